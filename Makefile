@@ -1,0 +1,61 @@
+# Two commands are enough: `make run` and `make test`. Each sets up what it needs, once.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check format bench bench-store bench-postgres bench-secrets bench-startup clean
+
+help:  ## show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 24
+
+# pip learned dependency groups in 25.1; older ones are upgraded inside the virtual environment only.
+$(VENV)/.pip: constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade --constraint constraints.txt pip
+	@touch $@
+
+$(VENV)/.run: $(VENV)/.pip pyproject.toml
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.run
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[postgres,s3]' --group test --group check
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.dev
+	$(BIN)/pip install --quiet --constraint constraints.txt --group bench
+	@touch $@
+
+run: $(VENV)/.run  ## set up and show what Treering does, on a temporary project
+	@$(BIN)/treering demo
+
+test: $(VENV)/.dev  ## set up and run every test, on SQLite and PostgreSQL
+	$(BIN)/pytest --numprocesses 2 --dist worksteal
+
+check: $(VENV)/.dev  ## lint, format, types and import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.dev  ## rewrite the code in the house format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: bench-store bench-postgres bench-secrets bench-startup  ## measure every figure in bench/RESULTS.md
+
+bench-store: $(VENV)/.bench  ## embedded engine up to 1,000,000 records
+	$(BIN)/python -m bench.store
+
+bench-postgres: $(VENV)/.bench  ## PostgreSQL at 100,000 records
+	$(BIN)/python -m bench.postgres
+
+bench-secrets: $(VENV)/.bench  ## secret detection, both ways
+	$(BIN)/python -m bench.secrets
+
+bench-startup: $(VENV)/.bench  ## import and command start-up
+	$(BIN)/python -m bench.startup
+
+clean:  ## remove everything that make created
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

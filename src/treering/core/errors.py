@@ -1,0 +1,64 @@
+"""The one error tree. Adapters translate what their libraries raise into it; every message says what to do next."""
+
+
+class TreeringError(Exception):
+    """Anything Treering raises on purpose."""
+
+
+class InvalidInput(TreeringError, ValueError):
+    """What the caller passed cannot be stored or understood."""
+
+
+class SecretRefused(InvalidInput):
+    """A secret stands where it cannot be redacted (an id), or the settings say to refuse it."""
+
+
+class NotFound(TreeringError, KeyError):
+    """No such record in this scope."""
+
+    def __str__(self) -> str:
+        return Exception.__str__(self)
+
+
+class Conflict(TreeringError):
+    """The record changed since it was read, or its id is taken by another content."""
+
+
+class NothingToUndo(TreeringError):
+    """The record has no change left to undo."""
+
+
+class StoreError(TreeringError):
+    """The database or the blob store did not do what was asked; nothing acknowledged is lost."""
+
+
+class StoreUnavailable(StoreError):
+    """The database cannot be reached: gone, refused, wrong password, locked for too long."""
+
+
+class StoreReadOnly(StoreError):
+    """The database or its folder cannot be written."""
+
+
+class StoreFull(StoreError):
+    """The disk has no room left."""
+
+
+class NotADatabase(StoreError):
+    """The file is something else, or is damaged."""
+
+
+class StoreFromTheFuture(StoreError):
+    """A newer Treering wrote this database."""
+
+
+class StoreOutdated(StoreError):
+    """The database needs a migration that this process may not run."""
+
+
+class BlobMissing(StoreError):
+    """A blob that a record refers to is not in the blob store, or is damaged."""
+
+
+class MissingDependency(TreeringError):
+    """An optional part is not installed."""
