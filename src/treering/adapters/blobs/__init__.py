@@ -1,0 +1,49 @@
+"""Blob stores, chosen by the scheme of their location."""
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from urllib.request import url2pathname
+
+from treering.adapters.blobs.local import LocalBlobs
+from treering.adapters.blobs.s3 import S3Blobs
+from treering.core.errors import InvalidInput
+from treering.ports.blobs import Blobs
+
+# Two letters at least: one letter is a drive of Windows.
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
+_FILE_URL = re.compile(r"(?i:file):(?://(?:localhost)?)?(?P<path>/(?!/)[^?#]*)")
+
+
+def open_blobs(location: str | Path, config: Mapping[str, str]) -> Blobs:
+    """The blob store at a path, a `file:` URL or an `s3:` URL; `config` is what the S3 client needs to know."""
+    text = str(location)
+    if not text.strip() or "\0" in text:
+        raise InvalidInput("the blob store needs a location: a directory, or a URL such as s3://bucket/prefix")
+    named = _SCHEME.match(text) if isinstance(location, str) else None
+    scheme = named.group(1).lower() if named else ""
+    opener = _OPENERS.get(scheme)
+    if opener is None:
+        raise InvalidInput(f"no blob store for {scheme}: URLs; use a directory or one of {_supported()}")
+    return opener(text, config)
+
+
+def _open_path(path: str, config: Mapping[str, str]) -> Blobs:
+    return LocalBlobs(Path(path))
+
+
+def _open_file_url(url: str, config: Mapping[str, str]) -> Blobs:
+    parts = _FILE_URL.fullmatch(url)
+    if parts is None:
+        raise InvalidInput(f"{url!r} names no directory of this machine; write it as file:///absolute/path")
+    return LocalBlobs(Path(url2pathname(parts["path"])))
+
+
+def _supported() -> str:
+    return ", ".join(f"{scheme}:" for scheme in _OPENERS if scheme)
+
+
+_OPENERS: Mapping[str, Callable[[str, Mapping[str, str]], Blobs]] = MappingProxyType(
+    {"": _open_path, "file": _open_file_url, "s3": S3Blobs}
+)

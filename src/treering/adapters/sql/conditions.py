@@ -1,0 +1,212 @@
+"""Filters to SQL: one row a field, none forgotten (a test counts them)."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, exists, or_, select, true
+
+from treering.adapters.sql.codec import micros, primitive
+from treering.adapters.sql.kinds import Kind
+from treering.adapters.sql.tables import facets
+from treering.core import queries
+from treering.core.queries import Filter, ShareRange, TimeRange
+from treering.core.scope import EVERY_VISIBILITY, Scope, Visibility
+
+Condition = Callable[[Kind[Any], Any], ColumnElement[bool]]
+
+
+def in_scope(kind: Kind[Any], scope: Scope) -> ColumnElement[bool]:
+    """What this scope may see of a kind. Part of every statement."""
+    columns = kind.table.c
+    clauses = [columns.tenant == scope.tenant, columns.project == scope.project]
+    if kind.personal:
+        clauses.append(or_(columns.visibility != Visibility.PERSONAL.value, columns.owner == scope.principal))
+        if scope.visible != EVERY_VISIBILITY:
+            clauses.append(columns.visibility.in_(sorted(v.value for v in scope.visible)))
+    return and_(*clauses)
+
+
+def matching(kind: Kind[Any], where: Filter) -> Iterator[ColumnElement[bool]]:
+    """The conditions of a filter; fields that ask nothing add none."""
+    table = CONDITIONS[type(where)]
+    for field, wanted in where.__dict__.items():
+        if wanted is not None and wanted != ():
+            yield table[field](kind, wanted)
+
+
+def _one_of(column: str) -> Condition:
+    return lambda kind, values: kind.table.c[column].in_([primitive(value) for value in values])
+
+
+def _equal(column: str) -> Condition:
+    return lambda kind, value: kind.table.c[column] == primitive(value)
+
+
+def _is_set(column: str) -> Condition:
+    def build(kind: Kind[Any], wanted: bool) -> ColumnElement[bool]:
+        stored = kind.table.c[column]
+        return stored.is_not(None) if wanted else stored.is_(None)
+
+    return build
+
+
+def _during(column: str) -> Condition:
+    def build(kind: Kind[Any], span: TimeRange) -> ColumnElement[bool]:
+        stored = kind.table.c[column]
+        bounds: list[ColumnElement[bool]] = [true()]
+        if span.since is not None:
+            bounds.append(stored >= micros(span.since))
+        if span.before is not None:
+            bounds.append(stored < micros(span.before))
+        return and_(*bounds)
+
+    return build
+
+
+def _share(column: str) -> Condition:
+    def build(kind: Kind[Any], span: ShareRange) -> ColumnElement[bool]:
+        return kind.table.c[column].between(span.at_least, span.at_most)
+
+    return build
+
+
+def _valid_at(kind: Kind[Any], moment: Any) -> ColumnElement[bool]:
+    at = micros(moment)
+    start, end = kind.table.c.valid_from, kind.table.c.valid_until
+    return and_(or_(start.is_(None), start <= at), or_(end.is_(None), end > at))
+
+
+def has_facet(kind: Kind[Any], facet: str, values: tuple[str, ...]) -> ColumnElement[bool]:
+    """The record carries one of `values`; looked up record by record."""
+    columns = kind.table.c
+    return exists(
+        select(1).where(
+            facets.c.tenant == columns.tenant,
+            facets.c.project == columns.project,
+            facets.c.kind == kind.name,
+            facets.c.facet == facet,
+            facets.c.value.in_(values),
+            facets.c.at == columns[kind.born],
+            facets.c.id == columns.id,
+        )
+    )
+
+
+def _any_facet(facet: str) -> Condition:
+    return lambda kind, values: has_facet(kind, facet, tuple(values))
+
+
+def _every_facet(facet: str) -> Condition:
+    return lambda kind, values: and_(*(has_facet(kind, facet, (value,)) for value in values))
+
+
+def _alias(kind: Kind[Any], values: tuple[str, ...]) -> ColumnElement[bool]:
+    return has_facet(kind, "alias", tuple(value.casefold() for value in values))
+
+
+def _either_file(kind: Kind[Any], files: tuple[str, ...]) -> ColumnElement[bool]:
+    return or_(kind.table.c.first.in_(files), kind.table.c.second.in_(files))
+
+
+_OWNED: Mapping[str, Condition] = {"ids": _one_of("id"), "deleted": _is_set("deleted_at")}
+_SHARED: Mapping[str, Condition] = {
+    **_OWNED,
+    "visibility": _one_of("visibility"),
+    "owners": _one_of("owner"),
+    "sessions": _one_of("session"),
+    "tainted": _equal("tainted"),
+}
+
+CONDITIONS: Mapping[type[Filter], Mapping[str, Condition]] = {
+    queries.KnowledgeFilter: {
+        **_SHARED,
+        "types": _one_of("type"),
+        "levels": _one_of("level"),
+        "sources": _one_of("source"),
+        "tags": _any_facet("tag"),
+        "all_tags": _every_facet("tag"),
+        "files": _any_facet("file"),
+        "modules": _any_facet("module"),
+        "related_to": _any_facet("relation"),
+        "same_text": _any_facet("text"),
+        "created": _during("created_at"),
+        "updated": _during("updated_at"),
+        "accessed": _during("last_accessed_at"),
+        "valid_at": _valid_at,
+        "confidence": _share("confidence"),
+        "language": _equal("language"),
+        "pinned": _equal("pinned"),
+        "needs_review": _equal("needs_review"),
+        "user_verified": _equal("user_verified"),
+        "flagged": _equal("flagged"),
+        "stale": _is_set("stale_at"),
+        "deprecated": _is_set("deprecated_at"),
+    },
+    queries.TurnFilter: {
+        **_SHARED,
+        "roles": _one_of("role"),
+        "speakers": _one_of("speaker"),
+        "said": _during("at"),
+    },
+    queries.SessionFilter: {
+        "ids": _one_of("id"),
+        "started": _during("started_at"),
+        "ended": _is_set("ended_at"),
+    },
+    queries.EpisodeFilter: {
+        **_OWNED,
+        "sessions": _one_of("session"),
+        "domains": _one_of("domain"),
+        "task_types": _one_of("task_type"),
+        "outcomes": _one_of("outcome_status"),
+        "statuses": _one_of("status"),
+        "tools": _any_facet("tool"),
+        "strategies": _any_facet("strategy"),
+        "tags": _any_facet("tag"),
+        "happened": _during("at"),
+        "tainted": _equal("tainted"),
+    },
+    queries.PatternFilter: {
+        **_OWNED,
+        "categories": _one_of("category"),
+        "statuses": _one_of("status"),
+        "problem_types": _any_facet("problem_type"),
+        "domains": _any_facet("domain"),
+    },
+    queries.EntityFilter: {
+        **_OWNED,
+        "kinds": _one_of("kind"),
+        "names": _one_of("name"),
+        "aliases": _alias,
+    },
+    queries.EntityLinkFilter: {"entities": _one_of("entity"), "records": _one_of("record")},
+    queries.NodeFilter: {
+        "ids": _one_of("id"),
+        "kinds": _one_of("kind"),
+        "files": _one_of("file"),
+        "stale": _is_set("stale_at"),
+    },
+    queries.EdgeFilter: {
+        "origins": _one_of("origin"),
+        "targets": _one_of("target"),
+        "kinds": _one_of("kind"),
+        "stale": _is_set("stale_at"),
+    },
+    queries.CoAccessFilter: {"files": _either_file, "weight": _share("weight")},
+    queries.FingerprintFilter: {"fingerprints": _one_of("fingerprint"), "seen": _during("last_seen_at")},
+    queries.EventFilter: {"sessions": _one_of("session"), "kinds": _one_of("kind"), "happened": _during("at")},
+    queries.AuditFilter: {
+        "subjects": _one_of("subject"),
+        "actions": _one_of("action"),
+        "kinds": _one_of("kind"),
+        "actors": _one_of("actor"),
+        "happened": _during("at"),
+    },
+    queries.RevisionFilter: {
+        "subjects": _one_of("subject"),
+        "kinds": _one_of("kind"),
+        "groups": _one_of("group"),
+        "undone": _equal("undone"),
+    },
+    queries.JobFilter: {"kinds": _one_of("kind"), "states": _one_of("state")},
+}

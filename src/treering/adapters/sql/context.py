@@ -1,0 +1,94 @@
+"""What every collection of one transaction shares."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+from sqlalchemy import Connection, Engine, RowMapping
+from sqlalchemy.sql import ColumnElement
+
+from treering.adapters.sql.kinds import Kind
+from treering.core.scope import Scope
+from treering.core.settings import Settings
+from treering.ports.blobs import Blobs
+from treering.ports.clock import NewId
+from treering.ports.store import Check
+
+
+class Dialect(Protocol):
+    """Where the two engines differ."""
+
+    name: str
+    location: str
+
+    def open(self) -> Engine: ...
+
+    def translated(self) -> AbstractContextManager[None]:
+        """Driver errors become ours."""
+        ...
+
+    def insert(self, table: Any) -> Any:
+        """An INSERT that knows ON CONFLICT."""
+        ...
+
+    def writing(self) -> AbstractContextManager[None]:
+        """Writers of this process take turns where the engine has one writer."""
+        ...
+
+    def enter(self, connection: Connection, scope: Scope, *, upkeep: bool) -> None:
+        """Tell the database the scope of this transaction; upkeep works for everybody in the project."""
+        ...
+
+    def migrating(self, connection: Connection) -> None:
+        """Wait until no other process migrates."""
+        ...
+
+    def guard_blobs(self, connection: Connection, scope: Scope, *, sweeping: bool) -> None:
+        """Keep a sweep from deleting a blob that an open transaction is about to refer to."""
+        ...
+
+    def search(
+        self,
+        connection: Connection,
+        kind: Kind[Any],
+        words: Sequence[str],
+        conditions: Sequence[ColumnElement[bool]],
+        limit: int,
+    ) -> Sequence[tuple[RowMapping, float]]:
+        """Rows that hold any of `words`, the best first."""
+        ...
+
+    def after_bulk(self, connection: Connection) -> None:
+        """Let the planner learn what a bulk load changed."""
+        ...
+
+    def sizes(self, connection: Connection) -> dict[str, int]: ...
+
+    def check(self, connection: Connection, scope: Scope) -> Sequence[Check]: ...
+
+    def rebuild_search(self, connection: Connection) -> None: ...
+
+    def forget_traces(self, engine: Engine) -> None: ...
+
+    def copy_to(self, engine: Engine, target: Path) -> bool:
+        """Copy the database to a file; False where it is not one."""
+        ...
+
+    def before_close(self, engine: Engine) -> None: ...
+
+
+@dataclass(frozen=True)
+class Context:
+    """One open transaction."""
+
+    connection: Connection
+    scope: Scope
+    now: datetime
+    dialect: Dialect
+    blobs: Blobs
+    settings: Settings
+    new_id: NewId
+    group: str

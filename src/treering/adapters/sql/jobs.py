@@ -1,0 +1,117 @@
+"""The durable queue: leases, retries and dead letters."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import and_, or_, select, update
+
+from treering.adapters.sql.codec import micros
+from treering.adapters.sql.context import Context
+from treering.adapters.sql.kinds import JOBS
+from treering.adapters.sql.records import LogRecords, Writes
+from treering.core.history import Action
+from treering.core.jobs import Job, JobState
+
+SWEEP_BLOBS = "sweep_blobs"
+_WAITING = (JobState.QUEUED.value, JobState.LEASED.value)
+
+
+class JobQueue(Writes[Job]):
+    """Jobs of one project. A lease is kept by whoever took it until it runs out; then anyone may take it over."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(JOBS, context)
+
+    def enqueue(self, job: Job) -> bool:
+        if job.key is not None and self._waiting(job):
+            return False
+        self._insert([self._clean(job)], Action.CREATE)
+        return True
+
+    def create_many(self, values: Iterable[Job], action: Action = Action.CREATE) -> int:
+        return LogRecords(JOBS, self._context).create_many(values, action)
+
+    def lease(self, owner: str, kinds: Sequence[str], *, limit: int, duration: timedelta) -> Sequence[Job]:
+        columns, now = self._table.c, micros(self._context.now)
+        due = or_(
+            and_(columns.state == JobState.QUEUED.value, columns.run_at <= now),
+            and_(columns.state == JobState.LEASED.value, columns.lease_until <= now),
+        )
+        statement = (
+            select(self._table)
+            .where(self._visible(), columns.kind.in_(kinds), due)
+            .order_by(columns.run_at, columns.id)
+            .limit(limit)
+            .with_for_update(skip_locked=True)
+        )
+        found = [self._decode(row) for row in self._context.connection.execute(statement).mappings()]
+        until = self._context.now + duration
+        taken = [
+            job.replace(state=JobState.LEASED, lease_owner=owner, lease_until=until, attempts=job.attempts + 1)
+            for job in found
+        ]
+        for job in taken:
+            self._set(job, columns.id == job.id)
+        return taken
+
+    def extend(self, job: Job, duration: timedelta) -> bool:
+        return self._set(job.replace(lease_until=self._context.now + duration), self._held(job))
+
+    def finish(self, job: Job) -> bool:
+        done = job.replace(state=JobState.DONE, lease_owner=None, lease_until=None, finished_at=self._context.now)
+        return self._set(done, self._held(job))
+
+    def fail(self, job: Job, error: str, *, retry_at: datetime) -> bool:
+        dead = job.attempts >= job.max_attempts
+        failed = job.replace(
+            state=JobState.DEAD if dead else JobState.QUEUED,
+            error=error,
+            run_at=job.run_at if dead else retry_at,
+            lease_owner=None,
+            lease_until=None,
+            finished_at=self._context.now if dead else None,
+        )
+        return self._set(self._clean(failed), self._held(job))
+
+    def revive(self, id: str) -> bool:
+        job = self._existing(id)
+        revived = job.replace(state=JobState.QUEUED, attempts=0, run_at=self._context.now, finished_at=None)
+        return self._set(revived, self._table.c.state == JobState.DEAD.value)
+
+    def _waiting(self, job: Job) -> bool:
+        columns = self._table.c
+        statement = select(columns.id).where(
+            self._visible(), columns.kind == job.kind, columns.key == job.key, columns.state.in_(_WAITING)
+        )
+        return self._context.connection.execute(statement.limit(1)).first() is not None
+
+    def _held(self, job: Job) -> Any:
+        columns = self._table.c
+        return and_(
+            columns.state == JobState.LEASED.value,
+            columns.lease_owner == job.lease_owner,
+            columns.attempts == job.attempts,
+        )
+
+    def _set(self, job: Job, condition: Any) -> bool:
+        statement = (
+            update(self._table)
+            .where(self._visible(), self._table.c.id == job.id, condition)
+            .values(self._encode(job).row)
+        )
+        return self._context.connection.execute(statement).rowcount == 1
+
+
+def queue_blob_sweep(context: Context, digests: Sequence[str]) -> None:
+    """Look later, when this transaction is over, whether these blobs are still referred to."""
+    if digests:
+        JobQueue(context).enqueue(
+            Job(
+                id=context.new_id(),
+                kind=SWEEP_BLOBS,
+                payload={"digests": sorted(set(digests))},
+                run_at=context.now,
+                created_at=context.now,
+            )
+        )

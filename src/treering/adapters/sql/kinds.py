@@ -1,0 +1,173 @@
+"""One row a kind of record: its value, its table, what it is found by and what may happen to it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from sqlalchemy import Table
+
+from treering.adapters.sql import tables
+from treering.core.entities import Entity, EntityLink
+from treering.core.episodes import Episode
+from treering.core.events import Event
+from treering.core.fingerprints import ErrorFingerprint
+from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
+from treering.core.history import AuditEntry, Revision
+from treering.core.jobs import Job
+from treering.core.patterns import Pattern
+from treering.core.records import Knowledge, text_digest
+from treering.core.turns import Session, Turn
+from treering.core.values import Record
+
+V = TypeVar("V", bound=Record)
+
+Facets = Mapping[str, Callable[[Any], tuple[str | None, ...]]]
+
+
+@dataclass(frozen=True)
+class Kind(Generic[V]):
+    """How one kind of value is stored.
+
+    `derived` columns repeat something from inside the value so that it can be filtered; they are written, never read
+    back. `searched` gives the text of the full-text index. `streamed` is a unique, indexed order for reading all.
+    What is `computed` can be computed again: it is neither audited nor moved to the blob store.
+    """
+
+    name: str
+    value: type[V]
+    table: Table
+    born: str
+    orders: tuple[str, ...]
+    facets: Facets = field(default_factory=dict)
+    derived: Mapping[str, Callable[[Any], object]] = field(default_factory=dict)
+    searched: Callable[[Any], str] | None = None
+    streamed: tuple[str, ...] = ("id",)
+    audited: bool = True
+    computed: bool = False
+
+    @property
+    def personal(self) -> bool:
+        """Whether records of this kind can belong to one person."""
+        return "visibility" in self.table.c
+
+    @property
+    def deletable(self) -> bool:
+        return "deleted_at" in self.table.c
+
+    @property
+    def versioned(self) -> bool:
+        return "version" in self.table.c and "version" in self.value.model_fields
+
+
+KNOWLEDGE = Kind(
+    "knowledge",
+    Knowledge,
+    tables.knowledge,
+    born="created_at",
+    orders=("created_at", "updated_at", "last_accessed_at", "confidence", "access_count"),
+    facets={
+        "text": lambda k: (text_digest(k.type, k.content),),
+        "tag": lambda k: k.tags,
+        "file": lambda k: k.files,
+        "module": lambda k: k.modules,
+        "relation": lambda k: tuple(r.record for r in k.relations),
+        "source": lambda k: k.source_ids,
+        "node": lambda k: (k.node, *k.impacted_nodes),
+    },
+    searched=lambda k: " ".join((k.content, *k.tags, *k.files)),
+)
+SESSIONS = Kind("session", Session, tables.sessions, born="started_at", orders=("started_at",), audited=False)
+TURNS = Kind(
+    "turn",
+    Turn,
+    tables.turns,
+    born="at",
+    orders=("at", "seq", "recorded_at"),
+    searched=lambda t: str(t.text),
+    streamed=("session", "seq"),
+)
+EPISODES = Kind(
+    "episode",
+    Episode,
+    tables.episodes,
+    born="at",
+    orders=("at",),
+    facets={
+        "tool": lambda e: e.metadata.tools,
+        "strategy": lambda e: e.metadata.strategies,
+        "tag": lambda e: e.metadata.tags,
+        "blob": lambda e: tuple(a.digest for a in e.outcome.artifacts),
+    },
+    derived={
+        "domain": lambda e: e.metadata.domain,
+        "task_type": lambda e: e.metadata.task_type,
+        "outcome_status": lambda e: e.outcome.status,
+        "status": lambda e: e.lifecycle.status,
+        "access_count": lambda e: e.lifecycle.access_count,
+        "last_accessed_at": lambda e: e.lifecycle.last_accessed_at,
+    },
+    searched=lambda e: f"{e.task.input} {e.outcome.output}",
+)
+PATTERNS = Kind(
+    "pattern",
+    Pattern,
+    tables.patterns,
+    born="created_at",
+    orders=("created_at", "updated_at"),
+    facets={
+        "problem_type": lambda p: p.applicability.problem_types,
+        "domain": lambda p: p.applicability.domains,
+    },
+    searched=lambda p: " ".join((p.name, p.summary, p.description)),
+)
+ENTITIES = Kind(
+    "entity",
+    Entity,
+    tables.entities,
+    born="created_at",
+    orders=("name", "created_at", "mentions"),
+    facets={"alias": lambda e: (e.name.casefold(), *(a.casefold() for a in e.aliases))},
+)
+ENTITY_LINKS = Kind(
+    "entity_link", EntityLink, tables.entity_links, born="created_at", orders=("created_at",), computed=True
+)
+NODES = Kind("graph_node", GraphNode, tables.graph_nodes, born="updated_at", orders=("updated_at",), computed=True)
+EDGES = Kind("graph_edge", GraphEdge, tables.graph_edges, born="updated_at", orders=("updated_at",), computed=True)
+CO_ACCESS = Kind(
+    "co_access",
+    CoAccessEdge,
+    tables.co_access_edges,
+    born="last_seen_at",
+    orders=("weight", "last_seen_at"),
+    computed=True,
+)
+FINGERPRINTS = Kind(
+    "error_fingerprint",
+    ErrorFingerprint,
+    tables.error_fingerprints,
+    born="last_seen_at",
+    orders=("last_seen_at", "occurrences"),
+    computed=True,
+)
+EVENTS = Kind("event", Event, tables.events, born="at", orders=("at",), audited=False)
+AUDIT = Kind("audit", AuditEntry, tables.audit, born="at", orders=("at",), audited=False)
+REVISIONS = Kind("revision", Revision, tables.revisions, born="at", orders=("at",), audited=False)
+JOBS = Kind("job", Job, tables.jobs, born="created_at", orders=("run_at", "created_at"), audited=False)
+
+KINDS: tuple[Kind[Any], ...] = (
+    KNOWLEDGE,
+    SESSIONS,
+    TURNS,
+    EPISODES,
+    PATTERNS,
+    ENTITIES,
+    ENTITY_LINKS,
+    NODES,
+    EDGES,
+    CO_ACCESS,
+    FINGERPRINTS,
+    EVENTS,
+    AUDIT,
+    REVISIONS,
+    JOBS,
+)

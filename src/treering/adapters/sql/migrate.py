@@ -1,0 +1,60 @@
+"""Brings a database to the present schema, once, whoever comes first."""
+
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, inspect
+from sqlalchemy import text as sql
+
+from treering.adapters.sql.context import Dialect
+from treering.adapters.sql.migrations import REVISIONS
+from treering.core.errors import NotADatabase, StoreFromTheFuture
+
+VERSION_TABLE = "treering_version"
+HEAD = REVISIONS[-1]
+
+
+def bring_up_to_date(engine: Engine, dialect: Dialect, target: str = HEAD) -> None:
+    """Migrate where needed. A process that finds another one migrating waits for it."""
+    with engine.connect() as connection, connection.begin():
+        if _is_at(connection, target):
+            return
+    with engine.connect().execution_options(writing=True) as connection, connection.begin():
+        dialect.migrating(connection)
+        if not _is_at(connection, target):
+            _upgrade(connection, target)
+
+
+def revision_of(connection: Connection) -> str | None:
+    """The schema revision of a database; None where Treering never wrote to it."""
+    if not inspect(connection).has_table(VERSION_TABLE):
+        return None
+    found = connection.execute(sql(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()
+    return None if found is None else str(found)
+
+
+def _is_at(connection: Connection, target: str) -> bool:
+    revision = revision_of(connection)
+    if revision is None:
+        _refuse_another_programs_file(connection)
+        return False
+    if revision not in REVISIONS:
+        raise StoreFromTheFuture(
+            f"this database is at schema {revision}, newer than this Treering knows ({HEAD}); upgrade Treering"
+        )
+    return REVISIONS.index(revision) >= REVISIONS.index(target)
+
+
+def _refuse_another_programs_file(connection: Connection) -> None:
+    if connection.dialect.name == "sqlite" and (others := inspect(connection).get_table_names()):
+        raise NotADatabase(f"this SQLite file belongs to another program (it holds {others[0]!r}); choose another path")
+
+
+def _upgrade(connection: Connection, target: str) -> None:
+    # Alembic costs more to import than to open a database that is up to date.
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
+    config.attributes["connection"] = connection
+    command.upgrade(config, target)

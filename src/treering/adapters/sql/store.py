@@ -1,0 +1,223 @@
+"""The store: transactions on one of the two engines."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from functools import cached_property, partial
+from pathlib import Path
+
+from treering.adapters.sql import upkeep
+from treering.adapters.sql.context import Context, Dialect
+from treering.adapters.sql.jobs import JobQueue
+from treering.adapters.sql.kinds import (
+    AUDIT,
+    CO_ACCESS,
+    EDGES,
+    ENTITIES,
+    ENTITY_LINKS,
+    EVENTS,
+    FINGERPRINTS,
+    KNOWLEDGE,
+    NODES,
+    PATTERNS,
+    REVISIONS,
+)
+from treering.adapters.sql.learned import LearnedRecords
+from treering.adapters.sql.migrate import bring_up_to_date
+from treering.adapters.sql.records import DerivedRecords, LogRecords
+from treering.adapters.sql.turns import EpisodeRecords, SessionRecords, TurnRecords
+from treering.core.entities import Entity, EntityLink
+from treering.core.events import Event
+from treering.core.fingerprints import ErrorFingerprint
+from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
+from treering.core.history import AuditEntry, Revision
+from treering.core.patterns import Pattern
+from treering.core.records import Knowledge
+from treering.core.scope import Scope
+from treering.core.settings import Settings
+from treering.ports.blobs import Blobs, StoredBlob
+from treering.ports.clock import NewId
+from treering.ports.store import Check
+
+
+class SqlTransaction:
+    """The collections of one open transaction."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self.scope = context.scope
+        self.now = context.now
+
+    @cached_property
+    def knowledge(self) -> LearnedRecords[Knowledge]:
+        return LearnedRecords(KNOWLEDGE, self._context)
+
+    @cached_property
+    def sessions(self) -> SessionRecords:
+        return SessionRecords(self._context)
+
+    @cached_property
+    def turns(self) -> TurnRecords:
+        return TurnRecords(self._context)
+
+    @cached_property
+    def episodes(self) -> EpisodeRecords:
+        return EpisodeRecords(self._context)
+
+    @cached_property
+    def patterns(self) -> LearnedRecords[Pattern]:
+        return LearnedRecords(PATTERNS, self._context)
+
+    @cached_property
+    def entities(self) -> LearnedRecords[Entity]:
+        return LearnedRecords(ENTITIES, self._context)
+
+    @cached_property
+    def entity_links(self) -> DerivedRecords[EntityLink]:
+        return DerivedRecords(ENTITY_LINKS, self._context)
+
+    @cached_property
+    def nodes(self) -> DerivedRecords[GraphNode]:
+        return DerivedRecords(NODES, self._context)
+
+    @cached_property
+    def edges(self) -> DerivedRecords[GraphEdge]:
+        return DerivedRecords(EDGES, self._context)
+
+    @cached_property
+    def co_access(self) -> DerivedRecords[CoAccessEdge]:
+        return DerivedRecords(CO_ACCESS, self._context)
+
+    @cached_property
+    def fingerprints(self) -> DerivedRecords[ErrorFingerprint]:
+        return DerivedRecords(FINGERPRINTS, self._context)
+
+    @cached_property
+    def events(self) -> LogRecords[Event]:
+        return LogRecords(EVENTS, self._context)
+
+    @cached_property
+    def audit(self) -> LogRecords[AuditEntry]:
+        return LogRecords(AUDIT, self._context)
+
+    @cached_property
+    def revisions(self) -> LogRecords[Revision]:
+        return LogRecords(REVISIONS, self._context)
+
+    @cached_property
+    def jobs(self) -> JobQueue:
+        return JobQueue(self._context)
+
+
+class GuardedBlobs:
+    """The blob store as one transaction sees it: before its first blob it holds off sweeps until it ends."""
+
+    def __init__(self, blobs: Blobs, guard: Callable[[], None]) -> None:
+        self._blobs = blobs
+        self._guard = guard
+        self._guarded = False
+        self.location = blobs.location
+
+    def put(self, scope: Scope, data: bytes) -> str:
+        if not self._guarded:
+            self._guard()
+            self._guarded = True
+        return self._blobs.put(scope, data)
+
+    def get(self, scope: Scope, digest: str) -> bytes:
+        return self._blobs.get(scope, digest)
+
+    def has(self, scope: Scope, digest: str) -> bool:
+        return self._blobs.has(scope, digest)
+
+    def delete(self, scope: Scope, digest: str) -> None:
+        self._blobs.delete(scope, digest)
+
+    def stream(self, scope: Scope) -> Iterator[StoredBlob]:
+        return self._blobs.stream(scope)
+
+
+class SqlStore:
+    """A database, opened and up to date."""
+
+    def __init__(self, dialect: Dialect, blobs: Blobs, settings: Settings, new_id: NewId) -> None:
+        self._dialect = dialect
+        self._blobs = blobs
+        self._settings = settings
+        self._new_id = new_id
+        self.engine = dialect.name
+        self.location = dialect.location
+        with dialect.translated():
+            self._engine = dialect.open()
+            bring_up_to_date(self._engine, dialect)
+
+    @contextmanager
+    def transaction(self, scope: Scope, now: datetime) -> Iterator[SqlTransaction]:
+        with self._dialect.translated(), self._dialect.writing(), self._open(scope, now, writing=True) as context:
+            yield SqlTransaction(context)
+
+    @contextmanager
+    def reading(self, scope: Scope, now: datetime) -> Iterator[SqlTransaction]:
+        with self._dialect.translated(), self._open(scope, now, writing=False) as context:
+            yield SqlTransaction(context)
+
+    def sizes(self, scope: Scope) -> Mapping[str, int]:
+        with self._dialect.translated(), self._engine.connect() as connection:
+            sizes = self._dialect.sizes(connection)
+        return {**sizes, "blobs": sum(blob.size for blob in self._blobs.stream(scope))}
+
+    def check(self, scope: Scope, now: datetime) -> Sequence[Check]:
+        with self._upkeep(scope, now) as context:
+            return (*self._dialect.check(context.connection, scope), *upkeep.check(context))
+
+    def repair(self, scope: Scope, now: datetime) -> Sequence[str]:
+        with self._upkeep(scope, now) as context:
+            return upkeep.repair(context)
+
+    def sweep_blobs(self, scope: Scope, digests: Sequence[str], now: datetime) -> int:
+        with self._upkeep(scope, now) as context:
+            return upkeep.sweep_blobs(context, digests)
+
+    def forget_traces(self) -> None:
+        with self._dialect.translated(), self._dialect.writing():
+            self._dialect.forget_traces(self._engine)
+
+    def copy_to(self, target: Path) -> Sequence[Scope] | None:
+        with self._dialect.translated():
+            if not self._dialect.copy_to(self._engine, target):
+                return None
+            with self._engine.connect() as connection:
+                owners = connection.execute(upkeep.blob_owners())
+                return [Scope(tenant=owner.tenant, project=owner.project) for owner in owners]
+
+    def close(self) -> None:
+        self._dialect.before_close(self._engine)
+        self._engine.dispose()
+
+    @contextmanager
+    def _upkeep(self, scope: Scope, now: datetime) -> Iterator[Context]:
+        with (
+            self._dialect.translated(),
+            self._dialect.writing(),
+            self._open(scope, now, writing=True, upkeep=True) as context,
+        ):
+            yield context
+
+    @contextmanager
+    def _open(self, scope: Scope, now: datetime, *, writing: bool, upkeep: bool = False) -> Iterator[Context]:
+        with (
+            self._engine.connect().execution_options(writing=writing) as connection,
+            connection.begin(),
+        ):
+            self._dialect.enter(connection, scope, upkeep=upkeep)
+            guard = partial(self._dialect.guard_blobs, connection, scope, sweeping=False)
+            yield Context(
+                connection=connection,
+                scope=scope,
+                now=now,
+                dialect=self._dialect,
+                blobs=GuardedBlobs(self._blobs, guard),
+                settings=self._settings,
+                new_id=self._new_id,
+                group=self._new_id(),
+            )

@@ -1,0 +1,315 @@
+"""The tables, shared by both engines. Every key begins with tenant and project.
+
+Times are microseconds since 1970 in UTC, so that both engines compare and order them alike; text is compared by bytes.
+What is not a column of its own stands in `rest`, as JSON. The full-text tables belong to the dialects.
+"""
+
+from typing import Any
+
+from sqlalchemy import BigInteger, Boolean, Column, Float, Index, MetaData, PrimaryKeyConstraint, Table, Text
+from sqlalchemy.dialects import postgresql
+
+metadata = MetaData()
+
+_TEXT = Text().with_variant(postgresql.TEXT(collation="C"), "postgresql")
+
+
+def text(name: str, **options: Any) -> Column[str]:
+    return Column(name, _TEXT, nullable=options.pop("nullable", False), **options)
+
+
+def moment(name: str, nullable: bool = False) -> Column[int]:
+    return Column(name, BigInteger, nullable=nullable, info={"moment": True})
+
+
+def whole(name: str, nullable: bool = False) -> Column[int]:
+    return Column(name, BigInteger, nullable=nullable)
+
+
+def real(name: str, nullable: bool = False) -> Column[float]:
+    return Column(name, Float(53), nullable=nullable)
+
+
+def flag(name: str) -> Column[bool]:
+    return Column(name, Boolean, nullable=False)
+
+
+def _table(name: str, *columns: Column[Any], key: tuple[str, ...] = ("id",), clustered: bool = False) -> Table:
+    return Table(
+        name,
+        metadata,
+        text("tenant"),
+        text("project"),
+        *columns,
+        PrimaryKeyConstraint("tenant", "project", *key, name=f"{name}_key"),
+        sqlite_with_rowid=not clustered,
+    )
+
+
+def _index(table: Table, *columns: str, unique: bool = False, where: str | None = None) -> None:
+    condition = None if where is None else table.c[where].is_not(None)
+    Index(
+        f"{table.name}_by_{columns[0]}",
+        *(table.c[name] for name in ("tenant", "project", *columns)),
+        unique=unique,
+        sqlite_where=condition,
+        postgresql_where=condition,
+    )
+
+
+knowledge = _table(
+    "knowledge",
+    text("id"),
+    whole("version"),
+    text("type"),
+    text("content"),
+    real("confidence"),
+    text("level"),
+    text("visibility"),
+    text("owner"),
+    text("source"),
+    text("session", nullable=True),
+    text("commit", nullable=True),
+    moment("created_at"),
+    moment("updated_at"),
+    moment("last_accessed_at"),
+    whole("access_count"),
+    real("half_life_days", nullable=True),
+    moment("valid_from", nullable=True),
+    moment("valid_until", nullable=True),
+    moment("stale_at", nullable=True),
+    moment("deprecated_at", nullable=True),
+    moment("deleted_at", nullable=True),
+    flag("needs_review"),
+    flag("user_verified"),
+    flag("pinned"),
+    flag("flagged"),
+    flag("tainted"),
+    text("citation", nullable=True),
+    text("language", nullable=True),
+    text("rest"),
+)
+_index(knowledge, "created_at", "id")
+_index(knowledge, "type", "created_at", "id")
+_index(knowledge, "session", "created_at", "id", where="session")
+_index(knowledge, "deleted_at", "id", where="deleted_at")
+
+sessions = _table(
+    "sessions",
+    text("id"),
+    whole("version"),
+    text("kind"),
+    text("owner"),
+    text("visibility"),
+    moment("started_at"),
+    moment("last_at"),
+    moment("ended_at", nullable=True),
+    whole("turns"),
+    text("rest"),
+)
+_index(sessions, "started_at", "id")
+
+turns = _table(
+    "turns",
+    text("id"),
+    text("session"),
+    whole("seq"),
+    text("role"),
+    text("text"),
+    moment("at"),
+    moment("recorded_at"),
+    text("speaker", nullable=True),
+    text("owner"),
+    text("visibility"),
+    flag("tainted"),
+    moment("deleted_at", nullable=True),
+    text("rest"),
+)
+_index(turns, "session", "seq", unique=True)
+_index(turns, "at", "id")
+
+episodes = _table(
+    "episodes",
+    text("id"),
+    whole("version"),
+    text("session", nullable=True),
+    moment("at"),
+    text("owner"),
+    text("visibility"),
+    flag("tainted"),
+    text("domain", nullable=True),
+    text("task_type", nullable=True),
+    text("outcome_status"),
+    text("status"),
+    whole("access_count"),
+    moment("last_accessed_at", nullable=True),
+    moment("deleted_at", nullable=True),
+    text("lifecycle"),
+    text("rest"),
+)
+_index(episodes, "at", "id")
+_index(episodes, "task_type", "at", "id", where="task_type")
+
+patterns = _table(
+    "patterns",
+    text("id"),
+    whole("version"),
+    text("name"),
+    text("category"),
+    text("status"),
+    text("owner"),
+    text("visibility"),
+    moment("created_at"),
+    moment("updated_at"),
+    moment("deleted_at", nullable=True),
+    text("rest"),
+)
+_index(patterns, "created_at", "id")
+
+entities = _table(
+    "entities",
+    text("id"),
+    whole("version"),
+    text("kind"),
+    text("name"),
+    whole("mentions"),
+    moment("created_at"),
+    moment("updated_at"),
+    moment("deleted_at", nullable=True),
+    text("rest"),
+)
+_index(entities, "name", "id")
+
+entity_links = _table(
+    "entity_links",
+    text("id"),
+    text("entity"),
+    text("record"),
+    moment("created_at"),
+    text("rest"),
+)
+_index(entity_links, "entity", "created_at", "id")
+_index(entity_links, "record", "id")
+
+graph_nodes = _table(
+    "graph_nodes",
+    text("id"),
+    text("kind"),
+    text("file", nullable=True),
+    moment("updated_at"),
+    moment("stale_at", nullable=True),
+    text("rest"),
+)
+_index(graph_nodes, "file", "id", where="file")
+
+graph_edges = _table(
+    "graph_edges",
+    text("id"),
+    text("origin"),
+    text("target"),
+    text("kind"),
+    real("weight"),
+    moment("updated_at"),
+    moment("stale_at", nullable=True),
+    text("rest"),
+)
+_index(graph_edges, "origin", "kind", "id")
+_index(graph_edges, "target", "kind", "id")
+
+co_access_edges = _table(
+    "co_access_edges",
+    text("id"),
+    text("first"),
+    text("second"),
+    real("weight"),
+    moment("last_seen_at"),
+    text("rest"),
+)
+_index(co_access_edges, "first", "id")
+_index(co_access_edges, "second", "id")
+
+error_fingerprints = _table(
+    "error_fingerprints",
+    text("id"),
+    text("fingerprint"),
+    whole("occurrences"),
+    moment("last_seen_at"),
+    text("rest"),
+)
+_index(error_fingerprints, "fingerprint", "id")
+
+events = _table(
+    "events",
+    text("id"),
+    text("session"),
+    text("kind"),
+    moment("at"),
+    text("owner"),
+    text("visibility"),
+    text("rest"),
+)
+_index(events, "session", "at", "id")
+
+audit = _table(
+    "audit",
+    text("id"),
+    moment("at"),
+    text("actor"),
+    text("action"),
+    text("kind"),
+    text("subject"),
+    text("rest"),
+    clustered=True,
+)
+_index(audit, "subject", "id")
+
+revisions = _table(
+    "revisions",
+    text("id"),
+    text("kind"),
+    text("subject"),
+    whole("version"),
+    text("action"),
+    moment("at"),
+    text("actor"),
+    text("before"),
+    text("group"),
+    flag("undone"),
+    text("rest"),
+)
+_index(revisions, "subject", "id")
+_index(revisions, "group", "id")
+
+jobs = _table(
+    "jobs",
+    text("id"),
+    text("kind"),
+    text("key", nullable=True),
+    text("state"),
+    moment("run_at"),
+    whole("attempts"),
+    whole("max_attempts"),
+    text("lease_owner", nullable=True),
+    moment("lease_until", nullable=True),
+    text("error", nullable=True),
+    moment("created_at"),
+    moment("finished_at", nullable=True),
+    text("rest"),
+)
+_index(jobs, "state", "run_at", "id")
+_index(jobs, "key", "id", where="key")
+
+facets = _table(
+    "facets",
+    text("kind"),
+    text("facet"),
+    text("value"),
+    moment("at"),
+    text("id"),
+    key=("kind", "facet", "value", "at", "id"),
+    clustered=True,
+)
+"""The inverted index of a record's list-valued fields: tags, files, modules, relations, blobs…"""
+
+documents = Table("documents", MetaData(), text("tenant"), text("project"), text("kind"), text("id"), text("terms"))
+"""The searchable text of records. Each dialect adds its own index to it, which follows by itself."""

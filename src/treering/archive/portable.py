@@ -1,0 +1,139 @@
+"""The portable form of a project: one JSON object a line, from a header to a closing count.
+
+A file that was cut off has no closing line, and one that was edited does not add up: both are noticed.
+"""
+
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from treering.core.entities import Entity, EntityLink
+from treering.core.episodes import Episode
+from treering.core.errors import InvalidInput
+from treering.core.events import Event
+from treering.core.fingerprints import ErrorFingerprint
+from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
+from treering.core.history import AuditEntry, Revision
+from treering.core.patterns import Pattern
+from treering.core.queries import EntityFilter, EpisodeFilter, Filter, KnowledgeFilter, PatternFilter, TurnFilter
+from treering.core.records import Knowledge
+from treering.core.turns import Session, Turn
+from treering.core.values import Record
+from treering.ports.store import Transaction
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One kind of record in the file, and where it lives in a store."""
+
+    name: str
+    value: type[Record]
+    of: Callable[[Transaction], Any]
+    everything: Filter | None = None
+    is_history: bool = False
+    is_computed: bool = False
+
+
+PARTS: tuple[Part, ...] = (
+    Part("session", Session, lambda tx: tx.sessions),
+    Part("turn", Turn, lambda tx: tx.turns, TurnFilter(deleted=None)),
+    Part("knowledge", Knowledge, lambda tx: tx.knowledge, KnowledgeFilter(deleted=None)),
+    Part("episode", Episode, lambda tx: tx.episodes, EpisodeFilter(deleted=None)),
+    Part("pattern", Pattern, lambda tx: tx.patterns, PatternFilter(deleted=None)),
+    Part("entity", Entity, lambda tx: tx.entities, EntityFilter(deleted=None)),
+    Part("event", Event, lambda tx: tx.events),
+    Part("entity_link", EntityLink, lambda tx: tx.entity_links, is_computed=True),
+    Part("graph_node", GraphNode, lambda tx: tx.nodes, is_computed=True),
+    Part("graph_edge", GraphEdge, lambda tx: tx.edges, is_computed=True),
+    Part("co_access", CoAccessEdge, lambda tx: tx.co_access, is_computed=True),
+    Part("error_fingerprint", ErrorFingerprint, lambda tx: tx.fingerprints, is_computed=True),
+    Part("revision", Revision, lambda tx: tx.revisions, is_history=True),
+    Part("audit", AuditEntry, lambda tx: tx.audit, is_history=True),
+)
+BY_NAME = {part.name: part for part in PARTS}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A record read from a file."""
+
+    part: Part
+    value: Record
+
+
+@dataclass(frozen=True, slots=True)
+class BlobLine:
+    """An artifact's content read from a file."""
+
+    data: bytes
+
+
+def header(project: str, now: str) -> str:
+    return json.dumps({"treering": FORMAT, "project": project, "exported_at": now})
+
+
+def record_line(part: Part, value: Record) -> str:
+    return f'{{"kind": "{part.name}", "value": {value.to_json()}}}'
+
+
+def blob_line(data: bytes) -> str:
+    return json.dumps({"kind": "blob", "value": b64encode(data).decode()})
+
+
+def footer(counts: dict[str, int]) -> str:
+    return json.dumps({"end": counts})
+
+
+def read_lines(lines: Iterator[str]) -> Iterator[Line | BlobLine]:
+    """The records of a file, each checked; whatever is wrong is reported with its line number."""
+    number, counts, ended = 0, dict[str, int](), False
+    for number, text in enumerate(lines, start=1):
+        entry = _parse(number, text)
+        if number == 1:
+            _check_header(entry)
+        elif ended:
+            raise InvalidInput(f"line {number}: there is more after the end; export again")
+        elif "end" in entry:
+            ended = True
+            if entry["end"] != counts:
+                raise InvalidInput(f"line {number}: the file holds {counts}, not {entry['end']}; export again")
+        else:
+            kind = entry.get("kind", "")
+            counts[kind] = counts.get(kind, 0) + 1
+            yield _record(number, kind, entry.get("value"))
+    if not ended:
+        raise InvalidInput(f"the file ends after line {number} without its closing line; it was cut off, export again")
+
+
+def _parse(number: int, text: str) -> dict[str, Any]:
+    try:
+        entry = json.loads(text)
+    except ValueError as exc:
+        raise InvalidInput(f"line {number} is not JSON ({exc}); export again") from exc
+    if not isinstance(entry, dict):
+        raise InvalidInput(f"line {number} is not an object; this is not an export")
+    return entry
+
+
+def _check_header(entry: dict[str, Any]) -> None:
+    version = entry.get("treering")
+    if not isinstance(version, int):
+        raise InvalidInput("the first line is not the header of an export; give a file that `treering export` wrote")
+    if version > FORMAT:
+        raise InvalidInput(f"the export has format {version}, this Treering knows {FORMAT}; upgrade Treering")
+
+
+def _record(number: int, kind: str, value: Any) -> Line | BlobLine:
+    try:
+        if kind == "blob":
+            return BlobLine(b64decode(value, validate=True))
+        part = BY_NAME[kind]
+        return Line(part, part.value.from_json(json.dumps(value)))
+    except KeyError:
+        raise InvalidInput(f"line {number}: unknown kind {kind!r}; upgrade Treering") from None
+    except (InvalidInput, ValueError, TypeError) as exc:
+        raise InvalidInput(f"line {number}: {exc}") from exc

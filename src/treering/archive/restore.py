@@ -1,0 +1,102 @@
+"""Reads a portable file into a project: all of it or nothing, and twice is the same as once."""
+
+import gzip
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from treering.archive.portable import BlobLine, Line, Part, read_lines
+from treering.core.errors import InvalidInput
+from treering.core.history import Action
+from treering.core.scope import Scope, Visibility
+from treering.core.turns import Session
+from treering.core.values import Record
+from treering.ports.blobs import Blobs
+from treering.ports.store import Store, Transaction
+
+_BATCH = 1_000
+# What the store decides itself, or counts on: no difference in them makes two records differ.
+_STORE_OWNED = frozenset({"seq", "turns", "last_at", "version", "owner"})
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What came in, what was there already, and what was there with another content (and was left as it is)."""
+
+    added: int
+    known: int
+    conflicts: tuple[str, ...]
+
+
+def lines_of(path: Path) -> Iterator[str]:
+    """The lines of an export, compressed or not."""
+    try:
+        with path.open("rb") as raw:
+            packed = raw.read(2) == b"\x1f\x8b"
+        with gzip.open(path, "rt", encoding="utf-8") if packed else path.open(encoding="utf-8") as file:
+            yield from file
+    except FileNotFoundError:
+        raise InvalidInput(f"there is no file {path}") from None
+    except (EOFError, gzip.BadGzipFile) as exc:
+        raise InvalidInput(f"{path} was cut off or damaged ({exc}); export again") from exc
+    except UnicodeDecodeError as exc:
+        raise InvalidInput(f"{path} is not text; give a file that `treering export` wrote") from exc
+    except OSError as exc:
+        raise InvalidInput(f"{path} cannot be read ({exc})") from exc
+
+
+def import_lines(scope: Scope, store: Store, blobs: Blobs, now: datetime, lines: Iterator[str]) -> Imported:
+    """Store every record that is not there yet, in one transaction."""
+    added, known, conflicts = 0, 0, list[str]()
+    with store.transaction(scope, now) as tx:
+        for part, values in _batches(scope, blobs, lines):
+            fresh, differing = _fresh(tx, part, values)
+            known += len(values) - len(fresh) - len(differing)
+            conflicts += [f"{part.name} {value.id}" for value in differing]
+            added += len(fresh)
+            if part.is_computed:
+                part.of(tx).put_many(fresh)
+            elif fresh:
+                part.of(tx).create_many(fresh, Action.IMPORT)
+    return Imported(added, known, tuple(conflicts))
+
+
+def _batches(scope: Scope, blobs: Blobs, lines: Iterator[str]) -> Iterator[tuple[Part, list[Record]]]:
+    for part, group in groupby(_records(scope, blobs, lines), key=lambda line: line.part):
+        batch: list[Record] = []
+        for line in group:
+            batch.append(_mine(scope, line.value))
+            if len(batch) == _BATCH:
+                yield part, batch
+                batch = []
+        if batch:
+            yield part, batch
+
+
+def _records(scope: Scope, blobs: Blobs, lines: Iterator[str]) -> Iterator[Line]:
+    for line in read_lines(lines):
+        if isinstance(line, BlobLine):
+            blobs.put(scope, line.data)
+        else:
+            yield line
+
+
+def _mine(scope: Scope, value: Any) -> Record:
+    """Personal records belong to whoever imports them; a session starts empty and grows by its turns."""
+    if getattr(value, "visibility", None) is Visibility.PERSONAL:
+        value = value.replace(owner=scope.principal)
+    return value.replace(turns=0) if isinstance(value, Session) else value
+
+
+def _fresh(tx: Transaction, part: Part, values: list[Record]) -> tuple[list[Record], list[Record]]:
+    stored = part.of(tx).get_many([value.id for value in values])
+    fresh = [value for value in values if value.id not in stored]
+    differing = [value for value in values if value.id in stored and _content(value) != _content(stored[value.id])]
+    return fresh, differing
+
+
+def _content(value: Record) -> dict[str, Any]:
+    return {name: item for name, item in value.__dict__.items() if name not in _STORE_OWNED}

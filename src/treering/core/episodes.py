@@ -1,0 +1,142 @@
+"""A whole task execution, kept permanently. Only its lifecycle changes after it is stored."""
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
+
+from treering.core.scope import Visibility
+from treering.core.values import EMPTY, Count, FrozenMap, Instant, Key, Keys, Label, Labels, Record, Share, Text, Value
+
+Vector = Annotated[tuple[float, ...], Field(max_length=16_384)]
+
+
+class OutcomeStatus(StrEnum):
+    SUCCESS = "SUCCESS"
+    PARTIAL = "PARTIAL"
+    FAILURE = "FAILURE"
+
+
+class EpisodeStatus(StrEnum):
+    """Where an episode is in its life."""
+
+    ACTIVE = "active"
+    MATURE = "mature"
+    AGED = "aged"
+    ARCHIVED = "archived"
+    DELETED = "deleted"
+
+
+class EpisodeTask(Value):
+    """What was asked."""
+
+    input: Text
+    goals: tuple[Text, ...] = ()
+    constraints: tuple[Text, ...] = ()
+    context: FrozenMap = EMPTY
+    complexity: Share | None = None
+
+
+class TraceEntry(Value):
+    """One step as it happened."""
+
+    at: Instant
+    action: Text
+    tool: Label | None = None
+    input: Text = ""
+    output: Text = ""
+    is_error: bool = False
+    duration_ms: float | None = Field(default=None, ge=0)
+
+
+class Adaptation(Value):
+    """The plan changed on the way."""
+
+    at: Instant
+    reason: Text
+    change: Text
+
+
+class EpisodeExecution(Value):
+    """How it was done."""
+
+    plan: tuple[Text, ...] = ()
+    trace: tuple[TraceEntry, ...] = ()
+    adaptations: tuple[Adaptation, ...] = ()
+    duration_ms: float | None = Field(default=None, ge=0)
+    resources: FrozenMap = EMPTY
+
+
+class Artifact(Value):
+    """Something an episode produced, in the blob store under its hash."""
+
+    name: Label
+    digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    size: Count
+    media_type: Label = "application/octet-stream"
+
+
+class EpisodeOutcome(Value):
+    """What came of it."""
+
+    status: OutcomeStatus
+    output: Text = ""
+    side_effects: tuple[Text, ...] = ()
+    quality: FrozenMap = EMPTY
+    artifacts: tuple[Artifact, ...] = ()
+
+
+class EpisodeReflection(Value):
+    """What was learned from it."""
+
+    insights: tuple[Text, ...] = ()
+    patterns: Keys = ()
+    failures: tuple[Text, ...] = ()
+    performance: Text | None = None
+
+
+class EpisodeMetadata(Value):
+    """What it is found by."""
+
+    domain: Label | None = None
+    task_type: Label | None = None
+    tools: Labels = ()
+    strategies: Labels = ()
+    tags: Labels = ()
+
+
+class EpisodeEmbeddings(Value):
+    """Vectors of one model."""
+
+    model: Label
+    task: Vector = ()
+    outcome: Vector = ()
+    whole: Vector = ()
+
+
+class EpisodeLifecycle(Value):
+    """The only part that changes."""
+
+    status: EpisodeStatus = EpisodeStatus.ACTIVE
+    access_count: Count = 0
+    last_accessed_at: Instant | None = None
+    referenced_by: Keys = ()
+
+
+class Episode(Record):
+    """One task execution from request to lesson."""
+
+    version: Count = 1
+    session: Key | None = None
+    at: Instant
+    owner: Key = "local"
+    visibility: Visibility = Visibility.PROJECT
+    tainted: bool = False
+    task: EpisodeTask
+    execution: EpisodeExecution = Field(default_factory=EpisodeExecution)
+    outcome: EpisodeOutcome
+    reflection: EpisodeReflection = Field(default_factory=EpisodeReflection)
+    metadata: EpisodeMetadata = Field(default_factory=EpisodeMetadata)
+    embeddings: EpisodeEmbeddings | None = None
+    lifecycle: EpisodeLifecycle = Field(default_factory=EpisodeLifecycle)
+    deleted_at: Instant | None = None

@@ -1,0 +1,70 @@
+"""What was done to the memory: the audit log, and the earlier states that make undo possible."""
+
+from enum import StrEnum
+
+from treering.core.values import EMPTY, Count, FrozenMap, Instant, Key, Label, Record, Text, Value
+
+
+class Action(StrEnum):
+    """Everything that can happen to a record, named once."""
+
+    CREATE = "create"
+    IMPORT = "import"
+    UPDATE = "update"
+    CONFIRM = "confirm"
+    CORRECT = "correct"
+    SUPERSEDE = "supersede"
+    REINFORCE = "reinforce"
+    FLAG = "flag"
+    PIN = "pin"
+    UNPIN = "unpin"
+    DELETE = "delete"
+    UNDO = "undo"
+    PURGE = "purge"
+    INJECT = "inject"
+    EXPORT = "export"
+    BACKUP = "backup"
+    REPAIR = "repair"
+
+
+class AuditDetail(Value):
+    """What else an audit entry says: a reason, a note, the id of the other record."""
+
+    detail: FrozenMap = EMPTY
+
+
+class AuditEntry(Record):
+    """Who did what to which record, when. Never holds the record's text."""
+
+    at: Instant
+    actor: Key
+    action: Action
+    kind: Label
+    subject: Key
+    detail: FrozenMap = EMPTY
+
+
+class Revision(Record):
+    """How a record was just before a change."""
+
+    kind: Label
+    subject: Key
+    version: Count
+    action: Action
+    at: Instant
+    actor: Key
+    before: Text
+    group: Key
+    undone: bool = False
+
+
+class HistoryEntry(Value):
+    """One line of a record's history, newest first: what happened, and the text before it where it changed."""
+
+    at: Instant
+    actor: Key
+    action: Action
+    version: Count | None = None
+    content_before: Text | None = None
+    undone: bool = False
+    detail: FrozenMap = EMPTY

@@ -1,0 +1,217 @@
+"""The knowledge types and what each adds to a record. Plug-ins register more with `register_knowledge_type`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+
+from pydantic import Field
+
+from treering.core.errors import InvalidInput
+from treering.core.values import Count, FilePath, FilePaths, Instant, Key, Label, Labels, Share, Text, Value
+
+
+class Payload(Value):
+    """Extra fields of one knowledge type."""
+
+
+class Gotcha(Payload):
+    trigger: Text | None = None
+    consequence: Text | None = None
+    workaround: Text | None = None
+
+
+class Decision(Payload):
+    rationale: Text | None = None
+    alternatives: tuple[Text, ...] = ()
+    consequences: tuple[Text, ...] = ()
+
+
+class PreferenceStrength(StrEnum):
+    MUST = "must"
+    PREFER = "prefer"
+    AVOID = "avoid"
+    NEVER = "never"
+
+
+class Preference(Payload):
+    subject: Text | None = None
+    strength: PreferenceStrength = PreferenceStrength.PREFER
+
+
+class CodePattern(Payload):
+    when_to_use: Text | None = None
+    example: Text | None = None
+
+
+class RequirementKind(StrEnum):
+    FUNCTIONAL = "functional"
+    NON_FUNCTIONAL = "non_functional"
+
+
+class Requirement(Payload):
+    kind: RequirementKind = RequirementKind.FUNCTIONAL
+    acceptance: tuple[Text, ...] = ()
+    priority: Label | None = None
+
+
+class ErrorPattern(Payload):
+    fingerprint: Key | None = None
+    message: Text | None = None
+    tool: Label | None = None
+    resolution: Text | None = None
+    occurrences: Count = 1
+
+
+class ModuleInsight(Payload):
+    module: Label | None = None
+    purpose: Text | None = None
+    entry_points: Labels = ()
+
+
+class PrefetchPattern(Payload):
+    module_trigger: Label | None = None
+    always_read: FilePaths = ()
+    often_read: FilePaths = ()
+    session_count: Count = 0
+
+
+class WorkState(Payload):
+    completed: tuple[Text, ...] = ()
+    in_progress: Text | None = None
+    next_step: Text | None = None
+    decisions: tuple[Text, ...] = ()
+
+
+class CausalDependency(Payload):
+    cause: FilePath | None = None
+    effects: FilePaths = ()
+    coupling: Share | None = None
+    directional: bool = False
+
+
+class TaskCalibration(Payload):
+    module: Label | None = None
+    methodology: Label | None = None
+    mean_actual_steps: float | None = Field(default=None, ge=0)
+    mean_planned_steps: float | None = Field(default=None, ge=0)
+    ratio: float | None = Field(default=None, ge=0)
+    samples: Count = 0
+
+
+class ObservationKind(StrEnum):
+    PRECONDITION = "precondition"
+    TIMING = "timing"
+    UI_BEHAVIOR = "ui_behavior"
+    TEST_SEQUENCE = "test_sequence"
+    GOTCHA = "gotcha"
+
+
+class E2EObservation(Payload):
+    kind: ObservationKind = ObservationKind.UI_BEHAVIOR
+    tool: Label | None = None
+
+
+class DeadEnd(Payload):
+    approach: Text | None = None
+    reason: Text | None = None
+    alternative: Text | None = None
+    task_context: Text | None = None
+
+
+class WorkUnitOutcome(Payload):
+    succeeded: bool | None = None
+    steps: Count | None = None
+    files_changed: FilePaths = ()
+    failures: tuple[Text, ...] = ()
+
+
+class RecipeStep(Value):
+    description: Text
+    file: FilePath | None = None
+    line: Count | None = None
+
+
+class WorkflowRecipe(Payload):
+    task_pattern: Text | None = None
+    steps: tuple[RecipeStep, ...] = ()
+    last_validated_at: Instant | None = None
+    success_count: Count = 0
+
+
+class ContextCost(Payload):
+    module: Label | None = None
+    mean_tokens: float | None = Field(default=None, ge=0)
+    max_tokens: Count | None = None
+    samples: Count = 0
+
+
+class Fact(Payload):
+    subject: Text | None = None
+    attribute: Text | None = None
+    value: Text | None = None
+    speaker: Label | None = None
+
+
+class Reflection(Payload):
+    period_start: Instant | None = None
+    period_end: Instant | None = None
+    fact_count: Count = 0
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeType:
+    """A kind of knowledge: its payload, and after how many days without use its confidence halves (None: never)."""
+
+    name: str
+    payload: type[Payload]
+    half_life_days: float | None
+
+
+_TYPES: dict[str, KnowledgeType] = {
+    kind.name: kind
+    for kind in (
+        KnowledgeType("gotcha", Gotcha, 60),
+        KnowledgeType("decision", Decision, None),
+        KnowledgeType("preference", Preference, None),
+        KnowledgeType("pattern", CodePattern, None),
+        KnowledgeType("requirement", Requirement, None),
+        KnowledgeType("error_pattern", ErrorPattern, 60),
+        KnowledgeType("module_insight", ModuleInsight, 90),
+        KnowledgeType("prefetch_pattern", PrefetchPattern, None),
+        KnowledgeType("work_state", WorkState, 7),
+        KnowledgeType("causal_dependency", CausalDependency, 120),
+        KnowledgeType("task_calibration", TaskCalibration, 180),
+        KnowledgeType("e2e_observation", E2EObservation, 30),
+        KnowledgeType("dead_end", DeadEnd, 90),
+        KnowledgeType("work_unit_outcome", WorkUnitOutcome, None),
+        KnowledgeType("workflow_recipe", WorkflowRecipe, 120),
+        KnowledgeType("context_cost", ContextCost, None),
+        KnowledgeType("fact", Fact, 6.93),  # ln 2 / 0.1 a day, raised by use
+        KnowledgeType("reflection", Reflection, None),
+    )
+}
+
+
+def register_knowledge_type(name: str, payload: type[Payload], half_life_days: float | None = None) -> KnowledgeType:
+    """Add a knowledge type. Registering the same definition twice is fine; redefining a type is not."""
+    kind = KnowledgeType(name, payload, half_life_days)
+    if not name.isidentifier():
+        raise InvalidInput(f"{name!r} cannot name a knowledge type; use letters, digits and underscores")
+    if _TYPES.setdefault(name, kind) != kind:
+        raise InvalidInput(f"knowledge type {name!r} exists already with another definition; choose another name")
+    return kind
+
+
+def knowledge_types() -> Mapping[str, KnowledgeType]:
+    """Every registered type by name."""
+    return MappingProxyType(_TYPES)
+
+
+def knowledge_type(name: str) -> KnowledgeType:
+    """The type called `name`; an unknown one is an error that lists the known."""
+    try:
+        return _TYPES[name]
+    except KeyError:
+        known = ", ".join(sorted(_TYPES))
+        raise InvalidInput(f"unknown knowledge type {name!r}; use one of {known}, or register it") from None

@@ -1,0 +1,185 @@
+"""What to look for: one typed filter a kind of record, an order, a page."""
+
+from typing import Generic, TypeVar
+
+from treering.core.entities import EntityKind
+from treering.core.episodes import EpisodeStatus, OutcomeStatus
+from treering.core.events import EventKind
+from treering.core.graph import EdgeKind, NodeKind
+from treering.core.history import Action
+from treering.core.jobs import JobState
+from treering.core.patterns import PatternCategory, PatternStatus
+from treering.core.records import Level, Source
+from treering.core.scope import Visibility
+from treering.core.turns import Role
+from treering.core.values import FilePaths, Instant, Keys, Label, Labels, Share, Value
+
+
+class TimeRange(Value):
+    """From `since` (included) to `before` (excluded); an open end is None."""
+
+    since: Instant | None = None
+    before: Instant | None = None
+
+
+class ShareRange(Value):
+    """From `at_least` to `at_most`, both included."""
+
+    at_least: Share = 0.0
+    at_most: Share = 1.0
+
+
+class Filter(Value):
+    """Every field narrows; an empty tuple or None asks nothing. Inside a tuple any match is enough."""
+
+
+class KnowledgeFilter(Filter):
+    ids: Keys = ()
+    types: Labels = ()
+    levels: tuple[Level, ...] = ()
+    visibility: tuple[Visibility, ...] = ()
+    owners: Keys = ()
+    sources: tuple[Source, ...] = ()
+    sessions: Keys = ()
+    tags: Labels = ()
+    all_tags: Labels = ()
+    files: FilePaths = ()
+    modules: Labels = ()
+    related_to: Keys = ()
+    same_text: Keys = ()
+    created: TimeRange | None = None
+    updated: TimeRange | None = None
+    accessed: TimeRange | None = None
+    valid_at: Instant | None = None
+    confidence: ShareRange | None = None
+    language: Label | None = None
+    pinned: bool | None = None
+    needs_review: bool | None = None
+    user_verified: bool | None = None
+    flagged: bool | None = None
+    tainted: bool | None = None
+    stale: bool | None = None
+    deprecated: bool | None = None
+    deleted: bool | None = False
+
+
+class TurnFilter(Filter):
+    ids: Keys = ()
+    sessions: Keys = ()
+    roles: tuple[Role, ...] = ()
+    speakers: Labels = ()
+    visibility: tuple[Visibility, ...] = ()
+    owners: Keys = ()
+    said: TimeRange | None = None
+    tainted: bool | None = None
+    deleted: bool | None = False
+
+
+class SessionFilter(Filter):
+    ids: Keys = ()
+    started: TimeRange | None = None
+    ended: bool | None = None
+
+
+class EpisodeFilter(Filter):
+    ids: Keys = ()
+    sessions: Keys = ()
+    domains: Labels = ()
+    task_types: Labels = ()
+    outcomes: tuple[OutcomeStatus, ...] = ()
+    statuses: tuple[EpisodeStatus, ...] = ()
+    tools: Labels = ()
+    strategies: Labels = ()
+    tags: Labels = ()
+    happened: TimeRange | None = None
+    tainted: bool | None = None
+    deleted: bool | None = False
+
+
+class PatternFilter(Filter):
+    ids: Keys = ()
+    categories: tuple[PatternCategory, ...] = ()
+    statuses: tuple[PatternStatus, ...] = ()
+    problem_types: Labels = ()
+    domains: Labels = ()
+    deleted: bool | None = False
+
+
+class EntityFilter(Filter):
+    ids: Keys = ()
+    kinds: tuple[EntityKind, ...] = ()
+    names: Labels = ()
+    aliases: Labels = ()
+    deleted: bool | None = False
+
+
+class EntityLinkFilter(Filter):
+    entities: Keys = ()
+    records: Keys = ()
+
+
+class NodeFilter(Filter):
+    ids: Keys = ()
+    kinds: tuple[NodeKind, ...] = ()
+    files: FilePaths = ()
+    stale: bool | None = None
+
+
+class EdgeFilter(Filter):
+    origins: Keys = ()
+    targets: Keys = ()
+    kinds: tuple[EdgeKind, ...] = ()
+    stale: bool | None = None
+
+
+class CoAccessFilter(Filter):
+    files: FilePaths = ()
+    weight: ShareRange | None = None
+
+
+class FingerprintFilter(Filter):
+    fingerprints: Labels = ()
+    seen: TimeRange | None = None
+
+
+class EventFilter(Filter):
+    sessions: Keys = ()
+    kinds: tuple[EventKind, ...] = ()
+    happened: TimeRange | None = None
+
+
+class AuditFilter(Filter):
+    subjects: Keys = ()
+    actions: tuple[Action, ...] = ()
+    kinds: Labels = ()
+    actors: Keys = ()
+    happened: TimeRange | None = None
+
+
+class RevisionFilter(Filter):
+    subjects: Keys = ()
+    kinds: Labels = ()
+    groups: Keys = ()
+    undone: bool | None = None
+
+
+class JobFilter(Filter):
+    kinds: Labels = ()
+    states: tuple[JobState, ...] = ()
+
+
+class Order(Value):
+    """By which field; ties go by id in the same direction."""
+
+    by: Label
+    descending: bool = True
+
+
+V = TypeVar("V")
+
+
+class Page(Value, Generic[V]):
+    """Some items, and the cursor that asks for the next ones (None at the end)."""
+
+    items: tuple[V, ...]
+    next: str | None = None

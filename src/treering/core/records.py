@@ -1,0 +1,177 @@
+"""Knowledge: what is known, with its evidence, its trust and its time."""
+
+from enum import StrEnum
+from hashlib import sha256
+from typing import Any, Self
+
+from pydantic import Field, SerializeAsAny, model_validator
+
+from treering.core.errors import InvalidInput
+from treering.core.payloads import Payload, knowledge_type
+from treering.core.scope import Visibility
+from treering.core.values import (
+    Count,
+    FilePath,
+    FilePaths,
+    Instant,
+    Key,
+    Keys,
+    Label,
+    Labels,
+    Record,
+    Share,
+    Text,
+    Value,
+)
+
+CITATION_CHARACTERS = 40
+
+
+class Level(StrEnum):
+    """How far a record reaches inside its project."""
+
+    GLOBAL = "global"
+    MODULE = "module"
+    WORK_UNIT = "work_unit"
+    SESSION = "session"
+
+
+class Source(StrEnum):
+    """How a record came to be known."""
+
+    AGENT_EXPLICIT = "agent_explicit"
+    OBSERVER_INFERRED = "observer_inferred"
+    QA_AUTO = "qa_auto"
+    MCP_AUTO = "mcp_auto"
+    COMMIT_AUTO = "commit_auto"
+    USER_TAUGHT = "user_taught"
+    CONSOLIDATION = "consolidation"
+
+
+class RelationKind(StrEnum):
+    REQUIRED_WITH = "required_with"
+    CONFLICTS_WITH = "conflicts_with"
+    VALIDATES = "validates"
+    SUPERSEDES = "supersedes"
+    DERIVED_FROM = "derived_from"
+
+
+class Relation(Value):
+    """What ties a record to another record, or to a file: exactly one of the two."""
+
+    kind: RelationKind
+    record: Key | None = None
+    file: FilePath | None = None
+    confidence: Share = 1.0
+    automatic: bool = False
+
+    @model_validator(mode="after")
+    def _one_target(self) -> Self:
+        if (self.record is None) == (self.file is None):
+            raise ValueError("a relation points to a record or to a file; give one of the two")
+        return self
+
+
+class WorkUnit(Value):
+    """A unit of work of some methodology: `("spec_042", "subtask_3")`."""
+
+    methodology: Label = "native"
+    hierarchy: Labels
+    label: Label | None = None
+
+
+class ChunkKind(StrEnum):
+    FUNCTION = "function"
+    CLASS = "class"
+    MODULE = "module"
+    PROSE = "prose"
+
+
+class Chunk(Value):
+    """Which part of a file a record was cut from."""
+
+    kind: ChunkKind
+    start_line: Count
+    end_line: Count
+    context: Text = ""
+
+    @model_validator(mode="after")
+    def _forward(self) -> Self:
+        if self.end_line < self.start_line:
+            raise ValueError("a chunk ends at or after the line it starts on")
+        return self
+
+
+def text_digest(type: str, content: str) -> str:
+    """The same for two records that say the same thing in the same words."""
+    return sha256(f"{type}\n{' '.join(content.split()).casefold()}".encode()).hexdigest()
+
+
+class Knowledge(Record):
+    """One thing that is known."""
+
+    version: Count = 1
+    type: Label
+    content: Text = Field(min_length=1)
+    payload: SerializeAsAny[Payload] | None = None
+    confidence: Share = 0.8
+    tags: Labels = ()
+    files: FilePaths = ()
+    modules: Labels = ()
+
+    level: Level = Level.GLOBAL
+    visibility: Visibility = Visibility.PROJECT
+    owner: Key = "local"
+    source: Source = Source.AGENT_EXPLICIT
+    session: Key | None = None
+    commit: Label | None = None
+    provenance_sessions: Keys = ()
+    source_ids: Keys = ()
+    work_unit: WorkUnit | None = None
+    methodology: Label | None = None
+    node: Key | None = None
+    impacted_nodes: Keys = ()
+    relations: tuple[Relation, ...] = ()
+
+    created_at: Instant
+    updated_at: Instant
+    last_accessed_at: Instant
+    access_count: Count = 0
+    half_life_days: float | None = Field(default=None, gt=0)
+    valid_from: Instant | None = None
+    valid_until: Instant | None = None
+    stale_at: Instant | None = None
+    deprecated_at: Instant | None = None
+    deleted_at: Instant | None = None
+
+    needs_review: bool = False
+    user_verified: bool = False
+    pinned: bool = False
+    flagged: bool = False
+    tainted: bool = False
+
+    citation: str | None = Field(default=None, max_length=CITATION_CHARACTERS)
+    language: Label | None = None
+    chunk: Chunk | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _payload_of_type(cls, fields: Any) -> Any:
+        if not isinstance(fields, dict) or not isinstance(fields.get("type"), str):
+            return fields
+        try:
+            kind = knowledge_type(fields["type"])
+        except InvalidInput as exc:
+            raise ValueError(str(exc)) from None
+        payload = fields.get("payload")
+        if payload is None or type(payload) is kind.payload:
+            return fields
+        if isinstance(payload, Payload):
+            raise ValueError(f"a {kind.name} carries {kind.payload.__name__}, not {type(payload).__name__}")
+        return {**fields, "payload": kind.payload.model_validate(payload)}
+
+    @model_validator(mode="after")
+    def _valid_forwards(self) -> Self:
+        if self.valid_from and self.valid_until and self.valid_until < self.valid_from:
+            raise ValueError("valid_until lies before valid_from")
+        return self

@@ -1,0 +1,182 @@
+"""What every value is: frozen, validated, and the same after a trip through JSON."""
+
+import math
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Any, Self
+
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    ValidationError,
+)
+
+from treering.core.errors import InvalidInput
+
+# A B-tree entry of PostgreSQL holds 2,704 bytes; the widest key is tenant + project + facet value + id.
+KEY_BYTES = 200
+LABEL_BYTES = 256
+PATH_BYTES = 1024
+# Each label is a row in the facet index: past this a record is a data dump, not knowledge.
+LABELS = 1_000
+# Larger text is a file: keep it on disk and remember its path.
+TEXT_BYTES = 64 * 1024 * 1024
+
+
+class FrozenDict(Mapping[str, Any]):
+    """A JSON object nobody can change: nested objects are frozen too, lists are tuples."""
+
+    __slots__ = ("_items",)
+
+    def __init__(self, items: Mapping[str, Any]) -> None:
+        self._items = {_json_text(str(key)): _freeze(item) for key, item in items.items()}
+
+    def __getitem__(self, key: str) -> Any:
+        return self._items[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._items.items()))
+
+    def __repr__(self) -> str:
+        return repr(self._items)
+
+
+class Value(BaseModel):
+    """A frozen value. `make` and `replace` translate what is wrong into `InvalidInput`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
+
+    @classmethod
+    def make(cls, **fields: Any) -> Self:
+        """Build from untrusted fields."""
+        try:
+            return cls(**fields)
+        except ValidationError as exc:
+            raise InvalidInput(_explain(cls.__name__, exc)) from exc
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self:
+        """Build from what `to_json` wrote."""
+        try:
+            return cls.model_validate_json(text)
+        except ValidationError as exc:
+            raise InvalidInput(_explain(cls.__name__, exc)) from exc
+
+    def to_json(self) -> str:
+        """The value as JSON; `from_json` gives back an equal value."""
+        return self.model_dump_json()
+
+    def replace(self, **changes: Any) -> Self:
+        """A new, validated value that differs in `changes`."""
+        return self.make(**{**self.__dict__, **changes})
+
+
+def _explain(name: str, exc: ValidationError) -> str:
+    reasons = [f"{'.'.join(str(part) for part in e['loc']) or 'value'}: {e['msg']}" for e in exc.errors()[:3]]
+    more = f" (and {exc.error_count() - 3} more)" if exc.error_count() > 3 else ""
+    return f"not a valid {name}: {'; '.join(reasons)}{more}"
+
+
+def _storable(text: str) -> str:
+    if "\x00" in text:
+        raise ValueError("contains a NUL character, which PostgreSQL cannot hold; remove it")
+    return text
+
+
+def _json_text(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("contains a lone surrogate, which is not text; replace it first") from None
+    return _storable(text)
+
+
+def _within(limit: int, what: str) -> AfterValidator:
+    def check(text: str) -> str:
+        if len(text) > limit or len(text.encode()) > limit:
+            raise ValueError(f"{what} of {len(text.encode()):,} bytes; at most {limit:,} are kept")
+        return text
+
+    return AfterValidator(check)
+
+
+def _printable(text: str) -> str:
+    if not text.strip():
+        raise ValueError("is empty")
+    if not text.isprintable():
+        raise ValueError("contains a control or separator character; use printable characters")
+    return text
+
+
+def _repository_path(path: str) -> str:
+    if path.startswith(("/", "~")) or ".." in path.split("/"):
+        raise ValueError(f"{path!r} leaves the project; give the path relative to the repository root")
+    return path
+
+
+def _distinct(items: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(items))
+
+
+def _utc(moment: datetime) -> datetime:
+    return moment.astimezone(UTC)
+
+
+def _freeze(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return FrozenDict(value)
+    if isinstance(value, (list, tuple)):
+        return tuple(_freeze(item) for item in value)
+    if isinstance(value, str):
+        return _json_text(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{value} is not JSON; use a finite number")
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    raise ValueError(f"{type(value).__name__} is not JSON; use text, numbers, booleans, lists and mappings")
+
+
+def _thaw(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _thaw(item) for key, item in value.items()}
+    if isinstance(value, tuple):
+        return [_thaw(item) for item in value]
+    return value
+
+
+def _frozen_mapping(value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        raise ValueError("should be a mapping")
+    return FrozenDict(value)
+
+
+Text = Annotated[str, AfterValidator(_storable), _within(TEXT_BYTES, "a text")]
+Key = Annotated[str, AfterValidator(_printable), _within(KEY_BYTES, "a name or id")]
+Label = Annotated[str, AfterValidator(_printable), _within(LABEL_BYTES, "a label")]
+FilePath = Annotated[str, AfterValidator(_printable), AfterValidator(_repository_path), _within(PATH_BYTES, "a path")]
+Labels = Annotated[tuple[Label, ...], AfterValidator(_distinct), Field(max_length=LABELS)]
+FilePaths = Annotated[tuple[FilePath, ...], AfterValidator(_distinct), Field(max_length=LABELS)]
+Keys = Annotated[tuple[Key, ...], AfterValidator(_distinct), Field(max_length=LABELS)]
+Instant = Annotated[AwareDatetime, AfterValidator(_utc)]
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
+Count = Annotated[int, Field(ge=0, lt=2**63)]
+FrozenMap = Annotated[Any, BeforeValidator(_frozen_mapping), PlainSerializer(_thaw, return_type=dict[str, Any])]
+
+EMPTY = FrozenDict({})
+
+
+class Record(Value):
+    """A value that is kept under an id of its own."""
+
+    id: Key

@@ -1,0 +1,64 @@
+"""Counts what a project holds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from treering.core.jobs import JobState
+from treering.core.payloads import knowledge_types
+from treering.core.queries import JobFilter, KnowledgeFilter, TurnFilter
+from treering.core.scope import Scope
+from treering.ports.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """What a project holds, as this scope sees it."""
+
+    project: str
+    engine: str
+    location: str
+    records: Mapping[str, int]
+    knowledge: Mapping[str, int]
+    states: Mapping[str, int]
+    jobs: Mapping[str, int]
+
+
+_STATES = {
+    "pinned": KnowledgeFilter(pinned=True),
+    "confirmed": KnowledgeFilter(user_verified=True),
+    "needs review": KnowledgeFilter(needs_review=True),
+    "flagged": KnowledgeFilter(flagged=True),
+    "superseded": KnowledgeFilter(deprecated=True),
+    "tainted": KnowledgeFilter(tainted=True),
+    "forgotten": KnowledgeFilter(deleted=True),
+}
+
+
+def stats(scope: Scope, store: Store, now: datetime) -> Stats:
+    """The counts of one consistent snapshot."""
+    with store.reading(scope, now) as tx:
+        records = {
+            "knowledge": tx.knowledge.count(),
+            "turns": tx.turns.count(TurnFilter()),
+            "sessions": tx.sessions.count(),
+            "episodes": tx.episodes.count(),
+            "patterns": tx.patterns.count(),
+            "entities": tx.entities.count(),
+            "events": tx.events.count(),
+            "graph nodes": tx.nodes.count(),
+            "graph edges": tx.edges.count(),
+            "audit entries": tx.audit.count(),
+        }
+        types = {name: tx.knowledge.count(KnowledgeFilter(types=(name,))) for name in knowledge_types()}
+        states = {name: tx.knowledge.count(where) for name, where in _STATES.items()}
+        jobs = {state.value: tx.jobs.count(JobFilter(states=(state,))) for state in JobState}
+    return Stats(
+        project=scope.project,
+        engine=store.engine,
+        location=store.location,
+        records=records,
+        knowledge={name: count for name, count in types.items() if count},
+        states=states,
+        jobs=jobs,
+    )

@@ -1,0 +1,84 @@
+"""Runs durable jobs: takes a lease, does the work, finishes or tries again later."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from treering.core.jobs import Job, JobState
+from treering.core.queries import JobFilter
+from treering.core.scope import Scope
+from treering.core.settings import JobSettings
+from treering.ports.clock import Clock
+from treering.ports.store import Store
+
+Handler = Callable[[Scope, Job, datetime], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What was done, what still waits (for its time, or for another worker), and what failed for good."""
+
+    done: int
+    waiting: int
+    dead: int
+
+
+class Worker:
+    """Does the jobs it has handlers for."""
+
+    def __init__(
+        self, store: Store, handlers: Mapping[str, Handler], clock: Clock, settings: JobSettings, name: str
+    ) -> None:
+        self._store = store
+        self._handlers = handlers
+        self._clock = clock
+        self._settings = settings
+        self._name = name
+
+    def run_due(self, scope: Scope, limit: int = 10) -> int:
+        """Do up to `limit` jobs that are due; how many were taken is returned."""
+        lease = timedelta(seconds=self._settings.lease_seconds)
+        with self._store.transaction(scope, self._clock()) as tx:
+            jobs = tx.jobs.lease(self._name, tuple(self._handlers), limit=limit, duration=lease)
+        for job in jobs:
+            self._run(scope, job)
+        return len(jobs)
+
+    def settle(self, scope: Scope, timeout: float) -> Settled:
+        """Work until nothing is due or in another worker's hands, or until `timeout` seconds have passed."""
+        deadline, done = time.monotonic() + timeout, 0
+        while time.monotonic() < deadline:
+            with self._store.reading(scope, self._clock()) as tx:
+                busy = tx.jobs.count(JobFilter(kinds=tuple(self._handlers), states=(JobState.QUEUED, JobState.LEASED)))
+            if busy == 0:
+                break
+            taken = self.run_due(scope)
+            done += taken
+            if taken == 0:
+                if not self._leased_elsewhere(scope):
+                    break
+                time.sleep(0.02)
+        with self._store.reading(scope, self._clock()) as tx:
+            waiting = tx.jobs.count(JobFilter(states=(JobState.QUEUED, JobState.LEASED)))
+            dead = tx.jobs.count(JobFilter(states=(JobState.DEAD,)))
+        return Settled(done=done, waiting=waiting, dead=dead)
+
+    def _leased_elsewhere(self, scope: Scope) -> bool:
+        with self._store.reading(scope, self._clock()) as tx:
+            return tx.jobs.count(JobFilter(states=(JobState.LEASED,))) > 0
+
+    def _run(self, scope: Scope, job: Job) -> None:
+        try:
+            self._handlers[job.kind](scope, job, self._clock())
+        except Exception as exc:  # noqa: BLE001 - a job is a door: whatever it raises is kept with it and shown by doctor
+            now = self._clock()
+            with self._store.transaction(scope, now) as tx:
+                tx.jobs.fail(job, f"{type(exc).__name__}: {exc}", retry_at=now + self._wait(job.attempts))
+            return
+        with self._store.transaction(scope, self._clock()) as tx:
+            tx.jobs.finish(job)
+
+    def _wait(self, attempts: int) -> timedelta:
+        seconds = self._settings.backoff_seconds * 2 ** max(0, attempts - 1)
+        return timedelta(seconds=min(seconds, self._settings.backoff_limit_seconds))

@@ -1,0 +1,185 @@
+"""Memory: the verbs every door calls. It delegates; the rooms do the work."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from treering.archive.backup import OpenEmbedded, backup
+from treering.archive.export import export_lines, export_to
+from treering.archive.restore import Imported, import_lines, lines_of
+from treering.core.episodes import Episode
+from treering.core.errors import NotFound
+from treering.core.history import HistoryEntry
+from treering.core.queries import KnowledgeFilter, TurnFilter
+from treering.core.records import Knowledge
+from treering.core.scope import Scope
+from treering.core.settings import Settings
+from treering.core.turns import Role, Turn
+from treering.health.doctor import Report, examine
+from treering.health.stats import Stats, stats
+from treering.learn.history import history
+from treering.learn.jobs import Settled, Worker
+from treering.learn.teach import Reason, Teaching
+from treering.ports.blobs import Blobs
+from treering.ports.clock import Clock, NewId
+from treering.ports.store import Store
+from treering.retrieve.recall import ALL_KNOWLEDGE, ALL_TURNS, Answer, Recall, recall, standing
+from treering.session.turns import add_turn
+
+
+@dataclass(frozen=True)
+class Ports:
+    """Everything a memory needs from outside."""
+
+    store: Store
+    blobs: Blobs
+    worker: Worker
+    clock: Clock
+    new_id: NewId
+    open_embedded: OpenEmbedded
+    version: str
+
+
+class Memory:
+    """One project's memory, open until `close`. Safe to share between threads."""
+
+    def __init__(self, scope: Scope, ports: Ports, settings: Settings) -> None:
+        self.scope = scope
+        self.store = ports.store
+        self.settings = settings
+        self._ports = ports
+        self._teaching = Teaching(ports.store, settings.knowledge, ports.new_id)
+
+    def remember(self, text: str, *, type: str = "fact", **fields: Any) -> Knowledge:
+        """Keep a piece of knowledge. `fields` are those of `Knowledge`: tags, files, confidence, payload, id…"""
+        return self._teaching.remember(self.scope, self._ports.clock(), text, type=type, **fields)
+
+    def remember_many(self, records: Iterable[Knowledge]) -> int:
+        """Store many records at once, in one transaction; how many is returned."""
+        with self.store.transaction(self.scope, self._ports.clock()) as tx:
+            return tx.knowledge.create_many(records)
+
+    def turn(
+        self,
+        *,
+        session: str,
+        role: Role | str,
+        text: str,
+        id: str | None = None,
+        at: datetime | date | str | None = None,
+        **fields: Any,
+    ) -> Turn:
+        """Keep what was said. `at` is when it was said; a turn delivered twice under one id is stored once."""
+        chosen = self._ports.new_id() if id is None else id
+        said = {"session": session, "role": role, "text": text, **fields}
+        return add_turn(self.scope, self.store, self._ports.clock(), id=chosen, at=at, **said)
+
+    def recall(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        knowledge: KnowledgeFilter | None = ALL_KNOWLEDGE,
+        turns: TurnFilter | None = ALL_TURNS,
+        superseded: bool = False,
+    ) -> Answer:
+        """The best matching records and turns. A filter narrows its kind; None leaves that kind out.
+
+        What was corrected or flagged stays out unless `superseded` asks for it.
+        """
+        current = knowledge if knowledge is None or superseded else standing(knowledge)
+        wanted = Recall(query, current, turns, self.settings.recall.limit if limit is None else limit)
+        return recall(self.scope, self.store, self._ports.clock(), wanted, self.settings.recall)
+
+    def get(self, id: str) -> Knowledge | Turn | Episode:
+        """The record, turn or episode with this id, also when it was superseded; forgotten ones are not found."""
+        with self.store.reading(self.scope, self._ports.clock()) as tx:
+            for found in (tx.knowledge.get(id), tx.turns.get(id), tx.episodes.get(id)):
+                if found is not None and found.deleted_at is None:
+                    return found
+        raise NotFound(f"nothing is stored under {id!r} in project {self.scope.project!r}")
+
+    def confirm(self, id: str) -> Knowledge:
+        """A person says that it is true."""
+        return self._teaching.confirm(self.scope, self._ports.clock(), id)
+
+    def correct(
+        self, id: str, reason: Reason | str, *, text: str | None = None, duplicate_of: str | None = None
+    ) -> Knowledge:
+        """Put a record right: inaccurate, outdated, too_specific or duplicate. The record that stands is returned."""
+        now, why = self._ports.clock(), Reason.named(reason)
+        return self._teaching.correct(self.scope, now, id, why, text=text, duplicate_of=duplicate_of)
+
+    def flag(self, id: str, note: str = "") -> Knowledge:
+        """A person doubts it; it is not recalled until it is confirmed or corrected."""
+        return self._teaching.flag(self.scope, self._ports.clock(), id, note)
+
+    def pin(self, id: str, *, pinned: bool = True) -> Knowledge:
+        """Keep it from fading."""
+        return self._teaching.pin(self.scope, self._ports.clock(), id, pinned=pinned)
+
+    def forget(self, id: str, *, hard: bool = False) -> None:
+        """Take it away: so that `undo` brings it back, or (`hard`) for good, leaving no copy."""
+        if not hard:
+            self._teaching.forget(self.scope, self._ports.clock(), id)
+            return
+        self._teaching.purge(self.scope, self._ports.clock(), id)
+        self.settle()
+        self.store.forget_traces()
+
+    def undo(self, id: str) -> Knowledge | Turn | Episode | None:
+        """Take back the last change; the record as it is now, or None where the change had created it."""
+        self._teaching.undo(self.scope, self._ports.clock(), id)
+        try:
+            return self.get(id)
+        except NotFound:
+            return None
+
+    def history(self, id: str) -> tuple[HistoryEntry, ...]:
+        """What happened to a record, newest first."""
+        return history(self.scope, self.store, self._ports.clock(), id)
+
+    def stats(self) -> Stats:
+        """What this project holds."""
+        return stats(self.scope, self.store, self._ports.clock())
+
+    def settle(self, timeout: float = 60.0) -> Settled:
+        """Wait until background work is done."""
+        return self._ports.worker.settle(self.scope, timeout)
+
+    def export(self, path: str | Path, *, history: bool = False) -> int:
+        """Write everything to a portable file (`.gz` compresses); how many lines is returned."""
+        return export_to(Path(path), self.export_lines(history=history))
+
+    def export_lines(self, *, history: bool = False) -> Iterator[str]:
+        """The lines of an export, one by one."""
+        return export_lines(self.scope, self.store, self._ports.blobs, self._ports.clock(), history=history)
+
+    def import_(self, path: str | Path) -> Imported:
+        """Read an export into this project: all of it or nothing. What is there already is left as it is."""
+        return import_lines(self.scope, self.store, self._ports.blobs, self._ports.clock(), lines_of(Path(path)))
+
+    def backup(self, path: str | Path) -> Path:
+        """Copy the memory to a new SQLite file that opens by itself."""
+        ports, now = self._ports, self._ports.clock()
+        return backup(self.scope, self.store, ports.blobs, now, target=Path(path), open_embedded=ports.open_embedded)
+
+    def doctor(self, *, repair: bool = False) -> Report:
+        """How this memory is, after rebuilding what is derived where `repair` says so."""
+        now = self._ports.clock()
+        return examine(self.scope, self.store, self._ports.blobs, now, version=self._ports.version, repair=repair)
+
+    def close(self) -> None:
+        """Let go of the database. Everything acknowledged is stored already."""
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,254 @@
+"""What Treering needs from a database: transactions in one scope at one moment, and collections inside them."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Generic, Protocol, TypeVar
+
+from treering.core.entities import Entity, EntityLink
+from treering.core.episodes import Episode, EpisodeLifecycle
+from treering.core.events import Event
+from treering.core.fingerprints import ErrorFingerprint
+from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
+from treering.core.history import Action, AuditEntry, Revision
+from treering.core.jobs import Job
+from treering.core.patterns import Pattern
+from treering.core.queries import (
+    AuditFilter,
+    CoAccessFilter,
+    EdgeFilter,
+    EntityFilter,
+    EntityLinkFilter,
+    EpisodeFilter,
+    EventFilter,
+    FingerprintFilter,
+    JobFilter,
+    KnowledgeFilter,
+    NodeFilter,
+    Order,
+    Page,
+    PatternFilter,
+    RevisionFilter,
+    SessionFilter,
+    TurnFilter,
+)
+from treering.core.records import Knowledge
+from treering.core.scope import Scope
+from treering.core.turns import Session, Turn
+from treering.core.values import EMPTY, Record
+
+V = TypeVar("V", bound=Record)
+F_contra = TypeVar("F_contra", contravariant=True)
+Detail = Mapping[str, object]
+"""What the audit log says beside the action; never the record's text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match(Generic[V]):
+    """A record found by its words; `score` is positive and grows with relevance."""
+
+    value: V
+    score: float
+
+
+class Readable(Protocol[V, F_contra]):
+    """Records of one kind, as one scope sees them. Deleted ones are asked for by filter, never met by accident."""
+
+    def get(self, id: str) -> V | None: ...
+
+    def get_many(self, ids: Iterable[str]) -> Mapping[str, V]: ...
+
+    def find(
+        self, where: F_contra | None = None, *, order: Order | None = None, limit: int = 50, after: str | None = None
+    ) -> Page[V]: ...
+
+    def count(self, where: F_contra | None = None) -> int: ...
+
+    def stream(self, where: F_contra | None = None) -> Iterator[V]: ...
+
+
+class Searchable(Readable[V, F_contra], Protocol[V, F_contra]):
+    """Records that are also found by their words."""
+
+    def search(self, query: str, where: F_contra | None = None, *, limit: int = 10) -> Sequence[Match[V]]: ...
+
+
+class Log(Readable[V, F_contra], Protocol[V, F_contra]):
+    """Append-only records."""
+
+    def create(self, value: V, action: Action = Action.CREATE, detail: Detail = EMPTY) -> V:
+        """Store it; the value as stored is returned. An id that exists is a `Conflict`."""
+        ...
+
+    def create_many(self, values: Iterable[V], action: Action = Action.CREATE) -> int: ...
+
+
+class Removable(Protocol):
+    """What may be taken away: first softly, then for good."""
+
+    def delete(self, id: str) -> None: ...
+
+    def restore(self, id: str) -> None: ...
+
+    def purge(self, id: str) -> None:
+        """Remove a record and every derived copy of it. The audit log keeps that it was."""
+        ...
+
+
+class Learned(Log[V, F_contra], Removable, Protocol[V, F_contra]):
+    """Records that are revised: every change keeps the state before it."""
+
+    def update(self, value: V, action: Action = Action.UPDATE, detail: Detail = EMPTY) -> V:
+        """Store `value` over the version it was read at; a stale version is a `Conflict`."""
+        ...
+
+    def undo(self, id: str) -> tuple[V, ...]:
+        """Take back the last change, and whatever was changed together with it."""
+        ...
+
+
+class Derived(Readable[V, F_contra], Protocol[V, F_contra]):
+    """Records that are computed again and replaced."""
+
+    def put_many(self, values: Iterable[V]) -> int: ...
+
+    def remove(self, where: F_contra) -> int: ...
+
+
+class SearchableLearned(Learned[V, F_contra], Searchable[V, F_contra], Protocol[V, F_contra]): ...
+
+
+class Turns(Log[Turn, TurnFilter], Searchable[Turn, TurnFilter], Removable, Protocol):
+    """Turns get their place in the session (`seq`) from the store, which opens the session where it is new."""
+
+
+class Sessions(Readable[Session, SessionFilter], Protocol):
+    def open(self, session: Session) -> Session:
+        """The session with this id: as it stands, or newly stored."""
+        ...
+
+    def create_many(self, values: Iterable[Session], action: Action = Action.CREATE) -> int: ...
+
+    def update(self, value: Session) -> Session: ...
+
+
+class Episodes(Log[Episode, EpisodeFilter], Searchable[Episode, EpisodeFilter], Removable, Protocol):
+    def set_lifecycle(self, id: str, lifecycle: EpisodeLifecycle) -> Episode: ...
+
+
+class Jobs(Readable[Job, JobFilter], Protocol):
+    def enqueue(self, job: Job) -> bool:
+        """Queue it; False where the same `key` waits already."""
+        ...
+
+    def create_many(self, values: Iterable[Job], action: Action = Action.CREATE) -> int: ...
+
+    def lease(self, owner: str, kinds: Sequence[str], *, limit: int, duration: timedelta) -> Sequence[Job]:
+        """Take up to `limit` due jobs. Nobody else gets them until the lease runs out."""
+        ...
+
+    def extend(self, job: Job, duration: timedelta) -> bool:
+        """Keep the lease; False where it was lost."""
+        ...
+
+    def finish(self, job: Job) -> bool: ...
+
+    def fail(self, job: Job, error: str, *, retry_at: datetime) -> bool:
+        """Try again at `retry_at`, or move to the dead letters after the last attempt."""
+        ...
+
+    def revive(self, id: str) -> bool:
+        """Give a dead job its attempts back."""
+        ...
+
+
+class Transaction(Protocol):
+    """Everything inside happens in one scope, at one moment, wholly or not at all."""
+
+    scope: Scope
+    now: datetime
+
+    @property
+    def knowledge(self) -> SearchableLearned[Knowledge, KnowledgeFilter]: ...
+    @property
+    def sessions(self) -> Sessions: ...
+    @property
+    def turns(self) -> Turns: ...
+    @property
+    def episodes(self) -> Episodes: ...
+    @property
+    def patterns(self) -> SearchableLearned[Pattern, PatternFilter]: ...
+    @property
+    def entities(self) -> Learned[Entity, EntityFilter]: ...
+    @property
+    def entity_links(self) -> Derived[EntityLink, EntityLinkFilter]: ...
+    @property
+    def nodes(self) -> Derived[GraphNode, NodeFilter]: ...
+    @property
+    def edges(self) -> Derived[GraphEdge, EdgeFilter]: ...
+    @property
+    def co_access(self) -> Derived[CoAccessEdge, CoAccessFilter]: ...
+    @property
+    def fingerprints(self) -> Derived[ErrorFingerprint, FingerprintFilter]: ...
+    @property
+    def events(self) -> Log[Event, EventFilter]: ...
+    @property
+    def audit(self) -> Log[AuditEntry, AuditFilter]: ...
+    @property
+    def revisions(self) -> Log[Revision, RevisionFilter]: ...
+    @property
+    def jobs(self) -> Jobs: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One finding of a health check; `advice` says what to do where it is not fine."""
+
+    name: str
+    fine: bool
+    detail: str
+    advice: str = ""
+
+
+class Store(Protocol):
+    """One database on one of the two engines."""
+
+    engine: str
+    location: str
+
+    def transaction(self, scope: Scope, now: datetime) -> AbstractContextManager[Transaction]:
+        """Write. Commits at the end of the block, rolls back on any exception; durable when the block is left."""
+        ...
+
+    def reading(self, scope: Scope, now: datetime) -> AbstractContextManager[Transaction]:
+        """Read from one consistent snapshot."""
+        ...
+
+    def sizes(self, scope: Scope) -> Mapping[str, int]:
+        """Bytes on disk, by part."""
+        ...
+
+    def check(self, scope: Scope, now: datetime) -> Sequence[Check]: ...
+
+    def repair(self, scope: Scope, now: datetime) -> Sequence[str]:
+        """Rebuild what is derived, collect what a crash left. Says what it did; never touches a record."""
+        ...
+
+    def sweep_blobs(self, scope: Scope, digests: Sequence[str], now: datetime) -> int:
+        """Delete those blobs that no record refers to any more."""
+        ...
+
+    def forget_traces(self) -> None:
+        """Leave nothing of purged records in free pages, logs or full-text segments."""
+        ...
+
+    def copy_to(self, target: Path) -> Sequence[Scope] | None:
+        """An exact copy of the whole database in a new file; the scopes that have blobs are returned.
+
+        None where this engine is not a file.
+        """
+        ...
+
+    def close(self) -> None: ...

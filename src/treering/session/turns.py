@@ -1,0 +1,26 @@
+"""Keeps what was said."""
+
+from datetime import date, datetime
+from typing import Any
+
+from treering.core.errors import Conflict
+from treering.core.moments import moment_of
+from treering.core.redaction import without_secrets
+from treering.core.scope import Scope
+from treering.core.turns import Turn
+from treering.ports.store import Store
+
+
+def add_turn(
+    scope: Scope, store: Store, now: datetime, *, id: str, at: datetime | date | str | None, **fields: Any
+) -> Turn:
+    """Append a turn. The same turn delivered twice is stored once; another text under its id is a `Conflict`."""
+    turn = Turn.make(id=id, at=moment_of(at, now), recorded_at=now, owner=scope.principal, **fields)
+    with store.transaction(scope, now) as tx:
+        known = tx.turns.get(turn.id)
+        if known is None:
+            return tx.turns.create(turn)
+    said = without_secrets(turn).value
+    if (known.session, known.role, known.text) != (said.session, said.role, said.text):
+        raise Conflict(f"turn {id!r} is stored already with another text; give each turn an id of its own")
+    return known

