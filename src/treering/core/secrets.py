@@ -6,17 +6,29 @@ does not count, and a mark never counts as the end of the word in front of it.
 
 import math
 import re
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
 from treering.core.secret_assignments import assigned_values
-from treering.core.secret_formats import CONTEXT_REACH, PHRASES_BY_PREFIX, SHORTEST_TOKEN, TOKENS_BY_PREFIX, Format, Hit
+from treering.core.secret_formats import (
+    CONTEXT_REACH,
+    MARK,
+    MARK_PATTERN,
+    PHRASES_BY_PREFIX,
+    SHORTEST_TOKEN,
+    TOKENS_BY_PREFIX,
+    Format,
+    Hit,
+    follows_mark,
+)
 from treering.core.secret_words import DEFAULT_PASSWORDS
 
-MARK = "[redacted:"
-MARK_PATTERN = r"\[redacted:[a-z0-9_]{1,40}\]"
+FEW = 200
+TRIGRAMS = frozenset(tuple(prefix[:3]) for prefix, _ in TOKENS_BY_PREFIX if len(prefix) >= 3)
+SHORT_PREFIXES = tuple(prefix for prefix, _ in TOKENS_BY_PREFIX if len(prefix) < 3)
 PAGE = 100_000
 PAGE_OVERLAP = 256
 """More than a prefix and the shortest token around it."""
@@ -29,7 +41,7 @@ KEY_MATERIAL = r"[A-Za-z0-9+/]{32}"
 LONGEST_KEY = 65_536
 
 PASSWORD_IN_URL = r"://(?P<user>[^\s:/?#@\"'<>`]{0,128}):(?P<password>[^\s\"'<>`/]{3,256})@(?=[\w\[.%$-])"
-NO_URL_PASSWORD = r"^\d{1,5}(?:[?#].*)?$|^[$%<{]|[(\[{].*[)\]}]|\\|\*{3}|^[x.*_-]+$|\.\.\.|…"
+NO_URL_PASSWORD = r"^\d{1,5}(?:[?#,].*)?$|^[$%<{]|[(\[{].*[)\]}]|\\|\*{3}|^[x.*_-]+$|\.\.\.|…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,19 +63,13 @@ class Redaction:
 
 def scan(text: str) -> tuple[Finding, ...]:
     """The secrets of `text`, in order, none overlapping another."""
-    hits = [
-        *_matches(text, TOKENS_BY_PREFIX, _long_runs(text)),
-        *_private_keys(text),
-        *_passwords_in_urls(text),
-        *_matches(text, PHRASES_BY_PREFIX, text),
-        *assigned_values(text),
-    ]
-    if not hits:
-        return ()
-    if MARK in text:
+    hits: list[Hit] = []
+    for detect in DETECTORS:
+        hits += detect(text)
+    if hits and MARK in text:
         marks = [mark.span() for mark in _regex(MARK_PATTERN).finditer(text)]
         hits = [hit for hit in hits if not _touches(marks, hit)]
-    return _merged(hits)
+    return _merged(hits) if hits else ()
 
 
 def redact(text: str) -> Redaction:
@@ -71,7 +77,7 @@ def redact(text: str) -> Redaction:
     findings = scan(text)
     if not findings:
         return Redaction(text, ())
-    pieces = []
+    pieces: list[str] = []
     kept_to = 0
     for finding in findings:
         pieces += (text[kept_to : finding.start], f"{MARK}{finding.kind}]")
@@ -79,39 +85,61 @@ def redact(text: str) -> Redaction:
     return Redaction("".join((*pieces, text[kept_to:])), findings)
 
 
-def _long_runs(text: str) -> str:
-    """The unbroken runs that are long enough for a token, a page of the text at a time to spare memory."""
-    if len(text) <= PAGE:
-        return _long_runs_of_page(text)
-    pages = (text[start : start + PAGE + PAGE_OVERLAP] for start in range(0, len(text), PAGE))
-    return " ".join(_long_runs_of_page(page) for page in pages)
+def _tokens(text: str) -> Iterable[Hit]:
+    searched = _long_runs(text) if len(text) <= PAGE else " ".join(map(_long_runs, _pages(text)))
+    if not searched or (len(searched) < FEW and _begins_nothing(searched)):
+        return ()
+    return _matches(text, TOKENS_BY_PREFIX, searched)
 
 
-def _long_runs_of_page(page: str) -> str:
-    return " ".join([run for run in page.split() if len(run) >= SHORTEST_TOKEN])
+def _begins_nothing(searched: str) -> bool:
+    """No prefix can start anywhere: for a short text this is quicker than to look for each."""
+    return TRIGRAMS.isdisjoint(zip(searched, searched[1:], searched[2:], strict=False)) and not any(
+        prefix in searched for prefix in SHORT_PREFIXES
+    )
 
 
-def _matches(text: str, by_prefix: tuple[tuple[str, tuple[Format, ...]], ...], searched: str) -> Iterator[Hit]:
-    if not searched:
-        return
-    for prefix, formats in [entry for entry in by_prefix if entry[0] in searched]:
-        for form in formats:
-            yield from _matches_of(text, form, prefix)
+def _phrases(text: str) -> Iterable[Hit]:
+    return _matches(text, PHRASES_BY_PREFIX, text)
+
+
+def _pages(text: str) -> Iterator[str]:
+    return (text[start : start + PAGE + PAGE_OVERLAP] for start in range(0, len(text), PAGE))
+
+
+def _long_runs(page: str) -> str:
+    """The unbroken runs that are long enough for a token."""
+    runs = page.split()
+    if max(map(len, runs), default=0) < SHORTEST_TOKEN:
+        return ""
+    return " ".join([run for run in runs if len(run) >= SHORTEST_TOKEN])
+
+
+def _matches(text: str, by_prefix: tuple[tuple[str, tuple[Format, ...]], ...], searched: str) -> Iterable[Hit]:
+    present = [entry for entry in by_prefix if entry[0] in searched]
+    if not present:
+        return ()
+    return [hit for prefix, formats in present for form in formats for hit in _matches_of(text, form, prefix)]
 
 
 def _matches_of(text: str, form: Format, prefix: str) -> Iterator[Hit]:
-    body = _regex(form.body)
-    position = text.find(prefix)
-    while position >= 0:
-        found = body.match(text, position + len(prefix))
-        position_after = position + len(prefix)
-        if found and not (form.starts_word and _inside_word(text, position)):
-            start, end = found.span(1) if body.groups else (position - form.before, found.end())
-            anchor = _anchor(text, form, min(position, start))
-            if anchor is not None and _entropy(text[start:end]) >= form.entropy:
-                yield Hit(form.kind, anchor, start, end)
-                position_after = end
-        position = text.find(prefix, position_after)
+    pattern = _regex_of(form, prefix)
+    for found in pattern.finditer(text):
+        start, end = found.span(1) if pattern.groups else (found.start() - form.before, found.end())
+        first = min(found.start(), start)
+        if (form.starts_word or form.before) and follows_mark(text, first):
+            continue
+        anchor = _anchor(text, form, first)
+        if anchor is not None and _entropy(text[start:end]) >= form.entropy:
+            yield Hit(form.kind, anchor, start, end)
+
+
+@cache
+def _regex_of(form: Format, prefix: str) -> re.Pattern[str]:
+    """The prefix comes first, as a literal, because that is what the engine can skip to."""
+    literal = re.escape(prefix)
+    boundary = rf"(?<![\w+]{literal})" if form.starts_word else ""
+    return re.compile(f"{literal}{boundary}(?:{form.body})")
 
 
 def _anchor(text: str, form: Format, start: int) -> int | None:
@@ -122,15 +150,11 @@ def _anchor(text: str, form: Format, start: int) -> int | None:
     return found if found >= 0 else None
 
 
-def _inside_word(text: str, position: int) -> bool:
-    previous = text[position - 1 : position]
-    if previous == "]":
-        opened = text.rfind(MARK, max(0, position - 64), position)
-        return opened >= 0 and "]" not in text[opened : position - 1]
-    return previous.isalnum() or previous in ("_", "+")
+def _private_keys(text: str) -> Iterable[Hit]:
+    return _key_blocks(text) if "-----BEGIN " in text else ()
 
 
-def _private_keys(text: str) -> Iterator[Hit]:
+def _key_blocks(text: str) -> Iterator[Hit]:
     position = text.find("-----BEGIN ")
     while position >= 0:
         header = _regex(KEY_HEADER).match(text, position + 11)
@@ -153,9 +177,11 @@ def _key_end(text: str, start: int) -> int:
     return lines.end() if lines else start
 
 
-def _passwords_in_urls(text: str) -> Iterator[Hit]:
-    if "://" not in text or "@" not in text:
-        return
+def _passwords_in_urls(text: str) -> Iterable[Hit]:
+    return _url_passwords(text) if "://" in text and "@" in text else ()
+
+
+def _url_passwords(text: str) -> Iterator[Hit]:
     for found in _regex(PASSWORD_IN_URL).finditer(text):
         password = found["password"]
         if password.lower() in DEFAULT_PASSWORDS or password == found["user"]:
@@ -165,7 +191,9 @@ def _passwords_in_urls(text: str) -> Iterator[Hit]:
 
 
 def _touches(marks: list[tuple[int, int]], hit: Hit) -> bool:
-    return any(start < hit.end and hit.anchor < end for start, end in marks)
+    """Whether one of the ordered `marks` overlaps the hit or its evidence."""
+    following = bisect_left(marks, (hit.end, 0))
+    return following > 0 and marks[following - 1][1] > hit.anchor
 
 
 def _merged(hits: list[Hit]) -> tuple[Finding, ...]:
@@ -186,8 +214,8 @@ def _merged(hits: list[Hit]) -> tuple[Finding, ...]:
 
 
 def _entropy(value: str) -> float:
-    """Bits a character, over the first 256."""
-    counts = Counter(value[:256])
+    """Bits a character, over the first 64."""
+    counts = Counter(value[:64])
     total = sum(counts.values())
     return -sum(count / total * math.log2(count / total) for count in counts.values()) if total else 0.0
 
@@ -195,3 +223,13 @@ def _entropy(value: str) -> float:
 @cache
 def _regex(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
+
+
+DETECTORS: tuple[Callable[[str], Iterable[Hit]], ...] = (
+    _tokens,
+    _private_keys,
+    _passwords_in_urls,
+    _phrases,
+    assigned_values,
+)
+"""In order of precedence: where hits overlap, the first one names the finding."""

@@ -1,0 +1,118 @@
+"""What the secret scanner redacts, what it leaves alone, and what it costs."""
+
+import random
+import re
+import subprocess
+import sys
+import time
+
+import pytest
+
+from bench.secrets_cases import fill, load
+from treering.core.secret_formats import MARK_PATTERN, PHRASES, TOKENS
+from treering.core.secrets import Finding, redact, scan
+
+
+def longest_left(findings: tuple[Finding, ...], start: int, end: int) -> int:
+    covered = "".join(
+        "x" if any(f.start <= position < f.end for f in findings) else " " for position in range(start, end)
+    )
+    return max(map(len, covered.split("x")))
+
+
+@pytest.mark.parametrize("group", sorted({case.group for case in load("secret")}))
+def test_labelled_secrets_are_redacted_whole(group: str) -> None:
+    for case in load("secret"):
+        if case.group == group:
+            findings = scan(case.text)
+            assert all(longest_left(findings, *secret) <= 6 for secret in case.secrets), case.text
+
+
+@pytest.mark.parametrize("group", sorted({case.group for case in load("plain")}))
+def test_labelled_plain_texts_are_left_alone(group: str) -> None:
+    assert [(case.text, scan(case.text)) for case in load("plain") if case.group == group and scan(case.text)] == []
+
+
+def test_clean_text_comes_back_as_the_same_object() -> None:
+    text = "Nothing to hide here, 42 times."
+    assert redact(text).text is text
+    assert redact(text).findings == ()
+
+
+def test_only_the_value_is_replaced() -> None:
+    assert redact('password = "hunter2!"').text == 'password = "[redacted:password]"'
+    assert redact("postgres://ada:l0velace@db/x").text == "postgres://ada:[redacted:connection_password]@db/x"
+    assert redact("the password is hunter2.").text == "the password is [redacted:password]."
+
+
+def test_published_example_keys_are_redacted() -> None:
+    key_id, key = "AKIA" + "IOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/" + "bPxRfiCYEXAMPLEKEY"
+    redacted = redact(f"aws_access_key_id={key_id}\naws_secret_access_key={key}").text
+    assert key_id not in redacted
+    assert key not in redacted
+
+
+def test_a_known_format_names_the_finding_that_an_assignment_also_found() -> None:
+    text = fill("GITHUB_TOKEN=ghp_{alnum:36}", random.Random(1))
+    assert scan(text) == (Finding("github_token", 13, len(text)),)
+
+
+def test_a_private_key_cut_off_before_its_end_is_redacted_and_the_prose_behind_it_is_kept() -> None:
+    text = fill(
+        "-----BEGIN RSA PRIVATE KEY-----\n{b64:64}\n{b64:64}\n{b64:30}\n\nand then it stopped", random.Random(1)
+    )
+    assert redact(text).text == "[redacted:private_key]\n\nand then it stopped"
+
+
+def test_a_secret_longer_than_what_is_judged_is_redacted_to_its_end() -> None:
+    assert redact("API_KEY=" + "a1B2+c3/" * 500).text == "API_KEY=[redacted:api_key]"
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["<your-key>", "xxxxxxxx", "...", "${VAR_1}", "$VAR_1", "{{ var_1 }}", "changeme", "none", "os.environ['A1']",
+     "process.env.KEY_1", "get_secret(1234)", "config.secrets.v2", "password", "next_token_2", "https://a.dev/v1"],
+)  # fmt: skip
+@pytest.mark.parametrize("assignment", ["password={}", 'api_key = "{}"', "token: {}", "--secret {}"])
+def test_placeholders_and_references_are_no_secrets(assignment: str, value: str) -> None:
+    assert scan(assignment.format(value)) == ()
+
+
+def test_an_already_redacted_text_is_left_alone() -> None:
+    text = "password=[redacted:password] [redacted:github_token]: hunter2! https://a:[redacted:x]@b"
+    assert redact(text).text is text
+
+
+def test_kinds_fit_into_a_mark() -> None:
+    assert all(re.fullmatch(MARK_PATTERN, f"[redacted:{form.kind}]") for form in (*TOKENS, *PHRASES))
+
+
+HOSTILE = (
+    "a", "=", '"', "'", "-----BEGIN ", "-----BEGIN RSA PRIVATE KEY-----\n", "password ", "password=", 'password="',
+    "password for ", "eyJ", "eyJ-", "://a:b", "sk-", "SK", "Bearer ", "curl -u ", "[redacted:", "key", "token, 'a",
+    "AKIA", "\\n", "İ", "mot de passe", "api_key: $a1", "password=x1", "@", "://", "dp.pt.aa",
+    "token: [redacted:token] ",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_hostile_text_takes_linear_time(piece: str) -> None:
+    text = (piece * (2_000_000 // len(piece)))[:1_000_000]
+    began = time.perf_counter()
+    redact(text)
+    assert time.perf_counter() - began < 3
+
+
+def test_long_base64_takes_linear_time_and_is_no_secret() -> None:
+    text = fill("{b64:1000000}", random.Random(3))
+    began = time.perf_counter()
+    assert scan(text) == ()
+    assert time.perf_counter() - began < 3
+
+
+def test_importing_the_scanner_compiles_no_format() -> None:
+    code = (
+        "import treering.core.secrets as s;"
+        "assert s._regex.cache_info().currsize == s._regex_of.cache_info().currsize == 0"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
