@@ -7,6 +7,9 @@ from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from uuid_utils import uuid7
 
 from treering import __version__
 from treering.archive.backup import blobs_beside
@@ -21,6 +24,9 @@ from treering.ports.blobs import Blobs
 from treering.ports.clock import Clock, NewId
 from treering.ports.store import Store
 
+if TYPE_CHECKING:
+    from treering.adapters.sql.salvage import Salvaged
+
 _POSTGRES = ("postgresql://", "postgres://", "postgresql+psycopg://")
 _SQLITE = "sqlite:///"
 
@@ -32,8 +38,6 @@ def now() -> datetime:
 
 def new_id() -> str:
     """Sorts by time, so that new rows stand together in an index."""
-    from uuid_utils import uuid7
-
     return str(uuid7())
 
 
@@ -52,7 +56,7 @@ def open(
     Without a path, TREERING_DB says where, else the file that belongs to the repository around the working directory.
     """
     chosen = settings or Settings()
-    given = os.environ.get("TREERING_DB") if path_or_url is None else os.fspath(path_or_url)
+    given = os.environ.get("TREERING_DB") or None if path_or_url is None else os.fspath(path_or_url)
     root = repository_root(Path.cwd())
     default_project = project_name(root) if given is None else "default"
     scope = Scope.make(
@@ -62,7 +66,7 @@ def open(
     )
     for name in ("tenant", "project", "principal"):
         refuse_secret(name, getattr(scope, name))
-    location = given or str(_made(data_directory() / project_name(root)) / "memory.db")
+    location = given if given is not None else str(_made(data_directory() / project_name(root)) / "memory.db")
     store, blob_store = open_store(location, blobs or os.environ.get("TREERING_BLOBS"), chosen)
     worker = Worker(store, _handlers(store), clock, chosen.jobs, name=f"{socket.gethostname()}:{os.getpid()}")
     ports = Ports(
@@ -83,14 +87,12 @@ def open_store(
     """The store at a path or URL, with its blobs."""
     from treering.adapters.sql.store import SqlStore
 
-    if not location.strip():
+    if not location.strip() or "\0" in location:
         raise InvalidInput("the memory needs a place: a file path, or a URL such as postgresql://user@host/database")
     if location.startswith(_POSTGRES):
-        from sqlalchemy import make_url
+        from treering.adapters.sql.postgres import Postgres, server_url
 
-        from treering.adapters.sql.postgres import Postgres
-
-        url = make_url(location.replace("postgres://", "postgresql://", 1))
+        url = server_url(location.replace("postgres://", "postgresql://", 1))
         kept = _open_blobs(blobs or _server_blobs(url.render_as_string(hide_password=True)))
         return SqlStore(Postgres(url, settings.store), kept, settings, ids), kept
     if "://" in location and not location.startswith(_SQLITE):
@@ -101,6 +103,24 @@ def open_store(
     path = Path(location.removeprefix(_SQLITE)).expanduser().absolute()
     kept = _open_blobs(blobs or blobs_beside(path))
     return SqlStore(SQLite(path, settings.store), kept, settings, ids), kept
+
+
+def embedded_path(path_or_url: str | os.PathLike[str] | None = None) -> Path | None:
+    """The file that `open` would use; None where a server is meant."""
+    given = os.environ.get("TREERING_DB") if path_or_url is None else os.fspath(path_or_url)
+    location = given or str(data_directory() / project_name(repository_root(Path.cwd())) / "memory.db")
+    if "://" in location and not location.startswith(_SQLITE):
+        return None
+    return Path(location.removeprefix(_SQLITE)).expanduser().absolute()
+
+
+def salvage(path: str | os.PathLike[str]) -> "Salvaged":
+    """Save what is readable of a damaged SQLite file; the file as it was is kept beside the new one."""
+    from treering.adapters.sql.salvage import salvage as save
+
+    file = Path(os.fspath(path).removeprefix(_SQLITE)).expanduser().absolute()
+    kept = _open_blobs(os.environ.get("TREERING_BLOBS") or blobs_beside(file))
+    return save(file, kept, Settings(), now(), new_id)
 
 
 def repository_root(start: Path) -> Path:

@@ -97,7 +97,8 @@ class Memory:
     def get(self, id: str) -> Knowledge | Turn | Episode:
         """The record, turn or episode with this id, also when it was superseded; forgotten ones are not found."""
         with self.store.reading(self.scope, self._ports.clock()) as tx:
-            for found in (tx.knowledge.get(id), tx.turns.get(id), tx.episodes.get(id)):
+            for look_up in (tx.knowledge.get, tx.turns.get, tx.episodes.get):
+                found: Knowledge | Turn | Episode | None = look_up(id)
                 if found is not None and found.deleted_at is None:
                     return found
         raise NotFound(f"nothing is stored under {id!r} in project {self.scope.project!r}")

@@ -102,7 +102,7 @@ def read_lines(lines: Iterator[str]) -> Iterator[Line | BlobLine]:
             if entry["end"] != counts:
                 raise InvalidInput(f"line {number}: the file holds {counts}, not {entry['end']}; export again")
         else:
-            kind = entry.get("kind", "")
+            kind = str(entry.get("kind"))
             counts[kind] = counts.get(kind, 0) + 1
             yield _record(number, kind, entry.get("value"))
     if not ended:
@@ -112,7 +112,7 @@ def read_lines(lines: Iterator[str]) -> Iterator[Line | BlobLine]:
 def _parse(number: int, text: str) -> dict[str, Any]:
     try:
         entry = json.loads(text)
-    except ValueError as exc:
+    except (ValueError, RecursionError) as exc:
         raise InvalidInput(f"line {number} is not JSON ({exc}); export again") from exc
     if not isinstance(entry, dict):
         raise InvalidInput(f"line {number} is not an object; this is not an export")

@@ -2,6 +2,7 @@
 
 from enum import StrEnum
 
+from treering.core.scope import Visibility
 from treering.core.values import EMPTY, Count, FrozenMap, Instant, Key, Label, Record, Text, Value
 
 
@@ -41,6 +42,8 @@ class AuditEntry(Record):
     action: Action
     kind: Label
     subject: Key
+    owner: Key = "local"
+    visibility: Visibility = Visibility.PROJECT
     detail: FrozenMap = EMPTY
 
 
@@ -56,6 +59,8 @@ class Revision(Record):
     before: Text
     group: Key
     undone: bool = False
+    owner: Key = "local"
+    visibility: Visibility = Visibility.PROJECT
 
 
 class HistoryEntry(Value):

@@ -23,7 +23,7 @@ class Job(Record):
     state: JobState = JobState.QUEUED
     run_at: Instant
     attempts: Count = 0
-    max_attempts: int = Field(default=5, ge=1)
+    max_attempts: Count = Field(default=5, ge=1)
     lease_owner: Key | None = None
     lease_until: Instant | None = None
     error: Text | None = None

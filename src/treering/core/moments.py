@@ -1,7 +1,7 @@
 """Dates as people and data sets write them, to moments in UTC."""
 
 import re
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta, timezone
 
 from treering.core.errors import InvalidInput
 
@@ -16,9 +16,14 @@ def moment_of(written: datetime | date | str | None, now: datetime) -> datetime:
         return now
     if isinstance(written, str):
         written = _parse(written, now)
+    elif not isinstance(written, date):
+        raise InvalidInput(f"at is a {type(written).__name__}, not a date; write it as 2026-05-08T13:56:00Z")
     elif not isinstance(written, datetime):
         written = datetime.combine(written, time())
-    return (written if written.tzinfo else written.replace(tzinfo=UTC)).astimezone(UTC)
+    try:
+        return (written if written.tzinfo else written.replace(tzinfo=UTC)).astimezone(UTC)
+    except OverflowError:
+        raise InvalidInput(f"{written} lies outside the years 1 to 9999 in UTC") from None
 
 
 def _parse(text: str, now: datetime) -> datetime:
@@ -32,6 +37,17 @@ def _parse(text: str, now: datetime) -> datetime:
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
     try:
         # 03.01.2024 is written where the day comes first; 03/01/2024 mostly where the month does.
-        return parser.parse(plain, default=midnight, dayfirst=bool(_DOTTED_DATE.match(plain)))
+        return parser.parse(plain, default=midnight, dayfirst=bool(_DOTTED_DATE.match(plain)), tzinfos=_zone)
     except (ValueError, OverflowError):
         raise InvalidInput(f"{text[:80]!r} is not a date; write it as 2026-05-08T13:56:00Z") from None
+
+
+def _zone(name: str | None, offset: int | None) -> timezone | None:
+    """Zone names mean different things in different places; only offsets and UTC mean one."""
+    if name is None and offset is None:
+        return None
+    if offset is not None:
+        return timezone(timedelta(seconds=offset))
+    if name in ("UTC", "GMT", "Z"):
+        return UTC
+    raise ValueError(f"unknown zone {name}")

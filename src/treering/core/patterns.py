@@ -1,12 +1,27 @@
 """What works, with evidence: patterns, and the conditions that say where they apply."""
 
 from enum import StrEnum
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from treering.core.scope import Visibility
-from treering.core.values import EMPTY, Count, FrozenMap, Instant, Key, Keys, Label, Labels, Record, Share, Text, Value
+from treering.core.values import (
+    EMPTY,
+    NESTING,
+    Count,
+    FrozenMap,
+    Instant,
+    Json,
+    Key,
+    Keys,
+    Label,
+    Labels,
+    Record,
+    Share,
+    Text,
+    Value,
+)
 
 
 class PatternCategory(StrEnum):
@@ -44,27 +59,57 @@ class Test(Value):
     form: Literal["test"] = "test"
     field: Label
     operator: Operator
-    value: Any = None
+    value: Json = None
 
     __test__ = False  # not a test case, whatever pytest thinks of the name
 
 
-class AllOf(Value):
+class Compound(Value):
+    """Conditions made of conditions."""
+
+    @property
+    def parts(self) -> "tuple[Condition, ...]":
+        raise NotImplementedError
+
+    @model_validator(mode="after")
+    def _readable_again(self) -> Self:
+        if _depth(self) > NESTING:
+            raise ValueError(f"conditions nest deeper than {NESTING} levels; flatten them")
+        return self
+
+
+class AllOf(Compound):
     form: Literal["all"] = "all"
     conditions: tuple["Condition", ...]
 
+    @property
+    def parts(self) -> "tuple[Condition, ...]":
+        return self.conditions
 
-class AnyOf(Value):
+
+class AnyOf(Compound):
     form: Literal["any"] = "any"
     conditions: tuple["Condition", ...]
 
+    @property
+    def parts(self) -> "tuple[Condition, ...]":
+        return self.conditions
 
-class Not(Value):
+
+class Not(Compound):
     form: Literal["not"] = "not"
     condition: "Condition"
 
+    @property
+    def parts(self) -> "tuple[Condition, ...]":
+        return (self.condition,)
+
 
 Condition = Annotated[Test | AllOf | AnyOf | Not, Field(discriminator="form")]
+
+
+def _depth(condition: Value) -> int:
+    return 1 + max(map(_depth, condition.parts), default=0) if isinstance(condition, Compound) else 1
 
 
 class Strategy(Value):

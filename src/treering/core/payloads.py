@@ -8,7 +8,19 @@ from types import MappingProxyType
 from pydantic import Field
 
 from treering.core.errors import InvalidInput
-from treering.core.values import Count, FilePath, FilePaths, Instant, Key, Label, Labels, Share, Text, Value
+from treering.core.values import (
+    LABEL_BYTES,
+    Count,
+    FilePath,
+    FilePaths,
+    Instant,
+    Key,
+    Label,
+    Labels,
+    Share,
+    Text,
+    Value,
+)
 
 
 class Payload(Value):
@@ -196,7 +208,7 @@ _TYPES: dict[str, KnowledgeType] = {
 def register_knowledge_type(name: str, payload: type[Payload], half_life_days: float | None = None) -> KnowledgeType:
     """Add a knowledge type. Registering the same definition twice is fine; redefining a type is not."""
     kind = KnowledgeType(name, payload, half_life_days)
-    if not name.isidentifier():
+    if not name.isidentifier() or len(name.encode()) > LABEL_BYTES:
         raise InvalidInput(f"{name!r} cannot name a knowledge type; use letters, digits and underscores")
     if _TYPES.setdefault(name, kind) != kind:
         raise InvalidInput(f"knowledge type {name!r} exists already with another definition; choose another name")
@@ -212,6 +224,6 @@ def knowledge_type(name: str) -> KnowledgeType:
     """The type called `name`; an unknown one is an error that lists the known."""
     try:
         return _TYPES[name]
-    except KeyError:
+    except (KeyError, TypeError):
         known = ", ".join(sorted(_TYPES))
         raise InvalidInput(f"unknown knowledge type {name!r}; use one of {known}, or register it") from None

@@ -1,7 +1,8 @@
 """Knowledge: what is known, with its evidence, its trust and its time."""
 
+from collections.abc import Mapping
 from enum import StrEnum
-from hashlib import sha256
+from hashlib import blake2b
 from typing import Any, Self
 
 from pydantic import Field, SerializeAsAny, model_validator
@@ -104,7 +105,7 @@ class Chunk(Value):
 
 def text_digest(type: str, content: str) -> str:
     """The same for two records that say the same thing in the same words."""
-    return sha256(f"{type}\n{' '.join(content.split()).casefold()}".encode()).hexdigest()
+    return blake2b(f"{type}\n{' '.join(content.split()).casefold()}".encode(), digest_size=16).hexdigest()
 
 
 class Knowledge(Record):
@@ -150,7 +151,7 @@ class Knowledge(Record):
     flagged: bool = False
     tainted: bool = False
 
-    citation: str | None = Field(default=None, max_length=CITATION_CHARACTERS)
+    citation: Text | None = Field(default=None, max_length=CITATION_CHARACTERS)
     language: Label | None = None
     chunk: Chunk | None = None
 
@@ -168,7 +169,12 @@ class Knowledge(Record):
             return fields
         if isinstance(payload, Payload):
             raise ValueError(f"a {kind.name} carries {kind.payload.__name__}, not {type(payload).__name__}")
-        return {**fields, "payload": kind.payload.model_validate(payload)}
+        if not isinstance(payload, Mapping) or not all(isinstance(name, str) for name in payload):
+            raise ValueError(f"payload should be a mapping of the fields of {kind.payload.__name__}")
+        try:
+            return {**fields, "payload": kind.payload.make(**payload)}
+        except InvalidInput as exc:
+            raise ValueError(f"payload is {exc}") from None
 
     @model_validator(mode="after")
     def _valid_forwards(self) -> Self:

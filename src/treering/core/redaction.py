@@ -3,9 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 from typing import Any, Generic, TypeVar
 
+from pydantic import AwareDatetime
+
 from treering.core.errors import SecretRefused
+from treering.core.payloads import Payload
 from treering.core.secrets import redact, scan
 from treering.core.values import FrozenDict, Value
 
@@ -15,7 +19,7 @@ V = TypeVar("V", bound=Value)
 _NAMES = frozenset(
     {"id", "session", "owner", "call_id", "record", "entity", "origin", "target", "node", "subject", "key"}
 )
-# Digests and snapshots of values that went through here before.
+# Digests, and snapshots of values that went through here before.
 _CLEAN = frozenset({"digest", "before"})
 
 
@@ -29,11 +33,12 @@ class Redacted(Generic[V]):
 
 def without_secrets(value: V) -> Redacted[V]:
     """The same value where there is no secret; otherwise a new one, each secret replaced by what it was."""
+    # Nearly all values hold none: one look at all of their text together is enough to know.
+    if not scan("\n".join(_texts(value))):
+        return Redacted(value)
     kinds: list[str] = []
     changed = _clean_fields(value, kinds)
-    if not changed:
-        return Redacted(value)
-    return Redacted(value.replace(**changed), tuple(dict.fromkeys(kinds)))
+    return Redacted(value.replace(**changed) if changed else value, tuple(dict.fromkeys(kinds)))
 
 
 def refuse_secret(name: str, text: str) -> None:
@@ -42,12 +47,52 @@ def refuse_secret(name: str, text: str) -> None:
         raise SecretRefused(f"{name} looks like a secret ({found[0].kind}); choose another {name}")
 
 
+def _texts(item: Any) -> list[str]:
+    """Every text inside, in the form in which a secret in it would be recognised."""
+    found: list[str] = []
+    _gather(item, found)
+    return found
+
+
+def _gather(item: Any, found: list[str]) -> None:
+    if isinstance(item, str):
+        found.append(item)
+    elif isinstance(item, tuple):
+        for part in item:
+            _gather(part, found)
+    elif isinstance(item, Value):
+        fields = item.__dict__
+        for name in _fields_with_text(type(item)):
+            part = fields[name]
+            if part is not None and part != () and not (name in _NAMES and _is_uuid(part)):
+                _gather(part, found)
+    elif isinstance(item, Mapping):
+        for key, part in item.items():
+            found.append(_assigned(key, part) if isinstance(part, str) else str(key))
+            _gather(part, found)
+
+
+def _is_uuid(name: str) -> bool:
+    """Our own ids, which are long and mean nothing."""
+    return len(name) == 36 and name.count("-") == 4 and name.replace("-", "").isalnum()
+
+
+@cache
+def _fields_with_text(kind: type[Value]) -> tuple[str, ...]:
+    """The fields of a value that may hold free text."""
+    fields = kind.model_fields.items()
+    return tuple(name for name, field in fields if name not in _CLEAN and not _is_textless(field.annotation))
+
+
+def _is_textless(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, (Enum, int, float, AwareDatetime))
+
+
 def _clean_fields(value: Value, kinds: list[str]) -> dict[str, Any]:
     changed = {}
-    for name, item in value.__dict__.items():
-        if item is None or item == () or name in _CLEAN:
-            continue
-        if name in _NAMES and isinstance(item, str):
+    for name in _fields_with_text(type(value)):
+        item = value.__dict__[name]
+        if name in _NAMES and isinstance(item, str) and not isinstance(value, Payload):
             refuse_secret(name, item)
             continue
         cleaned = _clean(item, kinds)
@@ -79,9 +124,13 @@ def _clean_mapping(item: Mapping[str, Any], kinds: list[str]) -> Mapping[str, An
     cleaned = {}
     for key, part in item.items():
         cleaned[key] = _clean(part, kinds)
-        if isinstance(part, str) and cleaned[key] is part and (found := scan(f'{key} = "{part}"')):
+        if isinstance(part, str) and cleaned[key] is part and (found := scan(_assigned(key, part))):
             kinds.append(found[0].kind)
             cleaned[key] = f"[redacted:{found[0].kind}]"
     if all(cleaned[key] is part for key, part in item.items()):
         return item
     return FrozenDict(cleaned)
+
+
+def _assigned(key: str, text: str) -> str:
+    return f'{key} = "{text}"'

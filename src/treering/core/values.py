@@ -26,6 +26,9 @@ PATH_BYTES = 1024
 LABELS = 1_000
 # Larger text is a file: keep it on disk and remember its path.
 TEXT_BYTES = 64 * 1024 * 1024
+# Readers of JSON give up on nesting (pydantic near 200) and on long numbers (Python at 4,300 digits).
+NESTING = 32
+NUMBER_BITS = 13_000
 
 
 class FrozenDict(Mapping[str, Any]):
@@ -33,8 +36,8 @@ class FrozenDict(Mapping[str, Any]):
 
     __slots__ = ("_items",)
 
-    def __init__(self, items: Mapping[str, Any]) -> None:
-        self._items = {_json_text(str(key)): _freeze(item) for key, item in items.items()}
+    def __init__(self, items: Mapping[str, Any], room: int = NESTING) -> None:
+        self._items = {_json_text(str(key)): _freeze(item, room) for key, item in items.items()}
 
     def __getitem__(self, key: str) -> Any:
         return self._items[key]
@@ -102,6 +105,15 @@ def _json_text(text: str) -> str:
     return _storable(text)
 
 
+def is_storable(text: str) -> bool:
+    """Whether both engines can hold `text`; what neither can hold is nowhere to be found."""
+    try:
+        _json_text(text)
+    except (ValueError, AttributeError, TypeError):
+        return False
+    return True
+
+
 def _within(limit: int, what: str) -> AfterValidator:
     def check(text: str) -> str:
         if len(text) > limit or len(text.encode()) > limit:
@@ -130,21 +142,32 @@ def _distinct(items: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _utc(moment: datetime) -> datetime:
-    return moment.astimezone(UTC)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("lies outside the years 1 to 9999 in UTC") from None
 
 
-def _freeze(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return FrozenDict(value)
-    if isinstance(value, (list, tuple)):
-        return tuple(_freeze(item) for item in value)
+def _freeze(value: Any, room: int = NESTING) -> Any:
+    if isinstance(value, (Mapping, list, tuple)):
+        if room == 0:
+            raise ValueError(f"is nested deeper than {NESTING} levels; flatten it")
+        if isinstance(value, Mapping):
+            return FrozenDict(value, room - 1)
+        return tuple(_freeze(item, room - 1) for item in value)
     if isinstance(value, str):
         return _json_text(value)
+    if value is None or isinstance(value, (bool, int, float)):
+        return _finite(value)
+    raise ValueError(f"{type(value).__name__} is not JSON; use text, numbers, booleans, lists and mappings")
+
+
+def _finite(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"{value} is not JSON; use a finite number")
-    if value is None or isinstance(value, (bool, int, float)):
-        return value
-    raise ValueError(f"{type(value).__name__} is not JSON; use text, numbers, booleans, lists and mappings")
+    if isinstance(value, int) and value.bit_length() > NUMBER_BITS:
+        raise ValueError("holds a number of thousands of digits; store it as text")
+    return value
 
 
 def _thaw(value: Any) -> Any:
@@ -171,6 +194,7 @@ Keys = Annotated[tuple[Key, ...], AfterValidator(_distinct), Field(max_length=LA
 Instant = Annotated[AwareDatetime, AfterValidator(_utc)]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Count = Annotated[int, Field(ge=0, lt=2**63)]
+Json = Annotated[Any, BeforeValidator(_freeze), PlainSerializer(_thaw)]
 FrozenMap = Annotated[Any, BeforeValidator(_frozen_mapping), PlainSerializer(_thaw, return_type=dict[str, Any])]
 
 EMPTY = FrozenDict({})

@@ -1,9 +1,10 @@
 """What happened to a record, newest first."""
 
+from collections import defaultdict
 from datetime import datetime
 
 from treering.core.errors import NotFound
-from treering.core.history import HistoryEntry
+from treering.core.history import Action, HistoryEntry, Revision
 from treering.core.queries import AuditFilter, Order, RevisionFilter
 from treering.core.records import Knowledge
 from treering.core.scope import Scope
@@ -15,21 +16,24 @@ _MOST = 1_000
 def history(scope: Scope, store: Store, now: datetime, id: str) -> tuple[HistoryEntry, ...]:
     """Each action on the record, with the text before it where the text was kept. Also answers for purged records."""
     with store.reading(scope, now) as tx:
-        log = tx.audit.find(AuditFilter(subjects=(id,)), order=Order(by="at"), limit=_MOST).items
-        revisions = tx.revisions.find(RevisionFilter(subjects=(id,)), order=Order(by="at"), limit=_MOST).items
+        log = tx.audit.find(AuditFilter.make(subjects=(id,)), order=Order(by="at"), limit=_MOST).items
+        revisions = tx.revisions.find(RevisionFilter.make(subjects=(id,)), order=Order(by="at"), limit=_MOST).items
     if not log:
         raise NotFound(f"nothing was ever stored under {id!r} in project {scope.project!r}")
-    before = {(revision.at, revision.action): revision for revision in revisions}
+    before: dict[tuple[datetime, Action], list[Revision]] = defaultdict(list)
+    for earlier in reversed(revisions):
+        before[earlier.at, earlier.action].append(earlier)
     entries = []
     for entry in log:
-        revision = before.get((entry.at, entry.action))
+        same = before[entry.at, entry.action]
+        revision = same.pop() if same else None
         entries.append(
             HistoryEntry(
                 at=entry.at,
                 actor=entry.actor,
                 action=entry.action,
                 version=revision.version if revision else None,
-                content_before=_content(revision.before) if revision else None,
+                content_before=_content(revision) if revision else None,
                 undone=revision.undone if revision else False,
                 detail=entry.detail,
             )
@@ -37,5 +41,7 @@ def history(scope: Scope, store: Store, now: datetime, id: str) -> tuple[History
     return tuple(entries)
 
 
-def _content(snapshot: str) -> str | None:
-    return Knowledge.from_json(snapshot).content if snapshot else None
+def _content(revision: Revision) -> str | None:
+    if revision.kind != "knowledge" or not revision.before:
+        return None
+    return Knowledge.from_json(revision.before).content

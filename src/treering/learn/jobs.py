@@ -74,7 +74,7 @@ class Worker:
         except Exception as exc:  # noqa: BLE001 - a job is a door: whatever it raises is kept with it and shown by doctor
             now = self._clock()
             with self._store.transaction(scope, now) as tx:
-                tx.jobs.fail(job, f"{type(exc).__name__}: {exc}", retry_at=now + self._wait(job.attempts))
+                tx.jobs.fail(job, _told(exc), retry_at=now + self._wait(job.attempts))
             return
         with self._store.transaction(scope, self._clock()) as tx:
             tx.jobs.finish(job)
@@ -82,3 +82,8 @@ class Worker:
     def _wait(self, attempts: int) -> timedelta:
         seconds = self._settings.backoff_seconds * 2 ** max(0, attempts - 1)
         return timedelta(seconds=min(seconds, self._settings.backoff_limit_seconds))
+
+
+def _told(error: Exception) -> str:
+    """What an error says, in text that can be stored."""
+    return f"{type(error).__name__}: {error}".replace("\x00", "").encode("utf-8", "replace").decode()

@@ -76,7 +76,9 @@ MISSING = ("meaning", "graph", "reranker")
 
 def recall(scope: Scope, store: Store, now: datetime, wanted: Recall, settings: RecallSettings) -> Answer:
     """The best records and turns that hold any of the query's words, within the filters."""
-    if not 1 <= wanted.limit <= settings.limit_max:
+    if not isinstance(wanted.query, str):
+        raise InvalidInput(f"the query is a {type(wanted.query).__name__}; ask in words")
+    if type(wanted.limit) is not int or not 1 <= wanted.limit <= settings.limit_max:
         raise InvalidInput(f"limit is {wanted.limit}; ask for 1 to {settings.limit_max}, or use export")
     with store.reading(scope, now) as tx:
         found = _by_words(tx, wanted) if wanted.query.strip() else _newest(tx, wanted)

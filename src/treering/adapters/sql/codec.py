@@ -18,6 +18,8 @@ Row = dict[str, Any]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _BLOBS = "~blobs"
+# Columns whose text has no limit worth speaking of.
+_UNBOUNDED = frozenset({"content", "text", "before", "error", "rest"})
 
 
 def micros(moment: datetime) -> int:
@@ -46,6 +48,10 @@ class Encoded:
     blobs: tuple[str, ...] = ()
 
 
+def _is_choice(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, Enum)
+
+
 class Codec(Generic[V]):
     """Encodes one kind of value."""
 
@@ -55,19 +61,29 @@ class Codec(Generic[V]):
         fields = kind.value.model_fields
         self._columns = tuple(c.name for c in kind.table.c if c.name in fields and c.name not in ("rest", "lifecycle"))
         self._moments = tuple(c.name for c in kind.table.c if c.name in self._columns and "moment" in c.info)
+        self._choices = tuple(name for name in self._columns if _is_choice(fields[name].annotation))
+        self._plain = tuple(name for name in self._columns if name not in (*self._choices, *self._moments))
+        self._texts = tuple(column.name for column in kind.table.c if column.name in _UNBOUNDED)
         self._has_lifecycle = "lifecycle" in kind.table.c
-        self._in_rest = set(fields) - set(self._columns) - ({"lifecycle"} if self._has_lifecycle else set())
+        self._in_rest = tuple(
+            name for name in fields if name not in self._columns and not (name == "lifecycle" and self._has_lifecycle)
+        )
 
     def encode(self, scope: Scope, value: V, blobs: Blobs) -> Encoded:
         fields = value.__dict__
         row: Row = {"tenant": scope.tenant, "project": scope.project}
-        for name in self._columns:
-            row[name] = primitive(fields[name])
+        for name in self._plain:
+            row[name] = fields[name]
+        for name in self._choices:
+            row[name] = fields[name].value
+        for name in self._moments:
+            moment = fields[name]
+            row[name] = None if moment is None else (moment - _EPOCH) // _MICROSECOND
         for name, derive in self._kind.derived.items():
             row[name] = primitive(derive(value))
         if self._has_lifecycle:
             row["lifecycle"] = fields["lifecycle"].to_json()
-        row["rest"] = value.model_dump_json(include=self._in_rest, exclude_none=True) if self._in_rest else "{}"
+        row["rest"] = self._rest(value)
         return self._spill(scope, row, blobs)
 
     def decode(self, scope: Scope, row: Mapping[Any, Any], blobs: Blobs) -> V:
@@ -79,14 +95,24 @@ class Codec(Generic[V]):
             fields["lifecycle"] = json.loads(row["lifecycle"])
         return self._kind.value.model_validate(fields)
 
+    def _rest(self, value: V) -> str:
+        """Only what is there: what is left out comes back as the field's default, which is nothing."""
+        fields = value.__dict__
+        filled = {name for name in self._in_rest if fields[name] is not None and fields[name] != ()}
+        return value.model_dump_json(include=filled, exclude_none=True) if filled else "{}"
+
+    def stored(self, row: Mapping[Any, Any]) -> Encoded:
+        """A row as it stands, whatever the settings were when it was written."""
+        return Encoded(dict(row), tuple(json.loads(row["rest"]).get(_BLOBS, {}).values()))
+
     def _spill(self, scope: Scope, row: Row, blobs: Blobs) -> Encoded:
         if self._blob_bytes is None:
             return Encoded(row)
-        long = {
-            name: text.encode()
-            for name, text in row.items()
-            if isinstance(text, str) and len(text) * 4 > self._blob_bytes and len(text.encode()) > self._blob_bytes
-        }
+        limit = self._blob_bytes
+        if sum(len(row[name] or "") for name in self._texts) * 4 <= limit:
+            return Encoded(row)
+        texts = {name: (row[name] or "").encode() for name in self._texts}
+        long = {name: text for name, text in texts.items() if len(text) > limit}
         if not long:
             return Encoded(row)
         digests = {name: blobs.put(scope, data) for name, data in long.items()}

@@ -1,6 +1,7 @@
 """Filters to SQL: one row a field, none forgotten (a test counts them)."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, and_, exists, or_, select, true
@@ -26,11 +27,11 @@ def in_scope(kind: Kind[Any], scope: Scope) -> ColumnElement[bool]:
     return and_(*clauses)
 
 
-def matching(kind: Kind[Any], where: Filter) -> Iterator[ColumnElement[bool]]:
-    """The conditions of a filter; fields that ask nothing add none."""
+def matching(kind: Kind[Any], where: Filter, answered: str | None = None) -> Iterator[ColumnElement[bool]]:
+    """The conditions of a filter; fields that ask nothing, and the one that is answered already, add none."""
     table = CONDITIONS[type(where)]
     for field, wanted in where.__dict__.items():
-        if wanted is not None and wanted != ():
+        if field != answered and wanted is not None and wanted != ():
             yield table[field](kind, wanted)
 
 
@@ -92,16 +93,28 @@ def has_facet(kind: Kind[Any], facet: str, values: tuple[str, ...]) -> ColumnEle
     )
 
 
-def _any_facet(facet: str) -> Condition:
-    return lambda kind, values: has_facet(kind, facet, tuple(values))
+@dataclass(frozen=True, slots=True)
+class AnyFacet:
+    """The record carries one of the values."""
+
+    facet: str
+    fold: bool = False
+
+    def __call__(self, kind: Kind[Any], values: tuple[str, ...]) -> ColumnElement[bool]:
+        return has_facet(kind, self.facet, self.folded(values))
+
+    def folded(self, values: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(value.casefold() for value in values) if self.fold else values
 
 
-def _every_facet(facet: str) -> Condition:
-    return lambda kind, values: and_(*(has_facet(kind, facet, (value,)) for value in values))
+@dataclass(frozen=True, slots=True)
+class EveryFacet:
+    """The record carries all of the values."""
 
+    facet: str
 
-def _alias(kind: Kind[Any], values: tuple[str, ...]) -> ColumnElement[bool]:
-    return has_facet(kind, "alias", tuple(value.casefold() for value in values))
+    def __call__(self, kind: Kind[Any], values: tuple[str, ...]) -> ColumnElement[bool]:
+        return and_(*(has_facet(kind, self.facet, (value,)) for value in values))
 
 
 def _either_file(kind: Kind[Any], files: tuple[str, ...]) -> ColumnElement[bool]:
@@ -123,12 +136,12 @@ CONDITIONS: Mapping[type[Filter], Mapping[str, Condition]] = {
         "types": _one_of("type"),
         "levels": _one_of("level"),
         "sources": _one_of("source"),
-        "tags": _any_facet("tag"),
-        "all_tags": _every_facet("tag"),
-        "files": _any_facet("file"),
-        "modules": _any_facet("module"),
-        "related_to": _any_facet("relation"),
-        "same_text": _any_facet("text"),
+        "tags": AnyFacet("tag"),
+        "all_tags": EveryFacet("tag"),
+        "files": AnyFacet("file"),
+        "modules": AnyFacet("module"),
+        "related_to": AnyFacet("relation"),
+        "same_text": AnyFacet("text"),
         "created": _during("created_at"),
         "updated": _during("updated_at"),
         "accessed": _during("last_accessed_at"),
@@ -160,9 +173,9 @@ CONDITIONS: Mapping[type[Filter], Mapping[str, Condition]] = {
         "task_types": _one_of("task_type"),
         "outcomes": _one_of("outcome_status"),
         "statuses": _one_of("status"),
-        "tools": _any_facet("tool"),
-        "strategies": _any_facet("strategy"),
-        "tags": _any_facet("tag"),
+        "tools": AnyFacet("tool"),
+        "strategies": AnyFacet("strategy"),
+        "tags": AnyFacet("tag"),
         "happened": _during("at"),
         "tainted": _equal("tainted"),
     },
@@ -170,14 +183,14 @@ CONDITIONS: Mapping[type[Filter], Mapping[str, Condition]] = {
         **_OWNED,
         "categories": _one_of("category"),
         "statuses": _one_of("status"),
-        "problem_types": _any_facet("problem_type"),
-        "domains": _any_facet("domain"),
+        "problem_types": AnyFacet("problem_type"),
+        "domains": AnyFacet("domain"),
     },
     queries.EntityFilter: {
         **_OWNED,
         "kinds": _one_of("kind"),
         "names": _one_of("name"),
-        "aliases": _alias,
+        "aliases": AnyFacet("alias", fold=True),
     },
     queries.EntityLinkFilter: {"entities": _one_of("entity"), "records": _one_of("record")},
     queries.NodeFilter: {

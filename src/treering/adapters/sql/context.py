@@ -1,7 +1,7 @@
 """What every collection of one transaction shares."""
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -38,6 +38,14 @@ class Dialect(Protocol):
         """Writers of this process take turns where the engine has one writer."""
         ...
 
+    def options(self, *, writing: bool) -> Mapping[str, Any]:
+        """What a connection is told before its transaction begins."""
+        ...
+
+    def lock(self, connection: Connection, scope: Scope, name: str) -> None:
+        """Be the only one in the project who holds `name`, until the transaction ends."""
+        ...
+
     def enter(self, connection: Connection, scope: Scope, *, upkeep: bool) -> None:
         """Tell the database the scope of this transaction; upkeep works for everybody in the project."""
         ...
@@ -49,6 +57,20 @@ class Dialect(Protocol):
     def guard_blobs(self, connection: Connection, scope: Scope, *, sweeping: bool) -> None:
         """Keep a sweep from deleting a blob that an open transaction is about to refer to."""
         ...
+
+    def index_text(self, connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
+        """Make texts searchable."""
+        ...
+
+    def unindex_text(self, connection: Connection, key: dict[str, Any]) -> None:
+        """Leave no word of one text in the index."""
+        ...
+
+    def clear_text(self, connection: Connection, where: ColumnElement[bool]) -> None:
+        """Empty the documents that `where` picks; the index is rebuilt afterwards."""
+        ...
+
+    def before_bulk(self, connection: Connection) -> None: ...
 
     def search(
         self,
@@ -79,6 +101,10 @@ class Dialect(Protocol):
 
     def before_close(self, engine: Engine) -> None: ...
 
+    def after_fork(self) -> None:
+        """In a child process: let go of what the parent's threads hold."""
+        ...
+
 
 @dataclass(frozen=True)
 class Context:
@@ -92,3 +118,10 @@ class Context:
     settings: Settings
     new_id: NewId
     group: str
+
+    @contextmanager
+    def seeing_all(self) -> Iterator[None]:
+        """Look past the principal, inside the project: what is purged leaves with all its earlier states."""
+        self.dialect.enter(self.connection, self.scope, upkeep=True)
+        yield
+        self.dialect.enter(self.connection, self.scope, upkeep=False)

@@ -1,17 +1,21 @@
 """What follows from a record and is kept beside it in the same transaction: facets and searchable text."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Generic, TypeVar
 
-from sqlalchemy import delete, insert
+from sqlalchemy import delete
 
-from treering.adapters.sql.codec import Encoded, Row, primitive
+from treering.adapters.sql.codec import Encoded, Row
 from treering.adapters.sql.context import Context
 from treering.adapters.sql.kinds import Kind
-from treering.adapters.sql.tables import documents, facets
+from treering.adapters.sql.rows import insert_tuples
+from treering.adapters.sql.tables import facets
+from treering.adapters.sql.words import terms
 from treering.core.values import Record
 
 V = TypeVar("V", bound=Record)
+
+_FACET = ("tenant", "project", "kind", "facet", "value", "at", "id")
 
 
 class Derivation(Generic[V]):
@@ -23,34 +27,35 @@ class Derivation(Generic[V]):
 
     def add(self, values: Sequence[tuple[V, Encoded]]) -> None:
         rows = [row for value, encoded in values for row in self._facets(value, encoded)]
-        if rows:
-            self._context.connection.execute(insert(facets), rows)
+        # In key order a batch touches each page of the index once.
+        insert_tuples(self._context.connection, facets, _FACET, sorted(rows))
         if self._kind.searched:
-            self._context.connection.execute(insert(documents), [self._document(value) for value, _ in values])
+            self._context.dialect.index_text(self._context.connection, [self._document(value) for value, _ in values])
 
     def remove(self, values: Sequence[tuple[V, Encoded]]) -> None:
         for value, encoded in values:
             for row in self._facets(value, encoded):
-                self._context.connection.execute(
-                    delete(facets).where(*(facets.c[name] == stored for name, stored in row.items()))
-                )
+                same = (facets.c[name] == stored for name, stored in zip(_FACET, row, strict=True))
+                self._context.connection.execute(delete(facets).where(*same))
             if self._kind.searched:
-                key = {name: self._document(value)[name] for name in ("tenant", "project", "kind", "id")}
-                self._context.connection.execute(
-                    delete(documents).where(*(documents.c[name] == stored for name, stored in key.items()))
-                )
+                self._context.dialect.unindex_text(self._context.connection, self._key(value.id))
 
-    def _facets(self, value: V, encoded: Encoded) -> Iterator[Row]:
-        at = primitive(getattr(value, self._kind.born))
-        found = [(facet, item) for facet, items in self._kind.facets.items() for item in items(value) if item]
-        found += [("blob", digest) for digest in encoded.blobs]
-        for facet, item in dict.fromkeys(found):
-            yield {**self._key(value.id), "facet": facet, "value": item, "at": at}
+    def _facets(self, value: V, encoded: Encoded) -> Iterable[tuple[str, str, str, str, str, int, str]]:
+        scope, kind, at = self._context.scope, self._kind.name, encoded.row[self._kind.born]
+        found = {
+            (scope.tenant, scope.project, kind, facet, item, at, value.id)
+            for facet, items in self._kind.facets.items()
+            for item in items(value)
+            if item
+        }
+        if encoded.blobs:
+            found |= {(scope.tenant, scope.project, kind, "blob", digest, at, value.id) for digest in encoded.blobs}
+        return found
 
     def _document(self, value: V) -> Row:
         assert self._kind.searched is not None
-        terms = self._kind.searched(value)[: self._context.settings.store.indexed_characters]
-        return {**self._key(value.id), "terms": terms}
+        text = self._kind.searched(value)[: self._context.settings.store.indexed_characters]
+        return {**self._key(value.id), "terms": terms(text)}
 
     def _key(self, id: str) -> Row:
         scope = self._context.scope

@@ -24,8 +24,10 @@ class JobQueue(Writes[Job]):
         super().__init__(JOBS, context)
 
     def enqueue(self, job: Job) -> bool:
-        if job.key is not None and self._waiting(job):
-            return False
+        if job.key is not None:
+            self._context.dialect.lock(self._context.connection, self._context.scope, f"job {job.kind} {job.key}")
+            if self._waiting(job):
+                return False
         self._insert([self._clean(job)], Action.CREATE)
         return True
 
@@ -75,7 +77,7 @@ class JobQueue(Writes[Job]):
         return self._set(self._clean(failed), self._held(job))
 
     def revive(self, id: str) -> bool:
-        job = self._existing(id)
+        job = self._existing(id).value
         revived = job.replace(state=JobState.QUEUED, attempts=0, run_at=self._context.now, finished_at=None)
         return self._set(revived, self._table.c.state == JobState.DEAD.value)
 

@@ -1,5 +1,6 @@
 """Brings a database to the present schema, once, whoever comes first."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, inspect
@@ -35,7 +36,8 @@ def revision_of(connection: Connection) -> str | None:
 def _is_at(connection: Connection, target: str) -> bool:
     revision = revision_of(connection)
     if revision is None:
-        _refuse_another_programs_file(connection)
+        if connection.dialect.name == "sqlite":
+            refuse_another_programs(inspect(connection).get_table_names())
         return False
     if revision not in REVISIONS:
         raise StoreFromTheFuture(
@@ -44,9 +46,10 @@ def _is_at(connection: Connection, target: str) -> bool:
     return REVISIONS.index(revision) >= REVISIONS.index(target)
 
 
-def _refuse_another_programs_file(connection: Connection) -> None:
-    if connection.dialect.name == "sqlite" and (others := inspect(connection).get_table_names()):
-        raise NotADatabase(f"this SQLite file belongs to another program (it holds {others[0]!r}); choose another path")
+def refuse_another_programs(tables: Sequence[str]) -> None:
+    """A file is ours when it says so, or is empty."""
+    if tables and VERSION_TABLE not in tables:
+        raise NotADatabase(f"this SQLite file belongs to another program (it holds {tables[0]!r}); choose another path")
 
 
 def _upgrade(connection: Connection, target: str) -> None:

@@ -1,9 +1,10 @@
 """Order and cursors: a page starts strictly after the last row of the one before it, whatever was written between."""
 
 import base64
-import binascii
 import json
+import zlib
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 from sqlalchemy import ColumnElement, and_, or_
@@ -11,12 +12,16 @@ from sqlalchemy import ColumnElement, and_, or_
 from treering.adapters.sql.kinds import Kind
 from treering.core.errors import InvalidInput
 from treering.core.queries import Order
+from treering.core.values import is_storable
+
+_NO_CURSOR = "that is not a cursor; pass `next` of the page before, unchanged"
 
 
 @dataclass(frozen=True, slots=True)
 class Sort:
     """A checked order."""
 
+    kind: str
     column: ColumnElement[Any]
     id: ColumnElement[str]
     order: Order
@@ -28,15 +33,22 @@ class Sort:
 
     def past(self, cursor: str) -> ColumnElement[bool]:
         """Everything that comes after `cursor`."""
-        value, last = _decode(cursor, self.order)
+        value, last = self._read(cursor)
         if self.order.descending:
             return and_(self.column <= value, or_(self.column < value, self.id < last))
         return and_(self.column >= value, or_(self.column > value, self.id > last))
 
     def cursor(self, row: Any) -> str:
         """Where the page that ends with `row` stops."""
-        stop = [self.order.by, self.order.descending, row[self.order.by], row["id"]]
-        return base64.urlsafe_b64encode(json.dumps(stop).encode()).decode()
+        return _pack([self.kind, self.order.by, self.order.descending, row[self.order.by], row["id"]])
+
+    def _read(self, cursor: str) -> tuple[Any, str]:
+        kind, by, descending, value, last = _unpack(cursor)
+        if (kind, by, descending) != (self.kind, self.order.by, self.order.descending):
+            raise InvalidInput("that cursor belongs to another query; start again without it")
+        if not isinstance(last, str) or not is_storable(last) or not _is_like(value, self.column):
+            raise InvalidInput(_NO_CURSOR)
+        return value, last
 
 
 def sort(kind: Kind[Any], order: Order | None) -> Sort:
@@ -44,17 +56,30 @@ def sort(kind: Kind[Any], order: Order | None) -> Sort:
     chosen = order or Order(by=kind.born)
     if chosen.by not in kind.orders:
         raise InvalidInput(f"a {kind.name} cannot be ordered by {chosen.by!r}; use one of {', '.join(kind.orders)}")
-    return Sort(kind.table.c[chosen.by], kind.table.c.id, chosen)
+    return Sort(kind.name, kind.table.c[chosen.by], kind.table.c.id, chosen)
 
 
-def _decode(cursor: str, order: Order) -> tuple[Any, str]:
+def _pack(stop: list[Any]) -> str:
+    text = json.dumps(stop).encode()
+    return base64.urlsafe_b64encode(zlib.crc32(text).to_bytes(4, "big") + text).decode()
+
+
+def _unpack(cursor: str) -> list[Any]:
     try:
-        by, descending, value, last = json.loads(base64.urlsafe_b64decode(cursor.encode()))
-    except (ValueError, binascii.Error, UnicodeError):
-        raise InvalidInput("that is not a cursor; pass `next` of the page before, unchanged") from None
-    expected = str if order.by == "name" else (int, float)
-    if not isinstance(last, str) or not isinstance(value, expected):
-        raise InvalidInput("that is not a cursor; pass `next` of the page before, unchanged")
-    if (by, descending) != (order.by, order.descending):
-        raise InvalidInput("that cursor belongs to another order; start again without it")
-    return value, last
+        packed = base64.urlsafe_b64decode(cursor.encode())
+        stop = json.loads(packed[4:])
+    except (ValueError, RecursionError):
+        raise InvalidInput(_NO_CURSOR) from None
+    if not isinstance(stop, list) or len(stop) != 5 or _pack(stop) != cursor:
+        raise InvalidInput(_NO_CURSOR)
+    return stop
+
+
+def _is_like(value: Any, column: ColumnElement[Any]) -> bool:
+    """Whether `value` can stand in `column`, so that no cursor, forged or not, makes a statement fail."""
+    python = column.type.python_type
+    if python is int:
+        return type(value) is int and -(2**63) <= value < 2**63
+    if python is float:
+        return type(value) is float and isfinite(value)
+    return isinstance(value, str) and is_storable(value)

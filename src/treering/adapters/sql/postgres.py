@@ -13,20 +13,24 @@ from sqlalchemy import (
     RowMapping,
     and_,
     create_engine,
+    delete,
     func,
     literal,
     literal_column,
+    make_url,
     select,
 )
 from sqlalchemy import text as sql
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from treering.adapters.sql.kinds import Kind
+from treering.adapters.sql.rows import insert_rows
 from treering.adapters.sql.tables import documents
 from treering.core.errors import (
     Conflict,
+    InvalidInput,
     MissingDependency,
     StoreError,
     StoreFull,
@@ -51,7 +55,15 @@ _ERRORS: tuple[tuple[str, type[StoreError], str], ...] = (
     ("55P03", StoreUnavailable, "another transaction kept a lock; try again"),
 )
 _MIGRATION_LOCK = 0x7472_6565
-_FULL_TEXT: ColumnElement[Any] = literal_column("'english'::regconfig")
+_FULL_TEXT: ColumnElement[Any] = literal_column("'treering'::regconfig")
+
+
+def server_url(written: str) -> URL:
+    """The URL, taken apart; its password stays out of the message where it cannot be."""
+    try:
+        return make_url(written)
+    except (ArgumentError, ValueError):
+        raise InvalidInput("that is no PostgreSQL URL; write postgresql://user:password@host:port/database") from None
 
 
 class Postgres:
@@ -74,7 +86,6 @@ class Postgres:
             pool_size=self._settings.pool_size,
             max_overflow=self._settings.pool_size,
             pool_timeout=self._settings.busy_seconds,
-            pool_pre_ping=True,
             connect_args={"connect_timeout": max(1, round(self._settings.connect_seconds))},
         )
 
@@ -93,6 +104,15 @@ class Postgres:
     def writing(self) -> nullcontext[None]:
         return nullcontext()
 
+    def options(self, *, writing: bool) -> dict[str, Any]:
+        if writing:
+            return {}
+        return {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+
+    def lock(self, connection: Connection, scope: Scope, name: str) -> None:
+        named = "\x1f".join((scope.tenant, scope.project, name))
+        connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(named, 0))))
+
     def enter(self, connection: Connection, scope: Scope, *, upkeep: bool) -> None:
         connection.execute(
             select(
@@ -109,6 +129,18 @@ class Postgres:
     def guard_blobs(self, connection: Connection, scope: Scope, *, sweeping: bool) -> None:
         lock = func.pg_advisory_xact_lock if sweeping else func.pg_advisory_xact_lock_shared
         connection.execute(select(lock(func.hashtextextended(f"{scope.tenant}\x1f{scope.project}", 0))))
+
+    def index_text(self, connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
+        insert_rows(connection, documents, rows)
+
+    def unindex_text(self, connection: Connection, key: dict[str, Any]) -> None:
+        connection.execute(delete(documents).where(*(documents.c[name] == stored for name, stored in key.items())))
+
+    def clear_text(self, connection: Connection, where: ColumnElement[bool]) -> None:
+        connection.execute(delete(documents).where(where))
+
+    def before_bulk(self, connection: Connection) -> None:
+        """Nothing to prepare."""
 
     def search(
         self,
@@ -137,7 +169,9 @@ class Postgres:
         return [(row, float(row["score"])) for row in rows]
 
     def after_bulk(self, connection: Connection) -> None:
-        """Nothing to do: autovacuum analyses."""
+        """Autovacuum would come to it in a minute or so; the first queries should not wait."""
+        for name in ("knowledge", "turns", "episodes", "facets", "documents"):
+            connection.exec_driver_sql(f"ANALYZE {name}")
 
     def sizes(self, connection: Connection) -> dict[str, int]:
         size = connection.execute(sql("SELECT pg_database_size(current_database())")).scalar_one()
@@ -173,6 +207,9 @@ class Postgres:
 
     def before_close(self, engine: Engine) -> None:
         """Nothing to leave in order."""
+
+    def after_fork(self) -> None:
+        """Nothing but connections is held."""
 
     def _check_row_security(self, connection: Connection) -> Check:
         bypass = connection.execute(
@@ -214,4 +251,6 @@ def _unreachable(reason: str) -> str:
         return "the server refused the login; check user and password in the URL"
     if "does not exist" in reason:
         return "there is no such database or role; create it or correct the URL"
+    if "closed the connection" in reason or "connection is lost" in reason:
+        return "the connection was lost; try again when the server is back"
     return "the server cannot be reached; check that it runs and that host and port are right"

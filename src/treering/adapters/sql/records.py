@@ -1,37 +1,51 @@
 """Collections: the verbs of the store, once for every kind of record."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
-from sqlalchemy import ColumnElement, delete, func, insert, select, tuple_
+from sqlalchemy import ColumnElement, delete, func, select, tuple_
 from sqlalchemy.exc import IntegrityError
 
 from treering.adapters.sql.codec import Codec, Encoded, primitive
 from treering.adapters.sql.conditions import in_scope, matching
 from treering.adapters.sql.context import Context
 from treering.adapters.sql.derived import Derivation
+from treering.adapters.sql.driving import choose
 from treering.adapters.sql.kinds import AUDIT, Kind
 from treering.adapters.sql.pages import sort
+from treering.adapters.sql.rows import insert_rows, insert_tuples
 from treering.adapters.sql.words import words
 from treering.core.errors import Conflict, InvalidInput, NotFound, SecretRefused
 from treering.core.history import Action, AuditDetail
 from treering.core.queries import Filter, Order, Page
 from treering.core.redaction import without_secrets
-from treering.core.values import EMPTY, Record
+from treering.core.scope import Visibility
+from treering.core.values import EMPTY, Record, is_storable
 from treering.ports.store import Detail, Match
 
 V = TypeVar("V", bound=Record)
 T = TypeVar("T")
 
 # Large enough to make statements cheap, small enough to keep a bulk load's memory flat.
-BATCH = 2_000
+BATCH = 10_000
+
+_AUDIT = ("tenant", "project", "id", "at", "actor", "action", "kind", "subject", "owner", "visibility", "rest")
 
 
 def batches(items: Iterable[T], size: int = BATCH) -> Iterator[list[T]]:
     iterator = iter(items)
     while batch := list(islice(iterator, size)):
         yield batch
+
+
+@dataclass(frozen=True, slots=True)
+class Stored(Generic[V]):
+    """A record, and its row as it stands in the table."""
+
+    value: V
+    encoded: Encoded
 
 
 class Records(Generic[V]):
@@ -49,7 +63,7 @@ class Records(Generic[V]):
 
     def get_many(self, ids: Iterable[str]) -> dict[str, V]:
         found: dict[str, V] = {}
-        for batch in batches(dict.fromkeys(ids), 500):
+        for batch in batches(filter(is_storable, dict.fromkeys(ids)), 500):
             statement = select(self._table).where(self._visible(), self._table.c.id.in_(batch))
             found |= {row["id"]: self._decode(row) for row in self._context.connection.execute(statement).mappings()}
         return found
@@ -60,16 +74,22 @@ class Records(Generic[V]):
         if limit < 1:
             raise InvalidInput(f"limit is {limit}; ask for at least one record")
         sorting = sort(self._kind, order)
-        conditions = self._conditions(where)
+        driver = choose(self._context.connection, self._context.scope, self._kind, where)
+        conditions = self._conditions(where, driver.answers(self._kind, sorting) if driver else None)
         if after is not None:
             conditions.append(sorting.past(after))
-        statement = select(self._table).where(*conditions).order_by(*sorting.clauses()).limit(limit + 1)
-        rows = self._context.connection.execute(statement).mappings().all()
+        statement = select(self._table).where(*conditions)
+        ordered = driver.started(self._kind, statement, sorting) if driver else statement.order_by(*sorting.clauses())
+        rows = self._context.connection.execute(ordered.limit(limit + 1)).mappings().all()
         items = tuple(self._decode(row) for row in rows[:limit])
         return Page(items=items, next=sorting.cursor(rows[limit - 1]) if len(rows) > limit else None)
 
     def count(self, where: Filter | None = None) -> int:
-        statement = select(func.count()).select_from(self._table).where(*self._conditions(where))
+        driver = choose(self._context.connection, self._context.scope, self._kind, where)
+        conditions = self._conditions(where, driver.field if driver else None)
+        statement = select(func.count()).select_from(self._table).where(*conditions)
+        if driver:
+            statement = driver.narrowed(self._kind, statement)
         return int(self._context.connection.execute(statement).scalar_one())
 
     def stream(self, where: Filter | None = None) -> Iterator[V]:
@@ -97,25 +117,27 @@ class Records(Generic[V]):
     def _visible(self) -> ColumnElement[bool]:
         return in_scope(self._kind, self._context.scope)
 
-    def _conditions(self, where: Filter | None) -> list[ColumnElement[bool]]:
+    def _conditions(self, where: Filter | None, answered: str | None = None) -> list[ColumnElement[bool]]:
         conditions = [self._visible()]
         if where is not None:
-            conditions += matching(self._kind, where)
+            conditions += matching(self._kind, where, answered)
         elif self._kind.deletable:
             conditions.append(self._table.c.deleted_at.is_(None))
         return conditions
 
     def _row(self, id: str, *, lock: bool = False) -> Mapping[Any, Any] | None:
+        if not is_storable(id):
+            return None
         statement = select(self._table).where(self._visible(), self._table.c.id == id)
         if lock:
             statement = statement.with_for_update()
         return self._context.connection.execute(statement).mappings().first()
 
-    def _existing(self, id: str) -> V:
+    def _existing(self, id: str) -> Stored[V]:
         row = self._row(id, lock=True)
         if row is None:
             raise NotFound(f"no {self._kind.name} {id!r} in project {self._context.scope.project!r}")
-        return self._decode(row)
+        return Stored(self._decode(row), self._codec.stored(row))
 
     def _decode(self, row: Mapping[Any, Any]) -> V:
         return self._codec.decode(self._context.scope, row, self._context.blobs)
@@ -132,7 +154,29 @@ class Writes(Records[V]):
         redacted = without_secrets(value)
         if redacted.kinds and self._context.settings.secrets.on_secret == "refuse":
             raise SecretRefused(f"the text holds a secret ({', '.join(redacted.kinds)}); take it out and try again")
+        self._refuse_foreign(redacted.value)
         return redacted.value
+
+    def _refuse_foreign(self, value: Any) -> None:
+        """Nobody writes into another's personal memory, nor hides a record from themselves by doing so."""
+        if not self._kind.personal or value.visibility is not Visibility.PERSONAL:
+            return
+        if value.owner != self._context.scope.principal:
+            raise InvalidInput(
+                f"a personal {self._kind.name} belongs to whoever writes it: owner is {value.owner!r}, "
+                f"but this is {self._context.scope.principal!r}; choose another visibility or owner"
+            )
+
+    def _bulk(self, values: Iterable[V]) -> Iterator[list[V]]:
+        """In batches; where there is more than one, the engine gets ready for it and learns from it."""
+        dialect, connection = self._context.dialect, self._context.connection
+        number = 0
+        for number, batch in enumerate(batches(values), start=1):
+            if number == 2:
+                dialect.before_bulk(connection)
+            yield batch
+        if number > 1:
+            dialect.after_bulk(connection)
 
     def _encode(self, value: V) -> Encoded:
         return self._codec.encode(self._context.scope, value, self._context.blobs)
@@ -140,17 +184,19 @@ class Writes(Records[V]):
     def _insert(self, values: Sequence[V], action: Action, detail: Detail = EMPTY) -> None:
         encoded = [self._encode(value) for value in values]
         try:
-            self._context.connection.execute(insert(self._table), [each.row for each in encoded])
+            # Whoever goes on after a conflict finds nothing half-done.
+            with self._context.connection.begin_nested():
+                insert_rows(self._context.connection, self._table, [each.row for each in encoded])
         except IntegrityError as exc:
             raise Conflict(self._taken(values)) from exc
         self._derivation.add(list(zip(values, encoded, strict=True)))
-        self._log(action, [value.id for value in values], detail)
+        self._log(action, values, detail)
 
     def _taken(self, values: Sequence[V]) -> str:
         which = repr(values[0].id) if len(values) == 1 else f"of one among {len(values)} records"
         return f"the {self._kind.name} id {which} is taken; choose another id, or get and update the record"
 
-    def _replace_row(self, value: V, before: V, *, version: int | None = None) -> None:
+    def _replace_row(self, value: V, before: Stored[V], *, version: int | None = None) -> None:
         columns = self._table.c
         encoded = self._encode(value)
         condition = [self._visible(), columns.id == value.id]
@@ -159,29 +205,26 @@ class Writes(Records[V]):
         changed = self._context.connection.execute(self._table.update().where(*condition).values(encoded.row))
         if changed.rowcount != 1:
             raise Conflict(f"{self._kind.name} {value.id!r} changed meanwhile; read it again and repeat the change")
-        self._derivation.remove([(before, self._encode(before))])
+        self._derivation.remove([(before.value, before.encoded)])
         self._derivation.add([(value, encoded)])
 
-    def _log(self, action: Action, ids: Sequence[str], detail: Detail = EMPTY) -> None:
+    def _log(self, action: Action, values: Sequence[Any], detail: Detail = EMPTY) -> None:
+        """Whoever sees a record sees what was done to it, and nobody else."""
         if self._kind.computed or not self._kind.audited:
             return
-        context = self._context
+        context, scope = self._context, self._context.scope
         rest = without_secrets(AuditDetail.make(detail=detail)).value.to_json() if detail else "{}"
+        shared = (primitive(context.now), scope.principal, action.value, self._kind.name)
         rows = [
-            {
-                "tenant": context.scope.tenant,
-                "project": context.scope.project,
-                "id": context.new_id(),
-                "at": primitive(context.now),
-                "actor": context.scope.principal,
-                "action": action.value,
-                "kind": self._kind.name,
-                "subject": id,
-                "rest": rest,
-            }
-            for id in ids
+            (scope.tenant, scope.project, context.new_id(), *shared, value.id, *self._audience(value), rest)
+            for value in values
         ]
-        context.connection.execute(insert(AUDIT.table), rows)
+        insert_tuples(context.connection, AUDIT.table, _AUDIT, rows)
+
+    def _audience(self, value: Any) -> tuple[str, str]:
+        if self._kind.personal:
+            return value.owner, value.visibility.value
+        return self._context.scope.principal, Visibility.PROJECT.value
 
 
 class LogRecords(Writes[V]):
@@ -194,11 +237,9 @@ class LogRecords(Writes[V]):
 
     def create_many(self, values: Iterable[V], action: Action = Action.CREATE) -> int:
         total = 0
-        for batch in batches(values):
+        for batch in self._bulk(values):
             self._insert([self._clean(value) for value in batch], action)
             total += len(batch)
-        if total >= BATCH:
-            self._context.dialect.after_bulk(self._context.connection)
         return total
 
 

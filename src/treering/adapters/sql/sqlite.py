@@ -1,33 +1,38 @@
 """The embedded engine: one SQLite file in WAL mode, every commit synced to disk."""
 
 import os
+import random
 import sqlite3
-import struct
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import (
+    URL,
+    Column,
     ColumnElement,
     Connection,
     Engine,
     Label,
+    MetaData,
     RowMapping,
+    Table,
     and_,
-    column,
     create_engine,
+    delete,
     event,
     literal_column,
     select,
-    table,
 )
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DBAPIError
 
 from treering.adapters.sql.kinds import Kind
+from treering.adapters.sql.migrate import refuse_another_programs
+from treering.adapters.sql.rows import insert_rows
 from treering.adapters.sql.tables import documents
 from treering.core.errors import (
     Conflict,
@@ -42,8 +47,12 @@ from treering.core.settings import StoreSettings
 from treering.ports.store import Check
 
 _HEADER = 100
-_LEXICON = table("lexicon", column("rowid"), column("lexicon"))
+_CACHE_KIB = 16_000
+_BULK_CACHE_KIB = 200_000
+_LEXICON = Table("lexicon", MetaData(), Column("rowid"), Column("lexicon"), Column("terms"))
 _DAMAGED = "restore a backup, or run `treering doctor --repair` to save what is readable"
+
+_AFTERMATH = ("no such savepoint", "cannot rollback")
 
 # First match wins. SQLite's own names for what went wrong, and what to do about it.
 _ERRORS: tuple[tuple[str, type[StoreError], str], ...] = (
@@ -51,9 +60,10 @@ _ERRORS: tuple[tuple[str, type[StoreError], str], ...] = (
     ("SQLITE_LOCKED", StoreUnavailable, "another thread kept the database locked; try again"),
     ("SQLITE_FULL", StoreFull, "the disk is full; free some room and try again, nothing stored is harmed"),
     ("SQLITE_IOERR_WRITE", StoreFull, "the disk refused a write; free some room or check it, nothing stored is harmed"),
+    ("SQLITE_IOERR_SHMSIZE", StoreFull, "the disk is full; free some room and try again, nothing stored is harmed"),
     ("SQLITE_READONLY", StoreReadOnly, "the file or its folder cannot be written; change its permissions"),
     ("SQLITE_PERM", StoreReadOnly, "the file cannot be opened; change its permissions"),
-    ("SQLITE_CANTOPEN", StoreReadOnly, "the file cannot be opened; check that its folder exists and is writable"),
+    ("SQLITE_CANTOPEN", StoreReadOnly, "the file cannot be opened; check that it and its folder can be written"),
     ("SQLITE_NOTADB", NotADatabase, "the file is not a SQLite database; choose another path"),
     ("SQLITE_CORRUPT", NotADatabase, f"the file is damaged; {_DAMAGED}"),
     ("SQLITE_FORMAT", NotADatabase, f"the file is damaged; {_DAMAGED}"),
@@ -71,28 +81,28 @@ class SQLite:
         self._path = path
         self._settings = settings
         self._writers = threading.Lock()
+        self._opened: tuple[int, int] | None = None
         self.location = str(path)
 
     def open(self) -> Engine:
         self._refuse_what_is_no_database()
         engine = create_engine(
-            f"sqlite:///{self._path}",
+            URL.create("sqlite", database=str(self._path)),
             pool_size=self._settings.pool_size,
             max_overflow=self._settings.pool_size * 4,
             connect_args={"timeout": self._settings.busy_seconds, "check_same_thread": False},
         )
+        event.listen(engine, "do_connect", self._refuse_another_file)
         event.listen(engine, "connect", self._prepare)
-        event.listen(engine, "begin", _begin)
+        event.listen(engine, "begin", self._begin)
         return engine
 
     @contextmanager
     def translated(self) -> Iterator[None]:
         try:
             yield
-        except DBAPIError as exc:
-            raise self._explain(exc.orig) from exc
-        except sqlite3.Error as exc:
-            raise self._explain(exc) from exc
+        except (DBAPIError, sqlite3.Error) as exc:
+            raise self._explain(_reason(exc)) from exc
 
     def insert(self, table: Any) -> Any:
         return insert(table)
@@ -106,14 +116,45 @@ class SQLite:
         finally:
             self._writers.release()
 
+    def options(self, *, writing: bool) -> dict[str, Any]:
+        return {"writing": writing}
+
+    def lock(self, connection: Connection, scope: Scope, name: str) -> None:
+        """Nothing to lock: there is one writer."""
+
     def enter(self, connection: Connection, scope: Scope, *, upkeep: bool) -> None:
-        """Nothing to tell: every statement names its scope."""
+        """Every statement names its scope. What is written to a file that is no longer there would be lost."""
+        self._refuse_another_file()
 
     def migrating(self, connection: Connection) -> None:
         """Nothing to wait for: the transaction that migrates is the only writer."""
 
     def guard_blobs(self, connection: Connection, scope: Scope, *, sweeping: bool) -> None:
         """Nothing to lock: a sweep and a write are never open at once."""
+
+    def index_text(self, connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
+        """By hand and not by trigger: a trigger makes FTS5 write its buffer out after every single row."""
+        first = connection.exec_driver_sql("SELECT coalesce(max(docid), 0) + 1 FROM documents").scalar_one()
+        numbered = [{"docid": docid, **row} for docid, row in enumerate(rows, start=first)]
+        insert_rows(connection, documents, numbered)
+        insert_rows(connection, _LEXICON, [{"rowid": row["docid"], "terms": row["terms"]} for row in numbered])
+
+    def unindex_text(self, connection: Connection, key: dict[str, Any]) -> None:
+        where = and_(*(documents.c[name] == stored for name, stored in key.items()))
+        docid: ColumnElement[int] = literal_column("docid")
+        found = connection.execute(select(docid, documents.c.terms).where(where)).all()
+        for number, terms in found:
+            # FTS5 must be told the very text that it indexed.
+            connection.exec_driver_sql(
+                "INSERT INTO lexicon(lexicon, rowid, terms) VALUES ('delete', ?, ?)", (number, terms)
+            )
+        connection.execute(delete(documents).where(where))
+
+    def clear_text(self, connection: Connection, where: ColumnElement[bool]) -> None:
+        connection.execute(delete(documents).where(where))
+
+    def before_bulk(self, connection: Connection) -> None:
+        connection.exec_driver_sql(f"PRAGMA cache_size = -{_BULK_CACHE_KIB}")
 
     def search(
         self,
@@ -143,6 +184,7 @@ class SQLite:
         return [(row, float(row["score"])) for row in rows]
 
     def after_bulk(self, connection: Connection) -> None:
+        connection.exec_driver_sql(f"PRAGMA cache_size = -{_CACHE_KIB}")
         connection.exec_driver_sql("PRAGMA analysis_limit = 1000")
         connection.exec_driver_sql("ANALYZE")
 
@@ -193,13 +235,21 @@ class SQLite:
         return True
 
     def before_close(self, engine: Engine) -> None:
-        """Let the planner keep what it learned; a database that cannot be written has nothing to keep."""
+        """Let the planner keep what it learned; a database that cannot be written now has nothing to keep."""
         try:
-            with engine.connect().execution_options(writing=True) as connection, connection.begin():
-                connection.exec_driver_sql("PRAGMA analysis_limit = 400")
-                connection.exec_driver_sql("PRAGMA optimize")
-        except DBAPIError:
+            raw = engine.raw_connection()
+        except (DBAPIError, StoreError):
             return
+        try:
+            for pragma in ("busy_timeout = 0", "analysis_limit = 400", "optimize"):
+                raw.execute(f"PRAGMA {pragma}")
+        except sqlite3.Error:
+            return
+        finally:
+            raw.close()
+
+    def after_fork(self) -> None:
+        self._writers = threading.Lock()
 
     def _check_search(self, connection: Connection) -> Check:
         try:
@@ -211,56 +261,67 @@ class SQLite:
 
     def _prepare(self, connection: sqlite3.Connection, _record: object) -> None:
         connection.isolation_level = None
-        self._enter_wal(connection)
+        if self._opened is None:
+            self._refuse_another_programs_file(connection)
+        _patiently(lambda: connection.execute("PRAGMA journal_mode = WAL"), self._settings.busy_seconds)
         for pragma in (
             "synchronous = FULL",
             "secure_delete = ON",
             "temp_store = MEMORY",
-            "cache_size = -16000",
+            f"cache_size = -{_CACHE_KIB}",
             "mmap_size = 268435456",
             "journal_size_limit = 67108864",
         ):
             connection.execute(f"PRAGMA {pragma}")
+        self._opened = self._opened or self._file()
 
-    def _enter_wal(self, connection: sqlite3.Connection) -> None:
-        """Switching to WAL does not wait for other processes by itself."""
-        deadline = time.monotonic() + self._settings.busy_seconds
-        while True:
-            try:
-                connection.execute("PRAGMA journal_mode = WAL")
-            except sqlite3.OperationalError as exc:
-                if exc.sqlite_errorname != "SQLITE_BUSY" or time.monotonic() > deadline:
-                    raise
-                time.sleep(0.01)
-            else:
-                return
+    def _refuse_another_programs_file(self, connection: sqlite3.Connection) -> None:
+        """Looked at before the switch to WAL, which is written into the file."""
+        found = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        try:
+            refuse_another_programs([name for (name,) in found])
+        except NotADatabase:
+            connection.close()
+            raise
+
+    def _begin(self, connection: Connection) -> None:
+        if not connection.get_execution_options().get("writing", False):
+            connection.exec_driver_sql("BEGIN")
+            return
+        connection.exec_driver_sql("PRAGMA busy_timeout = 0")
+        try:
+            _patiently(lambda: connection.exec_driver_sql("BEGIN IMMEDIATE"), self._settings.busy_seconds)
+        finally:
+            connection.exec_driver_sql(f"PRAGMA busy_timeout = {round(self._settings.busy_seconds * 1000)}")
 
     def _refuse_what_is_no_database(self) -> None:
-        """SQLite would notice on the first read; this says it before anything is touched."""
-        if self._path.is_dir():
-            raise NotADatabase(f"{self._path} is a folder; give the path of a file in it")
-        if not self._path.parent.is_dir():
-            raise StoreReadOnly(f"there is no folder {self._path.parent}; create it first")
-        if not self._path.exists() or self._path.stat().st_size == 0:
-            return
-        try:
-            with self._path.open("rb") as file:
-                header = file.read(_HEADER)
-        except PermissionError as exc:
-            raise StoreReadOnly(f"{self._path}: may not be read; change its permissions") from exc
-        if not header.startswith(b"SQLite format 3\x00"):
-            raise NotADatabase(f"{self._path}: the file is not a SQLite database; choose another path")
-        if len(header) < _HEADER or self._is_truncated(header):
-            raise NotADatabase(f"{self._path}: the file is shorter than it says; {_DAMAGED}")
+        """What SQLite would not notice, or not say well.
 
-    def _is_truncated(self, header: bytes) -> bool:
-        log = Path(f"{self._path}-wal")
-        if log.exists() and log.stat().st_size > 0:
-            return False  # the missing pages may stand in the log
-        page_size = struct.unpack(">H", header[16:18])[0]
-        pages = struct.unpack(">I", header[28:32])[0]
-        expected = int(pages) * (65_536 if page_size == 1 else int(page_size))
-        return self._path.stat().st_size < expected
+        The file itself is not opened for this: closing it would give up every lock that this process has on it.
+        """
+        try:
+            if self._path.is_dir():
+                raise NotADatabase(f"{self._path} is a folder; give the path of a file in it")
+            if not self._path.parent.is_dir():
+                raise StoreReadOnly(f"there is no folder {self._path.parent}; create it first")
+            if self._path.exists() and 0 < self._path.stat().st_size < _HEADER:
+                raise NotADatabase(f"{self._path}: the file is not a SQLite database; choose another path")
+        except OSError as exc:
+            raise StoreReadOnly(f"{self._path}: {exc.strerror or exc}; check the path and its permissions") from exc
+
+    def _refuse_another_file(self, *_connecting: object) -> None:
+        if self._opened is not None and self._file() != self._opened:
+            raise StoreUnavailable(
+                f"{self._path}: the file was deleted or replaced while it was open; put it back, or open it again"
+            )
+
+    def _file(self) -> tuple[int, int] | None:
+        """Which file stands at the path."""
+        try:
+            status = self._path.stat()
+        except OSError:
+            return None
+        return status.st_dev, status.st_ino
 
     def _explain(self, exc: BaseException | None) -> StoreError | Conflict:
         name = getattr(exc, "sqlite_errorname", "") or ""
@@ -272,6 +333,31 @@ class SQLite:
         return StoreError(f"{self._path}: {exc}")
 
 
-def _begin(connection: Connection) -> None:
-    writing = connection.get_execution_options().get("writing", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+def _reason(exc: BaseException) -> BaseException:
+    """What went wrong first: on a full disk SQLite ends the transaction by itself, and then undoing it fails too."""
+    link: BaseException | None = exc
+    while link is not None:
+        error = link.orig if isinstance(link, DBAPIError) else link
+        if isinstance(error, sqlite3.Error) and not str(error).startswith(_AFTERMATH):
+            return error
+        link = link.__context__
+    return exc
+
+
+def _patiently(attempt: Callable[[], object], seconds: float) -> None:
+    """Try until no other process is in the way.
+
+    SQLite's own waiting sleeps up to a tenth of a second at a time, so that among busy writers the one who has waited
+    longest comes last; short and uneven steps let everyone through.
+    """
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            attempt()
+        except (sqlite3.OperationalError, DBAPIError) as exc:
+            error = exc.orig if isinstance(exc, DBAPIError) else exc
+            if getattr(error, "sqlite_errorname", "") != "SQLITE_BUSY" or time.monotonic() > deadline:
+                raise
+            time.sleep(random.uniform(0.0005, 0.003))
+        else:
+            return

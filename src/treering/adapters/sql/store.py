@@ -6,8 +6,11 @@ from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
 
+from sqlalchemy import Connection, RootTransaction
+
 from treering.adapters.sql import upkeep
 from treering.adapters.sql.context import Context, Dialect
+from treering.adapters.sql.forks import survive_forks
 from treering.adapters.sql.jobs import JobQueue
 from treering.adapters.sql.kinds import (
     AUDIT,
@@ -149,7 +152,12 @@ class SqlStore:
         self.location = dialect.location
         with dialect.translated():
             self._engine = dialect.open()
-            bring_up_to_date(self._engine, dialect)
+            survive_forks(self._engine, dialect.after_fork)
+            try:
+                bring_up_to_date(self._engine, dialect)
+            except BaseException:
+                self._engine.dispose()
+                raise
 
     @contextmanager
     def transaction(self, scope: Scope, now: datetime) -> Iterator[SqlTransaction]:
@@ -167,15 +175,20 @@ class SqlStore:
         return {**sizes, "blobs": sum(blob.size for blob in self._blobs.stream(scope))}
 
     def check(self, scope: Scope, now: datetime) -> Sequence[Check]:
-        with self._upkeep(scope, now) as context:
+        with self.upkeep(scope, now) as context:
             return (*self._dialect.check(context.connection, scope), *upkeep.check(context))
 
     def repair(self, scope: Scope, now: datetime) -> Sequence[str]:
-        with self._upkeep(scope, now) as context:
+        with self.upkeep(scope, now) as context:
             return upkeep.repair(context)
 
+    def rebuild(self, scope: Scope, now: datetime) -> Sequence[str]:
+        """Make the derived tables anew; unlike `repair` this leaves every blob where it is."""
+        with self.upkeep(scope, now) as context:
+            return upkeep.rebuild(context)
+
     def sweep_blobs(self, scope: Scope, digests: Sequence[str], now: datetime) -> int:
-        with self._upkeep(scope, now) as context:
+        with self.upkeep(scope, now) as context:
             return upkeep.sweep_blobs(context, digests)
 
     def forget_traces(self) -> None:
@@ -195,7 +208,8 @@ class SqlStore:
         self._engine.dispose()
 
     @contextmanager
-    def _upkeep(self, scope: Scope, now: datetime) -> Iterator[Context]:
+    def upkeep(self, scope: Scope, now: datetime) -> Iterator[Context]:
+        """A transaction for the whole project, whoever owns its records."""
         with (
             self._dialect.translated(),
             self._dialect.writing(),
@@ -203,13 +217,25 @@ class SqlStore:
         ):
             yield context
 
+    def _entered(self, scope: Scope, *, writing: bool, upkeep: bool) -> tuple[Connection, RootTransaction]:
+        """A transaction that knows its scope. A connection that died while it waited in the pool is replaced."""
+        for last in (False, True):
+            connection = self._engine.connect().execution_options(**self._dialect.options(writing=writing))
+            try:
+                transaction = connection.begin()
+                self._dialect.enter(connection, scope, upkeep=upkeep)
+            except BaseException as exc:
+                connection.close()
+                if last or not getattr(exc, "connection_invalidated", False):
+                    raise
+            else:
+                return connection, transaction
+        raise AssertionError("the second try returns or raises")
+
     @contextmanager
     def _open(self, scope: Scope, now: datetime, *, writing: bool, upkeep: bool = False) -> Iterator[Context]:
-        with (
-            self._engine.connect().execution_options(writing=writing) as connection,
-            connection.begin(),
-        ):
-            self._dialect.enter(connection, scope, upkeep=upkeep)
+        connection, transaction = self._entered(scope, writing=writing, upkeep=upkeep)
+        with connection, transaction:
             guard = partial(self._dialect.guard_blobs, connection, scope, sweeping=False)
             yield Context(
                 connection=connection,

@@ -258,6 +258,8 @@ audit = _table(
     text("action"),
     text("kind"),
     text("subject"),
+    text("owner"),
+    text("visibility"),
     text("rest"),
     clustered=True,
 )
@@ -275,6 +277,8 @@ revisions = _table(
     text("before"),
     text("group"),
     flag("undone"),
+    text("owner"),
+    text("visibility"),
     text("rest"),
 )
 _index(revisions, "subject", "id")
@@ -312,4 +316,4 @@ facets = _table(
 """The inverted index of a record's list-valued fields: tags, files, modules, relations, blobs…"""
 
 documents = Table("documents", MetaData(), text("tenant"), text("project"), text("kind"), text("id"), text("terms"))
-"""The searchable text of records. Each dialect adds its own index to it, which follows by itself."""
+"""The searchable text of records. Each dialect keeps its own index of it."""

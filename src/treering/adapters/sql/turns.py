@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import case, func, select
+from sqlalchemy import case
 
 from treering.adapters.sql.codec import primitive
 from treering.adapters.sql.context import Context
 from treering.adapters.sql.kinds import EPISODES, SESSIONS, TURNS
 from treering.adapters.sql.learned import Removals
-from treering.adapters.sql.records import BATCH, LogRecords, Writes, batches
+from treering.adapters.sql.records import LogRecords, Writes
 from treering.core.episodes import Episode, EpisodeLifecycle
 from treering.core.errors import Conflict
 from treering.core.history import Action
@@ -38,7 +38,8 @@ class SessionRecords(Writes[Session]):
 
     def update(self, value: Session) -> Session:
         before = self._existing(value.id)
-        revised = self._clean(value.replace(version=value.version + 1, turns=before.turns, last_at=before.last_at))
+        counted = {"turns": before.value.turns, "last_at": before.value.last_at}
+        revised = self._clean(value.replace(version=value.version + 1, **counted))
         self._replace_row(revised, before, version=value.version)
         return revised
 
@@ -59,27 +60,24 @@ class SessionRecords(Writes[Session]):
         return free
 
     def _grow(self, session: Session) -> int:
-        self._refuse_foreign(session)
-        stored = self._table.c
-        statement = self._context.dialect.insert(self._table).values(self._encode(self._clean(session)).row)
-        new = statement.excluded
-        statement = statement.on_conflict_do_update(
-            index_elements=["tenant", "project", "id"],
-            set_={
-                "turns": stored.turns + new.turns,
-                "last_at": case((new.last_at > stored.last_at, new.last_at), else_=stored.last_at),
-            },
-        ).returning(stored.turns)
-        return int(self._context.connection.execute(statement).scalar_one())
-
-    def _refuse_foreign(self, session: Session) -> None:
-        stored = self._table.c
-        scope = self._context.scope
-        statement = select(func.count()).where(
-            stored.tenant == scope.tenant, stored.project == scope.project, stored.id == session.id, ~self._visible()
+        """Open the session where it is new, then lengthen it; one that this scope does not see stays as it is."""
+        stored, last_at = self._table.c, primitive(session.last_at)
+        row = self._encode(self._clean(session.replace(turns=0))).row
+        opening = self._context.dialect.insert(self._table).values(row)
+        self._context.connection.execute(opening.on_conflict_do_nothing(index_elements=["tenant", "project", "id"]))
+        lengthening = (
+            self._table.update()
+            .where(self._visible(), stored.id == session.id)
+            .values(
+                turns=stored.turns + session.turns,
+                last_at=case((stored.last_at < last_at, last_at), else_=stored.last_at),
+            )
+            .returning(stored.turns)
         )
-        if self._context.connection.execute(statement).scalar_one():
+        total = self._context.connection.execute(lengthening).scalar_one_or_none()
+        if total is None:
             raise Conflict(f"the session id {session.id!r} is taken; choose another id")
+        return int(total)
 
 
 class TurnRecords(LogRecords[Turn], Removals[Turn]):
@@ -96,11 +94,9 @@ class TurnRecords(LogRecords[Turn], Removals[Turn]):
 
     def create_many(self, values: Iterable[Turn], action: Action = Action.CREATE) -> int:
         total = 0
-        for batch in batches(values):
+        for batch in self._bulk(values):
             self._insert(self._place([self._clean(turn) for turn in batch]), action)
             total += len(batch)
-        if total >= BATCH:
-            self._context.dialect.after_bulk(self._context.connection)
         return total
 
     def _place(self, turns: Sequence[Turn]) -> list[Turn]:
@@ -119,7 +115,7 @@ class EpisodeRecords(LogRecords[Episode], Removals[Episode]):
         super().__init__(EPISODES, context)
 
     def set_lifecycle(self, id: str, lifecycle: EpisodeLifecycle) -> Episode:
-        before = self._existing(id)
+        before = self._existing(id).value
         moved = before.replace(lifecycle=lifecycle, version=before.version + 1)
         columns: dict[str, Any] = {name: primitive(derive(moved)) for name, derive in EPISODES.derived.items()}
         statement = (
@@ -128,5 +124,5 @@ class EpisodeRecords(LogRecords[Episode], Removals[Episode]):
             .values(**columns, lifecycle=lifecycle.to_json(), version=moved.version)
         )
         self._context.connection.execute(statement)
-        self._log(Action.UPDATE, [id])
+        self._log(Action.UPDATE, [moved])
         return moved

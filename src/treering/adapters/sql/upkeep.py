@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Select, delete, func, select
+from sqlalchemy import Select, and_, delete, func, select
 
 from treering.adapters.sql.codec import Codec, Encoded
 from treering.adapters.sql.context import Context
@@ -24,14 +24,18 @@ def check(context: Context) -> Sequence[Check]:
 
 
 def repair(context: Context) -> Sequence[str]:
-    """Make the derived tables anew from the records, in one transaction: either all of it or nothing."""
+    """Make the derived tables anew and collect what a crash left, in one transaction: either all of it or nothing."""
+    return (*rebuild(context), f"removed {_sweep_orphans(context):,} blobs that nothing refers to")
+
+
+def rebuild(context: Context) -> Sequence[str]:
+    """Make the derived tables anew from the records."""
     done = []
     for kind in KINDS:
         if not kind.computed and kind not in (AUDIT, JOBS):
             done.append(f"rebuilt the index of {_rederive(context, kind):,} {kind.name} records")
     context.dialect.rebuild_search(context.connection)
     done.append("rebuilt the full-text index")
-    done.append(f"removed {_sweep_orphans(context):,} blobs that nothing refers to")
     return done
 
 
@@ -65,10 +69,10 @@ def _sweep_orphans(context: Context) -> int:
 def _rederive(context: Context, kind: Kind[Any]) -> int:
     scope = context.scope
     of_kind = (documents.c.tenant == scope.tenant, documents.c.project == scope.project, documents.c.kind == kind.name)
-    context.connection.execute(delete(documents).where(*of_kind))
+    context.dialect.clear_text(context.connection, and_(*of_kind))
     context.connection.execute(delete(facets).where(*_facets_here(context), facets.c.kind == kind.name))
     derivation, total = Derivation(kind, context), 0
-    for batch in batches(_whole(context, kind)):
+    for batch in batches(_whole(context, kind), 2_000):
         derivation.add(batch)
         total += len(batch)
     return total
@@ -85,8 +89,7 @@ def _whole(context: Context, kind: Kind[Any]) -> Iterator[tuple[Any, Encoded]]:
         )
         rows = context.connection.execute(statement.order_by(columns.id).limit(1_000)).mappings().all()
         for row in rows:
-            value = codec.decode(context.scope, row, context.blobs)
-            yield value, codec.encode(context.scope, value, context.blobs)
+            yield codec.decode(context.scope, row, context.blobs), codec.stored(row)
         if not rows:
             return
         last = rows[-1]["id"]

@@ -41,9 +41,9 @@ TABLES = {
     "co_access_edges": "id:text first:text second:text weight:real last_seen_at:whole rest:text",
     "error_fingerprints": "id:text fingerprint:text occurrences:whole last_seen_at:whole rest:text",
     "events": "id:text session:text kind:text at:whole owner:text visibility:text rest:text",
-    "audit": "id:text at:whole actor:text action:text kind:text subject:text rest:text",
+    "audit": "id:text at:whole actor:text action:text kind:text subject:text owner:text visibility:text rest:text",
     "revisions": "id:text kind:text subject:text version:whole action:text at:whole actor:text before:text group:text "
-    "undone:flag rest:text",
+    "undone:flag owner:text visibility:text rest:text",
     "jobs": "id:text kind:text key:text? state:text run_at:whole attempts:whole max_attempts:whole lease_owner:text? "
     "lease_until:whole? error:text? created_at:whole finished_at:whole? rest:text",
     "facets": "kind:text facet:text value:text at:whole id:text",
@@ -86,7 +86,7 @@ IMMUTABLE = {
     "turns": "id session seq role text at recorded_at speaker owner rest",
     "episodes": "id session at owner domain task_type outcome_status rest",
     "events": "id session kind at owner rest",
-    "audit": "id at actor action kind subject rest",
+    "audit": "id at actor action kind subject owner visibility rest",
 }
 
 
@@ -140,23 +140,23 @@ def _sqlite() -> Iterator[str]:
         "CREATE VIRTUAL TABLE lexicon USING fts5(terms, content='documents', content_rowid='docid', "
         "tokenize='porter unicode61 remove_diacritics 2')"
     )
-    drop = "INSERT INTO lexicon(lexicon, rowid, terms) VALUES ('delete', old.docid, old.terms);"
-    add = "INSERT INTO lexicon(rowid, terms) VALUES (new.docid, new.terms);"
-    for moment, work in (("INSERT", add), ("DELETE", drop), ("UPDATE", drop + add)):
-        yield f"CREATE TRIGGER documents_{moment.lower()} AFTER {moment} ON documents BEGIN {work} END"
     for table, columns in IMMUTABLE.items():
-        names = ", ".join(f'"{name}"' for name in columns.split())
+        changed = " OR ".join(f'old."{name}" IS NOT new."{name}"' for name in columns.split())
         yield (
-            f"CREATE TRIGGER {table}_append_only BEFORE UPDATE OF {names} ON {table} "
+            f"CREATE TRIGGER {table}_append_only BEFORE UPDATE ON {table} WHEN {changed} "
             f"BEGIN SELECT RAISE(ABORT, '{table} are append-only'); END"
         )
 
 
 def _postgresql() -> Iterator[str]:
+    # The stemmer of SQLite, and no stop words: both engines find the same.
+    yield "CREATE TEXT SEARCH DICTIONARY treering_stem (TEMPLATE = snowball, LANGUAGE = porter)"
+    yield "CREATE TEXT SEARCH CONFIGURATION treering (COPY = simple)"
+    yield "ALTER TEXT SEARCH CONFIGURATION treering ALTER MAPPING FOR asciiword, word, numword WITH treering_stem"
     yield (
         'CREATE TABLE documents (tenant TEXT COLLATE "C" NOT NULL, project TEXT COLLATE "C" NOT NULL, '
         'kind TEXT COLLATE "C" NOT NULL, id TEXT COLLATE "C" NOT NULL, terms TEXT NOT NULL, '
-        "lexemes tsvector GENERATED ALWAYS AS (to_tsvector('english', terms)) STORED, "
+        "lexemes tsvector GENERATED ALWAYS AS (to_tsvector('treering', terms)) STORED, "
         "PRIMARY KEY (tenant, project, kind, id))"
     )
     yield "CREATE INDEX documents_by_lexemes ON documents USING gin (lexemes)"

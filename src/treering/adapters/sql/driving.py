@@ -1,0 +1,121 @@
+"""Where a query starts: at the filter that the fewest records pass.
+
+SQLite chooses an index without knowing how common a value is, so a query for one rare tag would read the whole project
+and one for a common tag would sort all that have it. A look at the inverted index, cut off early, tells.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Select, and_, func, select
+
+from treering.adapters.sql.conditions import CONDITIONS, AnyFacet, EveryFacet
+from treering.adapters.sql.kinds import Kind
+from treering.adapters.sql.pages import Sort
+from treering.adapters.sql.tables import facets
+from treering.core.queries import Filter
+from treering.core.scope import Scope
+
+_HAVING = facets.alias("having_facet")
+# Past this many a filter is common, and how common no longer matters.
+COMMON = 1_000
+# Indexed columns that can beat a facet.
+_COLUMNS = {"types": "type", "sessions": "session", "ids": "id"}
+
+
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """The facet to start from, and how many records have it (at most `COMMON` are counted).
+
+    `field` is the field of the filter that it answers in full, if it does.
+    """
+
+    field: str | None
+    condition: ColumnElement[bool]
+    values: int
+    count: int
+
+    @property
+    def is_rare(self) -> bool:
+        return self.count < COMMON
+
+    def is_walked(self, kind: Kind[Any], sorting: Sort) -> bool:
+        """Whether the index has the wanted order, so that a common facet can be read from its end."""
+        return self.values == 1 and sorting.order.by == kind.born
+
+    def answers(self, kind: Kind[Any], sorting: Sort) -> str | None:
+        """The field of the filter that need not be asked again."""
+        return self.field if self.is_rare or self.is_walked(kind, sorting) else None
+
+    def narrowed(self, kind: Kind[Any], statement: Select[Any]) -> Select[Any]:
+        """Only the records that have it, looked up one by one."""
+        return statement.where(kind.table.c.id.in_(select(_HAVING.c.id).where(self.condition)))
+
+    def started(self, kind: Kind[Any], statement: Select[Any], sorting: Sort) -> Select[Any]:
+        """The statement, in its order, made to begin with this facet where that pays."""
+        if self.is_rare:
+            return self.narrowed(kind, statement).order_by(*sorting.clauses())
+        if not self.is_walked(kind, sorting):
+            return statement.order_by(*sorting.clauses())
+        # The index holds the facet's records in the order of their birth: no sorting, and it stops at the limit.
+        table, along = kind.table.c, Sort(sorting.kind, _HAVING.c.at, _HAVING.c.id, sorting.order)
+        same = and_(
+            _HAVING.c.tenant == table.tenant,
+            _HAVING.c.project == table.project,
+            _HAVING.c.at == table[kind.born],
+            _HAVING.c.id == table.id,
+        )
+        return statement.join(_HAVING, same).where(self.condition).order_by(*along.clauses())
+
+
+def choose(connection: Connection, scope: Scope, kind: Kind[Any], where: Filter | None) -> Driver | None:
+    """The rarest facet that the filter asks for; None where there is none, or an indexed column is rarer."""
+    if where is None:
+        return None
+    best: Driver | None = None
+    for field, condition, values in _candidates(scope, kind, where):
+        count = _counted(connection, select(_HAVING.c.id).where(condition))
+        if best is None or count < best.count:
+            best = Driver(field, condition, values, count)
+    if best is None or _column_is_rarer(connection, scope, kind, where, best.count):
+        return None
+    return best
+
+
+def _candidates(scope: Scope, kind: Kind[Any], where: Filter) -> Iterator[tuple[str | None, ColumnElement[bool], int]]:
+    for field, wanted in where.__dict__.items():
+        condition = CONDITIONS[type(where)][field]
+        if wanted and isinstance(condition, AnyFacet):
+            yield field, _facet(scope, kind, condition.facet, condition.folded(wanted)), len(wanted)
+        elif wanted and isinstance(condition, EveryFacet):
+            for value in wanted:
+                yield None, _facet(scope, kind, condition.facet, (value,)), 1
+
+
+def _facet(scope: Scope, kind: Kind[Any], facet: str, values: Sequence[str]) -> ColumnElement[bool]:
+    columns = _HAVING.c
+    return and_(
+        columns.tenant == scope.tenant,
+        columns.project == scope.project,
+        columns.kind == kind.name,
+        columns.facet == facet,
+        columns.value == values[0] if len(values) == 1 else columns.value.in_(values),
+    )
+
+
+def _column_is_rarer(connection: Connection, scope: Scope, kind: Kind[Any], where: Filter, count: int) -> bool:
+    table = kind.table.c
+    for field, column in _COLUMNS.items():
+        if wanted := getattr(where, field, ()):
+            rows = select(table.id).where(
+                table.tenant == scope.tenant, table.project == scope.project, table[column].in_(wanted)
+            )
+            if _counted(connection, rows) < count:
+                return True
+    return False
+
+
+def _counted(connection: Connection, rows: Select[tuple[str]]) -> int:
+    statement = select(func.count()).select_from(rows.limit(COMMON).subquery())
+    return int(connection.execute(statement).scalar_one())

@@ -1,0 +1,53 @@
+"""Keeps an open database safe when its process forks.
+
+A child must not touch a connection of its parent, and SQLite believes in the child that it still has the parent's
+locks. So connections that nobody uses are closed before a fork, and both sides open new ones when they next need them.
+A database that is in use at that moment stays with the parent.
+"""
+
+import os
+from collections.abc import Callable
+from weakref import WeakKeyDictionary, WeakSet
+
+from sqlalchemy import Engine, Pool, QueuePool, event
+
+from treering.core.errors import StoreUnavailable
+
+_renewals: WeakKeyDictionary[Engine, Callable[[], None]] = WeakKeyDictionary()
+_in_use: WeakSet[Engine] = WeakSet()
+# To collect a connection is to close it, and that too is for the parent to do.
+_parents: list[Pool] = []
+
+
+def survive_forks(engine: Engine, renew: Callable[[], None]) -> None:
+    """Look after `engine` at every fork; `renew` is called in the child for whatever else it must not inherit."""
+    _renewals[engine] = renew
+
+
+def _before() -> None:
+    for engine in list(_renewals):
+        if isinstance(engine.pool, QueuePool) and engine.pool.checkedout():
+            _in_use.add(engine)
+        else:
+            engine.dispose()
+
+
+def _in_child() -> None:
+    for engine, renew in list(_renewals.items()):
+        _parents.append(engine.pool)
+        engine.dispose(close=False)
+        renew()
+        if engine in _in_use:
+            event.listen(engine, "do_connect", _refuse)
+    _in_use.clear()
+
+
+def _refuse(*_connecting: object) -> None:
+    raise StoreUnavailable(
+        "this memory was in the middle of a transaction when its process forked; "
+        "open memories after the fork, or fork between transactions"
+    )
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before, after_in_parent=_in_use.clear, after_in_child=_in_child)

@@ -1,0 +1,51 @@
+"""Rows straight to the driver: what the codec made needs no further processing, and a bulk load is mostly this."""
+
+from collections.abc import Sequence
+from functools import cache
+from operator import itemgetter
+from typing import Any
+
+from sqlalchemy import Connection, Table
+from sqlalchemy.dialects import postgresql
+
+_MARKS = {"sqlite": "?", "postgresql": "%s"}
+
+
+def insert_rows(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) -> None:
+    """Insert rows that all have the same columns."""
+    if rows:
+        columns = tuple(rows[0])
+        insert_tuples(connection, table, columns, list(map(itemgetter(*columns), rows)))
+
+
+def insert_tuples(
+    connection: Connection, table: Table, columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]]
+) -> None:
+    """Insert rows whose values stand in the order of `columns`."""
+    if not rows:
+        return
+    if len(rows) > 1 and connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(_array_statement(table, columns), tuple(map(list, zip(*rows, strict=True))))
+        return
+    statement = _statement(connection.dialect.name, table, columns)
+    connection.exec_driver_sql(statement, rows[0] if len(rows) == 1 else list(rows))
+
+
+@cache
+def _statement(dialect: str, table: Table, columns: tuple[str, ...]) -> str:
+    marks = ", ".join(_MARKS[dialect] for _ in columns)
+    return f"INSERT INTO {_target(table, columns)} VALUES ({marks})"
+
+
+@cache
+def _array_statement(table: Table, columns: tuple[str, ...]) -> str:
+    """One array a column: one round trip for a batch, and unlike COPY allowed under row-level security."""
+    dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
+    types = (table.c[name].type.compile(dialect).split(" COLLATE")[0] for name in columns)
+    arrays = ", ".join(f"%s::{kind}[]" for kind in types)
+    return f"INSERT INTO {_target(table, columns)} SELECT * FROM unnest({arrays})"
+
+
+def _target(table: Table, columns: tuple[str, ...]) -> str:
+    names = ", ".join(f'"{name}"' for name in columns)
+    return f'"{table.name}" ({names})'

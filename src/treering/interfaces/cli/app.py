@@ -1,0 +1,54 @@
+"""The `treering` command: the same verbs as the library. What a verb needs is imported when it runs."""
+
+import sys
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from treering import __version__
+from treering.interfaces.cli import carry, demo, doctor, find, keep, put_right
+from treering.interfaces.cli.door import leave, run
+
+VERBS: tuple[tuple[str, tuple[Callable[..., None], ...]], ...] = (
+    ("Keep", (keep.remember, keep.turn)),
+    ("Find", (find.recall, find.get, find.history, find.stats)),
+    (
+        "Put right",
+        (put_right.confirm, put_right.correct, put_right.flag, put_right.pin, put_right.forget, put_right.undo),
+    ),
+    ("Carry", (carry.export, carry.import_, carry.backup, carry.settle)),
+    ("Look after", (doctor.doctor, demo.demo)),
+)
+
+app = typer.Typer(
+    help="Memory for AI agents: kept, found again, put right.",
+    epilog="Start with `treering demo`, then `treering remember --help`.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for panel, verbs in VERBS:
+    for verb in verbs:
+        app.command(name=verb.__name__.rstrip("_"), rich_help_panel=panel)(verb)
+
+
+def _tell_version(wanted: bool) -> None:
+    if wanted:
+        print(f"treering {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def treering(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and leave.", callback=_tell_version, is_eager=True)
+    ] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+def main() -> None:
+    leave(run(app, sys.argv[1:]))

@@ -1,0 +1,166 @@
+"""doctor: how the memory is, also when it cannot be opened, and what to do about it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from treering import __version__
+from treering.core.errors import NotADatabase, TreeringError
+from treering.interfaces.cli.door import ExitCode
+from treering.interfaces.cli.options import AsJson, Db, Project, opened
+from treering.interfaces.cli.output import emit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Protocol
+
+    from rich.console import RenderableType
+
+    from treering.health.doctor import Report
+
+    class Salvaged(Protocol):
+        """What was saved from a damaged file."""
+
+        @property
+        def kept_aside(self) -> Path: ...
+        @property
+        def saved(self) -> Mapping[str, int]: ...
+        @property
+        def lost(self) -> Sequence[str]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """A report, what kept the memory from opening, and what was saved from a damaged file."""
+
+    report: "Report"
+    refused: TreeringError | None = None
+    salvaged: "Salvaged | None" = None
+
+    @property
+    def healthy(self) -> bool:
+        return self.refused is None and self.report.healthy
+
+    @property
+    def damaged(self) -> bool:
+        """Whether the file itself is broken, rather than something that is made from it."""
+        sound = all(check.fine for check in self.report.checks if check.name == "integrity")
+        return isinstance(self.refused, NotADatabase) or not sound
+
+
+def doctor(
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Rebuild what is derived; save what is readable of a damaged file.")
+    ] = False,
+    db: Db = None,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say how the memory is, and what to do about it.
+
+    Engine, integrity, sizes, what is missing and how to get it. Ends with 1 where something is not healthy.
+    """
+    found = _examine(db, project, repair=repair)
+    if repair and found.damaged and (path := _embedded_path(db)) is not None:
+        found = _rescue(path, db, project)
+    emit(_document(found), lambda: _picture(found), as_json=as_json)
+    if not found.healthy:
+        raise typer.Exit(ExitCode.FAILED)
+
+
+def _examine(db: str | None, project: str | None, *, repair: bool) -> Diagnosis:
+    try:
+        with opened(db, project) as memory:
+            return Diagnosis(memory.doctor(repair=repair))
+    except TreeringError as exc:
+        return Diagnosis(_unopened(db, project, exc), refused=exc)
+
+
+def _rescue(path: Path, db: str | None, project: str | None) -> Diagnosis:
+    from treering.compose import salvage
+
+    try:
+        salvaged = salvage(path)
+    except TreeringError as exc:
+        return Diagnosis(_unopened(db, project, exc), refused=exc)
+    again = _examine(db, project, repair=True)
+    return Diagnosis(again.report, again.refused, salvaged)
+
+
+def _embedded_path(db: str | None) -> Path | None:
+    from treering import compose
+
+    return compose.embedded_path(db)
+
+
+def _unopened(db: str | None, project: str | None, why: TreeringError) -> "Report":
+    from treering.health.doctor import Report
+    from treering.ports.store import Check
+
+    path = _embedded_path(db)
+    return Report(
+        version=__version__,
+        engine="postgresql" if path is None else "sqlite",
+        location="the server that was named" if path is None else str(path),
+        project=project or "default",
+        blobs="",
+        checks=(Check("open", False, str(why)),),
+        sizes={"database": path.stat().st_size} if path is not None and path.is_file() else {},
+        missing={},
+    )
+
+
+def _document(found: Diagnosis) -> dict[str, object]:
+    report = found.report
+    kind = type(found.refused).__name__ if found.refused else None
+    described = {name: getattr(report, name) for name in report.__slots__}
+    saved = found.salvaged
+    rescue = saved and {"kept_aside": saved.kept_aside, "saved": dict(saved.saved), "lost": list(saved.lost)}
+    return {"healthy": found.healthy, "refused": kind, **described, "salvaged": rescue}
+
+
+def _picture(found: Diagnosis) -> "RenderableType":
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    from treering.interfaces.cli import show
+
+    report = found.report
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name in ("location", "project", "blobs"):
+        if getattr(report, name):
+            grid.add_row(Text(f"  {name}", show.FAINT), show.safe(getattr(report, name)))
+    for check in report.checks:
+        mark = ("✓ ", show.GOOD) if check.fine else ("✗ ", show.BAD)
+        advice = Text(f"\n→ {show.safe(check.advice)}", "yellow") if check.advice else Text()
+        grid.add_row(Text.assemble(mark, check.name), Text.assemble(show.safe(check.detail), advice))
+    if report.sizes:
+        sizes = ", ".join(f"{name} {show.size(count)}" for name, count in report.sizes.items())
+        grid.add_row(Text("  sizes", show.FAINT), sizes)
+    for name, advice_text in report.missing.items():
+        grid.add_row(Text.assemble(("○ ", "yellow"), name), f"not installed → {advice_text}")
+    if report.repaired:
+        grid.add_row(Text("  repaired", show.FAINT), "\n".join(report.repaired))
+    verdict = ("healthy", f"bold {show.GOOD}") if found.healthy else ("not healthy", f"bold {show.BAD}")
+    head = Text.assemble("Treering ", report.version, ": ", verdict)
+    return Group(head, grid, *_rescued(found))
+
+
+def _rescued(found: Diagnosis) -> "list[RenderableType]":
+    from rich.text import Text
+
+    from treering.interfaces.cli import show
+
+    if found.salvaged is None:
+        return []
+    saved = ", ".join(f"{count:,} {name}" for name, count in found.salvaged.saved.items() if count) or "nothing"
+    return [
+        Text(f"saved from the damaged file: {saved}", show.HEAD),
+        *(Text(f"  lost: {show.safe(lost)}", "yellow") for lost in found.salvaged.lost),
+        Text(f"  the damaged file is kept as {show.safe(str(found.salvaged.kept_aside))}", show.FAINT),
+    ]

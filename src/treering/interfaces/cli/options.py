@@ -1,0 +1,51 @@
+"""The options that several commands share, each described once. Importing this must stay cheap."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from treering.memory import Memory
+
+Db = Annotated[
+    str | None,
+    typer.Option(
+        "--db",
+        metavar="PATH_OR_URL",
+        envvar="TREERING_DB",
+        help="A SQLite file or a postgresql:// URL. Without it: the memory of the repository you are in.",
+        rich_help_panel="Where",
+    ),
+]
+Project = Annotated[
+    str | None,
+    typer.Option(
+        "--project",
+        metavar="NAME",
+        envvar="TREERING_PROJECT",
+        help="Which project of that database.",
+        rich_help_panel="Where",
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on stdout; errors as JSON on stderr.")]
+
+RecordId = Annotated[str, typer.Argument(metavar="ID", help="The id that remember, turn and recall print.")]
+SpokenText = Annotated[str, typer.Argument(metavar="TEXT", help="The text; - reads it from stdin.")]
+
+Tags = Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="A tag; give it again for more.")]
+Files = Annotated[
+    list[str] | None,
+    typer.Option("--file", metavar="PATH", help="A file, relative to the repository root; give it again for more."),
+]
+Modules = Annotated[list[str] | None, typer.Option("--module", metavar="NAME", help="A module; again for more.")]
+Visible = Annotated[
+    str | None,
+    typer.Option("--visibility", metavar="WHO", help="personal, project (as without it), team or organisation."),
+]
+
+
+def opened(db: str | None, project: str | None) -> "Memory":
+    """The memory that the options name."""
+    from treering.compose import open
+
+    return open(db, project=project)

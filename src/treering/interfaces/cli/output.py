@@ -1,0 +1,87 @@
+"""What a command prints: one JSON document, or a picture for people."""
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from treering.core.errors import InvalidInput, StoreFull
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from treering.core.values import Record
+
+Picture = Callable[[], "RenderableType"]
+
+
+def emit(document: object, picture: Picture, *, as_json: bool) -> None:
+    """Print the answer in the form that was asked for."""
+    if as_json:
+        write_lines([json.dumps(document, default=_plain, ensure_ascii=False)])
+    else:
+        _print(picture())
+
+
+def _print(picture: "RenderableType") -> None:
+    """Colours only where they are wanted; no spaces at the ends of lines where a program reads on."""
+    from rich.console import Console
+
+    paper = StringIO()
+    on_terminal = True if sys.stdout.isatty() else None
+    console = Console(file=paper, force_terminal=on_terminal, highlight=False, markup=False, emoji=False)
+    console.print(picture)
+    drawn = paper.getvalue()
+    if not console.is_terminal:
+        drawn = "".join(f"{line.rstrip()}\n" for line in drawn.splitlines())
+    _write(drawn.encode(sys.stdout.encoding or "utf-8", errors="replace"))
+
+
+def write_lines(lines: Iterable[str]) -> None:
+    """JSON is UTF-8 whatever the terminal's encoding is; what is not text (an odd file name) is escaped."""
+    for line in lines:
+        _write(line.encode(errors="backslashreplace") + b"\n", at_once=False)
+    _write(b"")
+
+
+def _write(data: bytes, *, at_once: bool = True) -> None:
+    try:
+        sys.stdout.buffer.write(data)
+        if at_once:
+            sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as exc:
+        raise StoreFull(f"stdout cannot be written ({exc.strerror}); free some room, or send it elsewhere") from exc
+
+
+def record_document(record: "Record") -> dict[str, Any]:
+    """A record's own fields, after the kind it is."""
+    return {"kind": type(record).__name__.lower(), **record.model_dump(mode="json")}
+
+
+def text_or_stdin(text: str) -> str:
+    """The argument itself, or all of stdin (without its last line break) where it is `-`."""
+    if text != "-":
+        return text
+    try:
+        return sys.stdin.buffer.read().decode().removesuffix("\n")
+    except UnicodeDecodeError as exc:
+        raise InvalidInput(f"stdin is not UTF-8 text ({exc.reason} at byte {exc.start}); convert it first") from exc
+
+
+def _plain(value: object) -> Any:
+    from treering.core.values import Value
+
+    if isinstance(value, Value):
+        return value.model_dump(mode="json")
+    if is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Path):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} has no JSON form")

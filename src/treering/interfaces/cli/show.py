@@ -1,0 +1,216 @@
+"""What people see: each function turns a value into a picture, and does nothing else."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from treering.core.episodes import Episode
+from treering.core.records import Knowledge
+from treering.core.turns import Turn
+
+if TYPE_CHECKING:
+    from treering.archive.restore import Imported
+    from treering.core.history import HistoryEntry
+    from treering.core.values import Record
+    from treering.health.stats import Stats
+    from treering.retrieve.recall import Answer, Hit
+
+FAINT, ID, GOOD, BAD, HEAD = "dim", "cyan", "green", "red", "bold"
+PREVIEW = 280
+"""Characters of a text in a list: three lines of a terminal; `get` shows the rest."""
+
+_REDACTED = re.compile(r"\[redacted:([a-z0-9_]+)\]")
+# Control characters drive terminals; their Unicode pictures do not. Direction marks hide what a text says.
+_VISIBLE = {code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t"}
+_VISIBLE |= dict.fromkeys((*range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)), 0xFFFD)
+
+
+def safe(text: str) -> str:
+    """The text with nothing in it that a terminal would obey."""
+    return text.translate(_VISIBLE)
+
+
+def preview(text: str, limit: int = PREVIEW) -> str:
+    """The beginning of a text on one line."""
+    line = " ".join(safe(text).split())
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+
+
+def when(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%MZ}"
+
+
+def done(what: str, subject: str, advice: str) -> RenderableType:
+    lines = [_tick(what, safe(subject))]
+    return Group(*lines, Text(f"  {safe(advice)}", FAINT)) if advice else lines[0]
+
+
+def changed(what: str, record: "Record") -> RenderableType:
+    """A record after something was done to it."""
+    return Group(_tick(what), Padding(_item(text_of(record), described(record), record.id), (0, 0, 0, 2)))
+
+
+def kept(what: str, record: "Record", said: str) -> RenderableType:
+    """A record that was just stored, and the secrets that were not."""
+    picture = changed(what, record)
+    kinds = _new_redactions(said, text_of(record))
+    if not kinds:
+        return picture
+    return Group(picture, Text(f"  not stored: {', '.join(kinds)} (secrets are redacted)", "yellow"))
+
+
+def answer(found: "Answer") -> RenderableType:
+    """Results in their order, each with where it comes from and its id."""
+    if not found.hits:
+        ways = ", ".join(found.missing)
+        return Text(f"nothing holds these words (not searched by: {ways})" if found.query else "nothing found", FAINT)
+    return hits(found.hits)
+
+
+def hits(found: Iterable["Hit"]) -> RenderableType:
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(justify="right", style=FAINT, no_wrap=True)
+    grid.add_column(overflow="fold")
+    for place, hit in enumerate(found, start=1):
+        grid.add_row(str(place), _item(hit.text, hit.source, hit.id))
+    return grid
+
+
+def whole(record: "Record") -> RenderableType:
+    """All of a record: its text, then every field that says something."""
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(style=FAINT, no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, value in _telling(record).items():
+        grid.add_row(name.replace("_", " "), Text(_plain(value), ID if name == "id" else ""))
+    return Group(Text(safe(text_of(record))), Text(), grid)
+
+
+def history(entries: Sequence["HistoryEntry"]) -> RenderableType:
+    """What happened, newest first, with the text that was believed before."""
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(style=FAINT, no_wrap=True)
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    shown = None
+    for entry in entries:
+        taken_back = " (undone)" if entry.undone else ""
+        told = _happened(entry, already_shown=shown)
+        grid.add_row(when(entry.at), Text(f"{entry.action.value}{taken_back}", HEAD), told)
+        shown = entry.content_before or shown
+    return grid
+
+
+def stats(found: "Stats") -> RenderableType:
+    """Only what is there."""
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(style=FAINT, no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name in ("project", "engine", "location"):
+        grid.add_row(name, Text(safe(getattr(found, name))))
+    for name, counts in (("holds", found.records), ("knowledge", found.knowledge), ("state", found.states)):
+        grid.add_row(name, _counted(counts) or "nothing yet")
+    if waiting := _counted(found.jobs):
+        grid.add_row("jobs", waiting)
+    return grid
+
+
+def imported(found: "Imported") -> RenderableType:
+    told = done("imported", f"{found.added:,} new, {found.known:,} known already", "")
+    if not found.conflicts:
+        return told
+    left = [Text(f"  left as it is, the file differs: {safe(name)}", "yellow") for name in found.conflicts]
+    return Group(told, *left)
+
+
+def text_of(record: "Record") -> str:
+    return _TEXTS[type(record)](record)
+
+
+def described(record: "Record") -> str:
+    """What a record is, in a few words."""
+    return _DESCRIPTIONS[type(record)](record)
+
+
+def size(count: int) -> str:
+    """Bytes as people read them."""
+    amount, units = float(count), iter(("B", "KiB", "MiB", "GiB"))
+    unit = next(units)
+    while amount >= 1024 and unit != "GiB":
+        amount, unit = amount / 1024, next(units)
+    return f"{amount:,.0f} {unit}" if unit == "B" else f"{amount:,.1f} {unit}"
+
+
+def _knowledge(record: Any) -> str:
+    marks = {"pinned": record.pinned, "confirmed": record.user_verified, "flagged": record.flagged}
+    states = [name for name, holds in (*marks.items(), ("superseded", record.deprecated_at is not None)) if holds]
+    return ", ".join((record.type, record.source.value, f"confidence {record.confidence:.2f}", *states))
+
+
+def _turn(record: Any) -> str:
+    return (
+        f"{record.speaker or record.role.value}, turn {record.seq + 1} of session {record.session}, {when(record.at)}"
+    )
+
+
+def _episode(record: Any) -> str:
+    return f"episode, {record.outcome.status.value}, {when(record.at)}"
+
+
+_TEXTS: Mapping[type, Callable[[Any], str]] = {
+    Knowledge: lambda record: record.content,
+    Turn: lambda record: record.text,
+    Episode: lambda record: record.task.input,
+}
+_DESCRIPTIONS: Mapping[type, Callable[[Any], str]] = {Knowledge: _knowledge, Turn: _turn, Episode: _episode}
+_SHOWN_AS_TEXT = frozenset({"content", "text", "task"})
+
+
+def _item(text: str, source: str, id: str) -> RenderableType:
+    return Group(Text(preview(text)), Text.assemble((safe(source), FAINT), "  ", (safe(id), ID)))
+
+
+def _tick(what: str, subject: str = "") -> Text:
+    return Text.assemble(("✓ ", GOOD), (safe(what), HEAD), f" {subject}" if subject else "")
+
+
+def _new_redactions(said: str, stored: str) -> list[str]:
+    known = set(_REDACTED.findall(said))
+    return [kind for kind in dict.fromkeys(_REDACTED.findall(stored)) if kind not in known]
+
+
+def _telling(record: "Record") -> dict[str, Any]:
+    return {
+        name: value
+        for name, value in record
+        if name not in _SHOWN_AS_TEXT and value not in (None, (), "", False) and value != {}
+    }
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, datetime):
+        return when(value)
+    if isinstance(value, Enum):
+        return str(value.value)
+    if isinstance(value, tuple):
+        return ", ".join(_plain(item) for item in value)
+    return safe(value.to_json() if hasattr(value, "to_json") else str(value))
+
+
+def _happened(entry: "HistoryEntry", *, already_shown: str | None) -> RenderableType:
+    detail = ", ".join(f"{name.replace('_', ' ')} {_plain(value)}" for name, value in entry.detail.items())
+    lines = [Text(f"by {safe(entry.actor)}{f', {detail}' if detail else ''}", FAINT)]
+    if entry.content_before not in (None, already_shown):
+        lines.append(Text.assemble(("before: ", FAINT), preview(entry.content_before or "")))
+    return Group(*lines)
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
