@@ -1,8 +1,16 @@
 """What the verbs promise, on both engines."""
 
+from collections.abc import Callable
+
 import pytest
 
-from treering.core.errors import Conflict, NotFound
+from tests.conftest import OpenMemory
+from tests.samples import NOW, sample
+from treering.core.errors import Conflict, InvalidInput, NotFound
+from treering.core.history import Action
+from treering.core.patterns import Pattern
+from treering.core.queries import KnowledgeFilter
+from treering.core.records import RelationKind, Source
 from treering.memory import Memory
 
 
@@ -33,3 +41,221 @@ def test_a_turn_delivered_twice_is_stored_once(memory: Memory) -> None:
     with pytest.raises(Conflict):
         memory.turn(session="s", role="user", text="other", id="t1")
     assert memory.stats().records["turns"] == 1
+
+
+@pytest.fixture
+def steady(open_memory: OpenMemory) -> Memory:
+    """A memory for which it is always the same moment."""
+    return open_memory(clock=lambda: NOW)
+
+
+def test_the_same_words_again_strengthen_the_record_that_holds_them(memory: Memory) -> None:
+    first = memory.remember("Tea is served  at four", tags=["tea"], session="s1", confidence=0.5)
+    again = memory.remember("tea is served at FOUR", tags=["time"], session="s2", confidence=0.9, files=["a.py"])
+
+    assert again.id == first.id
+    assert memory.stats().records["knowledge"] == 1
+    assert (again.confidence, again.access_count, again.tags, again.files) == (0.9, 1, ("tea", "time"), ("a.py",))
+    assert "s2" in again.provenance_sessions
+    assert memory.history(first.id)[0].action is Action.REINFORCE
+
+
+@pytest.mark.parametrize("difference", [{"type": "decision"}, {"visibility": "personal"}, {"text": "tea at five"}])
+def test_what_differs_in_words_type_or_audience_is_another_record(memory: Memory, difference: dict[str, str]) -> None:
+    first = memory.remember("tea at four")
+    other = memory.remember(**{"text": "tea at four"} | difference)
+    assert other.id != first.id
+
+
+def test_words_that_were_corrected_forgotten_or_doubted_are_learned_anew(memory: Memory) -> None:
+    for retire in (
+        lambda id: memory.correct(id, "inaccurate"),
+        memory.forget,
+        memory.flag,
+    ):
+        old = memory.remember("tea at four")
+        retire(old.id)
+        assert memory.remember("tea at four").id != old.id
+        memory.forget(memory.recall("tea")[0].id, hard=True)
+
+
+@pytest.mark.parametrize("reason", ["inaccurate", "outdated", "too_specific"])
+@pytest.mark.parametrize("text", ["tea at five", None])
+def test_a_correction_retires_the_old_record_and_its_text_stands(steady: Memory, reason: str, text: str | None) -> None:
+    old = steady.remember("tea at four", confidence=0.5, tags=["tea"], tainted=True)
+
+    standing = steady.correct(old.id, reason, text=text)
+
+    retired = steady.get(old.id)
+    assert (retired.content, retired.deprecated_at) == ("tea at four", NOW)
+    assert retired.confidence == pytest.approx(0.15)
+    assert retired.valid_until == (NOW if reason == "outdated" else None)
+    if text is None:
+        assert standing == retired
+        assert not steady.recall("tea")
+        return
+    assert (standing.content, standing.source, standing.tags) == (text, Source.USER_TAUGHT, ("tea",))
+    assert standing.source_ids == (old.id,)
+    assert [(link.kind, link.record) for link in standing.relations] == [(RelationKind.SUPERSEDES, old.id)]
+    assert standing.valid_from == (NOW if reason == "outdated" else None)
+    assert standing.user_verified
+    assert [hit.id for hit in steady.recall("tea")] == [standing.id]
+    assert {hit.id for hit in steady.recall("tea", superseded=True)} == {standing.id, old.id}
+
+
+def test_a_duplicate_gives_its_evidence_to_the_record_it_repeats(memory: Memory) -> None:
+    kept = memory.remember("tea at four", tags=["tea"], confidence=0.4)
+    repeated = memory.remember("four o'clock is tea", tags=["time"], confidence=0.9, session="s")
+
+    standing = memory.correct(repeated.id, "duplicate", duplicate_of=kept.id)
+
+    assert standing.id == kept.id
+    assert (standing.tags, standing.confidence, standing.provenance_sessions) == (("tea", "time"), 0.9, ("s",))
+    assert [hit.id for hit in memory.recall("tea")] == [kept.id]
+
+
+@pytest.mark.parametrize(
+    ("reason", "options", "says"),
+    [
+        ("duplicate", {}, "names the record it repeats"),
+        ("duplicate", {"duplicate_of": "k", "text": "x"}, "brings no text"),
+        ("duplicate", {"duplicate_of": "k"}, "duplicate of itself"),
+        ("outdated", {"duplicate_of": "other"}, "goes with the reason 'duplicate'"),
+        ("wrong", {}, "use one of inaccurate, outdated, too_specific, duplicate"),
+        ("outdated", {"text": ""}, "content"),
+    ],
+)
+def test_a_correction_that_makes_no_sense_is_refused_and_changes_nothing(
+    memory: Memory, reason: str, options: dict[str, str], says: str
+) -> None:
+    record = memory.remember("tea at four", id="k")
+    with pytest.raises(InvalidInput, match=says):
+        memory.correct("k", reason, **options)
+    assert memory.get("k") == record
+
+
+def test_a_doubted_record_is_not_recalled_until_it_is_confirmed(memory: Memory) -> None:
+    record = memory.remember("tea at four", confidence=0.6)
+    flagged = memory.flag(record.id, "says who?")
+    assert (flagged.flagged, flagged.needs_review, flagged.confidence) == (True, True, 0.3)
+    assert not memory.recall("tea")
+    assert memory.recall("tea", knowledge=KnowledgeFilter(flagged=True))
+    assert memory.history(record.id)[0].detail == {"note": "says who?"}
+
+    confirmed = memory.confirm(record.id)
+    assert (confirmed.flagged, confirmed.needs_review, confirmed.user_verified) == (False, False, True)
+    assert confirmed.confidence == 0.95
+    assert [hit.id for hit in memory.recall("tea")] == [record.id]
+
+
+def test_a_pin_is_put_in_and_taken_out(memory: Memory) -> None:
+    record = memory.remember("tea at four")
+    assert memory.pin(record.id).pinned
+    assert not memory.pin(record.id, pinned=False).pinned
+    assert [entry.action.value for entry in memory.history(record.id)] == ["unpin", "pin", "create"]
+
+
+def test_history_tells_each_change_with_the_text_before_it(steady: Memory) -> None:
+    record = steady.remember("one")
+    for text in ("two", "three"):
+        with steady.store.transaction(steady.scope, NOW) as tx:
+            tx.knowledge.update(steady.get(record.id).replace(content=text))
+    steady.undo(record.id)
+
+    told = [
+        (entry.action.value, entry.version, entry.content_before, entry.undone) for entry in steady.history(record.id)
+    ]
+
+    assert told == [
+        ("undo", None, None, False),
+        ("update", 2, "two", True),
+        ("update", 1, "one", False),
+        ("create", None, None, False),
+    ]
+    for missing in ("missing", "nul\x00"):
+        with pytest.raises((NotFound, InvalidInput)):
+            steady.history(missing)
+
+
+def test_the_history_of_other_learned_kinds_is_told_too(memory: Memory) -> None:
+    with memory.store.transaction(memory.scope, NOW) as tx:
+        tx.patterns.create(sample(Pattern, "p"))
+    with memory.store.transaction(memory.scope, NOW) as tx:
+        tx.patterns.delete("p")
+    assert {entry.action.value for entry in memory.history("p")} == {"create", "delete"}
+
+
+@pytest.mark.parametrize("verb", ["confirm", "flag", "pin", "forget", "undo", "get"])
+def test_a_verb_on_what_is_forgotten_or_was_never_there_is_not_found(memory: Memory, verb: str) -> None:
+    forgotten = memory.remember("gone")
+    memory.forget(forgotten.id)
+    ids = ["missing"] if verb == "undo" else ["missing", forgotten.id]
+    for id in ids:
+        with pytest.raises(NotFound, match=id):
+            getattr(memory, verb)(id)
+
+
+def test_stats_count_what_is_there(memory: Memory) -> None:
+    pinned = memory.remember("pinned", type="decision")
+    memory.pin(pinned.id)
+    memory.flag(memory.remember("doubted").id)
+    memory.forget(memory.remember("forgotten").id)
+    memory.correct(memory.remember("old").id, "inaccurate")
+    memory.turn(session="s", role="user", text="hello")
+
+    told = memory.stats()
+
+    assert told.records["knowledge"] == 3
+    assert (told.records["turns"], told.records["sessions"]) == (1, 1)
+    assert told.knowledge == {"decision": 1, "fact": 2}
+    assert {name: count for name, count in told.states.items() if count} == {
+        "pinned": 1,
+        "needs review": 1,
+        "flagged": 1,
+        "superseded": 1,
+        "forgotten": 1,
+    }
+
+
+def test_turns_are_recalled_with_who_said_them_and_when(memory: Memory) -> None:
+    memory.turn(session="talk", role="user", text="I moved to Lisbon", speaker="Ada", at="1:56 pm on 8 May, 2023")
+    (hit,) = memory.recall("where is lisbon")
+    assert (hit.kind, hit.source) == ("turn", "Ada, turn 1 of session talk, 2023-05-08 13:56")
+
+
+def test_an_empty_query_lists_the_newest_first(memory: Memory) -> None:
+    for year in (1955, 2023, 2024):
+        memory.turn(session="s", role="user", text=f"in {year}", at=f"{year}-01-01")
+    hits = memory.recall("")
+    assert [hit.text for hit in hits] == ["in 2024", "in 2023", "in 1955"]
+    assert hits[0].score == 1.0
+    assert all(0 <= hit.score <= 1 for hit in hits)
+
+
+@pytest.mark.parametrize("limit", [0, -1, 1_001])
+def test_a_limit_outside_what_recall_gives_is_refused(memory: Memory, limit: int) -> None:
+    with pytest.raises(InvalidInput, match="limit"):
+        memory.recall("x", limit=limit)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda memory: memory.remember("x", colour="red"),
+        lambda memory: memory.remember("", type="fact"),
+        lambda memory: memory.remember("x", type="spell"),
+        lambda memory: memory.remember("x", tags=[f"t{number}" for number in range(10_000)]),
+        lambda memory: memory.remember("x", files=["../../etc/passwd"]),
+        lambda memory: memory.remember("x", files=["/etc/passwd"]),
+        lambda memory: memory.remember("a\x00b"),
+        lambda memory: memory.remember("\ud800"),
+        lambda memory: memory.turn(session="s", role="bystander", text="x"),
+        lambda memory: memory.turn(session="", role="user", text="x"),
+        lambda memory: memory.turn(session="s", role="user", text="x", at="one fine day"),
+        lambda memory: memory.turn(session="s", role="user", text="x", metadata={"a": float("nan")}),
+    ],
+)
+def test_what_cannot_be_kept_is_refused_and_leaves_no_trace(memory: Memory, call: Callable[[Memory], object]) -> None:
+    with pytest.raises(InvalidInput):
+        call(memory)
+    assert not any(memory.stats().records.values())

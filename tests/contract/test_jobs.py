@@ -1,0 +1,213 @@
+"""Durable work: one worker at a time, tried again after failures, never queued twice, never lost."""
+
+import threading
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.conftest import OpenMemory
+from tests.samples import NOW, sample
+from treering.core.errors import Conflict, NotFound
+from treering.core.jobs import Job, JobState
+from treering.core.queries import JobFilter
+from treering.core.settings import JobSettings
+from treering.learn.jobs import Worker
+from treering.memory import Memory
+
+MINUTE = timedelta(minutes=1)
+
+
+class Queue:
+    """The verbs of the queue, each in a transaction of its own, at a chosen moment."""
+
+    def __init__(self, memory: Memory, owner: str = "worker") -> None:
+        self._memory, self._owner = memory, owner
+
+    def at(self, now: datetime, verb: str, *arguments: Any, **options: Any) -> Any:
+        with self._memory.store.transaction(self._memory.scope, now) as tx:
+            return getattr(tx.jobs, verb)(*arguments, **options)
+
+    def add(self, id: str = "j", **fields: Any) -> bool:
+        return bool(self.at(NOW, "enqueue", sample(Job, id, **fields)))
+
+    def lease(self, now: datetime = NOW, limit: int = 10) -> list[Job]:
+        return list(self.at(now, "lease", self._owner, ("tidy",), limit=limit, duration=MINUTE))
+
+    def get(self, id: str = "j") -> Job:
+        job: Job = self.at(NOW, "get", id)
+        return job
+
+
+def test_a_leased_job_is_nobody_elses_until_the_lease_runs_out(open_memory: OpenMemory) -> None:
+    first, second = Queue(open_memory(), "first"), Queue(open_memory(), "second")
+    first.add()
+
+    (mine,) = first.lease()
+    assert (mine.state, mine.lease_owner, mine.lease_until) == (JobState.LEASED, "first", NOW + MINUTE)
+    assert second.lease() == []
+    assert second.lease(NOW + MINUTE - timedelta(microseconds=1)) == []
+
+    (theirs,) = second.lease(NOW + MINUTE)
+    assert (theirs.id, theirs.attempts, theirs.lease_owner) == ("j", 2, "second")
+
+
+def test_whoever_lost_the_lease_can_neither_finish_fail_nor_extend(open_memory: OpenMemory) -> None:
+    first, second = Queue(open_memory(), "first"), Queue(open_memory(), "second")
+    first.add()
+    (lost,) = first.lease()
+    (held,) = second.lease(NOW + MINUTE)
+
+    assert first.at(NOW, "finish", lost) is False
+    assert first.at(NOW, "fail", lost, "late", retry_at=NOW) is False
+    assert first.at(NOW, "extend", lost, MINUTE) is False
+    assert first.get() == held
+    assert second.at(NOW, "finish", held) is True
+    assert second.at(NOW, "finish", held) is False
+
+
+def test_a_worker_that_takes_its_own_job_again_has_lost_the_first_lease(memory: Memory) -> None:
+    queue = Queue(memory)
+    queue.add()
+    (before,) = queue.lease()
+    (again,) = queue.lease(NOW + MINUTE)
+    assert queue.at(NOW, "finish", before) is False
+    assert queue.at(NOW, "finish", again) is True
+
+
+def test_an_extended_lease_holds_longer(memory: Memory) -> None:
+    queue = Queue(memory)
+    queue.add()
+    (job,) = queue.lease()
+    assert queue.at(NOW + MINUTE / 2, "extend", job, MINUTE) is True
+    assert queue.lease(NOW + MINUTE) == []
+    assert len(queue.lease(NOW + MINUTE * 3 / 2)) == 1
+
+
+def test_jobs_are_taken_when_due_the_oldest_first_and_by_kind(memory: Memory) -> None:
+    queue = Queue(memory)
+    queue.add("later", run_at=NOW + MINUTE)
+    queue.add("second", run_at=NOW - MINUTE)
+    queue.add("first", run_at=NOW - 2 * MINUTE)
+    queue.add("other", kind="unknown")
+    assert [job.id for job in queue.lease(limit=1)] == ["first"]
+    assert [job.id for job in queue.lease()] == ["second"]
+    assert [job.id for job in queue.lease(NOW + MINUTE / 2)] == []
+
+
+def test_a_failing_job_is_tried_again_and_at_last_is_a_dead_letter_that_can_be_revived(memory: Memory) -> None:
+    queue = Queue(memory)
+    queue.add(max_attempts=2)
+    (job,) = queue.lease()
+    assert queue.at(NOW, "fail", job, "boom", retry_at=NOW + MINUTE) is True
+    assert queue.lease() == []
+    (job,) = queue.lease(NOW + MINUTE)
+    assert queue.at(NOW, "fail", job, "boom again", retry_at=NOW + MINUTE) is True
+
+    dead = queue.get()
+    assert (dead.state, dead.error, dead.finished_at, dead.lease_owner) == (JobState.DEAD, "boom again", NOW, None)
+    assert queue.lease(NOW + 1000 * MINUTE) == []
+
+    assert queue.at(NOW, "revive", "j") is True
+    assert queue.at(NOW, "revive", "j") is False
+    (job,) = queue.lease()
+    assert job.attempts == 1
+    assert queue.at(NOW, "finish", job) is True
+    with pytest.raises(NotFound):
+        queue.at(NOW, "revive", "missing")
+
+
+def test_work_with_a_key_waits_in_the_queue_once(memory: Memory) -> None:
+    queue = Queue(memory)
+    assert queue.add("a", key="same") is True
+    assert queue.add("b", key="same") is False
+    assert queue.add("c", key="other") is True
+    assert queue.add("d", key="same", kind="another kind") is True
+    (job, _) = queue.lease()
+    assert queue.add("e", key="same") is False
+    queue.at(NOW, "finish", job)
+    assert queue.add("f", key="same") is True
+    with pytest.raises(Conflict):
+        queue.add("f")
+
+
+def test_a_key_waits_once_even_when_many_bring_it_at_once(open_memory: OpenMemory) -> None:
+    memories = [open_memory() for _ in range(4)]
+    start, results = threading.Barrier(len(memories)), list[bool]()
+
+    def bring(memory: Memory, number: int) -> None:
+        start.wait()
+        for round in range(5):
+            results.append(Queue(memory).add(f"{number}-{round}", key=f"key {round}"))
+
+    threads = [threading.Thread(target=bring, args=(memory, number)) for number, memory in enumerate(memories)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(results) == [False] * 15 + [True] * 5
+
+
+def test_workers_that_lease_at_once_share_the_work_without_overlap(open_memory: OpenMemory) -> None:
+    memories = [open_memory() for _ in range(3)]
+    for number in range(30):
+        Queue(memories[0]).add(f"j{number:02}")
+    taken: list[str] = []
+
+    def work(memory: Memory, name: str) -> None:
+        while jobs := Queue(memory, name).lease(limit=2):
+            taken.extend(job.id for job in jobs)
+
+    threads = [threading.Thread(target=work, args=(memory, f"w{n}")) for n, memory in enumerate(memories)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(taken) == [f"j{number:02}" for number in range(30)]
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = NOW
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+def worker(memory: Memory, clock: Clock, handler: Any) -> Worker:
+    settings = JobSettings(backoff_seconds=10, backoff_limit_seconds=25)
+    return Worker(memory.store, {"tidy": handler}, clock, settings, name="w")
+
+
+@pytest.mark.parametrize("message", ["boom", "nul \x00 and \ud800 surrogate"])
+def test_the_wait_after_each_failure_doubles_up_to_its_limit(memory: Memory, message: str) -> None:
+    clock = Clock()
+
+    def fail(*_: object) -> None:
+        raise RuntimeError(message)
+
+    busy = worker(memory, clock, fail)
+    Queue(memory).add(max_attempts=5)
+    waits = []
+    for _ in range(4):
+        assert busy.run_due(memory.scope) == 1
+        job = Queue(memory).get()
+        assert job.error is not None
+        assert job.error.startswith("RuntimeError: ")
+        waits.append((job.run_at - clock.now).total_seconds())
+        clock.now = job.run_at
+    assert waits == [10, 20, 25, 25]
+    busy.run_due(memory.scope)
+    assert Queue(memory).get().state is JobState.DEAD
+    assert busy.settle(memory.scope, 1).dead == 1
+
+
+def test_settling_does_what_is_due_and_says_what_waits(memory: Memory) -> None:
+    done: list[str] = []
+    Queue(memory).add("now")
+    Queue(memory).add("later", run_at=NOW + MINUTE)
+    settled = worker(memory, Clock(), lambda _scope, job, _now: done.append(job.id)).settle(memory.scope, 5)
+    assert done == ["now"]
+    assert (settled.done, settled.waiting, settled.dead) == (1, 1, 0)
+    with memory.store.reading(memory.scope, NOW) as tx:
+        assert [job.id for job in tx.jobs.stream(JobFilter(states=(JobState.DONE,)))] == ["now"]

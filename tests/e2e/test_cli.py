@@ -1,0 +1,208 @@
+"""The command line as people and scripts use it: real processes on both engines."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+import treering
+from tests.e2e.terminal import COMMAND, Terminal
+
+
+@pytest.fixture(scope="session")
+def empty_memory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A new memory, made once: a copy of it spares each test the migration."""
+    path = tmp_path_factory.mktemp("empty") / "memory.db"
+    treering.open(path).close()
+    return path
+
+
+@pytest.fixture
+def terminal(tmp_path: Path, empty_memory: Path) -> Terminal:
+    return Terminal(tmp_path, {"TREERING_DB": shutil.copy(empty_memory, tmp_path)})
+
+
+@pytest.fixture
+def terminal_on(tmp_path: Path, engine: str, request: pytest.FixtureRequest) -> Terminal:
+    """A terminal on the engine of this test."""
+    place = str(tmp_path / "new.db") if engine == "sqlite" else request.getfixturevalue("postgres_url")
+    return Terminal(tmp_path, {"TREERING_DB": place, "TREERING_TENANT": f"t-{uuid4().hex[:12]}"})
+
+
+def test_knowledge_is_kept_found_corrected_and_brought_back(terminal_on: Terminal) -> None:
+    old = terminal_on.json("remember", "We use Postgres 16", "--type", "decision", "--tag", "db", "--file", "src/db.py")
+    assert (old["kind"], old["source"], old["confidence"]) == ("knowledge", "user_taught", 0.95)
+
+    found = terminal_on.json("recall", "which postgres")
+    assert [(hit["id"], hit["score"]) for hit in found["hits"]] == [(old["id"], 1.0)]
+    assert found["hits"][0]["source"].startswith("decision, user_taught in src/db.py")
+
+    new = terminal_on.json("correct", old["id"], "--reason", "outdated", "--text", "We use Postgres 18")
+    assert [hit["text"] for hit in terminal_on.json("recall", "postgres")["hits"]] == ["We use Postgres 18"]
+
+    entries = terminal_on.json("history", old["id"])["entries"]
+    assert [(entry["action"], entry["content_before"]) for entry in entries] == [
+        ("correct", "We use Postgres 16"),
+        ("create", None),
+    ]
+
+    assert terminal_on.json("undo", new["id"]) == {"undone": new["id"], "record": None}
+    assert terminal_on.json("get", old["id"])["content"] == "We use Postgres 16"
+
+
+def test_a_memory_moves_by_export_and_by_backup(terminal_on: Terminal, tmp_path: Path) -> None:
+    terminal_on.ok("remember", "Deploy from main", "--id", "d")
+    terminal_on.ok("turn", "hello", "--session", "s", "--id", "t")
+
+    assert terminal_on.json("export", "all.jsonl.gz", "--history")["path"] == "all.jsonl.gz"
+    lines = [json.loads(line) for line in terminal_on.ok("export", "-", "--json").splitlines()]
+    assert lines[-1] == {"end": {"session": 1, "turn": 1, "knowledge": 1}}
+
+    elsewhere = ("--db", str(tmp_path / "elsewhere.db"))
+    assert terminal_on.json("import", "all.jsonl.gz", *elsewhere)["conflicts"] == []
+    assert terminal_on.json("get", "d", *elsewhere)["content"] == "Deploy from main"
+    assert "known already" in terminal_on.ok("import", "all.jsonl.gz", *elsewhere)
+
+    assert terminal_on.json("backup", "copy.db") == {"path": "copy.db"}
+    assert terminal_on.json("stats", "--db", "copy.db")["records"]["turns"] == 1
+
+
+def test_doctor_says_that_all_is_well(terminal_on: Terminal, engine: str) -> None:
+    report = terminal_on.json("doctor")
+    assert (report["healthy"], report["engine"], report["refused"]) == (True, engine, None)
+    assert all(check["fine"] for check in report["checks"])
+    assert "rebuilt the full-text index" in terminal_on.ok("doctor", "--repair")
+
+
+def test_what_people_do_to_a_record(terminal: Terminal) -> None:
+    terminal.ok("remember", "Tests are slow on Fridays", "--id", "slow", "--type", "gotcha", "--confidence", "0.6")
+
+    assert terminal.json("pin", "slow")["pinned"] is True
+    assert terminal.json("pin", "slow", "--off")["pinned"] is False
+    assert terminal.json("flag", "slow", "--note", "really?")["flagged"] is True
+    assert "nothing holds these words" in terminal.ok("recall", "fridays")
+    assert "Tests are slow" in terminal.ok("recall", "fridays", "--superseded")
+    assert terminal.json("confirm", "slow")["user_verified"] is True
+    assert "undo slow" in terminal.ok("forget", "slow")
+    assert terminal.json("undo", "slow")["record"]["id"] == "slow"
+    assert terminal.json("forget", "slow", "--hard", "--yes") == {"forgotten": "slow", "hard": True}
+    assert "nothing is stored under 'slow'" in terminal.refused("get", "slow")
+    assert terminal.json("settle")["dead"] == 0
+
+
+def test_text_comes_from_stdin_and_secrets_stay_out(terminal: Terminal) -> None:
+    token = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
+
+    told = terminal.ok("turn", "-", "--session", "s", "--id", "t", stdin=f"first\npush with {token}\n".encode())
+
+    assert "not stored: github_token" in told
+    assert terminal.json("get", "t")["text"] == "first\npush with [redacted:github_token]"
+    assert token.encode() not in (terminal.folder / "memory.db").read_bytes()
+
+
+def test_two_terminals_at_once_lose_nothing(terminal: Terminal) -> None:
+    def started(name: str, count: int) -> "subprocess.Popen[bytes]":
+        loop = f'for i in $(seq {count}); do "{COMMAND}" remember "{name} $i" --id "{name}-$i" --json || exit 1; done'
+        return subprocess.Popen(
+            ["bash", "-c", loop],
+            cwd=terminal.folder,
+            env=terminal.variables({}),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+
+    running = [started("left", 3), started("right", 3)]
+    ended = [(process.communicate(timeout=60)[1], process.returncode) for process in running]
+
+    assert ended == [(b"", 0), (b"", 0)]
+    assert terminal.json("stats")["records"]["knowledge"] == 6
+
+
+def test_an_error_is_one_line_for_people_and_json_for_programs(terminal: Terminal) -> None:
+    assert terminal.refused("get", "nope") == "nothing is stored under 'nope' in project 'default'"
+    assert "content" in terminal.refused("remember", b"\xff\xfe")
+    assert "--session" in terminal.refused("turn", "x", code=2)
+
+    done = terminal.run("get", "nope", "--json")
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert json.loads(done.stderr)["kind"] == "NotFound"
+
+
+def test_doctor_says_why_a_memory_does_not_open(terminal: Terminal) -> None:
+    (terminal.folder / "memory.db").write_text("this is a note, not a memory; " * 10)
+
+    done = terminal.run("doctor")
+    report = json.loads(terminal.run("doctor", "--json").stdout)
+
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "✗ open" in done.stdout
+    assert "not a SQLite database" in done.stdout
+    assert (report["healthy"], report["refused"]) == (False, "NotADatabase")
+
+
+def test_a_closed_pipe_is_no_event(terminal: Terminal) -> None:
+    terminal.ok("remember", "-", "--id", "long", stdin=b"x " * 200_000)
+    done = subprocess.run(
+        ["bash", "-c", f'"{COMMAND}" export - | head -c 10; "{COMMAND}" get long | head -c 10'],
+        cwd=terminal.folder,
+        env=terminal.variables({}),
+        capture_output=True,
+        timeout=60,
+    )
+    assert done.stderr == b""
+
+
+def test_output_that_cannot_be_written_is_said_or_let_go(terminal: Terminal) -> None:
+    script = f'"{COMMAND}" stats >/dev/full; echo "ended with $?" >&2; "{COMMAND}" stats >&-; echo "ended with $?" >&2'
+    done = subprocess.run(
+        ["bash", "-c", script],
+        cwd=terminal.folder,
+        env=terminal.variables({}),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    complaint, *endings = done.stderr.splitlines()
+    assert "stdout cannot be written" in complaint
+    assert endings == ["ended with 1", "ended with 0"]
+
+
+def test_help_stays_short_because_nothing_heavy_is_imported() -> None:
+    heavy = "{'sqlalchemy', 'pydantic', 'alembic', 'rich'}"
+    asked = f"import sys, treering.interfaces.cli.app; print({heavy} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
+def test_help_and_version_need_no_memory(tmp_path: Path) -> None:
+    nowhere = Terminal(tmp_path, {"TREERING_DB": "/no/such/folder/memory.db"})
+    assert nowhere.ok("--version") == f"treering {treering.__version__}\n"
+    assert "remember" in nowhere.ok("--help")
+    assert "remember" in nowhere.ok()
+    assert "--confidence" in nowhere.ok("remember", "--help")
+
+
+def test_the_demo_fits_a_screen_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    screen = Terminal(tmp_path, {"COLUMNS": "80", "TMPDIR": str(tmp_path), "TREERING_DB": "/no/such/folder/memory.db"})
+
+    shown = screen.ok("demo")
+
+    assert len(shown.splitlines()) <= 42
+    assert max(map(len, shown.splitlines())) <= 80
+    assert "[redacted:github_token]" in shown
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_demo_really_does_what_it_shows(tmp_path: Path) -> None:
+    played = Terminal(tmp_path, {"TMPDIR": str(tmp_path)}).json("demo")
+
+    first, corrected = played["lessons"][0], played["correction"]
+    assert first["id"] in [hit["id"] for hit in played["found"]["hits"]]
+    assert [hit["id"] for hit in played["found_after_correction"]["hits"]] == [corrected["id"]]
+    assert played["history"][0]["content_before"] == first["content"]
+    assert [hit["id"] for hit in played["found_after_undo"]["hits"]] == [first["id"]]

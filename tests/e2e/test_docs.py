@@ -1,0 +1,110 @@
+"""Documentation that is tested: what exists is in the reference, what is shown runs, what is linked is there."""
+
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import typer
+
+import treering
+from tests.e2e.snippets import ROOT, Reader, blocks_of
+from treering.archive.portable import PARTS
+from treering.core.errors import TreeringError
+from treering.core.payloads import knowledge_types
+from treering.core.queries import KnowledgeFilter, TurnFilter
+from treering.core.records import Knowledge
+from treering.core.settings import Settings
+from treering.core.turns import Turn
+from treering.interfaces.cli.app import VERBS, app
+from treering.memory import Memory
+
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+RUNNABLE = [page for page in PAGES if blocks_of(page)]
+
+
+def reference(name: str) -> str:
+    return (DOCS / "reference" / f"{name}.md").read_text()
+
+
+def undocumented(names: Iterator[str] | list[str], page: str) -> list[str]:
+    """Those that do not stand in backticks, alone or at the head of a call."""
+    text = reference(page)
+    return [name for name in names if not re.search(rf"`(?:treering )?{re.escape(name)}(?![\w-])", text)]
+
+
+@pytest.mark.parametrize("page", RUNNABLE, ids=lambda page: str(page.relative_to(DOCS)))
+def test_what_a_page_shows_does_what_it_says(page: Path, tmp_path: Path, postgres_url: str) -> None:
+    Reader(tmp_path, postgres_url).follow(page)
+
+
+def test_every_command_is_documented() -> None:
+    commands = [verb.__name__.rstrip("_") for _, verbs in VERBS for verb in verbs]
+    assert undocumented(commands, "cli") == []
+
+
+def test_every_option_is_documented_with_its_command() -> None:
+    page = reference("cli")
+    shared, *_ = page.split("\n### ")
+    missing = []
+    for name, command in typer.main.get_command(app).commands.items():
+        section = re.search(rf"^### `treering {name}\b.*?(?=^##|\Z)", page, re.M | re.S)
+        options = [option for parameter in command.params for option in parameter.opts if option.startswith("--")]
+        missing += [f"{name} {option}" for option in options if f"`{option}" not in shared + (section or [""])[0]]
+    assert missing == []
+
+
+def test_every_verb_of_the_library_is_documented() -> None:
+    verbs = [name for name, _ in inspect.getmembers(Memory, inspect.isfunction) if not name.startswith("_")]
+    assert undocumented([*verbs, *treering.__all__], "library") == []
+
+
+def test_every_filter_is_documented() -> None:
+    assert undocumented([*KnowledgeFilter.model_fields, *TurnFilter.model_fields], "library") == []
+
+
+def test_every_setting_is_documented_with_its_default() -> None:
+    page = reference("settings")
+    rows = [f"| `{group}.{name}` | `{default}` |" for group, values in Settings() for name, default in values]
+    assert [row for row in rows if row not in page] == []
+
+
+def test_every_environment_variable_is_documented() -> None:
+    sources = "".join(path.read_text() for path in (ROOT / "src").rglob("*.py"))
+    assert undocumented(sorted(set(re.findall(r"TREERING_[A-Z_]+", sources))), "settings") == []
+
+
+def test_every_error_is_documented() -> None:
+    def tree(error: type[TreeringError]) -> Iterator[str]:
+        yield error.__name__
+        for narrower in error.__subclasses__():
+            yield from tree(narrower)
+
+    assert undocumented(tree(TreeringError), "errors") == []
+
+
+def test_every_knowledge_type_is_documented_with_its_payload() -> None:
+    page = reference("records")
+    rows = {
+        kind.name: f"| {', '.join(f'`{name}`' for name in kind.payload.model_fields)} |"
+        for kind in knowledge_types().values()
+        if kind.payload.__module__.startswith("treering.")
+    }
+    assert len(rows) == 18
+    assert [name for name, row in rows.items() if not re.search(rf"^\| `{name}` .*{re.escape(row)}$", page, re.M)] == []
+
+
+def test_every_field_of_a_record_is_documented() -> None:
+    assert undocumented([*Knowledge.model_fields, *Turn.model_fields], "records") == []
+
+
+def test_every_kind_of_an_export_is_documented() -> None:
+    assert undocumented([part.name for part in PARTS], "export-format") == []
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_somewhere(page: Path) -> None:
+    links = [link.split("#")[0] for link in re.findall(r"\]\(([^)]+)\)", page.read_text())]
+    assert [link for link in links if link and not (page.parent / link).exists()] == []

@@ -1,0 +1,15 @@
+"""What several bad days need."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.integration.crew import Crew
+
+
+@pytest.fixture
+def crew() -> Iterator[Crew]:
+    """Processes to be killed; none may fail by itself."""
+    with Crew() as crew:
+        yield crew
+        assert crew.told("failed") == []

@@ -1,0 +1,215 @@
+"""What the members of a crew do. Run as a program: it forks a member for every order that it reads."""
+
+import json
+import os
+import resource
+import signal
+import sqlite3
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from itertools import count
+from typing import Any
+
+import alembic.command  # noqa: F401 - a fork that migrates need not import it again
+import psycopg  # noqa: F401
+
+import treering
+import treering.adapters.blobs.local
+import treering.adapters.sql.postgres
+import treering.adapters.sql.sqlite
+import treering.adapters.sql.store
+from treering.compose import now
+from treering.core.errors import TreeringError
+from treering.core.records import Knowledge
+from treering.core.settings import Settings
+from treering.core.turns import Turn
+from treering.memory import Memory
+
+# Every text of a few kilobytes becomes a blob, so that transactions with blobs are cheap to make.
+BLOB_BYTES = 1_024
+RECORDS = ("r0", "r1", "r2")
+TURNS = ("t0", "t1")
+_LONG = ("r2", "t1")
+
+
+def text_of(id: str) -> str:
+    """What is stored under an id: a word of its own, and for some enough to become a blob."""
+    name = id.replace("-", "")
+    return f"{name} " + (f"blob of {id} " * 200 if id.endswith(_LONG) else "was written")
+
+
+def open_place(place: str, tenant: str = "t", blobs: str | None = None, **store: Any) -> Memory:
+    settings = Settings.make(store={"blob_bytes": BLOB_BYTES, **store})
+    return treering.open(place, project="p", tenant=tenant, blobs=blobs, settings=settings)
+
+
+def write_groups(worker: str, **place: str) -> None:
+    """Groups of records in one transaction each, then single verbs; each is told once the store has it."""
+    memory = open_place(**place)
+    for number in count():
+        group = f"{worker}g{number}"
+        with memory.store.transaction(memory.scope, now()) as tx:
+            tx.knowledge.create_many(_records(group))
+            for part in TURNS:
+                tx.turns.create(_turn(group, part, f"s-{worker}"))
+        tell(stored=group)
+        single = f"{worker}v{number}"
+        memory.remember(text_of(f"{single}-r0"), id=f"{single}-r0", tags=[single])
+        tell(remembered=f"{single}-r0")
+        memory.turn(session=f"s-{worker}", role="user", text=text_of(f"{single}-t0"), id=f"{single}-t0")
+        tell(said=f"{single}-t0")
+
+
+def write_singles(worker: str, writes: int, **place: str) -> None:
+    """As many durable writes as asked for, and how long the slowest took."""
+    slowest = 0.0
+    with open_place(**place) as memory:
+        for number in range(writes):
+            begun = time.monotonic()
+            if number % 2:
+                memory.turn(session=f"shared-{number % 3}", role="user", text=f"turn {worker} {number}")
+            else:
+                memory.remember(f"fact {worker} {number}", id=f"{worker}-{number}")
+            slowest = max(slowest, time.monotonic() - begun)
+    tell(wrote=writes, slowest=slowest)
+
+
+def work_off(worker: str, seconds: float, lease: float, **place: str) -> None:
+    """Do jobs until none is left; each is told before it is finished."""
+    with open_place(**place) as memory:
+        while True:
+            with memory.store.transaction(memory.scope, now()) as tx:
+                jobs = tx.jobs.lease(worker, ["count"], limit=2, duration=timedelta(seconds=lease))
+            for job in jobs:
+                tell(did=job.id, worker=worker, attempt=job.attempts)
+                time.sleep(seconds)
+                with memory.store.transaction(memory.scope, now()) as tx:
+                    assert tx.jobs.finish(job), f"{worker} lost the lease of {job.id}"
+            if not jobs:
+                return
+
+
+def hold_lock(path: str) -> None:
+    """Another program in the middle of a long transaction."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("BEGIN EXCLUSIVE")
+    tell(locked=path)
+    time.sleep(600)
+
+
+def hold_transaction(**place: str) -> None:
+    """One of ours in the middle of a long transaction."""
+    memory = open_place(**place)
+    with memory.store.transaction(memory.scope, now()) as tx:
+        tx.knowledge.create_many(_records("unfinished"))
+        tell(writing=True)
+        time.sleep(600)
+
+
+def open_and_say(**place: str) -> None:
+    """Only opens; a new file is made meanwhile."""
+    with open_place(**place):
+        tell(opened=True)
+
+
+def remember_one(text: str, uid: int | None = None, **place: str) -> None:
+    """One write, as another user where `uid` says so; the error that comes instead is told."""
+    if uid is not None:
+        os.setgroups([])
+        os.setgid(uid)
+        os.setuid(uid)
+    try:
+        with open_place(**place) as memory:
+            memory.remember(text)
+    except TreeringError as exc:
+        tell(error=type(exc).__name__, message=str(exc))
+    else:
+        tell(error=None)
+
+
+def fill_up(limit: int, **place: Any) -> None:
+    """Write until no file may grow any more, then once more when it may again."""
+    with open_place(**place) as memory:
+        hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
+        try:
+            for number in count():
+                memory.remember(f"fact{number} " + "takes room " * 1_000, id=f"k{number}")
+                tell(stored=f"k{number}")
+        except TreeringError as exc:
+            tell(error=type(exc).__name__, message=str(exc))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+        memory.remember("there is room again", id="after")
+        tell(stored="after")
+
+
+def _records(group: str) -> Iterator[Knowledge]:
+    moments = dict.fromkeys(("created_at", "updated_at", "last_accessed_at"), now())
+    for part in RECORDS:
+        id = f"{group}-{part}"
+        yield Knowledge.make(id=id, type="fact", content=text_of(id), tags=(group,), **moments)
+
+
+def _turn(group: str, part: str, session: str) -> Turn:
+    id = f"{group}-{part}"
+    return Turn.make(id=id, session=session, role="user", text=text_of(id), at=now(), recorded_at=now())
+
+
+def tell(**news: Any) -> None:
+    """One line, short enough to be written whole."""
+    os.write(sys.stdout.fileno(), (json.dumps(news) + "\n").encode())
+
+
+WORK: dict[str, Callable[..., None]] = {
+    work.__name__: work
+    for work in (
+        write_groups,
+        write_singles,
+        work_off,
+        hold_lock,
+        hold_transaction,
+        open_and_say,
+        remember_one,
+        fill_up,
+    )
+}
+
+
+def _start(work: str, options: dict[str, Any]) -> int:
+    if pid := os.fork():
+        return pid
+    status = 1
+    try:
+        WORK[work](**options)
+        status = 0
+    except BaseException:
+        tell(failed=traceback.format_exc()[-3_000:])
+        raise
+    finally:
+        os._exit(status)
+
+
+def main() -> None:
+    members: set[int] = set()
+    for line in sys.stdin:
+        order = json.loads(line)
+        if "start" in order:
+            members.add(pid := _start(order["start"], order["options"]))
+            tell(answer={"pid": pid})
+            continue
+        pid = order.get("kill") or order["join"]
+        if "kill" in order:
+            os.kill(pid, signal.SIGKILL)
+        status = os.waitpid(pid, 0)[1]
+        members.remove(pid)
+        tell(answer={"status": status})
+    for pid in members:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+
+if __name__ == "__main__":
+    main()

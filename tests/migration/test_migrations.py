@@ -1,0 +1,254 @@
+"""One linear history on both engines: from every revision to the present with its data, and never half-way."""
+
+import json
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import psycopg
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Engine, MetaData, insert, inspect, make_url
+from sqlalchemy import text as sql
+
+import treering
+from tests.samples import COLLECTIONS, NOW, collection, put, sample
+from treering.adapters.sql import migrate
+from treering.adapters.sql.context import Dialect
+from treering.adapters.sql.migrate import VERSION_TABLE, bring_up_to_date, revision_of
+from treering.adapters.sql.migrations import REVISIONS
+from treering.adapters.sql.postgres import Postgres
+from treering.adapters.sql.sqlite import SQLite
+from treering.adapters.sql.tables import metadata
+from treering.core.errors import NotADatabase, StoreError, StoreFromTheFuture
+from treering.core.history import Action
+from treering.core.scope import Scope
+from treering.core.settings import StoreSettings
+
+DATA = Path(__file__).parent / "data"
+SCRIPTS = Path(migrate.__file__).parent / "migrations"
+SCOPE = Scope(tenant="frozen", project="p")
+
+
+@pytest.fixture
+def fresh_postgres(postgres_admin_url: str) -> Iterator[str]:
+    """A database that nothing was ever written to."""
+    name = f"fresh_{uuid4().hex[:12]}"
+    with psycopg.connect(postgres_admin_url, autocommit=True) as admin:
+        admin.execute(f"CREATE ROLE {name} LOGIN PASSWORD 'treering'")
+        admin.execute(f"CREATE DATABASE {name} OWNER {name}")
+    yield make_url(postgres_admin_url).set(username=name, password="treering", database=name).render_as_string(False)
+    with psycopg.connect(postgres_admin_url, autocommit=True) as admin:
+        admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
+        admin.execute(f"DROP ROLE {name}")
+
+
+@pytest.fixture
+def place(engine: str, tmp_path: Path, request: pytest.FixtureRequest) -> str:
+    """Where a new database of this engine may be made."""
+    return str(tmp_path / "memory.db") if engine == "sqlite" else str(request.getfixturevalue("fresh_postgres"))
+
+
+@pytest.fixture
+def database(engine: str, place: str) -> Iterator[tuple[Dialect, Engine]]:
+    """The same, opened below the store."""
+    settings = StoreSettings()
+    dialect: Dialect = SQLite(Path(place), settings) if engine == "sqlite" else Postgres(make_url(place), settings)
+    opened = dialect.open()
+    yield dialect, opened
+    opened.dispose()
+
+
+def at_revision(database: tuple[Dialect, Engine], revision: str) -> None:
+    dialect, engine = database
+    bring_up_to_date(engine, dialect, revision)
+
+
+def write_frozen_data(revision: str) -> None:
+    """Run once for each new revision, by hand: `python -c "from … import *; write_frozen_data('0002')"`.
+
+    The rows of every table as this revision stores them, with a changed, a corrected and a forgotten record.
+    """
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        treering.open(Path(folder) / "x.db", tenant=SCOPE.tenant, project=SCOPE.project, clock=lambda: NOW) as memory,
+    ):
+        with memory.store.transaction(SCOPE, NOW) as tx:
+            put(tx, [sample(cls, f"old-{cls.__name__}") for cls in COLLECTIONS])
+        record = memory.remember("The pool holds eight connections", id="pool", tags=["db"], files=["src/db.py"])
+        memory.correct(record.id, "outdated", text="The pool holds twelve connections")
+        memory.forget(memory.remember("forgotten words", id="gone").id)
+        memory.turn(session="talk", role="user", text="How large is the pool? 🌳 שלום", id="asked")
+        with memory.store.reading(SCOPE, NOW) as tx:
+            connection = tx._context.connection  # type: ignore[attr-defined]
+            names = [*metadata.tables, "documents"]
+            rows = {
+                name: [dict(row) for row in connection.execute(sql(f"SELECT * FROM {name}")).mappings()]
+                for name in names
+            }
+    for document in rows["documents"]:
+        document.pop("docid")
+    DATA.mkdir(exist_ok=True)
+    (DATA / f"{revision}.json").write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def load_frozen_data(engine: Engine, revision: str) -> None:
+    """Straight into the tables, as an earlier Treering left them."""
+    rows = json.loads((DATA / f"{revision}.json").read_text(encoding="utf-8"))
+    as_it_was = MetaData()
+    as_it_was.reflect(engine)
+    with engine.connect().execution_options(writing=True) as connection, connection.begin():
+        if engine.dialect.name == "postgresql":
+            for name in ("tenant", "project", "principal"):
+                setting = {"name": f"treering.{name}", "value": getattr(SCOPE, name)}
+                connection.execute(sql("SELECT set_config(:name, :value, true)"), setting)
+        for name, found in rows.items():
+            table = as_it_was.tables[name]
+            flags = {column.name for column in table.c if str(column.type) == "BOOLEAN"}
+            typed = [{key: bool(each) if key in flags else each for key, each in row.items()} for row in found]
+            connection.execute(insert(table), typed)
+        if engine.dialect.name == "sqlite":
+            connection.execute(sql("INSERT INTO lexicon(lexicon) VALUES ('rebuild')"))
+
+
+def test_the_list_of_revisions_is_the_history_of_the_scripts() -> None:
+    config = Config()
+    config.set_main_option("script_location", str(SCRIPTS))
+    scripts = ScriptDirectory.from_config(config)
+    history = list(reversed(list(scripts.walk_revisions())))
+    assert tuple(script.revision for script in history) == REVISIONS
+    assert [script.down_revision for script in history] == [None, *REVISIONS[:-1]]
+    assert scripts.get_heads() == [REVISIONS[-1]]
+
+
+def test_every_revision_has_its_frozen_data() -> None:
+    assert {file.stem for file in DATA.glob("*.json")} == set(REVISIONS)
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_a_database_of_an_earlier_revision_opens_with_everything_in_it(
+    revision: str, place: str, database: tuple[Dialect, Engine], tmp_path: Path
+) -> None:
+    at_revision(database, revision)
+    load_frozen_data(database[1], revision)
+
+    with treering.open(place, tenant=SCOPE.tenant, project=SCOPE.project, blobs=tmp_path / "b") as memory:
+        with memory.store.reading(SCOPE, NOW) as tx:
+            for cls in COLLECTIONS:
+                stored = collection(tx, cls).get(f"old-{cls.__name__}")
+                assert stored == sample(cls, f"old-{cls.__name__}"), cls
+            assert revision_of(tx._context.connection) == REVISIONS[-1]  # type: ignore[attr-defined]
+        assert [hit.text for hit in memory.recall("connections")] == ["The pool holds twelve connections"]
+        assert [hit.id for hit in memory.recall("large pool 🌳", knowledge=None)] == ["asked"]
+        assert memory.undo("pool").content == "The pool holds eight connections"  # type: ignore[union-attr]
+        assert memory.undo("gone").content == "forgotten words"  # type: ignore[union-attr]
+        assert [entry.action for entry in memory.history("gone")] == [Action.UNDO, Action.DELETE, Action.CREATE]
+        assert memory.doctor().healthy
+
+
+def test_the_schema_that_migrations_make_is_the_one_the_code_uses(database: tuple[Dialect, Engine]) -> None:
+    at_revision(database, REVISIONS[-1])
+    own = {*metadata.tables}
+
+    def include(thing: Any, name: str | None, kind: str, *_: Any) -> bool:
+        return name in own if kind == "table" else True
+
+    with database[1].connect() as connection:
+        options = {"compare_type": True, "include_object": include}
+        assert compare_metadata(MigrationContext.configure(connection, opts=options), metadata) == []
+        found = inspect(connection)
+        for table in metadata.sorted_tables:
+            columns = {column["name"]: column["nullable"] for column in found.get_columns(table.name)}
+            assert columns == {column.name: bool(column.nullable) for column in table.c}
+            assert found.get_pk_constraint(table.name)["constrained_columns"] == list(table.primary_key.columns.keys())
+            indexes = {index["name"]: index["column_names"] for index in found.get_indexes(table.name)}
+            assert indexes == {index.name: list(index.columns.keys()) for index in table.indexes}
+
+
+def snapshot(engine: Engine) -> Any:
+    with engine.connect() as connection:
+        names = sorted(inspect(connection).get_table_names())
+        return names, {name: connection.execute(sql(f'SELECT * FROM "{name}"')).all() for name in names}
+
+
+def test_a_database_from_the_future_is_refused_and_left_alone(place: str, database: tuple[Dialect, Engine]) -> None:
+    at_revision(database, REVISIONS[-1])
+    with database[1].connect().execution_options(writing=True) as connection, connection.begin():
+        connection.execute(sql(f"UPDATE {VERSION_TABLE} SET version_num = '9999'"))
+    before = snapshot(database[1])
+    with pytest.raises(StoreFromTheFuture, match=r"schema 9999.*upgrade Treering"):
+        treering.open(place)
+    assert snapshot(database[1]) == before
+
+
+def test_another_programs_file_is_refused_and_not_a_byte_of_it_changes(tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    with sqlite3.connect(path) as other:
+        other.execute("CREATE TABLE bookmarks (url TEXT)")
+        other.execute("INSERT INTO bookmarks VALUES ('https://example.com')")
+    other.close()
+    before = path.read_bytes()
+    with pytest.raises(NotADatabase, match="bookmarks"):
+        treering.open(path)
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["other.db"]
+
+
+OPEN_AND_WRITE = """
+import sys, treering
+with treering.open(sys.argv[1], tenant="t", project="p", blobs=sys.argv[2]) as memory:
+    print(memory.remember("from " + sys.argv[3]).id)
+"""
+
+
+def test_processes_that_open_a_new_database_at_once_migrate_it_once(
+    place: str, database: tuple[Dialect, Engine], tmp_path: Path
+) -> None:
+    commands = [[sys.executable, "-c", OPEN_AND_WRITE, place, str(tmp_path / "b"), str(number)] for number in range(4)]
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    running = [subprocess.Popen(command, **pipes) for command in commands]
+    results = [process.communicate(timeout=120) for process in running]
+    assert [errors for _, errors in results] == [""] * 4
+    assert [process.returncode for process in running] == [0] * 4
+    with database[1].connect() as connection:
+        assert connection.execute(sql(f"SELECT version_num FROM {VERSION_TABLE}")).all() == [(REVISIONS[-1],)]
+    with treering.open(place, tenant="t", project="p", blobs=tmp_path / "b") as memory:
+        assert {memory.get(id.strip()).id for id, _ in results} == {id.strip() for id, _ in results}
+
+
+def test_a_migration_that_fails_half_way_leaves_the_revision_before_it(
+    place: str, database: tuple[Dialect, Engine], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_revision(database, REVISIONS[-1])
+    before = snapshot(database[1])
+    scripts = tmp_path / "migrate"
+    shutil.copytree(SCRIPTS, scripts / "migrations", ignore=shutil.ignore_patterns("__pycache__"))
+    (scripts / "migrations" / "versions" / "9998_broken.py").write_text(
+        "from alembic import op\n"
+        "import sqlalchemy as sa\n"
+        f'revision, down_revision = "9998", "{REVISIONS[-1]}"\n'
+        "def upgrade():\n"
+        '    op.create_table("half_made", sa.Column("id", sa.Text()))\n'
+        '    op.execute("ALTER TABLE knowledge ADD COLUMN half_made TEXT")\n'
+        '    op.execute("nonsense")\n'
+    )
+    monkeypatch.setattr(migrate, "__file__", str(scripts / "migrate.py"))
+    monkeypatch.setattr(migrate, "REVISIONS", (*REVISIONS, "9998"))
+    dialect, engine = database
+
+    with pytest.raises(StoreError), dialect.translated():
+        bring_up_to_date(engine, dialect, "9998")
+
+    assert snapshot(engine) == before
+    monkeypatch.undo()
+    with treering.open(place, blobs=tmp_path / "b") as memory:
+        assert memory.remember("works as before").version == 1

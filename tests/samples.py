@@ -1,0 +1,125 @@
+"""Plain records for tests that care about one field, and where each kind of record lives in a transaction."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from treering.core import queries
+from treering.core.entities import Entity, EntityLink
+from treering.core.episodes import Episode
+from treering.core.errors import SecretRefused
+from treering.core.events import Event
+from treering.core.fingerprints import ErrorFingerprint
+from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
+from treering.core.history import AuditEntry, Revision
+from treering.core.jobs import Job
+from treering.core.patterns import Pattern
+from treering.core.records import Knowledge
+from treering.core.redaction import without_secrets
+from treering.core.settings import Settings, StoreSettings
+from treering.core.turns import Session, Turn
+from treering.core.values import Record
+
+NOW = datetime(2026, 5, 8, 13, 56, tzinfo=UTC)
+
+COLLECTIONS: dict[type[Record], str] = {
+    Knowledge: "knowledge",
+    Session: "sessions",
+    Turn: "turns",
+    Episode: "episodes",
+    Pattern: "patterns",
+    Entity: "entities",
+    EntityLink: "entity_links",
+    GraphNode: "nodes",
+    GraphEdge: "edges",
+    CoAccessEdge: "co_access",
+    ErrorFingerprint: "fingerprints",
+    Event: "events",
+    AuditEntry: "audit",
+    Revision: "revisions",
+    Job: "jobs",
+}
+
+_NAMED_SHORTER = {
+    "GraphNode": "Node",
+    "GraphEdge": "Edge",
+    "CoAccessEdge": "CoAccess",
+    "ErrorFingerprint": "Fingerprint",
+    "AuditEntry": "Audit",
+}
+FILTER_OF: dict[type[Record], type[queries.Filter]] = {
+    cls: getattr(queries, f"{_NAMED_SHORTER.get(cls.__name__, cls.__name__)}Filter") for cls in COLLECTIONS
+}
+# Texts above this go to the blob store.
+SMALL_BLOBS = Settings(store=StoreSettings(blob_bytes=1_024))
+
+_SAMPLES: dict[type[Record], dict[str, Any]] = {
+    Knowledge: {
+        "type": "fact",
+        "content": "wet",
+        **dict.fromkeys(("created_at", "updated_at", "last_accessed_at"), NOW),
+    },
+    Session: {"started_at": NOW, "last_at": NOW},
+    Turn: {"session": "s", "role": "user", "text": "hello", "at": NOW, "recorded_at": NOW},
+    Episode: {"at": NOW, "task": {"input": "build it"}, "outcome": {"status": "SUCCESS", "output": "built"}},
+    Pattern: {
+        "name": "small steps",
+        "category": "strategy",
+        "content": {"form": "strategy", "approach": "one at a time"},
+        "created_at": NOW,
+        "updated_at": NOW,
+    },
+    Entity: {"kind": "person", "name": "Ada", "created_at": NOW, "updated_at": NOW},
+    EntityLink: {"entity": "e", "record_kind": "knowledge", "record": "k", "mention": "Ada", "created_at": NOW},
+    GraphNode: {"kind": "file", "label": "a.py", "created_at": NOW, "updated_at": NOW},
+    GraphEdge: {"origin": "a", "target": "b", "kind": "calls", "created_at": NOW, "updated_at": NOW},
+    CoAccessEdge: {"first": "a.py", "second": "b.py", "last_seen_at": NOW},
+    ErrorFingerprint: {"fingerprint": "f", "message": "boom", "first_seen_at": NOW, "last_seen_at": NOW},
+    Event: {"session": "s", "kind": "plan", "at": NOW},
+    AuditEntry: {"at": NOW, "actor": "local", "action": "create", "kind": "knowledge", "subject": "k"},
+    Revision: {
+        "kind": "knowledge",
+        "subject": "k",
+        "version": 1,
+        "action": "update",
+        "at": NOW,
+        "actor": "local",
+        "before": "",
+        "group": "g",
+    },
+    Job: {"kind": "tidy", "run_at": NOW, "created_at": NOW},
+}
+
+
+def sample(cls: type[Any], id: str = "x", **fields: Any) -> Any:
+    """A valid record of a kind, with the given fields."""
+    return cls.make(**{"id": id} | _SAMPLES[cls] | fields)
+
+
+def knowledge(id: str = "k", content: str = "water is wet", **fields: Any) -> Knowledge:
+    record: Knowledge = sample(Knowledge, id, content=content, **fields)
+    return record
+
+
+def turn(id: str = "t", text: str = "hello", **fields: Any) -> Turn:
+    said: Turn = sample(Turn, id, text=text, **fields)
+    return said
+
+
+def collection(tx: Any, cls: type[Record]) -> Any:
+    return getattr(tx, COLLECTIONS[cls])
+
+
+def put(tx: Any, values: Iterable[Record]) -> None:
+    """Store values of any kind."""
+    for value in values:
+        into = collection(tx, type(value))
+        (into.put_many if hasattr(into, "put_many") else into.create_many)([value])
+
+
+def free_of_secrets(value: Record) -> bool:
+    """Whether the store keeps the value as it is."""
+    try:
+        return not without_secrets(value).kinds
+    except SecretRefused:
+        return False
