@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
-HEADER = "# Results\n\nEvery figure is printed by the command named above it. Times come from a shared two-core machine.\n"
+HEADER = "# Results\n\nEvery figure is printed by the command above it. Times come from a shared two-core machine.\n"
 
 
 def write_section(title: str, command: str, body: str) -> None:
@@ -16,11 +16,9 @@ def write_section(title: str, command: str, body: str) -> None:
     text = RESULTS.read_text() if RESULTS.exists() else HEADER
     section = f"## {title}\n\n`{command}` · {_stamp()}\n\n{body.strip()}\n"
     existing = re.compile(rf"^## {re.escape(title)}\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
-    if existing.search(text):
-        text = existing.sub(lambda _: section + "\n", text)
-    else:
-        text = f"{text.rstrip()}\n\n{section}"
-    RESULTS.write_text(text.rstrip() + "\n")
+    known = existing.search(text) is not None
+    updated = existing.sub(lambda _: section + "\n", text) if known else f"{text.rstrip()}\n\n{section}"
+    RESULTS.write_text(updated.rstrip() + "\n")
     print(section)
 
 
