@@ -12,7 +12,7 @@ from treering.archive.export import export_lines, export_to
 from treering.archive.restore import Imported, import_lines, lines_of
 from treering.core.episodes import Episode
 from treering.core.errors import NotFound
-from treering.core.history import HistoryEntry
+from treering.core.history import Action, HistoryEntry
 from treering.core.queries import KnowledgeFilter, TurnFilter
 from treering.core.records import Knowledge
 from treering.core.scope import Scope
@@ -20,7 +20,7 @@ from treering.core.settings import Settings
 from treering.core.turns import Role, Turn
 from treering.health.doctor import Report, examine
 from treering.health.stats import Stats, stats
-from treering.learn.history import history
+from treering.learn.history import history, note
 from treering.learn.jobs import Settled, Worker
 from treering.learn.teach import Reason, Teaching
 from treering.ports.blobs import Blobs
@@ -157,6 +157,7 @@ class Memory:
 
     def export_lines(self, *, history: bool = False) -> Iterator[str]:
         """The lines of an export, one by one."""
+        self._note(Action.EXPORT, history=history)
         return export_lines(self.scope, self.store, self._ports.blobs, self._ports.clock(), history=history)
 
     def import_(self, path: str | Path) -> Imported:
@@ -166,16 +167,22 @@ class Memory:
     def backup(self, path: str | Path) -> Path:
         """Copy the memory to a new SQLite file that opens by itself."""
         ports, now = self._ports, self._ports.clock()
+        self._note(Action.BACKUP, file=Path(path).name)
         return backup(self.scope, self.store, ports.blobs, now, target=Path(path), open_embedded=ports.open_embedded)
 
     def doctor(self, *, repair: bool = False) -> Report:
         """How this memory is, after rebuilding what is derived where `repair` says so."""
         now = self._ports.clock()
+        if repair:
+            self._note(Action.REPAIR)
         return examine(self.scope, self.store, self._ports.blobs, now, version=self._ports.version, repair=repair)
 
     def close(self) -> None:
         """Let go of the database. Everything acknowledged is stored already."""
         self.store.close()
+
+    def _note(self, action: Action, **detail: object) -> None:
+        note(self.scope, self.store, self._ports.clock(), self._ports.new_id(), action, **detail)
 
     def __enter__(self) -> Self:
         return self

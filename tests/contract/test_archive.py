@@ -15,7 +15,7 @@ import treering
 from tests.conftest import ENGINES, OpenMemory
 from tests.property.strategies import RECORDS, records, values
 from tests.samples import COLLECTIONS, NOW, SMALL_BLOBS, free_of_secrets, put, sample
-from treering.archive.export import export_to
+from treering.archive.export import export_lines, export_to
 from treering.archive.portable import PARTS
 from treering.core.episodes import Episode
 from treering.core.errors import Conflict, InvalidInput, StoreError, StoreReadOnly
@@ -43,8 +43,9 @@ def fill(memory: Memory) -> None:
 
 
 def lines(memory: Memory, **options: bool) -> list[str]:
-    """An export but for its header, which names the project and the moment."""
-    return list(memory.export_lines(**options))[1:]
+    """What an export would hold, but for its header; unlike a real one this leaves no entry in the audit log."""
+    history = options.get("history", False)
+    return list(export_lines(memory.scope, memory.store, memory._ports.blobs, NOW, history=history))[1:]
 
 
 def test_every_kind_but_jobs_has_a_place_in_an_export() -> None:
@@ -224,3 +225,14 @@ def test_an_export_is_plain_json_lines(memory: Memory) -> None:
     assert header["treering"] == 1
     assert record["value"]["content"] == "plain"
     assert end == {"end": {"knowledge": 1}}
+
+
+def test_export_backup_and_repair_are_in_the_audit_log(memory: Memory, tmp_path: Path) -> None:
+    memory.remember("kept")
+    memory.export(tmp_path / "x.jsonl")
+    memory.backup(tmp_path / "copy.db")
+    memory.doctor(repair=True)
+
+    done = [entry.action.value for entry in memory.history(memory.scope.project)]
+
+    assert done == ["repair", "backup", "export"]

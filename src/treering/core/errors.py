@@ -52,10 +52,6 @@ class StoreFromTheFuture(StoreError):
     """A newer Treering wrote this database."""
 
 
-class StoreOutdated(StoreError):
-    """The database needs a migration that this process may not run."""
-
-
 class BlobMissing(StoreError):
     """A blob that a record refers to is not in the blob store, or is damaged."""
 

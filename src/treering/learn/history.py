@@ -4,13 +4,29 @@ from collections import defaultdict
 from datetime import datetime
 
 from treering.core.errors import NotFound
-from treering.core.history import Action, HistoryEntry, Revision
+from treering.core.history import Action, AuditEntry, HistoryEntry, Revision
 from treering.core.queries import AuditFilter, Order, RevisionFilter
 from treering.core.records import Knowledge
 from treering.core.scope import Scope
 from treering.ports.store import Store
 
 _MOST = 1_000
+
+
+def note(scope: Scope, store: Store, now: datetime, id: str, action: Action, **detail: object) -> None:
+    """Write into the audit log what was done with the project as a whole."""
+    entry = AuditEntry.make(
+        id=id,
+        at=now,
+        actor=scope.principal,
+        owner=scope.principal,
+        action=action,
+        kind="project",
+        subject=scope.project,
+        detail=detail,
+    )
+    with store.transaction(scope, now) as tx:
+        tx.audit.create(entry)
 
 
 def history(scope: Scope, store: Store, now: datetime, id: str) -> tuple[HistoryEntry, ...]:

@@ -108,8 +108,10 @@ class Codec(Generic[V]):
     def _spill(self, scope: Scope, row: Row, blobs: Blobs) -> Encoded:
         if self._blob_bytes is None:
             return Encoded(row)
-        limit = self._blob_bytes
-        if sum(len(row[name] or "") for name in self._texts) * 4 <= limit:
+        limit, characters = self._blob_bytes, 0
+        for name in self._texts:
+            characters += len(row[name] or "")
+        if characters * 4 <= limit:
             return Encoded(row)
         texts = {name: (row[name] or "").encode() for name in self._texts}
         long = {name: text for name, text in texts.items() if len(text) > limit}

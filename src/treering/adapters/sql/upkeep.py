@@ -30,13 +30,11 @@ def repair(context: Context) -> Sequence[str]:
 
 def rebuild(context: Context) -> Sequence[str]:
     """Make the derived tables anew from the records."""
-    done = []
-    for kind in KINDS:
-        if not kind.computed and kind not in (AUDIT, JOBS):
-            done.append(f"rebuilt the index of {_rederive(context, kind):,} {kind.name} records")
+    kinds = [kind for kind in KINDS if not kind.computed and kind not in (AUDIT, JOBS)]
+    totals = {kind.name: _rederive(context, kind) for kind in kinds}
     context.dialect.rebuild_search(context.connection)
-    done.append("rebuilt the full-text index")
-    return done
+    counted = ", ".join(f"{total:,} {name}" for name, total in totals.items() if total) or "no records"
+    return (f"rebuilt the indexes of {counted}", "rebuilt the full-text index")
 
 
 def sweep_blobs(context: Context, digests: Sequence[str]) -> int:
