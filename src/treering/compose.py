@@ -2,10 +2,11 @@
 
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from hashlib import sha256
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,11 +14,13 @@ from uuid_utils import uuid7
 
 from treering import __version__
 from treering.archive.backup import blobs_beside
-from treering.core.errors import InvalidInput, StoreReadOnly
+from treering.core.errors import InvalidInput, PluginFailed, StoreReadOnly
 from treering.core.jobs import Job
+from treering.core.payloads import KnowledgeType, register_knowledge_type
 from treering.core.redaction import refuse_secret
 from treering.core.scope import Scope
 from treering.core.settings import Settings
+from treering.core.values import KEY_BYTES
 from treering.learn.jobs import Worker
 from treering.memory import Memory, Ports
 from treering.ports.blobs import Blobs
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
 
 _POSTGRES = ("postgresql://", "postgres://", "postgresql+psycopg://")
 _SQLITE = "sqlite:///"
+PLUG_INS = "treering.knowledge_types"
+"""The entry point group of packages that bring knowledge types."""
 
 
 def now() -> datetime:
@@ -53,25 +58,26 @@ def open(
 ) -> Memory:
     """Open a memory: a SQLite file (made where there is none) or a PostgreSQL database.
 
-    Without a path, TREERING_DB says where, else the file that belongs to the repository around the working directory.
+    Without a path, TREERING_DB says where, else the file that belongs to the repository around the working directory;
+    the project is then that repository's, if none is named. In a place that is given it is called `default`.
     """
+    load_plug_ins()
     chosen = settings or Settings()
-    given = os.environ.get("TREERING_DB") or None if path_or_url is None else os.fspath(path_or_url)
-    root = repository_root(Path.cwd())
-    default_project = project_name(root) if given is None else "default"
     scope = Scope.make(
         tenant=tenant or os.environ.get("TREERING_TENANT") or "local",
-        project=project or os.environ.get("TREERING_PROJECT") or default_project,
+        project=project or os.environ.get("TREERING_PROJECT") or _project_in(path_or_url),
         principal=principal or os.environ.get("TREERING_PRINCIPAL") or "local",
     )
     for name in ("tenant", "project", "principal"):
         refuse_secret(name, getattr(scope, name))
-    location = given if given is not None else str(_made(data_directory() / project_name(root)) / "memory.db")
-    store, blob_store = open_store(location, blobs or os.environ.get("TREERING_BLOBS"), chosen)
+    location = _named_place(path_or_url)
+    if location is None:
+        location = str(_made(data_directory() / current_project()) / "memory.db")
+    store = open_store(location, blobs or os.environ.get("TREERING_BLOBS"), chosen)
     worker = Worker(store, _handlers(store), clock, chosen.jobs, name=f"{socket.gethostname()}:{os.getpid()}")
     ports = Ports(
         store=store,
-        blobs=blob_store,
+        blobs=store.blobs,
         worker=worker,
         clock=clock,
         new_id=new_id,
@@ -81,9 +87,7 @@ def open(
     return Memory(scope, ports, chosen)
 
 
-def open_store(
-    location: str, blobs: str | os.PathLike[str] | None, settings: Settings, ids: NewId = new_id
-) -> tuple[Store, Blobs]:
+def open_store(location: str, blobs: str | os.PathLike[str] | None, settings: Settings, ids: NewId = new_id) -> Store:
     """The store at a path or URL, with its blobs."""
     from treering.adapters.sql.store import SqlStore
 
@@ -94,7 +98,7 @@ def open_store(
 
         url = server_url(location.replace("postgres://", "postgresql://", 1))
         kept = _open_blobs(blobs or _server_blobs(url.render_as_string(hide_password=True)))
-        return SqlStore(Postgres(url, settings.store), kept, settings, ids), kept
+        return SqlStore(Postgres(url, settings.store), kept, settings, ids)
     if "://" in location and not location.startswith(_SQLITE):
         scheme = location.split("://", 1)[0]
         raise InvalidInput(f"no engine for {scheme}: URLs; give a file path or a postgresql:// URL")
@@ -102,13 +106,12 @@ def open_store(
 
     path = Path(location.removeprefix(_SQLITE)).expanduser().absolute()
     kept = _open_blobs(blobs or blobs_beside(path))
-    return SqlStore(SQLite(path, settings.store), kept, settings, ids), kept
+    return SqlStore(SQLite(path, settings.store), kept, settings, ids)
 
 
 def embedded_path(path_or_url: str | os.PathLike[str] | None = None) -> Path | None:
     """The file that `open` would use; None where a server is meant."""
-    given = os.environ.get("TREERING_DB") if path_or_url is None else os.fspath(path_or_url)
-    location = given or str(data_directory() / project_name(repository_root(Path.cwd())) / "memory.db")
+    location = _named_place(path_or_url) or str(data_directory() / current_project() / "memory.db")
     if "://" in location and not location.startswith(_SQLITE):
         return None
     return Path(location.removeprefix(_SQLITE)).expanduser().absolute()
@@ -129,8 +132,48 @@ def repository_root(start: Path) -> Path:
 
 
 def project_name(root: Path) -> str:
-    """A name that is readable and differs for folders of the same name."""
-    return f"{root.name or 'root'}-{sha256(str(root).encode()).hexdigest()[:8]}"
+    """A name that is readable and differs for folders of the same name, whatever bytes the folder is named with."""
+    digest = sha256(os.fsencode(root)).hexdigest()[:8]
+    printable = "".join(char if char.isprintable() else "-" for char in root.name)
+    readable = printable.encode()[: KEY_BYTES - len(digest) - 1].decode(errors="ignore")
+    return f"{readable or 'root'}-{digest}"
+
+
+def current_project() -> str:
+    """The project of the repository around the working directory."""
+    try:
+        return project_name(repository_root(Path.cwd()))
+    except OSError as exc:
+        raise InvalidInput(f"the working directory cannot be read ({exc}); go to another, or name a project") from exc
+
+
+@cache
+def load_plug_ins() -> None:
+    """Register the knowledge types that installed packages bring, once a process."""
+    for entry in entry_points(group=PLUG_INS):
+        try:
+            _register(entry.load())
+        except Exception as exc:
+            package = entry.dist.name if entry.dist else entry.value
+            raise PluginFailed(
+                f"the knowledge type {entry.name!r} of the package {package!r} cannot be loaded "
+                f"({type(exc).__name__}: {exc}); upgrade the package or uninstall it"
+            ) from exc
+
+
+def _register(plug_in: KnowledgeType | Callable[[], object]) -> None:
+    if isinstance(plug_in, KnowledgeType):
+        register_knowledge_type(plug_in.name, plug_in.payload, plug_in.half_life_days)
+    else:
+        plug_in()
+
+
+def _named_place(path_or_url: str | os.PathLike[str] | None) -> str | None:
+    return os.environ.get("TREERING_DB") or None if path_or_url is None else os.fspath(path_or_url)
+
+
+def _project_in(path_or_url: str | os.PathLike[str] | None) -> str:
+    return current_project() if path_or_url is None else "default"
 
 
 def data_directory() -> Path:

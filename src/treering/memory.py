@@ -123,7 +123,10 @@ class Memory:
         return self._teaching.pin(self.scope, self._ports.clock(), id, pinned=pinned)
 
     def forget(self, id: str, *, hard: bool = False) -> None:
-        """Take it away: so that `undo` brings it back, or (`hard`) for good, leaving no copy."""
+        """Take it away: so that `undo` brings it back, or (`hard`) for good, leaving no copy.
+
+        A PostgreSQL server overwrites its free pages and its log in its own time.
+        """
         if not hard:
             self._teaching.forget(self.scope, self._ports.clock(), id)
             return
@@ -165,7 +168,7 @@ class Memory:
         return import_lines(self.scope, self.store, self._ports.blobs, self._ports.clock(), lines_of(Path(path)))
 
     def backup(self, path: str | Path) -> Path:
-        """Copy the memory to a new SQLite file that opens by itself."""
+        """Copy the memory to a new SQLite file that opens by itself; from a server, what this principal sees of it."""
         ports, now = self._ports, self._ports.clock()
         self._note(Action.BACKUP, file=Path(path).name)
         return backup(self.scope, self.store, ports.blobs, now, target=Path(path), open_embedded=ports.open_embedded)

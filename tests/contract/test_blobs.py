@@ -200,6 +200,23 @@ def test_a_digest_from_one_project_finds_nothing_in_another(blobs: Blobs, mine: 
     assert blobs.get(mine, digest) == b"confidential"
 
 
+def test_a_namespace_keeps_its_blobs_to_itself(blobs: Blobs) -> None:
+    one, other = blobs.within("one"), blobs.within("other")
+    digest = one.put(HERE, b"mine")
+    assert one.get(HERE, digest) == b"mine"
+    assert not any(elsewhere.has(HERE, digest) for elsewhere in (other, blobs))
+    other.delete(HERE, digest)
+    assert [blob.digest for blob in one.stream(HERE)] == [digest]
+    assert list(other.stream(HERE)) == []
+    assert "one" in one.location
+
+
+@pytest.mark.parametrize("name", ["", "..", "a/b", "A", "x" * 64])
+def test_a_namespace_is_one_plain_segment(blobs: Blobs, name: str) -> None:
+    with pytest.raises(InvalidInput, match="not a namespace"):
+        blobs.within(name)
+
+
 def test_principals_of_one_project_share_its_blobs(blobs: Blobs) -> None:
     digest = blobs.put(HERE.replace(principal="ann"), b"shared")
     assert blobs.get(HERE.replace(principal="bob"), digest) == b"shared"

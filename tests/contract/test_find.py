@@ -172,3 +172,16 @@ def test_a_file_is_found_by_its_whole_path_only(memory: Memory) -> None:
     memory.remember("about a", files=["src/a.py"])
     assert memory.recall("", knowledge=KnowledgeFilter(files=("src/a.py",)))
     assert not memory.recall("", knowledge=KnowledgeFilter(files=("a.py",)))
+
+
+def test_knowledge_is_found_by_what_it_was_made_from_and_by_what_it_touches(memory: Memory) -> None:
+    memory.remember("made of two", id="made", source_ids=["a", "b"], node="n1", impacted_nodes=["n2", "n3"])
+    memory.remember("made of one", id="other", source_ids=["c"], node="n4")
+    for where, wanted in (
+        (KnowledgeFilter(derived_from=("b",)), ["made"]),
+        (KnowledgeFilter(derived_from=("a", "c")), ["made", "other"]),
+        (KnowledgeFilter(nodes=("n1",)), ["made"]),
+        (KnowledgeFilter(nodes=("n3", "n4")), ["made", "other"]),
+        (KnowledgeFilter(derived_from=("c",), nodes=("n1",)), []),
+    ):
+        assert sorted(hit.id for hit in memory.recall("", knowledge=where, turns=None)) == wanted

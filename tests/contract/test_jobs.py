@@ -1,13 +1,14 @@
 """Durable work: one worker at a time, tried again after failures, never queued twice, never lost."""
 
 import threading
+import time
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
 from tests.conftest import OpenMemory
-from tests.samples import NOW, sample
+from tests.samples import NOW, SMALL_BLOBS, sample
 from treering.core.errors import Conflict, NotFound
 from treering.core.jobs import Job, JobState
 from treering.core.queries import JobFilter
@@ -211,3 +212,73 @@ def test_settling_does_what_is_due_and_says_what_waits(memory: Memory) -> None:
     assert (settled.done, settled.waiting, settled.dead) == (1, 1, 0)
     with memory.store.reading(memory.scope, NOW) as tx:
         assert [job.id for job in tx.jobs.stream(JobFilter(states=(JobState.DONE,)))] == ["now"]
+
+
+def test_a_job_that_kills_its_worker_dies_after_its_last_attempt(memory: Memory) -> None:
+    queue = Queue(memory)
+    queue.add(max_attempts=2)
+    for attempt in (1, 2):
+        assert [job.attempts for job in queue.lease(NOW + attempt * MINUTE)] == [attempt]
+
+    assert queue.lease(NOW + 3 * MINUTE) == []
+
+    dead = queue.get()
+    assert (dead.state, dead.attempts, dead.lease_owner) == (JobState.DEAD, 2, None)
+    assert dead.error is not None
+    assert dead.error.startswith("attempt 2 of 2: its last worker took it and never reported back")
+    assert queue.at(NOW, "revive", "j") is True
+
+
+def test_dead_jobs_take_no_place_among_those_that_are_leased(memory: Memory) -> None:
+    queue = Queue(memory)
+    queue.add("poison", max_attempts=1, run_at=NOW - MINUTE)
+    queue.lease()
+    queue.add("good")
+    assert [job.id for job in queue.lease(NOW + MINUTE, limit=1)] == ["good"]
+
+
+def test_jobs_done_long_ago_are_removed_and_nothing_else(memory: Memory) -> None:
+    queue, kept = Queue(memory), timedelta(days=JobSettings().keep_done_days)
+    queue.add("done")
+    queue.at(NOW, "finish", *queue.lease())
+    queue.add("waiting", run_at=NOW + timedelta(days=100))
+    queue.add("dead", max_attempts=1)
+    queue.at(NOW, "fail", *queue.lease(), "boom", retry_at=NOW)
+
+    queue.lease(NOW + kept)
+    assert queue.get("done").state is JobState.DONE
+
+    queue.lease(NOW + kept + MINUTE)
+    assert queue.get("done") is None
+    assert (queue.get("waiting").state, queue.get("dead").state) == (JobState.QUEUED, JobState.DEAD)
+
+
+def test_the_blob_of_a_job_leaves_with_it(open_memory: OpenMemory) -> None:
+    memory = open_memory(settings=SMALL_BLOBS)
+    queue = Queue(memory)
+    queue.add(payload={"text": "long " * 1_000})
+    queue.at(NOW, "finish", *queue.lease())
+    queue.lease(NOW + timedelta(days=30))
+    memory.settle()
+    assert memory.store.sizes(memory.scope)["blobs"] == 0
+
+
+def test_only_finished_jobs_are_counted_as_done(memory: Memory) -> None:
+    def fail_bad_ones(_scope: object, job: Job, _now: object) -> None:
+        if job.id == "bad":
+            raise RuntimeError
+
+    Queue(memory).add("bad")
+    Queue(memory).add("good")
+    settled = worker(memory, Clock(), fail_bad_ones).settle(memory.scope, 5)
+    assert (settled.done, settled.waiting) == (1, 1)
+
+
+def test_settling_does_not_wait_for_work_of_other_kinds(memory: Memory) -> None:
+    Queue(memory).add("other", kind="foreign")
+    Queue(memory).at(NOW, "lease", "elsewhere", ("foreign",), limit=1, duration=MINUTE)
+    Queue(memory).add("later", run_at=NOW + MINUTE)
+    began = time.monotonic()
+    settled = worker(memory, Clock(), lambda *_: None).settle(memory.scope, 5)
+    assert time.monotonic() - began < 4
+    assert settled.waiting == 2

@@ -1,6 +1,6 @@
 """What the verbs promise, on both engines."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -11,6 +11,7 @@ from treering.core.history import Action
 from treering.core.patterns import Pattern
 from treering.core.queries import KnowledgeFilter
 from treering.core.records import RelationKind, Source
+from treering.core.turns import Turn
 from treering.memory import Memory
 
 
@@ -41,6 +42,28 @@ def test_a_turn_delivered_twice_is_stored_once(memory: Memory) -> None:
     with pytest.raises(Conflict):
         memory.turn(session="s", role="user", text="other", id="t1")
     assert memory.stats().records["turns"] == 1
+
+
+def test_a_forgotten_turn_delivered_again_is_a_conflict_that_says_how_to_get_it_back(memory: Memory) -> None:
+    said = memory.turn(session="s", role="user", text="hello", id="t1")
+    memory.forget("t1")
+    with pytest.raises(Conflict, match="undo"):
+        memory.turn(session="s", role="user", text="hello", id="t1")
+    assert memory.undo("t1") == said
+
+
+def test_turns_find_their_sessions_in_one_pass(memory: Memory) -> None:
+    class Watched(list[Turn]):
+        passes = 0
+
+        def __iter__(self) -> Iterator[Turn]:
+            self.passes += 1
+            return super().__iter__()
+
+    turns = Watched(sample(Turn, f"t{number}", session=f"s{number % 50}") for number in range(100))
+    with memory.store.transaction(memory.scope, NOW) as tx:
+        assert tx.sessions.reserve(turns) == {f"s{number}": 0 for number in range(50)}
+    assert turns.passes == 1
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from tests.conftest import OpenMemory
 from tests.samples import NOW, SMALL_BLOBS, sample
 from treering.core.entities import EntityLink
 from treering.core.episodes import Episode
-from treering.core.errors import NotFound
+from treering.core.errors import BlobMissing, NotFound, NothingToUndo
 from treering.core.records import Knowledge
 from treering.core.turns import Turn
 from treering.memory import Memory
@@ -129,3 +129,57 @@ def test_history_answers_for_a_purged_record_without_its_text(open_memory: OpenM
     told = memory.history(id)
     assert [entry.action.value for entry in told] == ["purge", "delete", "update", "pin", "create"]
     assert all(entry.content_before is None for entry in told)
+
+
+def without_blobs(tmp_path: Path) -> None:
+    """Lose every blob, as a disk does."""
+    lost = [path for path in tmp_path.rglob("*") if path.is_file() and "blobs" in str(path.parent)]
+    assert lost
+    for path in lost:
+        path.unlink()
+
+
+@pytest.mark.parametrize("cls", MAKERS, ids=lambda cls: cls.__name__)
+def test_what_lost_its_text_can_still_be_purged(
+    cls: Any, open_memory: OpenMemory, all_rows: AllRows, tmp_path: Path
+) -> None:
+    memory = open_memory(settings=SMALL_BLOBS)
+    id = MAKERS[cls](memory)
+    without_blobs(tmp_path)
+
+    memory.forget(id, hard=True)
+
+    assert holding(all_rows(), id) == {"audit"}
+    assert holding(all_rows(), SECRET_WORD) == set()
+
+
+@pytest.mark.parametrize("made", [lambda memory: memory.remember(LONG).id, a_turn, an_episode])
+def test_what_lost_its_text_is_forgotten_and_brought_back(
+    made: Callable[[Memory], str], open_memory: OpenMemory, tmp_path: Path
+) -> None:
+    memory = open_memory(settings=SMALL_BLOBS)
+    id = made(memory)
+    without_blobs(tmp_path)
+
+    memory.forget(id)
+    with pytest.raises(NotFound):
+        memory.forget(id)
+
+    with pytest.raises(BlobMissing):
+        memory.undo(id)
+    with pytest.raises(NothingToUndo):
+        memory.undo(id)
+
+
+def test_the_artifacts_of_a_purged_episode_leave_with_it(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    with memory.store.transaction(memory.scope, NOW) as tx:
+        digest = memory._ports.blobs.put(memory.scope, b"a picture")
+        artifact = {"name": "picture.png", "digest": digest, "size": 9}
+        outcome = {"status": "SUCCESS", "output": "painted", "artifacts": [artifact]}
+        tx.episodes.create(sample(Episode, "painted", outcome=outcome))
+    assert memory.store.sizes(memory.scope)["blobs"] > 0
+
+    memory.forget("painted", hard=True)
+
+    assert memory.store.sizes(memory.scope)["blobs"] == 0

@@ -50,7 +50,7 @@ class Reader:
                 for command, printed in console_steps(block.text):
                     self._command(page, command, expected=printed)
             else:
-                assert block.language in ("text", "sql"), f"{page}: nobody runs {block.language!r} blocks"
+                assert block.language in ("text", "sql", "toml"), f"{page}: nobody runs {block.language!r} blocks"
 
     def _python(self, page: Path, block: Block, expected: str | None) -> None:
         done = self._run([sys.executable, "-W", "error", "-c", block.text.replace(POSTGRES_EXAMPLE, self.postgres_url)])

@@ -1,9 +1,12 @@
 """The command line as people and scripts use it: real processes on both engines."""
 
+import gzip
 import json
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from uuid import uuid4
 
@@ -123,7 +126,7 @@ def test_two_terminals_at_once_lose_nothing(terminal: Terminal) -> None:
 
 
 def test_an_error_is_one_line_for_people_and_json_for_programs(terminal: Terminal) -> None:
-    assert terminal.refused("get", "nope") == "nothing is stored under 'nope' in project 'default'"
+    assert terminal.refused("get", "nope").startswith("nothing is stored under 'nope' in project '")
     assert "content" in terminal.refused("remember", b"\xff\xfe")
     assert "--session" in terminal.refused("turn", "x", code=2)
 
@@ -206,3 +209,62 @@ def test_the_demo_really_does_what_it_shows(tmp_path: Path) -> None:
     assert [hit["id"] for hit in played["found_after_correction"]["hits"]] == [corrected["id"]]
     assert played["history"][0]["content_before"] == first["content"]
     assert [hit["id"] for hit in played["found_after_undo"]["hits"]] == [first["id"]]
+
+
+def test_a_payload_is_given_as_json(terminal: Terminal) -> None:
+    kept = terminal.json("remember", "Lint first", "--type", "preference", "--payload", '{"strength": "must"}')
+    assert kept["payload"]["strength"] == "must"
+    for wrong in ("{", "[1]", "null", "[" * 100_000):
+        assert "--payload is" in terminal.refused("remember", "x", "--payload", wrong)
+    assert "strength" in terminal.refused("remember", "x", "--type", "preference", "--payload", '{"strength": "odd"}')
+
+
+def test_an_export_is_piped_into_another_project(terminal: Terminal) -> None:
+    terminal.ok("remember", "carried over", "--id", "k")
+    lines = terminal.ok("export", "-").encode()
+    for packed in (lines, gzip.compress(lines)):
+        terminal.json("import", "-", "--project", f"p{len(packed)}", stdin=packed)
+        assert terminal.json("get", "k", "--project", f"p{len(packed)}")["content"] == "carried over"
+    assert "cut off" in terminal.refused("import", "-")
+
+
+def test_an_interrupted_import_says_nothing_and_stores_nothing(terminal: Terminal) -> None:
+    terminal.ok("remember", "carried over", "--id", "k")
+    lines = terminal.ok("export", "-").encode()
+    environment = terminal.variables({"TREERING_PROJECT": "other"})
+    process = subprocess.Popen(
+        [COMMAND, "import", "-"],
+        cwd=terminal.folder,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdin is not None
+    process.stdin.write(lines)
+    process.stdin.flush()
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=30) == (b"", b"")
+    assert process.returncode == 130
+    assert terminal.json("stats", "--project", "other")["records"]["knowledge"] == 0
+
+
+def test_repositories_that_share_a_database_are_different_projects(terminal: Terminal) -> None:
+    for name in ("one", "two"):
+        (terminal.folder / name / ".git").mkdir(parents=True)
+        inside = Terminal(terminal.folder / name, terminal.environment)
+        inside.ok("remember", f"only in {name}")
+        assert [hit["text"] for hit in inside.json("recall")["hits"]] == [f"only in {name}"]
+        named = inside.json("recall", "--db", terminal.environment["TREERING_DB"])
+        assert [hit["text"] for hit in named["hits"]] == [f"only in {name}"]
+
+
+def test_a_record_whose_blob_is_gone_does_not_hide_the_others(terminal: Terminal) -> None:
+    terminal.ok("remember", "-", "--id", "long", stdin=b"checkout " * 100_000)
+    terminal.ok("remember", "checkout is short", "--id", "short")
+    shutil.rmtree(f"{terminal.environment['TREERING_DB']}.blobs")
+    shown = terminal.ok("recall", "checkout")
+    assert "checkout is short" in shown
+    assert "found, but cannot be read: blob of knowledge long" in shown
+    assert "blob of knowledge long" in terminal.json("recall", "checkout")["missing"]

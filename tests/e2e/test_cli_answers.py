@@ -108,7 +108,7 @@ def test_a_person_is_believed_more_than_a_program(typed: Typed) -> None:
 @pytest.mark.parametrize(
     ("arguments", "kind", "says"),
     [
-        (("get", "nope"), "NotFound", "nothing is stored under 'nope' in project 'default'"),
+        (("get", "nope"), "NotFound", "nothing is stored under 'nope' in project 'test_what"),
         (("confirm", "nope"), "NotFound", "`treering recall` finds ids"),
         (("history", "nope"), "NotFound", "nothing was ever stored"),
         (("undo", "nope"), "NotFound", "nothing is stored"),
@@ -211,7 +211,8 @@ def test_repair_saves_what_is_readable_of_a_damaged_file(typed: Typed, tmp_path:
 
     assert examined.code == 1
     assert "doctor --repair" in examined.out
-    assert repaired["healthy"] is True
+    assert repaired["healthy"] is False
+    assert all(check["fine"] for check in repaired["checks"])
     assert repaired["salvaged"]["saved"]["knowledge"] > 0
     assert repaired["salvaged"]["lost"] != []
     assert len(Path(repaired["salvaged"]["kept_aside"]).read_bytes()) == len(whole) * 2 // 3

@@ -252,3 +252,24 @@ def test_a_migration_that_fails_half_way_leaves_the_revision_before_it(
     monkeypatch.undo()
     with treering.open(place, blobs=tmp_path / "b") as memory:
         assert memory.remember("works as before").version == 1
+
+
+def test_a_server_where_another_program_took_a_name_is_left_as_it_is(fresh_postgres: str, tmp_path: Path) -> None:
+    with psycopg.connect(fresh_postgres, autocommit=True) as admin:
+        admin.execute("CREATE TABLE jobs (theirs int)")
+        admin.execute("CREATE SCHEMA treering")
+        with pytest.raises(NotADatabase, match=r"another program \(jobs\).*search_path%3Dtreering"):
+            treering.open(fresh_postgres, project="p", blobs=tmp_path)
+        found = admin.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall()
+        assert found == [("jobs",)]
+    with treering.open(f"{fresh_postgres}&options=-csearch_path%3Dtreering", project="p", blobs=tmp_path) as memory:
+        memory.remember("in a schema of its own")
+        assert len(memory.recall("schema")) == 1
+
+
+def test_a_server_may_hold_other_tables_of_another_program(fresh_postgres: str, tmp_path: Path) -> None:
+    with psycopg.connect(fresh_postgres, autocommit=True) as admin:
+        admin.execute("CREATE TABLE customers (theirs int)")
+    with treering.open(fresh_postgres, project="p", blobs=tmp_path) as memory:
+        memory.remember("side by side")
+        assert len(memory.recall("side")) == 1

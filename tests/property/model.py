@@ -64,6 +64,8 @@ PREDICATES: Mapping[type[Filter], Mapping[str, Predicate]] = {
         "files": _meets(lambda record: record.files),
         "modules": _meets(lambda record: record.modules),
         "related_to": _meets(lambda record: [relation.record for relation in record.relations]),
+        "derived_from": _meets(lambda record: record.source_ids),
+        "nodes": _meets(lambda record: [record.node, *record.impacted_nodes]),
         "same_text": _meets(lambda record: [text_digest(record.type, record.content)]),
         "created": _during("created_at"),
         "updated": _during("updated_at"),

@@ -1,14 +1,17 @@
 """Where a memory is found, and what is said when it cannot be."""
 
 import builtins
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import treering
-from treering.compose import data_directory, project_name, repository_root
-from treering.core.errors import InvalidInput, MissingDependency, SecretRefused, StoreReadOnly
+from treering.compose import data_directory, load_plug_ins, project_name, repository_root
+from treering.core import payloads
+from treering.core.errors import InvalidInput, MissingDependency, PluginFailed, SecretRefused, StoreReadOnly
 
 VARIABLES = ("DB", "PROJECT", "TENANT", "PRINCIPAL", "BLOBS", "DATA_DIR")
 
@@ -58,11 +61,11 @@ def test_the_environment_chooses_what_no_argument_does(tmp_path: Path, monkeypat
     with treering.open() as memory:
         assert memory.store.location == chosen["DB"]
         assert (memory.scope.project, memory.scope.tenant, memory.scope.principal) == ("ep", "et", "me")
-        assert memory.doctor().blobs.endswith(chosen["BLOBS"])
+        assert Path(memory.doctor().blobs).parent == Path(chosen["BLOBS"])
     with treering.open(tmp_path / "arg.db", project="p", tenant="t", principal="i", blobs=tmp_path / "c") as memory:
         assert memory.store.location == str(tmp_path / "arg.db")
         assert (memory.scope.project, memory.scope.tenant, memory.scope.principal) == ("p", "t", "i")
-        assert memory.doctor().blobs.endswith(str(tmp_path / "c"))
+        assert Path(memory.doctor().blobs).parent == tmp_path / "c"
 
 
 def test_the_data_directory_has_a_default_of_the_platform(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,3 +139,85 @@ def test_the_public_names_are_those_the_package_lists() -> None:
         assert getattr(treering, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         treering.nonsense  # noqa: B018
+
+
+def test_in_a_shared_database_each_repository_is_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TREERING_DB", str(tmp_path / "shared.db"))
+    seen = set()
+    for name in ("one", "two"):
+        (tmp_path / name / ".git").mkdir(parents=True)
+        monkeypatch.chdir(tmp_path / name)
+        with treering.open() as memory:
+            memory.remember(f"only in {name}")
+            assert [hit.text for hit in memory.recall("")] == [f"only in {name}"]
+            seen.add(memory.scope.project)
+    assert seen == {project_name(tmp_path / "one"), project_name(tmp_path / "two")}
+
+
+@pytest.mark.parametrize("name", [b"caf\xe9", b"two\nlines\x1b[31m", b"x" * 250, "\u6d4b".encode() * 80, b" "])
+def test_a_folder_of_any_name_has_a_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: bytes) -> None:
+    root = tmp_path / os.fsdecode(name)
+    root.mkdir()
+    monkeypatch.chdir(root)
+    with treering.open() as memory:
+        memory.remember("kept")
+        assert memory.scope.project == project_name(root)
+        assert len(memory.recall("kept")) == 1
+
+
+def test_names_that_read_alike_are_still_different_projects(tmp_path: Path) -> None:
+    assert project_name(tmp_path / os.fsdecode(b"caf\xe9")) != project_name(tmp_path / os.fsdecode(b"caf\xe8"))
+
+
+@pytest.fixture
+def plug_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
+    """Installs a package that brings a knowledge type."""
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+
+    def install(entry: str, module: str) -> None:
+        metadata = tmp_path / "site" / "our_types-1.0.dist-info"
+        metadata.mkdir(parents=True)
+        (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: our-types\nVersion: 1.0\n")
+        (metadata / "entry_points.txt").write_text(
+            f"[treering.knowledge_types]\nspell = our_types_{tmp_path.name}:{entry}\n"
+        )
+        (tmp_path / "site" / f"our_types_{tmp_path.name}.py").write_text(module)
+        load_plug_ins.cache_clear()
+        monkeypatch.setattr(payloads, "_TYPES", dict(payloads._TYPES))
+
+    return install
+
+
+PLUG_IN = """
+from treering.core.payloads import KnowledgeType, Payload, register_knowledge_type
+
+class Spell(Payload):
+    power: int = 1
+
+spell = KnowledgeType("spell", Spell, 7)
+
+def register():
+    register_knowledge_type("spell", Spell, 7)
+"""
+
+
+@pytest.mark.parametrize("entry", ["spell", "register"])
+def test_an_installed_package_brings_a_knowledge_type(
+    tmp_path: Path, plug_in: Callable[[str, str], None], entry: str
+) -> None:
+    plug_in(entry, PLUG_IN)
+    for _ in range(2):
+        with treering.open(tmp_path / "x.db") as memory:
+            assert memory.remember("abracadabra", type="spell", payload={"power": 9}).half_life_days == 7
+
+
+@pytest.mark.parametrize(
+    ("entry", "module"), [("register", "raise OSError('no moon')"), ("nowhere", ""), ("x", "x = 3")]
+)
+def test_a_plug_in_that_does_not_load_is_named(
+    tmp_path: Path, plug_in: Callable[[str, str], None], entry: str, module: str
+) -> None:
+    plug_in(entry, module)
+    with pytest.raises(PluginFailed, match=r"'spell' of the package 'our-types'.*uninstall"):
+        treering.open(tmp_path / "x.db")
+    assert not (tmp_path / "x.db").exists()

@@ -1,5 +1,6 @@
 """The registry of knowledge types, and a plug-in's own type from registration to recall."""
 
+import json
 from collections.abc import Iterator
 from datetime import datetime
 
@@ -9,7 +10,7 @@ import treering
 from tests.samples import NOW
 from treering.core import payloads
 from treering.core.errors import InvalidInput
-from treering.core.payloads import Gotcha, Payload, knowledge_type, knowledge_types, register_knowledge_type
+from treering.core.payloads import Gotcha, Opaque, Payload, knowledge_type, knowledge_types, register_knowledge_type
 from treering.core.records import Knowledge
 from treering.core.values import Instant, Labels
 from treering.memory import Memory
@@ -89,3 +90,19 @@ def test_a_payload_belongs_to_its_type(payload: object, says: str) -> None:
     fields = dict.fromkeys(("created_at", "updated_at", "last_accessed_at"), NOW)
     with pytest.raises(InvalidInput, match=says):
         Knowledge.make(id="k", type="fact", content="x", payload=payload, **fields)
+
+
+def test_a_payload_of_an_unknown_type_is_understood_once_the_type_is_known() -> None:
+    unknown = Knowledge.from_json(_written("spell", {"power": 3}))
+    assert unknown.payload == Opaque(fields={"power": 3})
+
+    class Spell(Payload):
+        power: int
+
+    register_knowledge_type("spell", Spell)
+    assert unknown.replace(pinned=True).payload == Spell(power=3)
+
+
+def _written(type: str, payload: object) -> str:
+    moments = dict.fromkeys(("created_at", "updated_at", "last_accessed_at"), "2026-05-08T13:56:00Z")
+    return json.dumps({"id": "k", "type": type, "content": "told", "payload": payload, **moments})

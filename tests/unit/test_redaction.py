@@ -1,14 +1,21 @@
 """Secrets are taken out of a whole value, wherever they stand, and nothing else is touched."""
 
+from dataclasses import dataclass
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import BaseModel, Field
 
 from tests.property.strategies import RECORDS, values
 from tests.samples import knowledge, sample, turn
+from treering.core import payloads
 from treering.core.episodes import Episode
 from treering.core.errors import SecretRefused
+from treering.core.history import Revision
 from treering.core.patterns import Pattern
+from treering.core.payloads import Payload
 from treering.core.redaction import without_secrets
 from treering.core.values import Record
 
@@ -64,3 +71,75 @@ def test_redaction_is_idempotent_and_leaves_clean_values_as_they_are(cls: type[R
     redacted = without_secrets(value)
     assert redacted.kinds == ()
     assert redacted.value is value
+
+
+class Endpoint(BaseModel):
+    header: str = ""
+
+
+@dataclass(frozen=True)
+class Login:
+    note: str = ""
+
+
+class Anything(Payload):
+    """What a plug-in may come up with."""
+
+    digest: str = ""
+    before: str = ""
+    listed: list[str] = Field(default_factory=list)
+    chosen: frozenset[str] = frozenset()
+    several: set[str] = Field(default_factory=set)
+    named: dict[str, Any] = Field(default_factory=dict)
+    endpoint: Endpoint = Endpoint()
+    login: Login = Login()
+    raw: bytes = b""
+
+
+@pytest.fixture(autouse=True)
+def anything_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The type is gone again after the test."""
+    monkeypatch.setattr(payloads, "_TYPES", dict(payloads._TYPES))
+    payloads.register_knowledge_type("anything", Anything)
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {"digest": TOKEN},
+        {"before": TOKEN},
+        {"listed": ["fine", TOKEN]},
+        {"chosen": {TOKEN}},
+        {"several": {TOKEN}},
+        {"named": {TOKEN: 1, f"x {TOKEN}": {TOKEN: TOKEN}}},
+        {"named": {"deep": [{"password": "hunter2!hunter2"}, TOKEN]}},
+        {"endpoint": {"header": TOKEN}},
+        {"login": {"note": TOKEN}},
+    ],
+    ids=str,
+)
+def test_whatever_a_payload_is_made_of_is_cleaned(payload: dict[str, Any]) -> None:
+    redacted = without_secrets(knowledge(type="anything", payload=payload))
+    stored = redacted.value.to_json()
+    assert TOKEN not in stored
+    assert "hunter2" not in stored
+    assert redacted.kinds
+    assert without_secrets(redacted.value).value == redacted.value
+
+
+def test_a_secret_in_what_cannot_be_rewritten_is_refused() -> None:
+    with pytest.raises(SecretRefused, match="bytes"):
+        without_secrets(knowledge(type="anything", payload={"raw": TOKEN.encode()}))
+
+
+def test_keys_that_are_secrets_stay_as_many_as_they_were() -> None:
+    other = TOKEN[:-1] + "x"
+    metadata = without_secrets(turn(metadata={TOKEN: 1, other: 2, "plain": 3})).value.metadata
+    assert sorted(metadata.values()) == [1, 2, 3]
+    assert TOKEN not in str(metadata)
+    assert other not in str(metadata)
+
+
+def test_only_a_revisions_own_snapshot_is_taken_to_be_clean() -> None:
+    revision = sample(Revision, "r", before=f'{{"content": "{TOKEN}"}}')
+    assert without_secrets(revision).value is revision

@@ -1,20 +1,28 @@
 """Writes a project in its portable form, from one consistent snapshot, in constant memory."""
 
+import errno
 import gzip
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import datetime
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TextIO
 
 from treering.archive.portable import PARTS, blob_line, footer, header, record_line
-from treering.core.episodes import Episode
-from treering.core.errors import StoreFull, StoreReadOnly
+from treering.core.episodes import Artifact, Episode
+from treering.core.errors import BlobMissing, InvalidInput, StoreError, StoreFull, StoreReadOnly
 from treering.core.scope import Scope
 from treering.ports.blobs import Blobs
 from treering.ports.store import Store
+
+_FULL = (StoreFull, "free some room and try again")
+_ERRORS: Mapping[int | None, tuple[type[StoreError], str]] = {
+    errno.ENOSPC: _FULL,
+    errno.EDQUOT: _FULL,
+    errno.EFBIG: _FULL,
+}
 
 
 def export_lines(scope: Scope, store: Store, blobs: Blobs, now: datetime, *, history: bool) -> Iterator[str]:
@@ -30,12 +38,20 @@ def export_lines(scope: Scope, store: Store, blobs: Blobs, now: datetime, *, his
                 yield record_line(part, value)
                 for artifact in value.outcome.artifacts if isinstance(value, Episode) else ():
                     counts["blob"] = counts.get("blob", 0) + 1
-                    yield blob_line(blobs.get(scope, artifact.digest))
+                    yield blob_line(_artifact(scope, blobs, value, artifact))
     yield footer(counts)
+
+
+def _artifact(scope: Scope, blobs: Blobs, episode: Episode, artifact: Artifact) -> bytes:
+    try:
+        return blobs.get(scope, artifact.digest)
+    except BlobMissing as exc:
+        raise BlobMissing(f"episode {episode.id!r}, artifact {artifact.name!r}: {exc}") from exc
 
 
 def export_to(path: Path, lines: Iterator[str]) -> int:
     """Write `lines` to a file (compressed where its name ends in .gz) that appears only when it is whole."""
+    _refuse_what_is_no_file(path)
     written = 0
     with _appearing(path) as file:
         for line in lines:
@@ -59,11 +75,18 @@ def _appearing(path: Path) -> Iterator[TextIO]:
             raw.flush()
             os.fsync(raw.fileno())
         os.replace(unfinished, path)
-    except PermissionError as exc:
-        raise StoreReadOnly(f"{path} cannot be written; choose another place") from exc
-    except FileNotFoundError as exc:
-        raise StoreReadOnly(f"there is no folder {path.parent}; create it first") from exc
     except OSError as exc:
-        raise StoreFull(f"{path} could not be written whole ({exc}); free some room and try again") from exc
+        error, advice = _ERRORS.get(exc.errno, (StoreReadOnly, "choose another place"))
+        raise error(f"{path} could not be written ({exc.strerror or exc}); {advice}") from exc
     finally:
-        unfinished.unlink(missing_ok=True)
+        with suppress(OSError):
+            unfinished.unlink(missing_ok=True)
+
+
+def _refuse_what_is_no_file(path: Path) -> None:
+    if not path.name or "\0" in str(path):
+        raise InvalidInput(f"{str(path)!r} names no file; give the path of the export to write")
+    if path.is_dir():
+        raise InvalidInput(f"{path} is a folder; give the path of a file in it")
+    if not path.parent.is_dir():
+        raise StoreReadOnly(f"there is no folder {path.parent}; create it first")

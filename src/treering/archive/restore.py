@@ -1,6 +1,7 @@
 """Reads a portable file into a project: all of it or nothing, and twice is the same as once."""
 
 import gzip
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,9 +9,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from treering.archive.portable import BlobLine, Line, Part, read_lines
+from treering.archive.portable import BY_NAME, BlobLine, Line, Part, read_lines
 from treering.core.errors import InvalidInput
-from treering.core.history import Action
+from treering.core.history import Action, Revision
+from treering.core.redaction import without_secrets
 from treering.core.scope import Scope, Visibility
 from treering.core.turns import Session
 from treering.core.values import Record
@@ -40,7 +42,7 @@ def lines_of(path: Path) -> Iterator[str]:
             yield from file
     except FileNotFoundError:
         raise InvalidInput(f"there is no file {path}") from None
-    except (EOFError, gzip.BadGzipFile) as exc:
+    except (EOFError, gzip.BadGzipFile, zlib.error) as exc:
         raise InvalidInput(f"{path} was cut off or damaged ({exc}); export again") from exc
     except UnicodeDecodeError as exc:
         raise InvalidInput(f"{path} is not text; give a file that `treering export` wrote") from exc
@@ -88,7 +90,21 @@ def _mine(scope: Scope, value: Any) -> Record:
     """Personal records belong to whoever imports them; a session starts empty and grows by its turns."""
     if getattr(value, "visibility", None) is Visibility.PERSONAL:
         value = value.replace(owner=scope.principal)
+    if isinstance(value, Revision):
+        return value.replace(before=_without_secrets(value))
     return value.replace(turns=0) if isinstance(value, Session) else value
+
+
+def _without_secrets(revision: Revision) -> str:
+    """The state before a change, which in a file need not be what a store once cleaned."""
+    if not revision.before:
+        return revision.before
+    try:
+        state = BY_NAME[revision.kind].value.from_json(revision.before)
+    except (KeyError, InvalidInput) as exc:
+        raise InvalidInput(f"revision {revision.id!r} holds no {revision.kind}: {exc}; export again") from exc
+    redacted = without_secrets(state)
+    return redacted.value.to_json() if redacted.kinds else revision.before
 
 
 def _fresh(tx: Transaction, part: Part, values: list[Record]) -> tuple[list[Record], list[Record]]:

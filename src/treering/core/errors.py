@@ -56,5 +56,13 @@ class BlobMissing(StoreError):
     """A blob that a record refers to is not in the blob store, or is damaged."""
 
 
+class Unreadable(StoreError):
+    """What is stored under an id is no record that this process understands."""
+
+
 class MissingDependency(TreeringError):
     """An optional part is not installed."""
+
+
+class PluginFailed(TreeringError):
+    """A plug-in that is installed cannot be loaded."""

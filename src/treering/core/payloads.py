@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
+from typing import Any
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo, model_serializer, model_validator
 
 from treering.core.errors import InvalidInput
 from treering.core.values import (
@@ -13,6 +14,7 @@ from treering.core.values import (
     Count,
     FilePath,
     FilePaths,
+    FrozenMap,
     Instant,
     Key,
     Label,
@@ -20,11 +22,27 @@ from treering.core.values import (
     Share,
     Text,
     Value,
+    thaw,
 )
 
 
 class Payload(Value):
     """Extra fields of one knowledge type."""
+
+
+class Opaque(Payload):
+    """The payload of a type that this process does not know: kept as it is, and written as it was."""
+
+    fields: FrozenMap | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_it_is(cls, written: Any, info: ValidationInfo) -> Any:
+        return {"fields": written} if info.mode == "json" else written
+
+    @model_serializer
+    def _as_it_was(self) -> Any:
+        return thaw(self.fields)
 
 
 class Gotcha(Payload):

@@ -46,6 +46,8 @@ class KnowledgeFilter(Filter):
     files: FilePaths = ()
     modules: Labels = ()
     related_to: Keys = ()
+    derived_from: Keys = ()
+    nodes: Keys = ()
     same_text: Keys = ()
     created: TimeRange | None = None
     updated: TimeRange | None = None

@@ -5,10 +5,10 @@ from enum import StrEnum
 from hashlib import blake2b
 from typing import Any, Self
 
-from pydantic import Field, SerializeAsAny, model_validator
+from pydantic import Field, SerializeAsAny, ValidationInfo, model_validator
 
 from treering.core.errors import InvalidInput
-from treering.core.payloads import Payload, knowledge_type
+from treering.core.payloads import KnowledgeType, Opaque, Payload, knowledge_type, knowledge_types
 from treering.core.scope import Visibility
 from treering.core.values import (
     Count,
@@ -108,6 +108,29 @@ def text_digest(type: str, content: str) -> str:
     return blake2b(f"{type}\n{' '.join(content.split()).casefold()}".encode(), digest_size=16).hexdigest()
 
 
+def _with_opaque_payload(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What was written down by a process that knew a type is not lost in one that does not."""
+    payload = fields.get("payload")
+    if fields.get("type") in knowledge_types() or isinstance(payload, Opaque):
+        return fields
+    return {**fields, "payload": Opaque(fields=payload)}
+
+
+def _payload(kind: KnowledgeType, given: Any) -> Payload | None:
+    if isinstance(given, Opaque):
+        given = given.fields
+    if given is None or type(given) is kind.payload:
+        return given
+    if isinstance(given, Payload):
+        raise ValueError(f"a {kind.name} carries {kind.payload.__name__}, not {type(given).__name__}")
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        raise ValueError(f"payload should be a mapping of the fields of {kind.payload.__name__}")
+    try:
+        return kind.payload.make(**given)
+    except InvalidInput as exc:
+        raise ValueError(f"payload is {exc}") from None
+
+
 class Knowledge(Record):
     """One thing that is known."""
 
@@ -155,26 +178,33 @@ class Knowledge(Record):
     language: Label | None = None
     chunk: Chunk | None = None
 
+    @classmethod
+    def from_stored(cls, fields: Mapping[str, Any]) -> Self:
+        return super().from_stored(_with_opaque_payload(fields))
+
+    def replace(self, **changes: Any) -> Self:
+        """Also of a type that this process does not know: an `Opaque` without fields is its empty payload."""
+        if isinstance(self.payload, Opaque) and "type" not in changes and changes.get("payload", self) is None:
+            changes["payload"] = Opaque()
+        return super().replace(**changes)
+
     @model_validator(mode="before")
     @classmethod
-    def _payload_of_type(cls, fields: Any) -> Any:
+    def _payload_of_type(cls, fields: Any, info: ValidationInfo) -> Any:
         if not isinstance(fields, dict) or not isinstance(fields.get("type"), str):
             return fields
+        if info.mode == "json":
+            fields = _with_opaque_payload(fields)
+        payload = fields.get("payload")
+        known = knowledge_types().get(fields["type"])
+        if known is None and isinstance(payload, Opaque):
+            return fields
         try:
-            kind = knowledge_type(fields["type"])
+            kind = known or knowledge_type(fields["type"])
         except InvalidInput as exc:
             raise ValueError(str(exc)) from None
-        payload = fields.get("payload")
-        if payload is None or type(payload) is kind.payload:
-            return fields
-        if isinstance(payload, Payload):
-            raise ValueError(f"a {kind.name} carries {kind.payload.__name__}, not {type(payload).__name__}")
-        if not isinstance(payload, Mapping) or not all(isinstance(name, str) for name in payload):
-            raise ValueError(f"payload should be a mapping of the fields of {kind.payload.__name__}")
-        try:
-            return {**fields, "payload": kind.payload.make(**payload)}
-        except InvalidInput as exc:
-            raise ValueError(f"payload is {exc}") from None
+        made = _payload(kind, payload)
+        return fields if made is payload else {**fields, "payload": made}
 
     @model_validator(mode="after")
     def _valid_forwards(self) -> Self:

@@ -1,17 +1,24 @@
 """Takes secrets out of a whole value, wherever its text stands."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import fields as fields_of
+from datetime import date, time, timedelta
+from decimal import Decimal
 from enum import Enum
-from functools import cache
+from functools import cache, lru_cache
+from itertools import count
 from typing import Any, Generic, TypeVar
+from uuid import UUID
 
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, BaseModel
 
+from treering.core.episodes import Artifact
 from treering.core.errors import SecretRefused
+from treering.core.history import Revision
 from treering.core.payloads import Payload
 from treering.core.secrets import redact, scan
-from treering.core.values import FrozenDict, Value
+from treering.core.values import LABEL_BYTES, FrozenDict, Value
 
 V = TypeVar("V", bound=Value)
 
@@ -19,8 +26,10 @@ V = TypeVar("V", bound=Value)
 _NAMES = frozenset(
     {"id", "session", "owner", "call_id", "record", "entity", "origin", "target", "node", "subject", "key"}
 )
-# Digests, and snapshots of values that went through here before.
-_CLEAN = frozenset({"digest", "before"})
+# A hash, which is checked to be one, and the snapshot of a value that went through here before.
+_CLEAN: Mapping[type[Value], frozenset[str]] = {Artifact: frozenset({"digest"}), Revision: frozenset({"before"})}
+_TEXTLESS = (bool, int, float, Decimal, date, time, timedelta, UUID, Enum, type(None))
+_SERIES = (tuple, list, set, frozenset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,19 +66,48 @@ def _texts(item: Any) -> list[str]:
 def _gather(item: Any, found: list[str]) -> None:
     if isinstance(item, str):
         found.append(item)
-    elif isinstance(item, tuple):
+    elif isinstance(item, _SERIES):
         for part in item:
-            _gather(part, found)
+            if not (isinstance(part, str) and len(part) <= LABEL_BYTES and _is_known_clean(part)):
+                _gather(part, found)
     elif isinstance(item, Value):
         fields = item.__dict__
         for name in _fields_with_text(type(item)):
             part = fields[name]
-            if part is not None and part != () and not (name in _NAMES and _is_uuid(part)):
+            if part is not None and part != () and not (name in _NAMES and _is_clean_name(part)):
                 _gather(part, found)
     elif isinstance(item, Mapping):
         for key, part in item.items():
             found.append(_assigned(key, part) if isinstance(part, str) else str(key))
             _gather(part, found)
+    elif (inside := _fields_of(item)) is not None:
+        _gather(inside, found)
+    elif not isinstance(item, _TEXTLESS):
+        found.append(_written(item))
+
+
+def _fields_of(item: Any) -> dict[str, Any] | None:
+    """What a model or a dataclass of a plug-in holds; None where it is neither."""
+    if isinstance(item, BaseModel):
+        return {**item.__dict__, **(item.__pydantic_extra__ or {})}
+    if is_dataclass(item) and not isinstance(item, type):
+        return {field.name: getattr(item, field.name) for field in fields_of(item)}
+    return None
+
+
+def _written(item: Any) -> str:
+    """How anything else ends up in the store."""
+    return item.decode("utf-8", "replace") if isinstance(item, (bytes, bytearray)) else str(item)
+
+
+def _is_clean_name(part: Any) -> bool:
+    return isinstance(part, str) and (_is_uuid(part) or _is_known_clean(part))
+
+
+@lru_cache(maxsize=16_384)
+def _is_known_clean(label: str) -> bool:
+    """Tags, paths and session ids come again and again."""
+    return not scan(label)
 
 
 def _is_uuid(name: str) -> bool:
@@ -80,8 +118,8 @@ def _is_uuid(name: str) -> bool:
 @cache
 def _fields_with_text(kind: type[Value]) -> tuple[str, ...]:
     """The fields of a value that may hold free text."""
-    fields = kind.model_fields.items()
-    return tuple(name for name, field in fields if name not in _CLEAN and not _is_textless(field.annotation))
+    fields, clean = kind.model_fields.items(), _CLEAN.get(kind, frozenset())
+    return tuple(name for name, field in fields if name not in clean and not _is_textless(field.annotation))
 
 
 def _is_textless(annotation: Any) -> bool:
@@ -102,34 +140,64 @@ def _clean_fields(value: Value, kinds: list[str]) -> dict[str, Any]:
 
 
 def _clean(item: Any, kinds: list[str]) -> Any:
+    if isinstance(item, _TEXTLESS):
+        return item
     if isinstance(item, str):
-        if isinstance(item, Enum):
-            return item
         redaction = redact(item)
         kinds.extend(finding.kind for finding in redaction.findings)
-        return redaction.text
-    if isinstance(item, tuple):
-        cleaned = tuple(_clean(part, kinds) for part in item)
-        return item if all(a is b for a, b in zip(cleaned, item, strict=True)) else cleaned
+        return redaction.text if redaction.findings else item
+    if isinstance(item, _SERIES):
+        return _clean_series(item, kinds)
     if isinstance(item, Value):
         changed = _clean_fields(item, kinds)
         return item.replace(**changed) if changed else item
     if isinstance(item, Mapping):
         return _clean_mapping(item, kinds)
-    return item
+    return _clean_foreign(item, kinds)
 
 
-def _clean_mapping(item: Mapping[str, Any], kinds: list[str]) -> Mapping[str, Any]:
-    """Also sees a secret by the name it stands under: `{"password": "…"}`."""
-    cleaned = {}
-    for key, part in item.items():
-        cleaned[key] = _clean(part, kinds)
-        if isinstance(part, str) and cleaned[key] is part and (found := scan(_assigned(key, part))):
-            kinds.append(found[0].kind)
-            cleaned[key] = f"[redacted:{found[0].kind}]"
-    if all(cleaned[key] is part for key, part in item.items()):
+def _clean_foreign(item: Any, kinds: list[str]) -> Any:
+    """What only a plug-in knows."""
+    inside = _fields_of(item)
+    if inside is None:
+        refuse_secret(f"a {type(item).__name__}", _written(item))
         return item
-    return FrozenDict(cleaned)
+    cleaned = _clean_mapping(inside, kinds)
+    changed = {name: part for name, part in cleaned.items() if part is not inside.get(name)}
+    return _replaced(item, changed) if changed else item
+
+
+def _clean_series(item: Any, kinds: list[str]) -> Any:
+    parts = list(item)
+    cleaned = [_clean(part, kinds) for part in parts]
+    if all(a is b for a, b in zip(cleaned, parts, strict=True)):
+        return item
+    plain = next(kind for kind in _SERIES if isinstance(item, kind))
+    return plain(cleaned)
+
+
+def _clean_mapping(item: Mapping[Any, Any], kinds: list[str]) -> Mapping[Any, Any]:
+    """Also sees a secret by the name it stands under (`{"password": "…"}`), and one that is a name itself."""
+    cleaned: dict[Any, Any] = {}
+    for key, part in item.items():
+        name = _distinct(_clean(key, kinds), cleaned)
+        cleaned[name] = _clean(part, kinds)
+        if isinstance(part, str) and cleaned[name] is part and name is key and (found := scan(_assigned(key, part))):
+            kinds.append(found[0].kind)
+            cleaned[name] = f"[redacted:{found[0].kind}]"
+    if all(key in cleaned and cleaned[key] is part for key, part in item.items()):
+        return item
+    return FrozenDict(cleaned) if isinstance(item, FrozenDict) else cleaned
+
+
+def _distinct(name: Any, taken: Mapping[Any, Any]) -> Any:
+    """Two secrets that become the same name stay two entries."""
+    candidates = (name if number == 1 else f"{name} {number}" for number in count(1))
+    return next(candidate for candidate in candidates if candidate not in taken)
+
+
+def _replaced(item: Any, changed: Mapping[str, Any]) -> Any:
+    return item.model_copy(update=dict(changed)) if isinstance(item, BaseModel) else replace(item, **changed)
 
 
 def _assigned(key: str, text: str) -> str:

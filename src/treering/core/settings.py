@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from treering.core.values import Value
+from treering.core.values import LABELS, Value
 
 
 class StoreSettings(Value):
@@ -36,6 +36,8 @@ class KnowledgeSettings(Value):
     """What remains of a record's confidence while a person's doubt is open."""
     taught_confidence: float = Field(default=0.95, ge=0, le=1)
     """A person's own words start where confirmation ends."""
+    witnesses: int = Field(default=50, ge=1, le=LABELS // 2)
+    """How many sessions and sources are kept from each end: who said it first, and who says so now. All are counted."""
 
 
 class JobSettings(Value):
@@ -44,6 +46,8 @@ class JobSettings(Value):
     backoff_seconds: float = Field(default=5.0, gt=0)
     """First wait after a failure; doubles with each attempt."""
     backoff_limit_seconds: float = Field(default=3600.0, gt=0)
+    keep_done_days: float = Field(default=7.0, ge=0)
+    """Finished jobs are kept as long as somebody may ask what happened last week; then they only take room."""
 
 
 class RecallSettings(Value):

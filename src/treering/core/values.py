@@ -1,6 +1,7 @@
 """What every value is: frozen, validated, and the same after a trip through JSON."""
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Self
@@ -29,6 +30,10 @@ TEXT_BYTES = 64 * 1024 * 1024
 # Readers of JSON give up on nesting (pydantic near 200) and on long numbers (Python at 4,300 digits).
 NESTING = 32
 NUMBER_BITS = 13_000
+
+
+# Absolute (also as Windows writes it), somebody's home, or a step upwards.
+_OUTSIDE = re.compile(r"^(?:[/\\~]|[A-Za-z]:[/\\])|(?:^|[/\\])\.\.(?:[/\\]|$)")
 
 
 class FrozenDict(Mapping[str, Any]):
@@ -132,9 +137,12 @@ def _printable(text: str) -> str:
 
 
 def _repository_path(path: str) -> str:
-    if path.startswith(("/", "~")) or ".." in path.split("/"):
+    """The path with neither `./` nor `//`: one file has one name."""
+    steps = [step for step in path.split("/") if step not in ("", ".")]
+    plain = "/".join(steps) or "."
+    if _OUTSIDE.search(path) or _OUTSIDE.search(plain):
         raise ValueError(f"{path!r} leaves the project; give the path relative to the repository root")
-    return path
+    return _printable(f"{plain}/" if steps and path.endswith("/") else plain)
 
 
 def _distinct(items: tuple[str, ...]) -> tuple[str, ...]:
@@ -170,11 +178,12 @@ def _finite(value: Any) -> Any:
     return value
 
 
-def _thaw(value: Any) -> Any:
+def thaw(value: Any) -> Any:
+    """Frozen JSON as the dicts and lists that serialisers take."""
     if isinstance(value, Mapping):
-        return {key: _thaw(item) for key, item in value.items()}
+        return {key: thaw(item) for key, item in value.items()}
     if isinstance(value, tuple):
-        return [_thaw(item) for item in value]
+        return [thaw(item) for item in value]
     return value
 
 
@@ -194,8 +203,8 @@ Keys = Annotated[tuple[Key, ...], AfterValidator(_distinct), Field(max_length=LA
 Instant = Annotated[AwareDatetime, AfterValidator(_utc)]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Count = Annotated[int, Field(ge=0, lt=2**63)]
-Json = Annotated[Any, BeforeValidator(_freeze), PlainSerializer(_thaw)]
-FrozenMap = Annotated[Any, BeforeValidator(_frozen_mapping), PlainSerializer(_thaw, return_type=dict[str, Any])]
+Json = Annotated[Any, BeforeValidator(_freeze), PlainSerializer(thaw)]
+FrozenMap = Annotated[Any, BeforeValidator(_frozen_mapping), PlainSerializer(thaw, return_type=dict[str, Any])]
 
 EMPTY = FrozenDict({})
 
@@ -204,3 +213,8 @@ class Record(Value):
     """A value that is kept under an id of its own."""
 
     id: Key
+
+    @classmethod
+    def from_stored(cls, fields: Mapping[str, Any]) -> Self:
+        """Build from the fields that a store kept."""
+        return cls.model_validate(fields)

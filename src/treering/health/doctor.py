@@ -2,16 +2,19 @@
 
 import platform
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
 
+from treering.core.jobs import Job, JobState
+from treering.core.queries import JobFilter
 from treering.core.scope import Scope
 from treering.ports.blobs import Blobs
 from treering.ports.store import Check, Store
 
+_MOST_DEAD = 100
 _ROOM = 500 * 1024 * 1024
 
 # Optional parts: what they are for, the module that shows they are there, how to get them.
@@ -19,6 +22,15 @@ _OPTIONAL = (
     ("PostgreSQL driver", "psycopg", "pip install 'treering[postgres]'"),
     ("S3 client", "obstore", "pip install 'treering[s3]'"),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class DeadJob:
+    """A job that failed at every attempt, and how it failed last."""
+
+    id: str
+    kind: str
+    error: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +46,7 @@ class Report:
     sizes: Mapping[str, int]
     missing: Mapping[str, str]
     repaired: tuple[str, ...] = ()
+    dead_jobs: tuple[DeadJob, ...] = ()
 
     @property
     def healthy(self) -> bool:
@@ -41,8 +54,8 @@ class Report:
 
 
 def examine(scope: Scope, store: Store, blobs: Blobs, now: datetime, *, version: str, repair: bool) -> Report:
-    """Look at everything; with `repair`, first rebuild what is derived."""
-    repaired = tuple(store.repair(scope, now)) if repair else ()
+    """Look at everything; with `repair`, first rebuild what is derived and give dead jobs another try."""
+    repaired = (*store.repair(scope, now), *_revive(scope, store, now)) if repair else ()
     return Report(
         version=f"{version}, Python {platform.python_version()}",
         engine=store.engine,
@@ -53,7 +66,22 @@ def examine(scope: Scope, store: Store, blobs: Blobs, now: datetime, *, version:
         sizes=store.sizes(scope),
         missing={name: advice for name, module, advice in _OPTIONAL if find_spec(module) is None},
         repaired=repaired,
+        dead_jobs=tuple(DeadJob(job.id, job.kind, job.error or "") for job in _dead(scope, store, now)),
     )
+
+
+def _dead(scope: Scope, store: Store, now: datetime) -> Sequence[Job]:
+    with store.reading(scope, now) as tx:
+        return tx.jobs.find(JobFilter(states=(JobState.DEAD,)), limit=_MOST_DEAD).items
+
+
+def _revive(scope: Scope, store: Store, now: datetime) -> Sequence[str]:
+    dead = _dead(scope, store, now)
+    if not dead:
+        return ()
+    with store.transaction(scope, now) as tx:
+        revived = sum(tx.jobs.revive(job.id) for job in dead)
+    return (f"queued {revived:,} dead jobs again",)
 
 
 def _room(store: Store) -> tuple[Check, ...]:

@@ -38,25 +38,16 @@ class Worker:
 
     def run_due(self, scope: Scope, limit: int = 10) -> int:
         """Do up to `limit` jobs that are due; how many were taken is returned."""
-        lease = timedelta(seconds=self._settings.lease_seconds)
-        with self._store.transaction(scope, self._clock()) as tx:
-            jobs = tx.jobs.lease(self._name, tuple(self._handlers), limit=limit, duration=lease)
-        for job in jobs:
-            self._run(scope, job)
-        return len(jobs)
+        return len(self._round(scope, limit))
 
     def settle(self, scope: Scope, timeout: float) -> Settled:
-        """Work until nothing is due or in another worker's hands, or until `timeout` seconds have passed."""
+        """Work until nothing of its kinds is due or in another worker's hands, or `timeout` seconds have passed."""
         deadline, done = time.monotonic() + timeout, 0
-        while time.monotonic() < deadline:
-            with self._store.reading(scope, self._clock()) as tx:
-                busy = tx.jobs.count(JobFilter(kinds=tuple(self._handlers), states=(JobState.QUEUED, JobState.LEASED)))
-            if busy == 0:
-                break
-            taken = self.run_due(scope)
-            done += taken
-            if taken == 0:
-                if not self._leased_elsewhere(scope):
+        while time.monotonic() < deadline and self._count(scope, JobState.QUEUED, JobState.LEASED):
+            finished = self._round(scope)
+            done += sum(finished)
+            if not finished:
+                if not self._count(scope, JobState.LEASED):
                     break
                 time.sleep(0.02)
         with self._store.reading(scope, self._clock()) as tx:
@@ -64,20 +55,28 @@ class Worker:
             dead = tx.jobs.count(JobFilter(states=(JobState.DEAD,)))
         return Settled(done=done, waiting=waiting, dead=dead)
 
-    def _leased_elsewhere(self, scope: Scope) -> bool:
-        with self._store.reading(scope, self._clock()) as tx:
-            return tx.jobs.count(JobFilter(states=(JobState.LEASED,))) > 0
+    def _round(self, scope: Scope, limit: int = 10) -> list[bool]:
+        """Take what is due; of each job, whether it is done."""
+        lease = timedelta(seconds=self._settings.lease_seconds)
+        with self._store.transaction(scope, self._clock()) as tx:
+            jobs = tx.jobs.lease(self._name, tuple(self._handlers), limit=limit, duration=lease)
+        return [self._run(scope, job) for job in jobs]
 
-    def _run(self, scope: Scope, job: Job) -> None:
+    def _count(self, scope: Scope, *states: JobState) -> int:
+        """How many jobs that it has handlers for are in one of `states`."""
+        with self._store.reading(scope, self._clock()) as tx:
+            return tx.jobs.count(JobFilter(kinds=tuple(self._handlers), states=states))
+
+    def _run(self, scope: Scope, job: Job) -> bool:
         try:
             self._handlers[job.kind](scope, job, self._clock())
         except Exception as exc:  # noqa: BLE001 - a job is a door: whatever it raises is kept with it and shown by doctor
             now = self._clock()
             with self._store.transaction(scope, now) as tx:
                 tx.jobs.fail(job, _told(exc), retry_at=now + self._wait(job.attempts))
-            return
+            return False
         with self._store.transaction(scope, self._clock()) as tx:
-            tx.jobs.finish(job)
+            return tx.jobs.finish(job)
 
     def _wait(self, attempts: int) -> timedelta:
         seconds = self._settings.backoff_seconds * 2 ** max(0, attempts - 1)

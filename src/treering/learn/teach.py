@@ -1,20 +1,32 @@
 """What people and agents do to knowledge: remember, confirm, correct, flag, pin, forget, undo."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from treering.core.errors import InvalidInput, NotFound, NothingToUndo
+from treering.core.errors import Conflict, InvalidInput, NotFound, NothingToUndo
 from treering.core.history import Action
 from treering.core.payloads import knowledge_type
-from treering.core.queries import KnowledgeFilter
+from treering.core.queries import KnowledgeFilter, Order
 from treering.core.records import Knowledge, Relation, RelationKind, Source, text_digest
 from treering.core.redaction import without_secrets
 from treering.core.scope import Scope
 from treering.core.settings import KnowledgeSettings
+from treering.core.values import EMPTY, LABELS
 from treering.ports.clock import NewId
 from treering.ports.store import Removable, Store, Transaction
+
+# Evidence: what a repetition adds to.
+_LABELS = ("tags", "files", "modules", "impacted_nodes")
+_WITNESSES = ("provenance_sessions", "source_ids")
+# What a record is and how it came to be; repeating its words changes none of it. Only a person clears a taint.
+_LASTING = frozenset(
+    {"id", "version", "type", "content", "visibility", "owner", "source", "session", "tainted", "deleted_at"}
+    | {"created_at", "updated_at", "last_accessed_at", "access_count", "confidence", "relations"}
+    | {*_LABELS, *_WITNESSES}
+)
 
 
 class Reason(StrEnum):
@@ -43,7 +55,11 @@ class Teaching:
     new_id: NewId
 
     def remember(self, scope: Scope, now: datetime, text: str, *, type: str, **fields: Any) -> Knowledge:
-        """Store a piece of knowledge. Words that are known already strengthen the record that holds them."""
+        """Store a piece of knowledge. Words that are known already strengthen the record that holds them.
+
+        What the caller says beside the words is then said of that record. Whoever names records names them all: an
+        id that is new makes a new record, an id that is known must come with the words it stands for.
+        """
         defaults: dict[str, Any] = {
             "id": self.new_id(),
             "half_life_days": knowledge_type(type).half_life_days,
@@ -52,22 +68,25 @@ class Teaching:
         moments = dict.fromkeys(("created_at", "updated_at", "last_accessed_at"), now)
         record = Knowledge.make(**defaults | moments | fields | {"type": type, "content": text})
         with self.store.transaction(scope, now) as tx:
-            known = _same_words(tx, record)
-            return tx.knowledge.create(record) if known is None else _reinforce(tx, known, record)
+            known = _same_id(tx, record) if "id" in fields else _same_words(tx, record)
+            return tx.knowledge.create(record) if known is None else self._reinforce(tx, known, record, given=fields)
 
     def confirm(self, scope: Scope, now: datetime, id: str) -> Knowledge:
-        """A person says that it is true: it no longer fades."""
+        """A person says that it is true: it no longer fades, and it is trusted wherever it came from."""
         with self.store.transaction(scope, now) as tx:
             record = _live(tx, id)
+            if record.deprecated_at is not None:
+                raise InvalidInput(f"{id!r} was corrected; `undo` the correction, or {_instead(tx, record)}")
+            cleared = dict.fromkeys(("needs_review", "flagged", "tainted"), False)
             confidence = max(record.confidence, self.settings.confirmed_confidence)
-            confirmed = record.replace(user_verified=True, needs_review=False, flagged=False, confidence=confidence)
+            confirmed = record.replace(user_verified=True, confidence=confidence, **cleared)
             return tx.knowledge.update(confirmed, Action.CONFIRM)
 
     def flag(self, scope: Scope, now: datetime, id: str, note: str) -> Knowledge:
-        """A person doubts it: it waits for review and is not recalled meanwhile."""
+        """A person doubts it: it waits for review and is not recalled meanwhile. A second doubt weighs nothing."""
         with self.store.transaction(scope, now) as tx:
             record = _live(tx, id)
-            confidence = record.confidence * self.settings.flagged_factor
+            confidence = record.confidence * (1 if record.flagged else self.settings.flagged_factor)
             flagged = record.replace(flagged=True, needs_review=True, user_verified=False, confidence=confidence)
             return tx.knowledge.update(flagged, Action.FLAG, {"note": note} if note else {})
 
@@ -88,10 +107,13 @@ class Teaching:
         """
         _check_correction(id, reason, text, duplicate_of)
         with self.store.transaction(scope, now) as tx:
+            _claim(tx, id, *filter(None, (duplicate_of,)))
             old = _live(tx, id)
+            if _successors(tx, old):
+                raise InvalidInput(f"{id!r} was corrected already; {_instead(tx, old)}")
             standing = None
             if duplicate_of is not None:
-                standing = _reinforce(tx, _live(tx, duplicate_of), old)
+                standing = self._reinforce(tx, _live(tx, duplicate_of), old, repeated_by=old.id)
             elif text is not None:
                 successor = self._successor(scope, now, old, text, reason)
                 detail = {"reason": reason.value, "supersedes": old.id}
@@ -113,7 +135,8 @@ class Teaching:
     def undo(self, scope: Scope, now: datetime, id: str) -> None:
         """Take back the last change of a record, with everything that was part of it."""
         with self.store.transaction(scope, now) as tx:
-            if tx.knowledge.get(id) is not None:
+            _claim(tx, id)
+            if tx.knowledge.holds(id, deleted=True):
                 tx.knowledge.undo(id)
             else:
                 _restore(tx, id)
@@ -133,7 +156,7 @@ class Teaching:
             access_count=0,
             valid_from=now if reason is Reason.OUTDATED else old.valid_from,
             valid_until=None,
-            citation=None,
+            **dict.fromkeys(("citation", "stale_at", "deprecated_at"), None),
             **dict.fromkeys(("needs_review", "flagged", "tainted"), False),
             user_verified=True,
         )
@@ -150,6 +173,41 @@ class Teaching:
             relations=(*old.relations, *link),
         )
 
+    def _reinforce(
+        self,
+        tx: Transaction,
+        known: Knowledge,
+        again: Knowledge,
+        *,
+        given: Mapping[str, Any] = EMPTY,
+        repeated_by: str | None = None,
+    ) -> Knowledge:
+        """The same thing learned once more is evidence, not a second record. One session is one witness."""
+        heard = again.session is not None and again.session in (known.session, *known.provenance_sessions)
+        seen = {} if heard else {"last_accessed_at": max(known.last_accessed_at, again.last_accessed_at)}
+        strengthened = known.replace(
+            confidence=max(known.confidence, again.confidence),
+            access_count=known.access_count + (not heard),
+            **seen,
+            **{name: getattr(again, name) for name in given.keys() - _LASTING},
+            **{name: _union(getattr(known, name), getattr(again, name))[:LABELS] for name in _LABELS},
+            **self._witnesses(known, again, heard=heard, repeated_by=repeated_by),
+            relations=(*known.relations, *(each for each in again.relations if each not in known.relations)),
+        )
+        return known if strengthened == known else tx.knowledge.update(strengthened, Action.REINFORCE)
+
+    def _witnesses(
+        self, known: Knowledge, again: Knowledge, *, heard: bool, repeated_by: str | None
+    ) -> dict[str, tuple[str, ...]]:
+        session = () if heard or again.session is None else (again.session,)
+        sessions = _union(known.provenance_sessions, (*session, *again.provenance_sessions))
+        sources = _union(known.source_ids, (*again.source_ids, *filter(None, (repeated_by,))))
+        return {"provenance_sessions": self._both_ends(sessions), "source_ids": self._both_ends(sources)}
+
+    def _both_ends(self, ids: tuple[str, ...]) -> tuple[str, ...]:
+        each = self.settings.witnesses
+        return ids if len(ids) <= 2 * each else (*ids[:each], *ids[-each:])
+
 
 def _check_correction(id: str, reason: Reason, text: str | None, duplicate_of: str | None) -> None:
     if reason is Reason.DUPLICATE:
@@ -162,23 +220,29 @@ def _check_correction(id: str, reason: Reason, text: str | None, duplicate_of: s
 
 
 def _holding(tx: Transaction, id: str, *, deleted: bool = True) -> Removable:
-    """The collection that holds `id`."""
-    for collection in (tx.knowledge, tx.turns, tx.episodes):
-        record: Any = collection.get(id)
-        if record is not None and (deleted or record.deleted_at is None):
+    """The collection that holds `id`, whether or not the record can be read."""
+    _claim(tx, id)
+    collections: tuple[Removable, ...] = (tx.knowledge, tx.turns, tx.episodes)
+    for collection in collections:
+        if collection.holds(id, deleted=deleted):
             return collection
     raise NotFound(f"nothing is stored under {id!r} in project {tx.scope.project!r}")
 
 
 def _restore(tx: Transaction, id: str) -> None:
-    for collection in (tx.turns, tx.episodes):
-        record: Any = collection.get(id)
-        if record is not None and record.deleted_at is None:
-            raise NothingToUndo(f"{id!r} was not changed since it was stored; forget it to take it away")
+    if tx.turns.holds(id) or tx.episodes.holds(id):
+        raise NothingToUndo(f"{id!r} was not changed since it was stored; forget it to take it away")
     _holding(tx, id).restore(id)
 
 
+def _claim(tx: Transaction, *ids: str) -> None:
+    """In one order for everybody, so that no two wait for each other."""
+    for id in sorted(set(ids)):
+        tx.claim(f"record {id}")
+
+
 def _live(tx: Transaction, id: str) -> Knowledge:
+    _claim(tx, id)
     record = tx.knowledge.get(id)
     if record is None or record.deleted_at is not None:
         raise NotFound(f"no knowledge {id!r} in project {tx.scope.project!r}; `treering recall` finds ids")
@@ -187,29 +251,55 @@ def _live(tx: Transaction, id: str) -> Knowledge:
 
 def _same_words(tx: Transaction, record: Knowledge) -> Knowledge | None:
     said = without_secrets(record).value
+    digest = text_digest(said.type, said.content)
+    tx.claim(f"text {digest}")
     same = KnowledgeFilter(
-        same_text=(text_digest(said.type, said.content),),
+        same_text=(digest,),
         visibility=(said.visibility,),
         owners=(said.owner,),
         deprecated=False,
         flagged=False,
     )
     found = tx.knowledge.find(same, limit=1).items
-    return found[0] if found else None
+    if not found:
+        return None
+    _claim(tx, found[0].id)
+    # Whoever held the claim may have changed or taken away what was found.
+    still = tx.knowledge.find(same.replace(ids=(found[0].id,)), limit=1).items
+    return still[0] if still else None
 
 
-def _reinforce(tx: Transaction, known: Knowledge, again: Knowledge) -> Knowledge:
-    """The same thing learned once more is evidence, not a second record."""
-    sessions = (*known.provenance_sessions, *filter(None, (again.session,)), *again.provenance_sessions)
-    strengthened = known.replace(
-        confidence=max(known.confidence, again.confidence),
-        tags=(*known.tags, *again.tags),
-        files=(*known.files, *again.files),
-        modules=(*known.modules, *again.modules),
-        provenance_sessions=sessions,
-        source_ids=(*known.source_ids, *again.source_ids, *((again.id,) if again.version > 1 else ())),
-        access_count=known.access_count + 1,
-        last_accessed_at=max(known.last_accessed_at, again.last_accessed_at),
-        tainted=known.tainted and again.tainted,
-    )
-    return tx.knowledge.update(strengthened, Action.REINFORCE)
+def _same_id(tx: Transaction, record: Knowledge) -> Knowledge | None:
+    _claim(tx, record.id)
+    known = tx.knowledge.get(record.id)
+    if known is None:
+        return None
+    if known.deleted_at is not None:
+        raise Conflict(f"{record.id!r} was forgotten; `undo` brings it back, another id stores it anew")
+    if _words_for(known) != _words_for(without_secrets(record).value):
+        raise Conflict(f"{record.id!r} stands for other words; correct that record, or choose another id")
+    return known
+
+
+def _words_for(record: Knowledge) -> tuple[str, ...]:
+    """What is said, and to whom."""
+    return text_digest(record.type, record.content), record.visibility, record.owner
+
+
+def _union(known: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*known, *more)))
+
+
+def _successors(tx: Transaction, old: Knowledge) -> tuple[str, ...]:
+    """The records that a correction put in the place of `old`."""
+    if old.deprecated_at is None:
+        return ()
+    link = (RelationKind.SUPERSEDES, old.id)
+    related = tx.knowledge.find(KnowledgeFilter(related_to=(old.id,)), order=Order(by="created_at")).items
+    return tuple(each.id for each in related if link in ((r.kind, r.record) for r in each.relations))
+
+
+def _instead(tx: Transaction, old: Knowledge) -> str:
+    """What to do where `old` no longer stands."""
+    successors = _successors(tx, old)
+    return f"correct its successor {successors[0]!r}" if successors else "remember what is true"

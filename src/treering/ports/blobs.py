@@ -13,6 +13,7 @@ from treering.core.errors import BlobMissing, InvalidInput
 from treering.core.scope import Scope
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
+_NAMESPACE = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _UNREADABLE = re.compile(r"[^a-z0-9]+")
 # Enough for a person to recognise a name; what tells names apart is the hash that follows.
 _READABLE_LENGTH = 40
@@ -30,6 +31,8 @@ class StoredBlob:
 class Blobs(Protocol):
     """Content by its hash. A digest known from one project finds nothing in another.
 
+    Each database keeps its blobs within a namespace of its own, so that many may share one root.
+
     Putting content that is there already makes its `modified` recent again, so whoever sweeps orphans by age leaves
     alone what was just put and is not yet referred to.
     """
@@ -37,6 +40,10 @@ class Blobs(Protocol):
     @property
     def location(self) -> str:
         """Where the blobs are, for people: a path, or a URL without credentials."""
+        ...
+
+    def within(self, namespace: str) -> "Blobs":
+        """The part of this store that is `namespace`'s alone."""
         ...
 
     def put(self, scope: Scope, data: bytes) -> str:
@@ -58,6 +65,17 @@ class Blobs(Protocol):
     def stream(self, scope: Scope) -> Iterator[StoredBlob]:
         """Every blob of the project, by digest."""
         ...
+
+    def sweep_unfinished(self, now: datetime) -> int:
+        """Remove what killed processes left half-written, and return how many files that were."""
+        ...
+
+
+def checked_namespace(name: str) -> str:
+    """`name`, once it is shown to be one plain path segment."""
+    if not _NAMESPACE.fullmatch(name):
+        raise InvalidInput(f"not a namespace for blobs: {name[:80]!r}; use lower-case letters, digits and hyphens")
+    return name
 
 
 def digest_of(data: bytes) -> str:

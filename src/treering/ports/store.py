@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar, overload
 
 from treering.core.entities import Entity, EntityLink
 from treering.core.episodes import Episode, EpisodeLifecycle
@@ -38,6 +38,7 @@ from treering.core.records import Knowledge
 from treering.core.scope import Scope
 from treering.core.turns import Session, Turn
 from treering.core.values import EMPTY, Record
+from treering.ports.blobs import Blobs
 
 V = TypeVar("V", bound=Record)
 F_contra = TypeVar("F_contra", contravariant=True)
@@ -51,6 +52,24 @@ class Match(Generic[V]):
 
     value: V
     score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Found(Sequence[Match[V]]):
+    """What was found, the best first, and what could not be read: the rest is found in spite of it."""
+
+    matches: tuple[Match[V], ...] = ()
+    unreadable: tuple[str, ...] = ()
+
+    @overload
+    def __getitem__(self, index: int) -> Match[V]: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Match[V], ...]: ...
+    def __getitem__(self, index: int | slice) -> Match[V] | tuple[Match[V], ...]:
+        return self.matches[index]
+
+    def __len__(self) -> int:
+        return len(self.matches)
 
 
 class Readable(Protocol[V, F_contra]):
@@ -70,9 +89,13 @@ class Readable(Protocol[V, F_contra]):
 
 
 class Searchable(Readable[V, F_contra], Protocol[V, F_contra]):
-    """Records that are also found by their words."""
+    """Records that are also found by their words, or by their age."""
 
-    def search(self, query: str, where: F_contra | None = None, *, limit: int = 10) -> Sequence[Match[V]]: ...
+    def search(self, query: str, where: F_contra | None = None, *, limit: int = 10) -> Found[V]: ...
+
+    def newest(self, where: F_contra | None = None, *, limit: int = 10) -> Found[V]:
+        """The latest; `score` is their moment in seconds."""
+        ...
 
 
 class Log(Readable[V, F_contra], Protocol[V, F_contra]):
@@ -86,7 +109,11 @@ class Log(Readable[V, F_contra], Protocol[V, F_contra]):
 
 
 class Removable(Protocol):
-    """What may be taken away: first softly, then for good."""
+    """What may be taken away: first softly, then for good, also where a blob it needs is lost."""
+
+    def holds(self, id: str, *, deleted: bool = False) -> bool:
+        """Whether `id` is here, without reading it; `deleted` counts what was taken away softly."""
+        ...
 
     def delete(self, id: str) -> None: ...
 
@@ -104,8 +131,11 @@ class Learned(Log[V, F_contra], Removable, Protocol[V, F_contra]):
         """Store `value` over the version it was read at; a stale version is a `Conflict`."""
         ...
 
-    def undo(self, id: str) -> tuple[V, ...]:
-        """Take back the last change, and whatever was changed together with it."""
+    def undo(self, id: str) -> tuple[Record, ...]:
+        """Take back the last change, and whatever was changed together with it, of every kind.
+
+        The records as they are now are returned, but for those whose text is lost.
+        """
         ...
 
 
@@ -135,7 +165,9 @@ class Sessions(Readable[Session, SessionFilter], Protocol):
 
 
 class Episodes(Log[Episode, EpisodeFilter], Searchable[Episode, EpisodeFilter], Removable, Protocol):
-    def set_lifecycle(self, id: str, lifecycle: EpisodeLifecycle) -> Episode: ...
+    def set_lifecycle(self, id: str, lifecycle: EpisodeLifecycle, *, version: int | None = None) -> Episode:
+        """Move an episode on; `Conflict` where `version` is given and is no longer the one that is stored."""
+        ...
 
 
 class Jobs(Readable[Job, JobFilter], Protocol):
@@ -146,7 +178,10 @@ class Jobs(Readable[Job, JobFilter], Protocol):
     def create_many(self, values: Iterable[Job], action: Action = Action.CREATE) -> int: ...
 
     def lease(self, owner: str, kinds: Sequence[str], *, limit: int, duration: timedelta) -> Sequence[Job]:
-        """Take up to `limit` due jobs. Nobody else gets them until the lease runs out."""
+        """Take up to `limit` due jobs. Nobody else gets them until the lease runs out.
+
+        A job whose last attempt ran out moves to the dead letters; jobs done long ago are removed.
+        """
         ...
 
     def extend(self, job: Job, duration: timedelta) -> bool:
@@ -169,6 +204,10 @@ class Transaction(Protocol):
 
     scope: Scope
     now: datetime
+
+    def claim(self, name: str) -> None:
+        """Be the only one in the project who works on `name`, until the transaction ends."""
+        ...
 
     @property
     def knowledge(self) -> SearchableLearned[Knowledge, KnowledgeFilter]: ...
@@ -212,11 +251,20 @@ class Check:
     advice: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """Who has records in a copy, and which blobs they need."""
+
+    owners: Sequence[Scope]
+    blobs: Sequence[tuple[Scope, str]]
+
+
 class Store(Protocol):
-    """One database on one of the two engines."""
+    """One database on one of the two engines. Once closed it refuses whatever it is asked."""
 
     engine: str
     location: str
+    blobs: Blobs
 
     def transaction(self, scope: Scope, now: datetime) -> AbstractContextManager[Transaction]:
         """Write. Commits at the end of the block, rolls back on any exception; durable when the block is left."""
@@ -233,7 +281,10 @@ class Store(Protocol):
     def check(self, scope: Scope, now: datetime) -> Sequence[Check]: ...
 
     def repair(self, scope: Scope, now: datetime) -> Sequence[str]:
-        """Rebuild what is derived, collect what a crash left. Says what it did; never touches a record."""
+        """Rebuild what is derived, then collect what a crash left, where all is sound. Says what it did.
+
+        A record that cannot be read is named, and stays as it is.
+        """
         ...
 
     def sweep_blobs(self, scope: Scope, digests: Sequence[str], now: datetime) -> int:
@@ -241,14 +292,15 @@ class Store(Protocol):
         ...
 
     def forget_traces(self) -> None:
-        """Leave nothing of purged records in free pages, logs or full-text segments."""
+        """Leave nothing of purged records in free pages, logs or full-text segments.
+
+        `StoreUnavailable` where somebody still reads them. A server only marks their room as free: its pages and its
+        log are overwritten in its own time.
+        """
         ...
 
-    def copy_to(self, target: Path) -> Sequence[Scope] | None:
-        """An exact copy of the whole database in a new file; the scopes that have blobs are returned.
-
-        None where this engine is not a file.
-        """
+    def copy_to(self, target: Path) -> Copied | None:
+        """A copy of the whole database in a new file, exact but for its identity; None where this is not a file."""
         ...
 
     def close(self) -> None: ...

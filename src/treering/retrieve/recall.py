@@ -6,12 +6,12 @@ from datetime import datetime
 from typing import overload
 
 from treering.core.errors import InvalidInput
-from treering.core.queries import KnowledgeFilter, Order, TurnFilter
+from treering.core.queries import KnowledgeFilter, TurnFilter
 from treering.core.records import Knowledge
 from treering.core.scope import Scope
 from treering.core.settings import RecallSettings
 from treering.core.turns import Turn
-from treering.ports.store import Match, Store, Transaction
+from treering.ports.store import Found, Match, Store, Transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +28,19 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Answer(Sequence[Hit]):
-    """The results, best first, and which ways of finding were not available."""
+    """The results, best first.
+
+    `missing` says which ways of finding were not available, and what was found but cannot be read.
+    """
 
     query: str
     hits: tuple[Hit, ...]
     missing: tuple[str, ...]
+
+    @property
+    def unreadable(self) -> tuple[str, ...]:
+        """What was found but cannot be shown; `doctor` says more."""
+        return tuple(name for name in self.missing if name not in MISSING)
 
     @overload
     def __getitem__(self, index: int) -> Hit: ...
@@ -82,28 +90,28 @@ def recall(scope: Scope, store: Store, now: datetime, wanted: Recall, settings: 
         raise InvalidInput(f"limit is {wanted.limit}; ask for 1 to {settings.limit_max}, or use export")
     with store.reading(scope, now) as tx:
         found = _by_words(tx, wanted) if wanted.query.strip() else _newest(tx, wanted)
-    best = sorted(found, key=lambda match: (-match.score, match.value.id))[: wanted.limit]
+    matches = [match for each in found for match in each]
+    unreadable = tuple(name for each in found for name in each.unreadable)
+    best = sorted(matches, key=lambda match: (-match.score, match.value.id))[: wanted.limit]
     highest = max((match.score for match in best), default=1.0)
-    return Answer(wanted.query, tuple(_hit(match, highest) for match in best), MISSING)
+    return Answer(wanted.query, tuple(_hit(match, highest) for match in best), (*MISSING, *unreadable))
 
 
-def _by_words(tx: Transaction, wanted: Recall) -> list[Match[Knowledge] | Match[Turn]]:
-    found: list[Match[Knowledge] | Match[Turn]] = []
+def _by_words(tx: Transaction, wanted: Recall) -> list[Found[Knowledge] | Found[Turn]]:
+    found: list[Found[Knowledge] | Found[Turn]] = []
     if wanted.knowledge is not None:
-        found += tx.knowledge.search(wanted.query, wanted.knowledge, limit=wanted.limit)
+        found.append(tx.knowledge.search(wanted.query, wanted.knowledge, limit=wanted.limit))
     if wanted.turns is not None:
-        found += tx.turns.search(wanted.query, wanted.turns, limit=wanted.limit)
+        found.append(tx.turns.search(wanted.query, wanted.turns, limit=wanted.limit))
     return found
 
 
-def _newest(tx: Transaction, wanted: Recall) -> list[Match[Knowledge] | Match[Turn]]:
-    found: list[Match[Knowledge] | Match[Turn]] = []
+def _newest(tx: Transaction, wanted: Recall) -> list[Found[Knowledge] | Found[Turn]]:
+    found: list[Found[Knowledge] | Found[Turn]] = []
     if wanted.knowledge is not None:
-        page = tx.knowledge.find(wanted.knowledge, order=Order(by="created_at"), limit=wanted.limit)
-        found += [Match(record, record.created_at.timestamp()) for record in page.items]
+        found.append(tx.knowledge.newest(wanted.knowledge, limit=wanted.limit))
     if wanted.turns is not None:
-        turns = tx.turns.find(wanted.turns, order=Order(by="at"), limit=wanted.limit)
-        found += [Match(turn, turn.at.timestamp()) for turn in turns.items]
+        found.append(tx.turns.newest(wanted.turns, limit=wanted.limit))
     return found
 
 

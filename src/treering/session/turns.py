@@ -14,13 +14,19 @@ from treering.ports.store import Store
 def add_turn(
     scope: Scope, store: Store, now: datetime, *, id: str, at: datetime | date | str | None, **fields: Any
 ) -> Turn:
-    """Append a turn. The same turn delivered twice is stored once; another text under its id is a `Conflict`."""
+    """Append a turn. The same turn delivered twice is stored once.
+
+    Another text under its id is a `Conflict`, and so is a turn that was forgotten.
+    """
     turn = Turn.make(id=id, at=moment_of(at, now), recorded_at=now, owner=scope.principal, **fields)
     with store.transaction(scope, now) as tx:
+        tx.claim(f"turn {turn.id}")
         known = tx.turns.get(turn.id)
         if known is None:
             return tx.turns.create(turn)
     said = without_secrets(turn).value
     if (known.session, known.role, known.text) != (said.session, said.role, said.text):
         raise Conflict(f"turn {id!r} is stored already with another text; give each turn an id of its own")
+    if known.deleted_at is not None:
+        raise Conflict(f"turn {id!r} was forgotten; `undo` brings it back, another id stores it anew")
     return known

@@ -11,7 +11,16 @@ from tempfile import mkstemp
 
 from treering.core.errors import StoreError, StoreFull, StoreReadOnly, StoreUnavailable
 from treering.core.scope import Scope
-from treering.ports.blobs import DIGEST, StoredBlob, absent, blob_path, digest_of, project_path, whole
+from treering.ports.blobs import (
+    DIGEST,
+    StoredBlob,
+    absent,
+    blob_path,
+    checked_namespace,
+    digest_of,
+    project_path,
+    whole,
+)
 
 # No project's path segment starts with a dot, so no scope can reach what is being written.
 _UNFINISHED = ".unfinished"
@@ -32,18 +41,22 @@ _TRANSLATIONS: dict[int | None, tuple[type[StoreError], str]] = {
 
 
 class LocalBlobs:
-    """One file a blob: `root/<tenant>/<project>/ab/abcdef…`. Any number of processes may share the root.
+    """One file a blob: `root/<namespace>/<tenant>/<project>/ab/abcdef…`. Any number of processes may share the root.
 
     A blob is written aside, synced, and renamed into place: readers see all of it or nothing. The root is created by
     the first put, for this user only.
     """
 
-    def __init__(self, root: Path) -> None:
-        self._root = root.absolute()
+    def __init__(self, root: Path, namespace: str = "") -> None:
+        self._shared = root.absolute()
+        self._root = self._shared / namespace
 
     @property
     def location(self) -> str:
         return str(self._root)
+
+    def within(self, namespace: str) -> "LocalBlobs":
+        return LocalBlobs(self._root, checked_namespace(namespace))
 
     def put(self, scope: Scope, data: bytes) -> str:
         digest = digest_of(data)
@@ -86,7 +99,6 @@ class LocalBlobs:
                         yield from _described(path)
 
     def sweep_unfinished(self, now: datetime) -> int:
-        """Remove what killed processes left half-written, and return how many files that were."""
         swept = 0
         with self._translated():
             for path in _listed(self._root / _UNFINISHED):
@@ -117,7 +129,7 @@ class LocalBlobs:
         # Another process may have created any of them a moment ago and not have synced it yet.
         _sync_directory(innermost)
         for directory in innermost.parents:
-            if not directory.is_relative_to(self._root):
+            if not directory.is_relative_to(self._shared):
                 break
             _sync_directory(directory)
 

@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any, Generic, TypeVar
 
 from treering.adapters.sql.kinds import Kind
+from treering.core.errors import BlobMissing, Unreadable
 from treering.core.scope import Scope
 from treering.core.values import Record
 from treering.ports.blobs import Blobs
@@ -20,6 +21,8 @@ _MICROSECOND = timedelta(microseconds=1)
 _BLOBS = "~blobs"
 # Columns whose text has no limit worth speaking of.
 _UNBOUNDED = frozenset({"content", "text", "before", "error", "rest"})
+# What turning a row into a value raises where the row is not what was written; pydantic's own is a ValueError.
+_NOT_A_RECORD = (ValueError, TypeError, KeyError, AttributeError, OverflowError)
 
 
 def micros(moment: datetime) -> int:
@@ -87,13 +90,25 @@ class Codec(Generic[V]):
         return self._spill(scope, row, blobs)
 
     def decode(self, scope: Scope, row: Mapping[Any, Any], blobs: Blobs) -> V:
+        try:
+            return self._decoded(scope, row, blobs)
+        except BlobMissing as exc:
+            raise BlobMissing(f"{self._kind.name} {row.get('id')!r}: {exc}") from exc
+        except _NOT_A_RECORD as exc:
+            reason = " ".join(str(exc).split())[:300]
+            raise Unreadable(
+                f"{self._kind.name} {row.get('id')!r} cannot be read: {reason}; use the version of Treering or of the "
+                "plug-in that wrote it, or restore it from a backup"
+            ) from exc
+
+    def _decoded(self, scope: Scope, row: Mapping[Any, Any], blobs: Blobs) -> V:
         fields = self._gather(scope, row, blobs)
         for name in self._moments:
             if fields[name] is not None:
                 fields[name] = instant(fields[name])
         if self._has_lifecycle:
             fields["lifecycle"] = json.loads(row["lifecycle"])
-        return self._kind.value.model_validate(fields)
+        return self._kind.value.from_stored(fields)
 
     def _rest(self, value: V) -> str:
         """Only what is there: what is left out comes back as the field's default, which is nothing."""

@@ -141,6 +141,8 @@ CONDITIONS: Mapping[type[Filter], Mapping[str, Condition]] = {
         "files": AnyFacet("file"),
         "modules": AnyFacet("module"),
         "related_to": AnyFacet("relation"),
+        "derived_from": AnyFacet("source"),
+        "nodes": AnyFacet("node"),
         "same_text": AnyFacet("text"),
         "created": _during("created_at"),
         "updated": _during("updated_at"),

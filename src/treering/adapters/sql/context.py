@@ -15,7 +15,7 @@ from treering.core.scope import Scope
 from treering.core.settings import Settings
 from treering.ports.blobs import Blobs
 from treering.ports.clock import NewId
-from treering.ports.store import Check
+from treering.ports.store import Check, Copied
 
 
 class Dialect(Protocol):
@@ -91,12 +91,20 @@ class Dialect(Protocol):
 
     def check(self, connection: Connection, scope: Scope) -> Sequence[Check]: ...
 
+    def damage(self, connection: Connection) -> str:
+        """What is wrong with the file itself; empty where it is sound."""
+        ...
+
     def rebuild_search(self, connection: Connection) -> None: ...
 
     def forget_traces(self, engine: Engine) -> None: ...
 
-    def copy_to(self, engine: Engine, target: Path) -> bool:
-        """Copy the database to a file; False where it is not one."""
+    def copy_to(self, engine: Engine, target: Path, identity: str) -> Copied | None:
+        """Copy the database to a file that is known by another `identity`; None where it is not one."""
+        ...
+
+    def kept_aside(self) -> Sequence[Path]:
+        """Damaged files that were saved from; what they lost may still be wanted."""
         ...
 
     def before_close(self, engine: Engine) -> None: ...

@@ -36,6 +36,13 @@ class DamagedFile:
             return None
         return None if found is None else str(found[0])
 
+    def identity(self, table: str) -> str | None:
+        try:
+            found = self._connection.execute(f"SELECT id FROM {table}").fetchone()
+        except sqlite3.DatabaseError:
+            return None
+        return None if found is None or not isinstance(found[0], str) else found[0]
+
     def has(self, table: str, row: Row) -> bool | None:
         """Whether the row is there, by its whole key; None where that cannot be read."""
         where = " AND ".join(f'"{name}" = ?' for name in row)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Generic, TypeVar
 
-from sqlalchemy import delete
+from sqlalchemy import delete, select, tuple_
 
 from treering.adapters.sql.codec import Encoded, Row
 from treering.adapters.sql.context import Context
@@ -39,6 +39,26 @@ class Derivation(Generic[V]):
                 self._context.connection.execute(delete(facets).where(*same))
             if self._kind.searched:
                 self._context.dialect.unindex_text(self._context.connection, self._key(value.id))
+
+    def forget(self, id: str) -> tuple[str, ...]:
+        """Remove the derived rows of a record that need not be readable; the digests of its blobs are returned."""
+        scope = self._context.scope
+        here = (facets.c.tenant == scope.tenant, facets.c.project == scope.project)
+        statement = delete(facets).where(*here, facets.c.kind == self._kind.name, facets.c.id == id)
+        removed = self._context.connection.execute(statement.returning(facets.c.facet, facets.c.value)).all()
+        if self._kind.searched:
+            self._context.dialect.unindex_text(self._context.connection, self._key(id))
+        return tuple(value for facet, value in removed if facet == "blob")
+
+    def missing(self, values: Sequence[tuple[V, Encoded]]) -> set[str]:
+        """The ids of those whose facets are not all there."""
+        expected = sorted({row for value, encoded in values for row in self._facets(value, encoded)})
+        key = [facets.c[name] for name in _FACET]
+        found: set[tuple[object, ...]] = set()
+        for start in range(0, len(expected), 500):
+            statement = select(*key).where(tuple_(*key).in_(expected[start : start + 500]))
+            found |= {tuple(row) for row in self._context.connection.execute(statement)}
+        return {row[-1] for row in expected if row not in found}
 
     def _facets(self, value: V, encoded: Encoded) -> Iterable[tuple[str, str, str, str, str, int, str]]:
         scope, kind, at = self._context.scope, self._kind.name, encoded.row[self._kind.born]

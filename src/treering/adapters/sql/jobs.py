@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import and_, or_, select, update
+from sqlalchemy import and_, delete, or_, select, update
 
 from treering.adapters.sql.codec import micros
 from treering.adapters.sql.context import Context
@@ -14,6 +14,7 @@ from treering.core.history import Action
 from treering.core.jobs import Job, JobState
 
 SWEEP_BLOBS = "sweep_blobs"
+_NEVER_REPORTED = "its last worker took it and never reported back; see what stops the worker, then revive the job"
 _WAITING = (JobState.QUEUED.value, JobState.LEASED.value)
 
 
@@ -36,22 +37,14 @@ class JobQueue(Writes[Job]):
 
     def lease(self, owner: str, kinds: Sequence[str], *, limit: int, duration: timedelta) -> Sequence[Job]:
         columns, now = self._table.c, micros(self._context.now)
-        due = or_(
-            and_(columns.state == JobState.QUEUED.value, columns.run_at <= now),
-            and_(columns.state == JobState.LEASED.value, columns.lease_until <= now),
-        )
-        statement = (
-            select(self._table)
-            .where(self._visible(), columns.kind.in_(kinds), due)
-            .order_by(columns.run_at, columns.id)
-            .limit(limit)
-            .with_for_update(skip_locked=True)
-        )
-        found = [self._decode(row) for row in self._context.connection.execute(statement).mappings()]
+        expired = and_(columns.state == JobState.LEASED.value, columns.lease_until <= now)
+        self._remove_old()
+        self._bury(self._free(kinds, and_(expired, columns.attempts >= columns.max_attempts)))
+        due = or_(and_(columns.state == JobState.QUEUED.value, columns.run_at <= now), expired)
         until = self._context.now + duration
         taken = [
             job.replace(state=JobState.LEASED, lease_owner=owner, lease_until=until, attempts=job.attempts + 1)
-            for job in found
+            for job in self._free(kinds, due, limit)
         ]
         for job in taken:
             self._set(job, columns.id == job.id)
@@ -80,6 +73,40 @@ class JobQueue(Writes[Job]):
         job = self._existing(id).value
         revived = job.replace(state=JobState.QUEUED, attempts=0, run_at=self._context.now, finished_at=None)
         return self._set(revived, self._table.c.state == JobState.DEAD.value)
+
+    def _free(self, kinds: Sequence[str], condition: Any, limit: int | None = None) -> list[Job]:
+        """Jobs that nobody else is about to take, the oldest first."""
+        columns = self._table.c
+        statement = (
+            select(self._table)
+            .where(self._visible(), columns.kind.in_(kinds), condition)
+            .order_by(columns.run_at, columns.id)
+            .limit(limit)
+            .with_for_update(skip_locked=True)
+        )
+        return [self._decode(row) for row in self._context.connection.execute(statement).mappings()]
+
+    def _bury(self, jobs: Sequence[Job]) -> None:
+        """A worker that dies with its job cannot say that it failed."""
+        for job in jobs:
+            dead = job.replace(
+                state=JobState.DEAD,
+                error=f"attempt {job.attempts} of {job.max_attempts}: {_NEVER_REPORTED}",
+                lease_owner=None,
+                lease_until=None,
+                finished_at=self._context.now,
+            )
+            self._set(dead, self._held(job))
+
+    def _remove_old(self) -> None:
+        columns = self._table.c
+        before = micros(self._context.now - timedelta(days=self._context.settings.jobs.keep_done_days))
+        # No job ends before it is due; asking for both lets the index answer.
+        old = and_(columns.state == JobState.DONE.value, columns.run_at < before, columns.finished_at < before)
+        removal = delete(self._table).where(self._visible(), old).returning(self._table)
+        removed = self._context.connection.execute(removal).mappings().all()
+        spilled = [row["id"] for row in removed if self._codec.stored(row).blobs]
+        queue_blob_sweep(self._context, [digest for id in spilled for digest in self._derivation.forget(id)])
 
     def _waiting(self, job: Job) -> bool:
         columns = self._table.c

@@ -54,10 +54,6 @@ class Kind(Generic[V]):
     def deletable(self) -> bool:
         return "deleted_at" in self.table.c
 
-    @property
-    def versioned(self) -> bool:
-        return "version" in self.table.c and "version" in self.value.model_fields
-
 
 KNOWLEDGE = Kind(
     "knowledge",

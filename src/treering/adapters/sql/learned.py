@@ -1,54 +1,92 @@
 """Records that are revised: every change keeps the state before it, so that every change can be undone."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, TypeVar
 
 from sqlalchemy import RowMapping, Select, delete, select, update
 
-from treering.adapters.sql.codec import Codec
+from treering.adapters.sql.codec import Codec, primitive
 from treering.adapters.sql.context import Context
 from treering.adapters.sql.derived import Derivation
 from treering.adapters.sql.jobs import queue_blob_sweep
-from treering.adapters.sql.kinds import REVISIONS, Kind
+from treering.adapters.sql.kinds import ENTITIES, KNOWLEDGE, PATTERNS, REVISIONS, Kind
 from treering.adapters.sql.records import LogRecords, Stored, Writes
 from treering.adapters.sql.rows import insert_rows
 from treering.adapters.sql.tables import entity_links
-from treering.core.errors import Conflict, InvalidInput, NothingToUndo
+from treering.core.errors import BlobMissing, Conflict, InvalidInput, NotFound, NothingToUndo, Unreadable
 from treering.core.history import Action, Revision
 from treering.core.scope import Visibility
-from treering.core.values import EMPTY, Record
+from treering.core.values import EMPTY, Record, is_storable
 from treering.ports.store import Detail
 
 V = TypeVar("V", bound=Record)
 
-# A record that this change brought into being has no state before it.
-_NOT_THERE = ""
+# What a change brought into being has no state before it; what lost its text has none that can be kept.
+_NO_STATE = ""
 # Creations that belong to a larger action and leave with it.
 _COMPOUND = frozenset({Action.SUPERSEDE})
+_LEARNED: Mapping[str, Kind[Any]] = {kind.name: kind for kind in (KNOWLEDGE, PATTERNS, ENTITIES)}
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What the logs say of a record whose text may be lost."""
+
+    id: str
+    owner: str
+    visibility: Visibility
+
+    @classmethod
+    def of(cls, row: Mapping[Any, Any]) -> "Subject":
+        return cls(
+            id=row["id"],
+            owner=row.get("owner", ""),
+            visibility=Visibility(row.get("visibility", Visibility.PROJECT)),
+        )
 
 
 class Removals(Writes[V]):
     """Takes records away: softly, or for good."""
 
+    def holds(self, id: str, *, deleted: bool = False) -> bool:
+        if not is_storable(id):
+            return False
+        statement = select(self._table.c.id).where(self._visible(), self._table.c.id == id)
+        if not deleted:
+            statement = statement.where(self._table.c.deleted_at.is_(None))
+        return self._context.connection.execute(statement).first() is not None
+
     def delete(self, id: str) -> None:
-        self._mark(id, self._context.now, Action.DELETE)
+        self._mark(self._locked(id), self._context.now, Action.DELETE)
 
     def restore(self, id: str) -> None:
-        self._mark(id, None, Action.UNDO)
+        self._mark(self._locked(id), None, Action.UNDO)
 
     def purge(self, id: str) -> None:
-        stored = self._existing(id)
+        subject = Subject.of(self._locked(id))
         self._context.connection.execute(delete(self._table).where(self._visible(), self._table.c.id == id))
-        self._derivation.remove([(stored.value, stored.encoded)])
         self._forget_links(id)
-        digests = (*stored.encoded.blobs, *Revisions(self._context).purge(self._kind.name, id))
+        digests = (*self._derivation.forget(id), *Revisions(self._context).purge(self._kind.name, id))
         queue_blob_sweep(self._context, digests)
-        self._log(Action.PURGE, [stored.value])
+        self._log(Action.PURGE, [subject])
 
-    def _mark(self, id: str, deleted_at: Any, action: Action) -> None:
-        stored = self._existing(id)
-        self._replace_row(stored.value.replace(deleted_at=deleted_at), stored)
-        self._log(action, [stored.value])
+    def _locked(self, id: str) -> Mapping[Any, Any]:
+        """The row, for a change that does not need the record's text."""
+        row = self._row(id, lock=True)
+        if row is None:
+            raise NotFound(f"no {self._kind.name} {id!r} in project {self._context.scope.project!r}")
+        return row
+
+    def _mark(self, row: Mapping[Any, Any], deleted_at: datetime | None, action: Action) -> None:
+        self._change(row, deleted_at=deleted_at)
+        self._log(action, [Subject.of(row)])
+
+    def _change(self, row: Mapping[Any, Any], **columns: Any) -> None:
+        """Set columns that nothing is derived from."""
+        statement = update(self._table).where(self._visible(), self._table.c.id == row["id"])
+        self._context.connection.execute(statement.values({name: primitive(each) for name, each in columns.items()}))
 
     def _forget_links(self, id: str) -> None:
         scope = self._context.scope
@@ -71,7 +109,7 @@ class LearnedRecords(LogRecords[V], Removals[V]):
     def create(self, value: V, action: Action = Action.CREATE, detail: Detail = EMPTY) -> V:
         stored = super().create(value, action, detail)
         if action in _COMPOUND:
-            self._revisions.add(self._kind, stored, action, _NOT_THERE)
+            self._revisions.add(self._kind, stored, action, _NO_STATE, version=0)
         return stored
 
     def update(self, value: V, action: Action = Action.UPDATE, detail: Detail = EMPTY) -> V:
@@ -87,8 +125,8 @@ class LearnedRecords(LogRecords[V], Removals[V]):
             raise InvalidInput(f"{self._kind.born} of a {self._kind.name} never changes; make a new record instead")
         return self._revise(proposed, before, action, detail)
 
-    def undo(self, id: str) -> tuple[V, ...]:
-        self._existing(id)
+    def undo(self, id: str) -> tuple[Record, ...]:
+        self._locked(id)
         last = self._revisions.last(self._kind.name, id)
         if last is None:
             raise NothingToUndo(f"{self._kind.name} {id!r} has no change left to undo; forget it to take it away")
@@ -99,28 +137,43 @@ class LearnedRecords(LogRecords[V], Removals[V]):
             newest = self._revisions.last(revision.kind, revision.subject)
             if newest is not None and newest.group != last.group:
                 raise Conflict(f"{revision.kind} {revision.subject!r} was changed after this; undo that change first")
-        undone = tuple(self._take_back(revision) for revision in group)
+        of_kind = {kind: LearnedRecords(_LEARNED[kind], self._context) for kind in {each.kind for each in group}}
+        for revision in group:
+            of_kind[revision.kind]._take_back(revision)
         self._revisions.mark_undone(last.group)
-        return undone
+        changed = dict.fromkeys((revision.kind, revision.subject) for revision in group)
+        undone = (of_kind[kind]._readable(subject) for kind, subject in changed)
+        return tuple(record for record in undone if record is not None)
 
-    def _mark(self, id: str, deleted_at: Any, action: Action) -> None:
-        before = self._existing(id)
-        self._revise(before.value.replace(deleted_at=deleted_at), before, action)
+    def _mark(self, row: Mapping[Any, Any], deleted_at: datetime | None, action: Action) -> None:
+        if action is not Action.UNDO:
+            before = self._readable(row["id"])
+            state = before.to_json() if before else _NO_STATE
+            self._revisions.add(self._kind, Subject.of(row), action, state, version=row["version"])
+        self._change(row, deleted_at=deleted_at, version=row["version"] + 1, updated_at=self._context.now)
+        self._log(action, [Subject.of(row)])
 
-    def _take_back(self, revision: Revision) -> V:
-        before = self._existing(revision.subject)
-        if revision.before == _NOT_THERE:
-            earlier = before.value.replace(deleted_at=self._context.now)
+    def _take_back(self, revision: Revision) -> None:
+        earlier: Any = self._kind.value.from_json(revision.before) if revision.before != _NO_STATE else None
+        if revision.action is Action.DELETE:
+            self._mark(self._locked(revision.subject), earlier.deleted_at if earlier else None, Action.UNDO)
+        elif earlier is None:
+            self._mark(self._locked(revision.subject), self._context.now, Action.UNDO)
         else:
-            earlier = self._kind.value.from_json(revision.before)
-        return self._revise(earlier, before, Action.UNDO)
+            self._revise(earlier, self._existing(revision.subject), Action.UNDO)
+
+    def _readable(self, id: str) -> V | None:
+        try:
+            return self.get(id)
+        except (BlobMissing, Unreadable):
+            return None
 
     def _revise(self, value: Any, before: Stored[Any], action: Action, detail: Detail = EMPTY) -> V:
         version = before.value.version
         revised: V = self._clean(value.replace(version=version + 1, updated_at=self._context.now))
         self._replace_row(revised, before, version=version)
         if action is not Action.UNDO:
-            self._revisions.add(self._kind, before.value, action, before.value.to_json())
+            self._revisions.add(self._kind, before.value, action, before.value.to_json(), version=version)
         queue_blob_sweep(self._context, before.encoded.blobs)
         self._log(action, [revised], detail)
         return revised
@@ -134,15 +187,17 @@ class Revisions:
         self._codec = Codec(REVISIONS, context.settings.store.blob_bytes)
         self._derivation = Derivation(REVISIONS, context)
         self._table = REVISIONS.table
+        # Versions only grow, whatever the clock says; ids follow it.
+        self._newest_first = (self._table.c.version.desc(), self._table.c.id.desc())
 
-    def add(self, kind: Kind[Any], value: Any, action: Action, before: str) -> None:
+    def add(self, kind: Kind[Any], value: Any, action: Action, before: str, *, version: int) -> None:
         """An earlier state is seen by whoever could see it then."""
         context = self._context
         revision = Revision(
             id=context.new_id(),
             kind=kind.name,
             subject=value.id,
-            version=value.version if before else 0,
+            version=version,
             action=action,
             at=context.now,
             actor=context.scope.principal,
@@ -171,18 +226,16 @@ class Revisions:
     def purge(self, kind: str, subject: str) -> tuple[str, ...]:
         """Remove every earlier state of a record; the digests of their blobs are returned."""
         of_record = (*self._scope(), self._table.c.kind == kind, self._table.c.subject == subject)
-        rows = self._rows(select(self._table).where(*of_record))
         digests: list[str] = []
-        for row in rows:
-            encoded = self._codec.stored(row)
-            self._derivation.remove([(self._decode(row), encoded)])
-            digests += encoded.blobs
+        for row in self._rows(select(self._table).where(*of_record)):
+            if self._codec.stored(row).blobs:
+                digests += self._derivation.forget(row["id"])
         with self._context.seeing_all():
             self._context.connection.execute(delete(self._table).where(*of_record))
         return tuple(digests)
 
     def _find(self, *conditions: Any, limit: int | None = None) -> list[Revision]:
-        statement = select(self._table).where(*self._scope(), *conditions).order_by(self._table.c.id.desc())
+        statement = select(self._table).where(*self._scope(), *conditions).order_by(*self._newest_first)
         return [self._decode(row) for row in self._rows(statement.limit(limit))]
 
     def _rows(self, statement: Select[Any]) -> Sequence[RowMapping]:

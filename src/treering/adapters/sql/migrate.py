@@ -1,6 +1,6 @@
 """Brings a database to the present schema, once, whoever comes first."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, inspect
@@ -8,6 +8,7 @@ from sqlalchemy import text as sql
 
 from treering.adapters.sql.context import Dialect
 from treering.adapters.sql.migrations import REVISIONS
+from treering.adapters.sql.tables import documents, metadata
 from treering.core.errors import NotADatabase, StoreFromTheFuture
 
 VERSION_TABLE = "treering_version"
@@ -36,8 +37,7 @@ def revision_of(connection: Connection) -> str | None:
 def _is_at(connection: Connection, target: str) -> bool:
     revision = revision_of(connection)
     if revision is None:
-        if connection.dialect.name == "sqlite":
-            refuse_another_programs(inspect(connection).get_table_names())
+        _REFUSALS[connection.dialect.name](inspect(connection).get_table_names())
         return False
     if revision not in REVISIONS:
         raise StoreFromTheFuture(
@@ -50,6 +50,22 @@ def refuse_another_programs(tables: Sequence[str]) -> None:
     """A file is ours when it says so, or is empty."""
     if tables and VERSION_TABLE not in tables:
         raise NotADatabase(f"this SQLite file belongs to another program (it holds {tables[0]!r}); choose another path")
+
+
+def _refuse_taken_names(tables: Sequence[str]) -> None:
+    """Other programs may live in a server's database, as long as none has a table that is called like one of ours."""
+    taken = sorted({*metadata.tables, documents.name} & set(tables))
+    if taken and VERSION_TABLE not in tables:
+        raise NotADatabase(
+            f"this database holds tables of another program ({', '.join(taken)}); use a database of its own, or a "
+            "schema: CREATE SCHEMA treering, then add ?options=-csearch_path%3Dtreering to the URL"
+        )
+
+
+_REFUSALS: Mapping[str, Callable[[Sequence[str]], None]] = {
+    "sqlite": refuse_another_programs,
+    "postgresql": _refuse_taken_names,
+}
 
 
 def _upgrade(connection: Connection, target: str) -> None:

@@ -11,7 +11,6 @@ from sqlalchemy import (
     Connection,
     Engine,
     RowMapping,
-    and_,
     create_engine,
     delete,
     func,
@@ -25,9 +24,10 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from treering.adapters.sql.kinds import Kind
+from treering.adapters.sql.kinds import KINDS, Kind
 from treering.adapters.sql.rows import insert_rows
-from treering.adapters.sql.tables import documents
+from treering.adapters.sql.searching import best_rows
+from treering.adapters.sql.tables import documents, facets
 from treering.core.errors import (
     Conflict,
     InvalidInput,
@@ -153,20 +153,9 @@ class Postgres:
         # A quoted word is never tsquery syntax.
         query = func.to_tsquery(_FULL_TEXT, " | ".join(f"'{word}'" for word in words))
         lexemes: ColumnElement[Any] = literal_column("documents.lexemes")
-        score = func.ts_rank_cd(lexemes, query, literal(1)).label("score")
-        columns = kind.table.c
-        same = and_(
-            columns.tenant == documents.c.tenant, columns.project == documents.c.project, columns.id == documents.c.id
-        )
-        statement = (
-            select(kind.table, score)
-            .join(documents, same)
-            .where(lexemes.op("@@")(query), documents.c.kind == kind.name, *conditions)
-            .order_by(score.desc(), columns.id)
-            .limit(limit)
-        )
-        rows = connection.execute(statement).mappings().all()
-        return [(row, float(row["score"])) for row in rows]
+        score = func.ts_rank_cd(lexemes, query, literal(1))
+        holding = lexemes.op("@@")(query)
+        return best_rows(connection, kind, documents, score, conditions=[holding, *conditions], limit=limit)
 
     def after_bulk(self, connection: Connection) -> None:
         """Autovacuum would come to it in a minute or so; the first queries should not wait."""
@@ -194,16 +183,24 @@ class Postgres:
             self._check_search(connection),
         )
 
+    def damage(self, connection: Connection) -> str:
+        """The server looks after its own files."""
+        return ""
+
     def rebuild_search(self, connection: Connection) -> None:
         connection.execute(sql("REINDEX INDEX documents_by_lexemes"))
 
     def forget_traces(self, engine: Engine) -> None:
+        """Frees what was deleted. The server overwrites it, and recycles its log, in its own time."""
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            for table in ("knowledge", "turns", "episodes", "documents", "facets", "revisions"):
-                connection.execute(sql(f"VACUUM {table}"))
+            for table in (*(kind.table for kind in KINDS), documents, facets):
+                connection.execute(sql(f"VACUUM {table.name}"))
 
-    def copy_to(self, engine: Engine, target: Path) -> bool:
-        return False
+    def copy_to(self, engine: Engine, target: Path, identity: str) -> None:
+        return None
+
+    def kept_aside(self) -> tuple[Path, ...]:
+        return ()
 
     def before_close(self, engine: Engine) -> None:
         """Nothing to leave in order."""

@@ -14,16 +14,16 @@ from treering.adapters.sql.context import Context
 from treering.adapters.sql.derived import Derivation
 from treering.adapters.sql.driving import choose
 from treering.adapters.sql.kinds import AUDIT, Kind
-from treering.adapters.sql.pages import sort
+from treering.adapters.sql.pages import Sort, sort
 from treering.adapters.sql.rows import insert_rows, insert_tuples
 from treering.adapters.sql.words import words
-from treering.core.errors import Conflict, InvalidInput, NotFound, SecretRefused
+from treering.core.errors import BlobMissing, Conflict, InvalidInput, NotFound, SecretRefused, Unreadable
 from treering.core.history import Action, AuditDetail
 from treering.core.queries import Filter, Order, Page
 from treering.core.redaction import without_secrets
 from treering.core.scope import Visibility
 from treering.core.values import EMPTY, Record, is_storable
-from treering.ports.store import Detail, Match
+from treering.ports.store import Detail, Found, Match
 
 V = TypeVar("V", bound=Record)
 T = TypeVar("T")
@@ -74,15 +74,13 @@ class Records(Generic[V]):
         if limit < 1:
             raise InvalidInput(f"limit is {limit}; ask for at least one record")
         sorting = sort(self._kind, order)
-        driver = choose(self._context.connection, self._context.scope, self._kind, where)
-        conditions = self._conditions(where, driver.answers(self._kind, sorting) if driver else None)
-        if after is not None:
-            conditions.append(sorting.past(after))
-        statement = select(self._table).where(*conditions)
-        ordered = driver.started(self._kind, statement, sorting) if driver else statement.order_by(*sorting.clauses())
-        rows = self._context.connection.execute(ordered.limit(limit + 1)).mappings().all()
+        rows = self._sorted(where, sorting, limit + 1, after)
         items = tuple(self._decode(row) for row in rows[:limit])
         return Page(items=items, next=sorting.cursor(rows[limit - 1]) if len(rows) > limit else None)
+
+    def newest(self, where: Filter | None = None, *, limit: int = 10) -> Found[V]:
+        rows = self._sorted(where, sort(self._kind, Order(by=self._kind.born)), limit)
+        return self._found([(row, row[self._kind.born] / 1_000_000) for row in rows])
 
     def count(self, where: Filter | None = None) -> int:
         driver = choose(self._context.connection, self._context.scope, self._kind, where)
@@ -105,14 +103,37 @@ class Records(Generic[V]):
                 return
             last = [tuple_(*key) > tuple_(*(rows[-1][column] for column in key))]
 
-    def search(self, query: str, where: Filter | None = None, *, limit: int = 10) -> Sequence[Match[V]]:
+    def search(self, query: str, where: Filter | None = None, *, limit: int = 10) -> Found[V]:
         wanted = words(query)
         if not wanted:
-            return ()
+            return Found()
         found = self._context.dialect.search(
             self._context.connection, self._kind, wanted, self._conditions(where), limit
         )
-        return [Match(self._decode(row), score) for row, score in found]
+        return self._found(found)
+
+    def _sorted(
+        self, where: Filter | None, sorting: Sort, limit: int, after: str | None = None
+    ) -> Sequence[Mapping[Any, Any]]:
+        driver = choose(self._context.connection, self._context.scope, self._kind, where)
+        conditions = self._conditions(where, driver.answers(self._kind, sorting) if driver else None)
+        if after is not None:
+            conditions.append(sorting.past(after))
+        statement = select(self._table).where(*conditions)
+        ordered = driver.started(self._kind, statement, sorting) if driver else statement.order_by(*sorting.clauses())
+        return self._context.connection.execute(ordered.limit(limit)).mappings().all()
+
+    def _found(self, rows: Sequence[tuple[Mapping[Any, Any], float]]) -> Found[V]:
+        """One record that cannot be read does not keep the others from being found."""
+        matches, unreadable = list[Match[V]](), list[str]()
+        for row, score in rows:
+            try:
+                matches.append(Match(self._decode(row), score))
+            except BlobMissing:
+                unreadable.append(f"blob of {self._kind.name} {row['id']}")
+            except Unreadable:
+                unreadable.append(f"{self._kind.name} {row['id']}")
+        return Found(tuple(matches), tuple(unreadable))
 
     def _visible(self) -> ColumnElement[bool]:
         return in_scope(self._kind, self._context.scope)

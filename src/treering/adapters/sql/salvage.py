@@ -17,6 +17,7 @@ from sqlalchemy import insert
 
 from treering.adapters.sql.codec import Codec, Row, instant
 from treering.adapters.sql.damaged import DamagedFile
+from treering.adapters.sql.identity import IDENTITY_TABLE
 from treering.adapters.sql.kinds import KINDS, KNOWLEDGE, SESSIONS, Kind
 from treering.adapters.sql.migrate import HEAD, VERSION_TABLE, bring_up_to_date
 from treering.adapters.sql.migrations import REVISIONS
@@ -29,7 +30,9 @@ from treering.core.errors import (
     StoreFull,
     StoreReadOnly,
     StoreUnavailable,
+    Unreadable,
 )
+from treering.core.payloads import knowledge_types
 from treering.core.records import text_digest
 from treering.core.scope import Scope
 from treering.core.settings import Settings
@@ -53,6 +56,8 @@ class Salvaged:
 
 def salvage(path: Path, blobs: Blobs, settings: Settings, now: datetime, new_id: NewId) -> Salvaged:
     """Put a whole database in the place of a damaged one, with every record that can be read.
+
+    A row of a type that this process does not know, or whose blob is missing, is copied as it is.
 
     Until the last step, which is atomic, nothing at `path` changes; the damaged file stays beside it for good. Blobs
     are left alone, also those that only lost records refer to.
@@ -79,6 +84,7 @@ class _Rescue:
         self._damaged = damaged
         self._fresh = fresh
         self._blobs = blobs
+        self._own = blobs
         self._settings = settings
         self._scopes: set[tuple[str, str]] = set()
         self.saved: Counter[str] = Counter()
@@ -90,6 +96,7 @@ class _Rescue:
             self._create(source.revision(VERSION_TABLE) or HEAD)
             with closing(sqlite3.connect(self._fresh)) as target:
                 target.execute("PRAGMA synchronous = OFF")
+                self._own = self._blobs.within(self._keep_identity(source, target))
                 for kind in KINDS:
                     if kind.table.name in tables:
                         self._copy(kind, source, target)
@@ -106,6 +113,16 @@ class _Rescue:
             bring_up_to_date(engine, dialect, revision)
         finally:
             engine.dispose()
+
+    def _keep_identity(self, source: DamagedFile, target: sqlite3.Connection) -> str:
+        """The blobs are kept under it."""
+        made = str(target.execute(f"SELECT id FROM {IDENTITY_TABLE}").fetchone()[0])
+        found = source.identity(IDENTITY_TABLE)
+        if found is None:
+            self.lost.append(f"the id of the database: rename its folder in {self._blobs.location} to {made}")
+            return made
+        target.execute(f"UPDATE {IDENTITY_TABLE} SET id = ?", (found,))
+        return found
 
     def _copy(self, kind: Kind[Any], source: DamagedFile, target: sqlite3.Connection) -> None:
         name, codec = kind.table.name, Codec[Any](kind, self._settings.store.blob_bytes)
@@ -124,12 +141,14 @@ class _Rescue:
             self._scopes.add((row["tenant"], row["project"]))
 
     def _why_not(self, kind: Kind[Any], codec: Codec[Any], row: Row, source: DamagedFile) -> str:
-        """Why a row that was read is not believed; empty where it is."""
+        """Why a row that was read is not believed; empty where it is, or where this process cannot tell."""
+        if kind is KNOWLEDGE and row.get("type") not in knowledge_types():
+            return ""
         try:
-            value = codec.decode(Scope(tenant=row["tenant"], project=row["project"]), row, self._blobs)
-        except BlobMissing as exc:
-            return str(exc)
-        except (ValueError, TypeError, KeyError, AttributeError) as exc:
+            value = codec.decode(Scope(tenant=row["tenant"], project=row["project"]), row, self._own)
+        except BlobMissing:
+            return ""
+        except (Unreadable, ValueError, TypeError, KeyError, AttributeError) as exc:
             return f"its row does not make sense ({type(exc).__name__})"
         if kind is KNOWLEDGE:
             digest = {"facet": "text", "value": text_digest(value.type, value.content), "at": row["created_at"]}
@@ -166,7 +185,7 @@ class _Rescue:
             for id, first, last, turns, owner, visibility in orphans:
                 moments = {"started_at": instant(first), "last_at": instant(last)}
                 session = Session.make(id=id, turns=turns, owner=owner, visibility=visibility, **moments)
-                context.connection.execute(insert(SESSIONS.table), codec.encode(scope, session, self._blobs).row)
+                context.connection.execute(insert(SESSIONS.table), codec.encode(scope, session, self._own).row)
 
 
 def _refuse_what_is_no_database(path: Path) -> None:

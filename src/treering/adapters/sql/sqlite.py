@@ -6,8 +6,9 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from tempfile import mkstemp
 from typing import Any
 
 from sqlalchemy import (
@@ -16,7 +17,6 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Engine,
-    Label,
     MetaData,
     RowMapping,
     Table,
@@ -29,10 +29,13 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from treering.adapters.sql.kinds import Kind
+from treering.adapters.sql.identity import IDENTITY_TABLE
+from treering.adapters.sql.kinds import KINDS, Kind
 from treering.adapters.sql.migrate import refuse_another_programs
-from treering.adapters.sql.rows import insert_rows
+from treering.adapters.sql.rows import insert_tuples
+from treering.adapters.sql.searching import best_rows
 from treering.adapters.sql.tables import documents
 from treering.core.errors import (
     Conflict,
@@ -44,13 +47,18 @@ from treering.core.errors import (
 )
 from treering.core.scope import Scope
 from treering.core.settings import StoreSettings
-from treering.ports.store import Check
+from treering.ports.store import Check, Copied
 
 _HEADER = 100
 _CACHE_KIB = 16_000
 _BULK_CACHE_KIB = 200_000
 _LEXICON = Table("lexicon", MetaData(), Column("rowid"), Column("lexicon"), Column("terms"))
 _DAMAGED = "restore a backup, or run `treering doctor --repair` to save what is readable"
+
+# Documents of the full-text index that a check looks up, from each end.
+_SAMPLE = 200
+# What goes wrong with the file that is written to, when one is copied into another.
+_TARGET_ERRORS = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_READONLY", "SQLITE_PERM", "SQLITE_CANTOPEN")
 
 _AFTERMATH = ("no such savepoint", "cannot rollback")
 
@@ -81,15 +89,18 @@ class SQLite:
         self._path = path
         self._settings = settings
         self._writers = threading.Lock()
+        self._writer: int | None = None
         self._opened: tuple[int, int] | None = None
         self.location = str(path)
 
     def open(self) -> Engine:
         self._refuse_what_is_no_database()
+        _create_for_this_user_only(self._path)
         engine = create_engine(
             URL.create("sqlite", database=str(self._path)),
             pool_size=self._settings.pool_size,
             max_overflow=self._settings.pool_size * 4,
+            pool_timeout=self._settings.busy_seconds,
             connect_args={"timeout": self._settings.busy_seconds, "check_same_thread": False},
         )
         event.listen(engine, "do_connect", self._refuse_another_file)
@@ -103,17 +114,23 @@ class SQLite:
             yield
         except (DBAPIError, sqlite3.Error) as exc:
             raise self._explain(_reason(exc)) from exc
+        except PoolTimeout as exc:
+            raise StoreUnavailable(f"{self._path}: every connection is busy; close transactions sooner") from exc
 
     def insert(self, table: Any) -> Any:
         return insert(table)
 
     @contextmanager
     def writing(self) -> Iterator[None]:
+        if self._writer == threading.get_ident():
+            raise StoreUnavailable("this thread already holds a transaction; end it first, or use that one")
         if not self._writers.acquire(timeout=self._settings.busy_seconds):
             raise StoreUnavailable("another thread of this process holds a transaction open; end it first")
+        self._writer = threading.get_ident()
         try:
             yield
         finally:
+            self._writer = None
             self._writers.release()
 
     def options(self, *, writing: bool) -> dict[str, Any]:
@@ -135,9 +152,11 @@ class SQLite:
     def index_text(self, connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
         """By hand and not by trigger: a trigger makes FTS5 write its buffer out after every single row."""
         first = connection.exec_driver_sql("SELECT coalesce(max(docid), 0) + 1 FROM documents").scalar_one()
-        numbered = [{"docid": docid, **row} for docid, row in enumerate(rows, start=first)]
-        insert_rows(connection, documents, numbered)
-        insert_rows(connection, _LEXICON, [{"rowid": row["docid"], "terms": row["terms"]} for row in numbered])
+        numbers = range(first, first + len(rows))
+        numbered = [(docid, *row.values()) for docid, row in zip(numbers, rows, strict=True)]
+        insert_tuples(connection, documents, ("docid", *rows[0]), numbered)
+        terms = [(docid, row["terms"]) for docid, row in zip(numbers, rows, strict=True)]
+        insert_tuples(connection, _LEXICON, ("rowid", "terms"), terms)
 
     def unindex_text(self, connection: Connection, key: dict[str, Any]) -> None:
         where = and_(*(documents.c[name] == stored for name, stored in key.items()))
@@ -166,22 +185,10 @@ class SQLite:
     ) -> Sequence[tuple[RowMapping, float]]:
         # A quoted word is never FTS5 syntax.
         query = " OR ".join(f'"{word}"' for word in words)
-        score: Label[float] = literal_column("-bm25(lexicon)").label("score")
-        columns = kind.table.c
-        same = and_(
-            columns.tenant == documents.c.tenant, columns.project == documents.c.project, columns.id == documents.c.id
-        )
-        statement = (
-            select(kind.table, score)
-            .select_from(_LEXICON)
-            .join(documents, literal_column("documents.docid") == _LEXICON.c.rowid)
-            .join(kind.table, same)
-            .where(_LEXICON.c.lexicon.op("MATCH")(query), documents.c.kind == kind.name, *conditions)
-            .order_by(score.desc(), columns.id)
-            .limit(limit)
-        )
-        rows = connection.execute(statement).mappings().all()
-        return [(row, float(row["score"])) for row in rows]
+        score: ColumnElement[float] = literal_column("-bm25(lexicon)")
+        indexed = _LEXICON.join(documents, literal_column("documents.docid") == _LEXICON.c.rowid)
+        holding = _LEXICON.c.lexicon.op("MATCH")(query)
+        return best_rows(connection, kind, indexed, score, conditions=[holding, *conditions], limit=limit)
 
     def after_bulk(self, connection: Connection) -> None:
         connection.exec_driver_sql(f"PRAGMA cache_size = -{_CACHE_KIB}")
@@ -194,13 +201,16 @@ class SQLite:
         return {name: file.stat().st_size for name, file in files.items() if file.exists()}
 
     def check(self, connection: Connection, scope: Scope) -> Sequence[Check]:
-        problems = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check(5)")]
-        fine = problems == ["ok"]
+        damage = self.damage(connection)
         return (
             Check("engine", True, f"SQLite {sqlite3.sqlite_version}, embedded"),
-            Check("integrity", fine, "ok" if fine else "; ".join(problems), "" if fine else _DAMAGED),
+            Check("integrity", not damage, damage or "ok", _DAMAGED if damage else ""),
             self._check_search(connection),
         )
+
+    def damage(self, connection: Connection) -> str:
+        problems = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check(5)")]
+        return "" if problems == ["ok"] else "; ".join(problems)
 
     def rebuild_search(self, connection: Connection) -> None:
         connection.exec_driver_sql("INSERT INTO lexicon(lexicon) VALUES ('rebuild')")
@@ -208,31 +218,48 @@ class SQLite:
     def forget_traces(self, engine: Engine) -> None:
         with engine.connect().execution_options(writing=True) as connection, connection.begin():
             connection.exec_driver_sql("INSERT INTO lexicon(lexicon) VALUES ('optimize')")
-        raw = engine.raw_connection()
-        try:
-            raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        finally:
-            raw.close()
+        deadline = time.monotonic() + self._settings.busy_seconds
+        while not _emptied_log(engine):
+            if time.monotonic() > deadline:
+                raise StoreUnavailable(
+                    f"{self._path}: it is forgotten, but another process still reads what stood there before; "
+                    "end it, then run `treering doctor --repair` to remove the last copy from the log"
+                )
+            time.sleep(0.05)
 
-    def copy_to(self, engine: Engine, target: Path) -> bool:
+    def copy_to(self, engine: Engine, target: Path, identity: str) -> Copied:
         """While others go on reading and writing; a failure half-way leaves no file behind."""
         unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
-        source = engine.raw_connection()
+        _create_for_this_user_only(unfinished)
         try:
-            copy = sqlite3.connect(unfinished)
-            try:
-                source.backup(copy)
-                problems = copy.execute("PRAGMA integrity_check(1)").fetchone()[0]
-                copy.execute("PRAGMA journal_mode = DELETE")
-            finally:
-                copy.close()
-            if problems != "ok":
-                raise NotADatabase(f"{self._path}: the copy is damaged ({problems}); {_DAMAGED}")
+            with closing(engine.raw_connection()) as source, closing(sqlite3.connect(unfinished)) as copy:
+                copied = self._copy(source, copy, identity)
             os.replace(unfinished, target)
+        except sqlite3.Error as exc:
+            if not exc.sqlite_errorname.startswith(_TARGET_ERRORS):
+                raise
+            raise _explained(exc, target.parent) from exc
         finally:
-            source.close()
             unfinished.unlink(missing_ok=True)
-        return True
+        return copied
+
+    def _copy(self, source: Any, copy: sqlite3.Connection, identity: str) -> Copied:
+        source.backup(copy)
+        copy.execute("PRAGMA journal_mode = DELETE")
+        problems = copy.execute("PRAGMA integrity_check(1)").fetchone()[0]
+        if problems != "ok":
+            raise NotADatabase(f"{self._path}: the copy is damaged ({problems}); {_DAMAGED}")
+        copy.execute(f"UPDATE {IDENTITY_TABLE} SET id = ?", (identity,))
+        copy.commit()
+        everyone = " UNION ".join(f'SELECT tenant, project FROM "{kind.table.name}"' for kind in KINDS)
+        owners = [Scope(tenant=tenant, project=project) for tenant, project in copy.execute(everyone)]
+        referred = copy.execute("SELECT DISTINCT tenant, project, value FROM facets WHERE facet = 'blob'")
+        return Copied(owners, [(Scope(tenant=tenant, project=project), digest) for tenant, project, digest in referred])
+
+    def kept_aside(self) -> Sequence[Path]:
+        return sorted(
+            path for path in self._path.parent.iterdir() if path.name.startswith(f"{self._path.name}.damaged-")
+        )
 
     def before_close(self, engine: Engine) -> None:
         """Let the planner keep what it learned; a database that cannot be written now has nothing to keep."""
@@ -250,14 +277,16 @@ class SQLite:
 
     def after_fork(self) -> None:
         self._writers = threading.Lock()
+        self._writer = None
 
     def _check_search(self, connection: Connection) -> Check:
+        """By count and by sample: FTS5's own check is a write, and would keep every writer waiting."""
         try:
-            # Rank 1 also compares the index with the documents it was made from.
-            connection.exec_driver_sql("INSERT INTO lexicon(lexicon, rank) VALUES ('integrity-check', 1)")
+            wrong = _search_problem(connection)
         except DBAPIError as exc:
-            return Check("search index", False, str(exc.orig), "run `treering doctor --repair` to rebuild it")
-        return Check("search index", True, "agrees with the records")
+            wrong = str(exc.orig)
+        advice = "run `treering doctor --repair` to rebuild it" if wrong else ""
+        return Check("search index", not wrong, wrong or "agrees with the records", advice)
 
     def _prepare(self, connection: sqlite3.Connection, _record: object) -> None:
         connection.isolation_level = None
@@ -269,7 +298,10 @@ class SQLite:
             "secure_delete = ON",
             "temp_store = MEMORY",
             f"cache_size = -{_CACHE_KIB}",
-            "mmap_size = 268435456",
+            # A file that is truncated while it is mapped ends the process.
+            "mmap_size = 0",
+            # On macOS nothing else reaches the disk itself; elsewhere it means nothing.
+            "fullfsync = 1",
             "journal_size_limit = 67108864",
         ):
             connection.execute(f"PRAGMA {pragma}")
@@ -324,13 +356,56 @@ class SQLite:
         return status.st_dev, status.st_ino
 
     def _explain(self, exc: BaseException | None) -> StoreError | Conflict:
-        name = getattr(exc, "sqlite_errorname", "") or ""
-        if name.startswith("SQLITE_CONSTRAINT"):
+        if (getattr(exc, "sqlite_errorname", "") or "").startswith("SQLITE_CONSTRAINT"):
             return Conflict(f"the database refused the change: {exc}")
-        for prefix, error, advice in _ERRORS:
-            if name.startswith(prefix):
-                return error(f"{self._path}: {advice} ({exc})")
-        return StoreError(f"{self._path}: {exc}")
+        return _explained(exc, self._path)
+
+
+def _explained(exc: BaseException | None, place: Path) -> StoreError:
+    name = getattr(exc, "sqlite_errorname", "") or ""
+    for prefix, error, advice in _ERRORS:
+        if name.startswith(prefix):
+            return error(f"{place}: {advice} ({exc})")
+    return StoreError(f"{place}: {exc}")
+
+
+def _create_for_this_user_only(path: Path) -> None:
+    """An empty file, whose permissions SQLite gives to the log beside it too; what is there stays as it is.
+
+    Made aside and linked: closing a handle on the file itself would give up every lock that this process has on it.
+    Where that is not possible SQLite creates the file, or says why it cannot.
+    """
+    if path.exists():
+        return
+    with suppress(OSError):
+        handle, aside = mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        os.close(handle)
+        try:
+            os.link(aside, path)
+        finally:
+            os.unlink(aside)
+
+
+def _emptied_log(engine: Engine) -> bool:
+    """Whether everything in the log is in the file, and the log is empty."""
+    with closing(engine.raw_connection()) as raw:
+        busy, _in_log, _moved = raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    return not busy
+
+
+def _search_problem(connection: Connection) -> str:
+    indexed = connection.exec_driver_sql("SELECT count(*) FROM lexicon_docsize").scalar_one()
+    documented = connection.exec_driver_sql("SELECT count(*) FROM documents").scalar_one()
+    if indexed != documented:
+        return f"{documented:,} documents but {indexed:,} in the index"
+    for order in ("ASC", "DESC"):
+        sample = f"SELECT docid, terms FROM documents WHERE terms <> '' ORDER BY docid {order} LIMIT {_SAMPLE}"
+        for docid, terms in connection.exec_driver_sql(sample).all():
+            word = next((each for each in terms.split() if each.isalnum()), None)
+            found = "SELECT 1 FROM lexicon WHERE lexicon MATCH ? AND rowid = ?"
+            if word and connection.exec_driver_sql(found, (f'"{word}"', docid)).first() is None:
+                return f"document {docid} is not found by its own words"
+    return ""
 
 
 def _reason(exc: BaseException) -> BaseException:

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, RootTransaction
 from treering.adapters.sql import upkeep
 from treering.adapters.sql.context import Context, Dialect
 from treering.adapters.sql.forks import survive_forks
+from treering.adapters.sql.identity import identity_of
 from treering.adapters.sql.jobs import JobQueue
 from treering.adapters.sql.kinds import (
     AUDIT,
@@ -30,6 +31,7 @@ from treering.adapters.sql.migrate import bring_up_to_date
 from treering.adapters.sql.records import DerivedRecords, LogRecords
 from treering.adapters.sql.turns import EpisodeRecords, SessionRecords, TurnRecords
 from treering.core.entities import Entity, EntityLink
+from treering.core.errors import StoreError
 from treering.core.events import Event
 from treering.core.fingerprints import ErrorFingerprint
 from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
@@ -38,9 +40,10 @@ from treering.core.patterns import Pattern
 from treering.core.records import Knowledge
 from treering.core.scope import Scope
 from treering.core.settings import Settings
+from treering.core.values import is_storable
 from treering.ports.blobs import Blobs, StoredBlob
 from treering.ports.clock import NewId
-from treering.ports.store import Check
+from treering.ports.store import Check, Copied
 
 
 class SqlTransaction:
@@ -50,6 +53,11 @@ class SqlTransaction:
         self._context = context
         self.scope = context.scope
         self.now = context.now
+
+    def claim(self, name: str) -> None:
+        # What no engine can hold is stored nowhere: there is nothing to work on.
+        if is_storable(name):
+            self._context.dialect.lock(self._context.connection, self.scope, f"claim {name}")
 
     @cached_property
     def knowledge(self) -> LearnedRecords[Knowledge]:
@@ -121,6 +129,9 @@ class GuardedBlobs:
         self._guarded = False
         self.location = blobs.location
 
+    def within(self, namespace: str) -> "GuardedBlobs":
+        return GuardedBlobs(self._blobs.within(namespace), self._guard)
+
     def put(self, scope: Scope, data: bytes) -> str:
         if not self._guarded:
             self._guard()
@@ -139,15 +150,18 @@ class GuardedBlobs:
     def stream(self, scope: Scope) -> Iterator[StoredBlob]:
         return self._blobs.stream(scope)
 
+    def sweep_unfinished(self, now: datetime) -> int:
+        return self._blobs.sweep_unfinished(now)
+
 
 class SqlStore:
     """A database, opened and up to date."""
 
     def __init__(self, dialect: Dialect, blobs: Blobs, settings: Settings, new_id: NewId) -> None:
         self._dialect = dialect
-        self._blobs = blobs
         self._settings = settings
         self._new_id = new_id
+        self._closed = False
         self.engine = dialect.name
         self.location = dialect.location
         with dialect.translated():
@@ -155,35 +169,59 @@ class SqlStore:
             survive_forks(self._engine, dialect.after_fork)
             try:
                 bring_up_to_date(self._engine, dialect)
+                self.blobs = blobs.within(identity_of(self._engine))
             except BaseException:
                 self._engine.dispose()
                 raise
 
     @contextmanager
     def transaction(self, scope: Scope, now: datetime) -> Iterator[SqlTransaction]:
-        with self._dialect.translated(), self._dialect.writing(), self._open(scope, now, writing=True) as context:
+        with self._usable(), self._dialect.writing(), self._open(scope, now, writing=True) as context:
             yield SqlTransaction(context)
 
     @contextmanager
     def reading(self, scope: Scope, now: datetime) -> Iterator[SqlTransaction]:
-        with self._dialect.translated(), self._open(scope, now, writing=False) as context:
+        with self._usable(), self._open(scope, now, writing=False) as context:
             yield SqlTransaction(context)
 
     def sizes(self, scope: Scope) -> Mapping[str, int]:
-        with self._dialect.translated(), self._engine.connect() as connection:
+        with self._usable(), self._engine.connect() as connection:
             sizes = self._dialect.sizes(connection)
-        return {**sizes, "blobs": sum(blob.size for blob in self._blobs.stream(scope))}
+        return {**sizes, "blobs": sum(blob.size for blob in self.blobs.stream(scope))}
 
     def check(self, scope: Scope, now: datetime) -> Sequence[Check]:
-        with self.upkeep(scope, now) as context:
+        with self._usable(), self._open(scope, now, writing=False, upkeep=True) as context:
             return (*self._dialect.check(context.connection, scope), *upkeep.check(context))
 
     def repair(self, scope: Scope, now: datetime) -> Sequence[str]:
-        with self.upkeep(scope, now) as context:
-            return upkeep.repair(context)
+        with self._usable(), self._open(scope, now, writing=False, upkeep=True) as context:
+            damage = self._dialect.damage(context.connection)
+        if damage:
+            return ("rebuilt nothing: the file itself is damaged",)
+        done = [*self.rebuild(scope, now), *self._collect_garbage(scope, now)]
+        self.forget_traces()
+        return done
+
+    def _collect_garbage(self, scope: Scope, now: datetime) -> Iterator[str]:
+        """What a crash left in the blob store; where anything is wrong or was lost, nothing is sure to be garbage."""
+        yield f"removed {self.blobs.sweep_unfinished(now):,} half-written blobs"
+        if aside := self._dialect.kept_aside():
+            yield f"removed no blobs: {aside[0]} may still need them; delete it once nothing in it is missed"
+        elif not all(check.fine for check in self._soundness(scope, now)):
+            yield "removed no blobs: first repair what is wrong with the records"
+        else:
+            with self.upkeep(scope, now) as context:
+                yield f"removed {upkeep.sweep_orphans(context):,} blobs that nothing refers to"
+
+    def _soundness(self, scope: Scope, now: datetime) -> Sequence[Check]:
+        with self._usable(), self._open(scope, now, writing=False, upkeep=True) as context:
+            return upkeep.soundness(context)
 
     def rebuild(self, scope: Scope, now: datetime) -> Sequence[str]:
-        """Make the derived tables anew; unlike `repair` this leaves every blob where it is."""
+        """Make the derived tables anew; unlike `repair` this leaves every blob where it is.
+
+        In one transaction: either all of it or nothing.
+        """
         with self.upkeep(scope, now) as context:
             return upkeep.rebuild(context)
 
@@ -192,18 +230,17 @@ class SqlStore:
             return upkeep.sweep_blobs(context, digests)
 
     def forget_traces(self) -> None:
-        with self._dialect.translated(), self._dialect.writing():
+        with self._usable(), self._dialect.writing():
             self._dialect.forget_traces(self._engine)
 
-    def copy_to(self, target: Path) -> Sequence[Scope] | None:
-        with self._dialect.translated():
-            if not self._dialect.copy_to(self._engine, target):
-                return None
-            with self._engine.connect() as connection:
-                owners = connection.execute(upkeep.blob_owners())
-                return [Scope(tenant=owner.tenant, project=owner.project) for owner in owners]
+    def copy_to(self, target: Path) -> Copied | None:
+        with self._usable():
+            return self._dialect.copy_to(self._engine, target, self._new_id())
 
     def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
         self._dialect.before_close(self._engine)
         self._engine.dispose()
 
@@ -211,11 +248,19 @@ class SqlStore:
     def upkeep(self, scope: Scope, now: datetime) -> Iterator[Context]:
         """A transaction for the whole project, whoever owns its records."""
         with (
-            self._dialect.translated(),
+            self._usable(),
             self._dialect.writing(),
             self._open(scope, now, writing=True, upkeep=True) as context,
         ):
             yield context
+
+    @contextmanager
+    def _usable(self) -> Iterator[None]:
+        """Driver errors become ours; a closed store would silently open again."""
+        if self._closed:
+            raise StoreError(f"{self.location} was closed; open it again")
+        with self._dialect.translated():
+            yield
 
     def _entered(self, scope: Scope, *, writing: bool, upkeep: bool) -> tuple[Connection, RootTransaction]:
         """A transaction that knows its scope. A connection that died while it waited in the pool is replaced."""
@@ -242,7 +287,7 @@ class SqlStore:
                 scope=scope,
                 now=now,
                 dialect=self._dialect,
-                blobs=GuardedBlobs(self._blobs, guard),
+                blobs=GuardedBlobs(self.blobs, guard),
                 settings=self._settings,
                 new_id=self._new_id,
                 group=self._new_id(),

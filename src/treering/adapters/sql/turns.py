@@ -1,6 +1,6 @@
 """Turns and episodes: appended, never rewritten. Sessions hold the turns."""
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -45,18 +45,20 @@ class SessionRecords(Writes[Session]):
 
     def reserve(self, turns: Sequence[Turn]) -> dict[str, int]:
         """Make room for `turns` in their sessions, opening new ones; the first free place in each is returned."""
+        by_session: dict[str, list[Turn]] = defaultdict(list)
+        for turn in turns:
+            by_session[turn.session].append(turn)
         free: dict[str, int] = {}
-        for id, count in Counter(turn.session for turn in turns).items():
-            mine = [turn for turn in turns if turn.session == id]
+        for id, mine in by_session.items():
             session = Session(
                 id=id,
                 owner=mine[0].owner,
                 visibility=mine[0].visibility,
                 started_at=min(turn.at for turn in mine),
                 last_at=max(turn.at for turn in mine),
-                turns=count,
+                turns=len(mine),
             )
-            free[id] = self._grow(session) - count
+            free[id] = self._grow(session) - len(mine)
         return free
 
     def _grow(self, session: Session) -> int:
@@ -114,14 +116,16 @@ class EpisodeRecords(LogRecords[Episode], Removals[Episode]):
     def __init__(self, context: Context) -> None:
         super().__init__(EPISODES, context)
 
-    def set_lifecycle(self, id: str, lifecycle: EpisodeLifecycle) -> Episode:
+    def set_lifecycle(self, id: str, lifecycle: EpisodeLifecycle, *, version: int | None = None) -> Episode:
         before = self._existing(id).value
-        moved = before.replace(lifecycle=lifecycle, version=before.version + 1)
+        if version not in (None, before.version):
+            raise Conflict(f"episode {id!r} changed meanwhile; read it again and repeat the change")
+        moved = self._clean(before.replace(lifecycle=lifecycle, version=before.version + 1))
         columns: dict[str, Any] = {name: primitive(derive(moved)) for name, derive in EPISODES.derived.items()}
         statement = (
             self._table.update()
             .where(self._visible(), self._table.c.id == id)
-            .values(**columns, lifecycle=lifecycle.to_json(), version=moved.version)
+            .values(**columns, lifecycle=moved.lifecycle.to_json(), version=moved.version)
         )
         self._context.connection.execute(statement)
         self._log(Action.UPDATE, [moved])

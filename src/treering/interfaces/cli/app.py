@@ -8,7 +8,7 @@ import typer
 
 from treering import __version__
 from treering.interfaces.cli import carry, demo, doctor, find, keep, put_right
-from treering.interfaces.cli.door import leave, run
+from treering.interfaces.cli.door import ExitCode, leave, run
 
 VERBS: tuple[tuple[str, tuple[Callable[..., None], ...]], ...] = (
     ("Keep", (keep.remember, keep.turn)),
@@ -51,4 +51,7 @@ def treering(
 
 
 def main() -> None:
-    leave(run(app, sys.argv[1:]))
+    try:
+        leave(run(app, sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(ExitCode.INTERRUPTED)

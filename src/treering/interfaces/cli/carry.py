@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from treering.interfaces.cli.options import AsJson, Db, Project, opened
-from treering.interfaces.cli.output import emit, write_lines
+from treering.interfaces.cli.output import emit, file_or_stdin, write_lines
 
 
 def export(
@@ -30,7 +30,7 @@ def export(
 
 
 def import_(
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="A file that export wrote.")],
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="A file that export wrote; - is stdin.")],
     db: Db = None,
     project: Project = None,
     as_json: AsJson = False,
@@ -39,8 +39,8 @@ def import_(
 
     All of it or nothing, and twice is the same as once.
     """
-    with opened(db, project) as memory:
-        imported = memory.import_(path)
+    with file_or_stdin(path) as file, opened(db, project) as memory:
+        imported = memory.import_(file)
     from treering.interfaces.cli import show
 
     emit(imported, lambda: show.imported(imported), as_json=as_json)
@@ -54,10 +54,10 @@ def backup(
 ) -> None:
     """Copy the memory to a SQLite file that opens by itself."""
     with opened(db, project) as memory:
-        written = memory.backup(path)
+        written, name = memory.backup(path), memory.scope.project
     from treering.interfaces.cli import show
 
-    advice = f"`treering stats --db {written}` opens it"
+    advice = f"`treering stats --db {written} --project {name}` opens it"
     emit({"path": written}, lambda: show.done("backed up", str(written), advice), as_json=as_json)
 
 

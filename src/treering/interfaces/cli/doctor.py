@@ -9,7 +9,7 @@ import typer
 from treering import __version__
 from treering.core.errors import NotADatabase, TreeringError
 from treering.interfaces.cli.door import ExitCode
-from treering.interfaces.cli.options import AsJson, Db, Project, opened
+from treering.interfaces.cli.options import AsJson, Db, Project, chosen_project, opened
 from treering.interfaces.cli.output import emit
 
 if TYPE_CHECKING:
@@ -41,7 +41,8 @@ class Diagnosis:
 
     @property
     def healthy(self) -> bool:
-        return self.refused is None and self.report.healthy
+        lost = self.salvaged is not None and self.salvaged.lost
+        return self.refused is None and self.report.healthy and not lost
 
     @property
     def damaged(self) -> bool:
@@ -85,7 +86,8 @@ def _rescue(path: Path, db: str | None, project: str | None) -> Diagnosis:
         salvaged = salvage(path)
     except TreeringError as exc:
         return Diagnosis(_unopened(db, project, exc), refused=exc)
-    again = _examine(db, project, repair=True)
+    # What was saved has its indexes already, and blobs of what was lost must stay.
+    again = _examine(db, project, repair=False)
     return Diagnosis(again.report, again.refused, salvaged)
 
 
@@ -104,7 +106,7 @@ def _unopened(db: str | None, project: str | None, why: TreeringError) -> "Repor
         version=__version__,
         engine="postgresql" if path is None else "sqlite",
         location="the server that was named" if path is None else str(path),
-        project=project or "default",
+        project=chosen_project(project),
         blobs="",
         checks=(Check("open", False, str(why)),),
         sizes={"database": path.stat().st_size} if path is not None and path.is_file() else {},
@@ -144,8 +146,10 @@ def _picture(found: Diagnosis) -> "RenderableType":
         grid.add_row(Text("  sizes", show.FAINT), sizes)
     for name, advice_text in report.missing.items():
         grid.add_row(Text.assemble(("○ ", "yellow"), name), f"not installed → {advice_text}")
+    for job in report.dead_jobs:
+        grid.add_row(Text.assemble(("✗ ", show.BAD), "dead job"), show.safe(f"{job.kind} {job.id}: {job.error}"))
     if report.repaired:
-        grid.add_row(Text("  repaired", show.FAINT), "\n".join(report.repaired))
+        grid.add_row(Text("  repaired", show.FAINT), "\n".join(show.safe(line) for line in report.repaired))
     verdict = ("healthy", f"bold {show.GOOD}") if found.healthy else ("not healthy", f"bold {show.BAD}")
     head = Text.assemble("Treering ", report.version, ": ", verdict)
     return Group(head, grid, *_rescued(found))

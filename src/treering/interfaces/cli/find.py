@@ -86,8 +86,9 @@ def recall(
         knowledge_only=knowledge_only,
         turns_only=turns_only,
     )
-    knowledge, turns = filters(wanted)
     with opened(db, project) as memory:
+        # Opening loads plug-ins, whose types can be asked for too.
+        knowledge, turns = filters(wanted)
         answer = memory.recall(query, limit=limit, knowledge=knowledge, turns=turns, superseded=superseded)
     from treering.interfaces.cli import show
 

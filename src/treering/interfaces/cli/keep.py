@@ -15,7 +15,7 @@ from treering.interfaces.cli.options import (
     Visible,
     opened,
 )
-from treering.interfaces.cli.output import emit, record_document, text_or_stdin
+from treering.interfaces.cli.output import emit, json_object, record_document, text_or_stdin
 
 TAUGHT = "user_taught"
 
@@ -32,6 +32,9 @@ def remember(
     confidence: Annotated[
         float | None, typer.Option("--confidence", metavar="0..1", help="How sure it is. A person's own words: 0.95.")
     ] = None,
+    payload: Annotated[
+        str | None, typer.Option("--payload", metavar="JSON", help="The fields of the type, as a JSON object.")
+    ] = None,
     visibility: Visible = None,
     id: Annotated[str | None, typer.Option("--id", metavar="ID", help="An id of your own.")] = None,
     db: Db = None,
@@ -40,6 +43,7 @@ def remember(
 ) -> None:
     """Keep a piece of knowledge."""
     said = text_or_stdin(text)
+    typed = None if payload is None else json_object("--payload", payload)
     with opened(db, project) as memory:
         if confidence is None and source == TAUGHT:
             confidence = memory.settings.knowledge.taught_confidence
@@ -50,6 +54,7 @@ def remember(
             session=session,
             source=source,
             confidence=confidence,
+            payload=typed,
             visibility=visibility,
             id=id,
         )

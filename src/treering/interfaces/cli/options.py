@@ -23,7 +23,7 @@ Project = Annotated[
         "--project",
         metavar="NAME",
         envvar="TREERING_PROJECT",
-        help="Which project of that database.",
+        help="Which project of that database. Without it: the repository you are in.",
         rich_help_panel="Where",
     ),
 ]
@@ -48,4 +48,11 @@ def opened(db: str | None, project: str | None) -> "Memory":
     """The memory that the options name."""
     from treering.compose import open
 
-    return open(db, project=project)
+    return open(db, project=chosen_project(project))
+
+
+def chosen_project(project: str | None) -> str:
+    """The project that was named, else that of the repository around, wherever its memory is."""
+    from treering.compose import current_project
+
+    return project or current_project()

@@ -2,10 +2,13 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from io import StringIO
 from pathlib import Path
+from shutil import copyfileobj
+from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any
 
 from treering.core.errors import InvalidInput, StoreFull
@@ -71,6 +74,29 @@ def text_or_stdin(text: str) -> str:
         return sys.stdin.buffer.read().decode().removesuffix("\n")
     except UnicodeDecodeError as exc:
         raise InvalidInput(f"stdin is not UTF-8 text ({exc.reason} at byte {exc.start}); convert it first") from exc
+
+
+def json_object(name: str, text: str) -> dict[str, Any]:
+    """What an option says in JSON."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as exc:
+        raise InvalidInput(f'{name} is not JSON ({exc}); write an object such as \'{{"reason": "slow"}}\'') from exc
+    if not isinstance(found, dict):
+        raise InvalidInput(f'{name} is JSON, but no object; write one such as \'{{"reason": "slow"}}\'')
+    return found
+
+
+@contextmanager
+def file_or_stdin(path: Path) -> Iterator[Path]:
+    """The file itself, or all of stdin in a temporary one where it is `-`."""
+    if str(path) != "-":
+        yield path
+        return
+    with NamedTemporaryFile(prefix="treering-stdin-") as spooled:
+        copyfileobj(sys.stdin.buffer, spooled)
+        spooled.flush()
+        yield Path(spooled.name)
 
 
 def _plain(value: object) -> Any:

@@ -68,6 +68,9 @@ def kept(what: str, record: "Record", said: str) -> RenderableType:
 
 def answer(found: "Answer") -> RenderableType:
     """Results in their order, each with where it comes from and its id."""
+    unreadable = [Text(f"found, but cannot be read: {safe(name)}", "yellow") for name in found.unreadable]
+    if unreadable:
+        return Group(hits(found.hits), *unreadable, Text("`treering doctor` says more", FAINT))
     if not found.hits:
         ways = ", ".join(found.missing)
         return Text(f"nothing holds these words (not searched by: {ways})" if found.query else "nothing found", FAINT)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from typing import Any
+from uuid import uuid4
 
 import sqlalchemy as sa
 from alembic import op
@@ -48,6 +49,8 @@ TABLES = {
     "lease_until:whole? error:text? created_at:whole finished_at:whole? rest:text",
     "facets": "kind:text facet:text value:text at:whole id:text",
 }
+# One row: what tells this database from every other, so that several can keep their blobs in one place.
+IDENTITY = "treering_identity"
 KEYS = {"facets": ("kind", "facet", "value", "at", "id")}
 CLUSTERED = ("audit", "facets")
 
@@ -95,6 +98,8 @@ def upgrade() -> None:
         _create_table(name, columns)
     for table, columns in INDEXES:
         _create_index(table, columns.split())
+    identity = op.create_table(IDENTITY, sa.Column("id", TYPES["text"], primary_key=True))
+    op.bulk_insert(identity, [{"id": str(uuid4())}])
     dialect = op.get_bind().dialect.name
     for statement in {"sqlite": _sqlite, "postgresql": _postgresql}[dialect]():
         op.execute(statement)
@@ -170,6 +175,7 @@ def _postgresql() -> Iterator[str]:
             f"CREATE TRIGGER {table}_append_only BEFORE UPDATE ON {table} FOR EACH ROW "
             f"WHEN ({changed}) EXECUTE FUNCTION treering_append_only()"
         )
+    yield f"GRANT SELECT ON {IDENTITY} TO PUBLIC"
     for table in (*TABLES, "documents"):
         yield from _row_security(table)
 
