@@ -237,7 +237,7 @@ def _restore(tx: Transaction, id: str) -> None:
 
 def _claim(tx: Transaction, *ids: str) -> None:
     """In one order for everybody, so that no two wait for each other."""
-    for id in sorted(set(ids)):
+    for id in sorted(set(map(str, ids))):
         tx.claim(f"record {id}")
 
 
