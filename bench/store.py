@@ -1,6 +1,7 @@
 """The embedded engine as the store grows: bulk load, get, query, durable write, open."""
 
 import argparse
+import gc
 import random
 import tempfile
 import time
@@ -13,7 +14,7 @@ import treering
 from bench.results import percentile, table, write_section
 from treering.compose import new_id
 from treering.core.queries import KnowledgeFilter, ShareRange, TimeRange
-from treering.core.records import Knowledge
+from treering.core.records import Knowledge, Source
 from treering.memory import Memory
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
@@ -47,6 +48,9 @@ def records(first: int, count: int, seed: int) -> Iterator[Knowledge]:
             files=(f"src/pkg{number % 89}/file{number % 4999}.py",),
             session=f"session-{number // 50}",
             confidence=round(pick.random(), 3),
+            source=Source.USER_TAUGHT if number % 20 == 0 else Source.OBSERVER_INFERRED,
+            pinned=number % 500 == 0,
+            flagged=number % 2_000 == 0,
             created_at=at,
             updated_at=at,
             last_accessed_at=at,
@@ -69,6 +73,7 @@ def load(memory: Memory, first: int, count: int) -> float:
     seconds = 0.0
     for start in range(first, first + count, CHUNK):
         chunk = list(records(start, min(CHUNK, first + count - start), seed=start))
+        gc.freeze()  # what was made for the measurement is not part of it
         begun = time.perf_counter()
         memory.remember_many(chunk)
         seconds += time.perf_counter() - begun
@@ -97,6 +102,8 @@ def two_filters(pick: random.Random, size: int) -> KnowledgeFilter:
             KnowledgeFilter(tags=("tag-1",), confidence=ShareRange(at_least=0.99)),
             KnowledgeFilter(tags=(f"tag-{pick.randrange(2000, 5000)}",), created=TimeRange(since=since)),
             KnowledgeFilter(types=(pick.choice(TYPES),), created=TimeRange(before=since)),
+            KnowledgeFilter(sources=(Source.USER_TAUGHT,), pinned=True),
+            KnowledgeFilter(confidence=ShareRange(at_least=0.9), flagged=True),
         )
     )
 

@@ -240,7 +240,7 @@ def filled(open_engine: Any, postgres_url: str) -> Iterator[tuple[Memory, psycop
 
 def own_tables(raw: psycopg.Connection[Any]) -> list[str]:
     found = raw.execute(
-        "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename NOT IN ('treering_version', 'treering_identity')"
+        "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename NOT LIKE 'treering_%'"
     )
     return [name for (name,) in found]
 
@@ -254,7 +254,7 @@ def test_row_level_security_is_forced_on_every_table(filled: tuple[Memory, psyco
     _, raw = filled
     found = raw.execute(
         "SELECT relname, relrowsecurity AND relforcerowsecurity FROM pg_class "
-        "WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND relname NOT IN ('treering_version', 'treering_identity')"
+        "WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND relname NOT LIKE 'treering_%'"
     )
     secured = dict(found.fetchall())
     assert set(secured) == {*metadata.tables, "documents"}
@@ -294,7 +294,9 @@ def test_raw_sql_sees_and_changes_only_its_own_tenant_project_and_person(
 def test_the_key_of_every_table_begins_with_tenant_and_project(memory: Memory, tmp_path: Path) -> None:
     with memory.store.reading(memory.scope, NOW) as tx:
         inspector = inspect(tx._context.connection)  # type: ignore[attr-defined]
-        names = [name for name in inspector.get_table_names() if not name.startswith("treering_") and "lexicon" not in name]
+        names = [
+            name for name in inspector.get_table_names() if not name.startswith("treering_") and "lexicon" not in name
+        ]
         assert set(names) == {*metadata.tables, "documents"}
         for name in names:
             key = inspector.get_pk_constraint(name)["constrained_columns"]

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, exists, or_, select, true
 
 from treering.adapters.sql.codec import micros, primitive
-from treering.adapters.sql.kinds import Kind
+from treering.adapters.sql.kinds import FLAG, Kind
 from treering.adapters.sql.tables import facets
 from treering.core import queries
 from treering.core.queries import Filter, ShareRange, TimeRange
@@ -108,6 +108,16 @@ class AnyFacet:
 
 
 @dataclass(frozen=True, slots=True)
+class Flag:
+    """The record is so, or is not. Few are, and those few stand in the inverted index."""
+
+    name: str
+
+    def __call__(self, kind: Kind[Any], wanted: bool) -> ColumnElement[bool]:
+        return has_facet(kind, FLAG, (self.name,)) if wanted else kind.table.c[self.name].is_(False)
+
+
+@dataclass(frozen=True, slots=True)
 class EveryFacet:
     """The record carries all of the values."""
 
@@ -150,10 +160,10 @@ CONDITIONS: Mapping[type[Filter], Mapping[str, Condition]] = {
         "valid_at": _valid_at,
         "confidence": _share("confidence"),
         "language": _equal("language"),
-        "pinned": _equal("pinned"),
-        "needs_review": _equal("needs_review"),
-        "user_verified": _equal("user_verified"),
-        "flagged": _equal("flagged"),
+        "pinned": Flag("pinned"),
+        "needs_review": Flag("needs_review"),
+        "user_verified": Flag("user_verified"),
+        "flagged": Flag("flagged"),
         "stale": _is_set("stale_at"),
         "deprecated": _is_set("deprecated_at"),
     },

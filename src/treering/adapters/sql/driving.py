@@ -10,8 +10,8 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, func, select
 
-from treering.adapters.sql.conditions import CONDITIONS, AnyFacet, EveryFacet
-from treering.adapters.sql.kinds import Kind
+from treering.adapters.sql.conditions import CONDITIONS, AnyFacet, EveryFacet, Flag
+from treering.adapters.sql.kinds import FLAG, Kind
 from treering.adapters.sql.pages import Sort
 from treering.adapters.sql.tables import facets
 from treering.core.queries import Filter
@@ -88,6 +88,8 @@ def _candidates(scope: Scope, kind: Kind[Any], where: Filter) -> Iterator[tuple[
         condition = CONDITIONS[type(where)][field]
         if wanted and isinstance(condition, AnyFacet):
             yield field, _facet(scope, kind, condition.facet, condition.folded(wanted)), len(wanted)
+        elif wanted and isinstance(condition, Flag):
+            yield field, _facet(scope, kind, FLAG, (condition.name,)), 1
         elif wanted and isinstance(condition, EveryFacet):
             for value in wanted:
                 yield None, _facet(scope, kind, condition.facet, (value,)), 1

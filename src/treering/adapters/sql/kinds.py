@@ -21,6 +21,9 @@ from treering.core.values import Record
 
 V = TypeVar("V", bound=Record)
 
+FLAG = "flag"
+_FLAGS = ("pinned", "needs_review", "user_verified", "flagged")
+
 Facets = Mapping[str, Callable[[Any], tuple[str | None, ...]]]
 
 
@@ -63,6 +66,7 @@ KNOWLEDGE = Kind(
     orders=("created_at", "updated_at", "last_accessed_at", "confidence", "access_count"),
     facets={
         "text": lambda k: (text_digest(k.type, k.content),),
+        FLAG: lambda k: tuple(name for name in _FLAGS if k.__dict__[name]),
         "tag": lambda k: k.tags,
         "file": lambda k: k.files,
         "module": lambda k: k.modules,
