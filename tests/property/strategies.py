@@ -139,7 +139,7 @@ def _strategy(hint: Any, universe: str) -> st.SearchStrategy[Any]:
         return st.sampled_from(hint)
     if isinstance(hint, type) and issubclass(hint, Value):
         return st.deferred(lambda: values(hint, universe))
-    raise NotImplementedError(f"no strategy for {hint!r}: add its alias to _WIDE")
+    raise TypeError(f"no strategy for {hint!r}: add its alias to _WIDE")
 
 
 def _one_of(arguments: tuple[Any, ...], universe: str) -> st.SearchStrategy[Any]:

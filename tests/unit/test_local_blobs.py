@@ -77,7 +77,6 @@ def _files(root: Path) -> list[Path]:
     return [path for path in root.rglob("*") if path.is_file()]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 def test_killed_writers_leave_every_acknowledged_blob_whole_and_no_partial_one_visible(tmp_path: Path) -> None:
     blobs = LocalBlobs(tmp_path / "blobs")
     acknowledged: set[str] = set()
@@ -212,7 +211,6 @@ def reachable_directory() -> Iterator[Path]:
         yield Path(name) / "blobs"
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs permission bits")
 def test_a_store_without_the_right_to_write_still_reads(reachable_directory: Path) -> None:
     digest = LocalBlobs(reachable_directory).put(HERE, b"readable")
     for path in (*reachable_directory.rglob("*"), reachable_directory):

@@ -67,10 +67,6 @@ class Test(Value):
 class Compound(Value):
     """Conditions made of conditions."""
 
-    @property
-    def parts(self) -> "tuple[Condition, ...]":
-        raise NotImplementedError
-
     @model_validator(mode="after")
     def _readable_again(self) -> Self:
         if _depth(self) > NESTING:
@@ -82,34 +78,27 @@ class AllOf(Compound):
     form: Literal["all"] = "all"
     conditions: tuple["Condition", ...]
 
-    @property
-    def parts(self) -> "tuple[Condition, ...]":
-        return self.conditions
-
 
 class AnyOf(Compound):
     form: Literal["any"] = "any"
     conditions: tuple["Condition", ...]
-
-    @property
-    def parts(self) -> "tuple[Condition, ...]":
-        return self.conditions
 
 
 class Not(Compound):
     form: Literal["not"] = "not"
     condition: "Condition"
 
-    @property
-    def parts(self) -> "tuple[Condition, ...]":
-        return (self.condition,)
-
 
 Condition = Annotated[Test | AllOf | AnyOf | Not, Field(discriminator="form")]
 
 
 def _depth(condition: Value) -> int:
-    return 1 + max(map(_depth, condition.parts), default=0) if isinstance(condition, Compound) else 1
+    parts: tuple[Condition, ...] = ()
+    if isinstance(condition, AllOf | AnyOf):
+        parts = condition.conditions
+    elif isinstance(condition, Not):
+        parts = (condition.condition,)
+    return 1 + max(map(_depth, parts), default=0)
 
 
 class Strategy(Value):

@@ -36,12 +36,11 @@ from treering.adapters.sql.kinds import KINDS, Kind
 from treering.adapters.sql.migrate import refuse_another_programs
 from treering.adapters.sql.rows import insert_tuples
 from treering.adapters.sql.searching import best_rows
+from treering.adapters.sql.sqlite_errors import DAMAGED, explained
 from treering.adapters.sql.tables import documents
 from treering.core.errors import (
-    Conflict,
     NotADatabase,
     StoreError,
-    StoreFull,
     StoreReadOnly,
     StoreUnavailable,
 )
@@ -53,31 +52,10 @@ _HEADER = 100
 _CACHE_KIB = 16_000
 _BULK_CACHE_KIB = 200_000
 _LEXICON = Table("lexicon", MetaData(), Column("rowid"), Column("lexicon"), Column("terms"))
-_DAMAGED = "restore a backup, or run `treering doctor --repair` to save what is readable"
-
 # Documents of the full-text index that a check looks up, from each end.
 _SAMPLE = 200
 # What goes wrong with the file that is written to, when one is copied into another.
 _TARGET_ERRORS = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_READONLY", "SQLITE_PERM", "SQLITE_CANTOPEN")
-
-_AFTERMATH = ("no such savepoint", "cannot rollback")
-
-# First match wins. SQLite's own names for what went wrong, and what to do about it.
-_ERRORS: tuple[tuple[str, type[StoreError], str], ...] = (
-    ("SQLITE_BUSY", StoreUnavailable, "another process kept the database locked; end it, or try again later"),
-    ("SQLITE_LOCKED", StoreUnavailable, "another thread kept the database locked; try again"),
-    ("SQLITE_FULL", StoreFull, "the disk is full; free some room and try again, nothing stored is harmed"),
-    ("SQLITE_IOERR_WRITE", StoreFull, "the disk refused a write; free some room or check it, nothing stored is harmed"),
-    ("SQLITE_IOERR_SHMSIZE", StoreFull, "the disk is full; free some room and try again, nothing stored is harmed"),
-    ("SQLITE_READONLY", StoreReadOnly, "the file or its folder cannot be written; change its permissions"),
-    ("SQLITE_PERM", StoreReadOnly, "the file cannot be opened; change its permissions"),
-    ("SQLITE_CANTOPEN", StoreReadOnly, "the file cannot be opened; check that it and its folder can be written"),
-    ("SQLITE_NOTADB", NotADatabase, "the file is not a SQLite database; choose another path"),
-    ("SQLITE_CORRUPT", NotADatabase, f"the file is damaged; {_DAMAGED}"),
-    ("SQLITE_FORMAT", NotADatabase, f"the file is damaged; {_DAMAGED}"),
-    ("SQLITE_IOERR", StoreUnavailable, "the disk failed; check it, then open again"),
-    ("SQLITE_TOOBIG", StoreError, "a value is larger than SQLite holds; store it in parts"),
-)
 
 
 class SQLite:
@@ -113,7 +91,7 @@ class SQLite:
         try:
             yield
         except (DBAPIError, sqlite3.Error) as exc:
-            raise self._explain(_reason(exc)) from exc
+            raise explained(exc, self._path) from exc
         except PoolTimeout as exc:
             raise StoreUnavailable(f"{self._path}: every connection is busy; close transactions sooner") from exc
 
@@ -204,7 +182,7 @@ class SQLite:
         damage = self.damage(connection)
         return (
             Check("engine", True, f"SQLite {sqlite3.sqlite_version}, embedded"),
-            Check("integrity", not damage, damage or "ok", _DAMAGED if damage else ""),
+            Check("integrity", not damage, damage or "ok", DAMAGED if damage else ""),
             self._check_search(connection),
         )
 
@@ -238,7 +216,7 @@ class SQLite:
         except sqlite3.Error as exc:
             if not exc.sqlite_errorname.startswith(_TARGET_ERRORS):
                 raise
-            raise _explained(exc, target.parent) from exc
+            raise explained(exc, target.parent) from exc
         finally:
             unfinished.unlink(missing_ok=True)
         return copied
@@ -248,7 +226,7 @@ class SQLite:
         copy.execute("PRAGMA journal_mode = DELETE")
         problems = copy.execute("PRAGMA integrity_check(1)").fetchone()[0]
         if problems != "ok":
-            raise NotADatabase(f"{self._path}: the copy is damaged ({problems}); {_DAMAGED}")
+            raise NotADatabase(f"{self._path}: the copy is damaged ({problems}); {DAMAGED}")
         copy.execute(f"UPDATE {IDENTITY_TABLE} SET id = ?", (identity,))
         copy.commit()
         everyone = " UNION ".join(f'SELECT tenant, project FROM "{kind.table.name}"' for kind in KINDS)
@@ -355,19 +333,6 @@ class SQLite:
             return None
         return status.st_dev, status.st_ino
 
-    def _explain(self, exc: BaseException | None) -> StoreError | Conflict:
-        if (getattr(exc, "sqlite_errorname", "") or "").startswith("SQLITE_CONSTRAINT"):
-            return Conflict(f"the database refused the change: {exc}")
-        return _explained(exc, self._path)
-
-
-def _explained(exc: BaseException | None, place: Path) -> StoreError:
-    name = getattr(exc, "sqlite_errorname", "") or ""
-    for prefix, error, advice in _ERRORS:
-        if name.startswith(prefix):
-            return error(f"{place}: {advice} ({exc})")
-    return StoreError(f"{place}: {exc}")
-
 
 def _create_for_this_user_only(path: Path) -> None:
     """An empty file, whose permissions SQLite gives to the log beside it too; what is there stays as it is.
@@ -406,17 +371,6 @@ def _search_problem(connection: Connection) -> str:
             if word and connection.exec_driver_sql(found, (f'"{word}"', docid)).first() is None:
                 return f"document {docid} is not found by its own words"
     return ""
-
-
-def _reason(exc: BaseException) -> BaseException:
-    """What went wrong first: on a full disk SQLite ends the transaction by itself, and then undoing it fails too."""
-    link: BaseException | None = exc
-    while link is not None:
-        error = link.orig if isinstance(link, DBAPIError) else link
-        if isinstance(error, sqlite3.Error) and not str(error).startswith(_AFTERMATH):
-            return error
-        link = link.__context__
-    return exc
 
 
 def _patiently(attempt: Callable[[], object], seconds: float) -> None:
