@@ -316,6 +316,9 @@ class SQLite:
                 raise StoreReadOnly(f"there is no folder {self._path.parent}; create it first")
             if self._path.exists() and 0 < self._path.stat().st_size < _HEADER:
                 raise NotADatabase(f"{self._path}: the file is not a SQLite database; choose another path")
+            if self._path.exists() and not os.access(self._path, os.W_OK):
+                # SQLite would leave a log beside it that nobody can write either.
+                raise StoreReadOnly(f"{self._path}: the file cannot be written; change its permissions")
         except OSError as exc:
             raise StoreReadOnly(f"{self._path}: {exc.strerror or exc}; check the path and its permissions") from exc
 
