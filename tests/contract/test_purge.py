@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ def all_rows(engine: str, tmp_path: Path, request: pytest.FixtureRequest) -> All
     """Every row of every table as text, read past the store and past row-level security."""
 
     def sqlite_rows() -> dict[str, list[str]]:
-        with sqlite3.connect(tmp_path / "memory.db") as raw:
+        with closing(sqlite3.connect(tmp_path / "memory.db")) as raw:
             names = [name for (name,) in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
             return {name: [repr(row) for row in raw.execute(f'SELECT * FROM "{name}"')] for name in names}
 
