@@ -5,6 +5,7 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -52,9 +53,9 @@ def postgres_admin_url() -> str:
     return os.environ["TREERING_TEST_POSTGRES_URL"]
 
 
-@pytest.fixture(scope="session")
-def postgres_url(postgres_admin_url: str) -> Iterator[str]:
-    """A database of this test process, opened as an ordinary role, so that row-level security is in force."""
+@contextmanager
+def own_database(postgres_admin_url: str) -> Iterator[str]:
+    """An empty database, opened as an ordinary role, so that row-level security is in force."""
     import psycopg
     from sqlalchemy import make_url
 
@@ -66,6 +67,13 @@ def postgres_url(postgres_admin_url: str) -> Iterator[str]:
     with psycopg.connect(postgres_admin_url, autocommit=True) as admin:
         admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
         admin.execute(f"DROP ROLE {name}")
+
+
+@pytest.fixture(scope="session")
+def postgres_url(postgres_admin_url: str) -> Iterator[str]:
+    """The database of this test process."""
+    with own_database(postgres_admin_url) as url:
+        yield url
 
 
 @pytest.fixture(params=ENGINES)

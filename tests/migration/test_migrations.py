@@ -9,7 +9,6 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import psycopg
 import pytest
@@ -21,6 +20,7 @@ from sqlalchemy import Engine, MetaData, insert, inspect, make_url
 from sqlalchemy import text as sql
 
 import treering
+from tests.conftest import own_database
 from tests.samples import COLLECTIONS, NOW, collection, put, sample
 from treering.adapters.sql import migrate
 from treering.adapters.sql.context import Dialect
@@ -42,14 +42,8 @@ SCOPE = Scope(tenant="frozen", project="p")
 @pytest.fixture
 def fresh_postgres(postgres_admin_url: str) -> Iterator[str]:
     """A database that nothing was ever written to."""
-    name = f"fresh_{uuid4().hex[:12]}"
-    with psycopg.connect(postgres_admin_url, autocommit=True) as admin:
-        admin.execute(f"CREATE ROLE {name} LOGIN PASSWORD 'treering'")
-        admin.execute(f"CREATE DATABASE {name} OWNER {name}")
-    yield make_url(postgres_admin_url).set(username=name, password="treering", database=name).render_as_string(False)
-    with psycopg.connect(postgres_admin_url, autocommit=True) as admin:
-        admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
-        admin.execute(f"DROP ROLE {name}")
+    with own_database(postgres_admin_url) as url:
+        yield url
 
 
 @pytest.fixture
