@@ -4,10 +4,11 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format bench bench-store bench-postgres bench-secrets bench-startup clean
+.PHONY: help run test check format bench bench-store bench-postgres bench-secrets bench-startup bench-retrieval \
+        bench-weights bench-query-kinds bench-peers bench-search clean
 
 help:  ## show this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 24
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 27
 
 # pip learned dependency groups in 25.1; older ones are upgraded inside the virtual environment only.
 $(VENV)/.pip: constraints.txt
@@ -43,7 +44,7 @@ format: $(VENV)/.dev  ## rewrite the code in the house format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: bench-store bench-postgres bench-secrets bench-startup  ## measure every figure in bench/RESULTS.md
+bench: bench-store bench-postgres bench-secrets bench-startup bench-search bench-retrieval bench-weights bench-query-kinds bench-peers  ## measure every figure in bench/RESULTS.md
 
 bench-store: $(VENV)/.bench  ## embedded engine up to 1,000,000 records
 	$(BIN)/python -m bench.store
@@ -56,6 +57,23 @@ bench-secrets: $(VENV)/.bench  ## secret detection, both ways
 
 bench-startup: $(VENV)/.bench  ## import and command start-up
 	$(BIN)/python -m bench.startup
+
+bench-search: $(VENV)/.bench  ## search as the store grows to 1,000,000 records, and on PostgreSQL
+	$(BIN)/python -m bench.search_speed
+	$(BIN)/python -m bench.search_postgres
+
+bench-retrieval: $(VENV)/.bench  ## what is found on public sets, against plainer ways
+	$(BIN)/python -m bench.retrieval
+	$(BIN)/python -m bench.retrieval --engines
+
+bench-weights: $(VENV)/.bench  ## how the weights of the fusion are learned
+	$(BIN)/python -m bench.weights
+
+bench-query-kinds: $(VENV)/.bench  ## query kinds and time words
+	$(BIN)/python -m bench.query_kinds
+
+bench-peers: $(VENV)/.bench  ## other memory libraries on the same sets
+	$(BIN)/python -m bench.peers
 
 clean:  ## remove everything that make created
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

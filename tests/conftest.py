@@ -23,6 +23,9 @@ settings.register_profile(
 )
 settings.load_profile("default")
 
+# A model server that happens to run on this machine is not part of the tests.
+os.environ["TREERING_EMBEDDER"] = "bundled"
+
 _server: list[tuple[object, Path]] = []
 
 
@@ -53,8 +56,18 @@ def postgres_admin_url() -> str:
     return os.environ["TREERING_TEST_POSTGRES_URL"]
 
 
+def create_pgvector(postgres_admin_url: str, url: str) -> None:
+    """It takes a superuser; Treering finds it when the next vectors come."""
+    import psycopg
+    from sqlalchemy import make_url
+
+    own = make_url(postgres_admin_url).set(database=make_url(url).database)
+    with psycopg.connect(own.render_as_string(False), autocommit=True) as admin:
+        admin.execute("CREATE EXTENSION vector")
+
+
 @contextmanager
-def own_database(postgres_admin_url: str) -> Iterator[str]:
+def own_database(postgres_admin_url: str, *, pgvector: bool = True) -> Iterator[str]:
     """An empty database, opened as an ordinary role, so that row-level security is in force."""
     import psycopg
     from sqlalchemy import make_url
@@ -63,7 +76,10 @@ def own_database(postgres_admin_url: str) -> Iterator[str]:
     with psycopg.connect(postgres_admin_url, autocommit=True) as admin:
         admin.execute(f"CREATE ROLE {name} LOGIN PASSWORD 'treering'")
         admin.execute(f"CREATE DATABASE {name} OWNER {name}")
-    yield make_url(postgres_admin_url).set(username=name, password="treering", database=name).render_as_string(False)
+    url = make_url(postgres_admin_url).set(username=name, password="treering", database=name).render_as_string(False)
+    if pgvector:
+        create_pgvector(postgres_admin_url, url)
+    yield url
     with psycopg.connect(postgres_admin_url, autocommit=True) as admin:
         admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
         admin.execute(f"DROP ROLE {name}")

@@ -13,12 +13,14 @@ from treering.core.fingerprints import ErrorFingerprint
 from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
 from treering.core.history import AuditEntry, Revision
 from treering.core.jobs import Job
+from treering.core.language.terms import codes_of, query_terms
 from treering.core.patterns import Pattern
 from treering.core.records import Knowledge
 from treering.core.redaction import without_secrets
 from treering.core.settings import Settings, StoreSettings
 from treering.core.turns import Session, Turn
 from treering.core.values import Record
+from treering.ports.index import Wanted
 
 NOW = datetime(2026, 5, 8, 13, 56, tzinfo=UTC)
 
@@ -115,6 +117,14 @@ def put(tx: Any, values: Iterable[Record]) -> None:
     for value in values:
         into = collection(tx, type(value))
         (into.put_many if hasattr(into, "put_many") else into.create_many)([value])
+
+
+def by_words(tx: Any, query: str, **filters: queries.Filter) -> set[str]:
+    """The ids of what holds any word of the query, of the kinds that a filter is given for."""
+    words = [codes_of(term.forms) for term in query_terms(query, tx.index.languages())]
+    found = tx.index.candidates(Wanted(words), tuple(filters), most=10_000)
+    # What stands beside them in a conversation comes along, whatever its words.
+    return {id for _, id in tx.index.confirmed(filters, found.number[found.words > 0]).values()}
 
 
 def free_of_secrets(value: Record) -> bool:

@@ -16,15 +16,17 @@ from treering import __version__
 from treering.archive.backup import blobs_beside
 from treering.core.errors import InvalidInput, PluginFailed, StoreReadOnly
 from treering.core.jobs import Job
+from treering.core.model_choice import from_environment
 from treering.core.payloads import KnowledgeType, register_knowledge_type
 from treering.core.redaction import refuse_secret
 from treering.core.scope import Scope
 from treering.core.settings import Settings
 from treering.core.values import KEY_BYTES
-from treering.learn.jobs import Worker
+from treering.learn.jobs import Handler, Worker
 from treering.memory import Memory, Ports
 from treering.ports.blobs import Blobs
 from treering.ports.clock import Clock, NewId
+from treering.ports.models import Models
 from treering.ports.store import Store
 
 if TYPE_CHECKING:
@@ -62,7 +64,7 @@ def open(
     the project is then that repository's, if none is named. In a place that is given it is called `default`.
     """
     load_plug_ins()
-    chosen = settings or Settings()
+    chosen = from_environment(settings or Settings(), os.environ)
     scope = Scope.make(
         tenant=tenant or os.environ.get("TREERING_TENANT") or "local",
         project=project or os.environ.get("TREERING_PROJECT") or _project_in(path_or_url),
@@ -74,11 +76,14 @@ def open(
     if location is None:
         location = str(_made(data_directory() / current_project()) / "memory.db")
     store = open_store(location, blobs or os.environ.get("TREERING_BLOBS"), chosen)
-    worker = Worker(store, _handlers(store), clock, chosen.jobs, name=f"{socket.gethostname()}:{os.getpid()}")
+    models = _models(chosen)
+    handlers = _handlers(store, models, chosen, clock)
+    worker = Worker(store, handlers, clock, chosen.jobs, name=f"{socket.gethostname()}:{os.getpid()}")
     ports = Ports(
         store=store,
         blobs=store.blobs,
         worker=worker,
+        models=models,
         clock=clock,
         new_id=new_id,
         open_embedded=lambda path: open_store(str(path), None, chosen),
@@ -185,8 +190,20 @@ def data_directory() -> Path:
     return user_data_path("treering", appauthor=False)
 
 
-def _handlers(store: Store) -> Mapping[str, partial[None]]:
-    return {"sweep_blobs": partial(_sweep_blobs, store)}
+def _handlers(store: Store, models: Models, settings: Settings, clock: Clock) -> Mapping[str, Handler]:
+    def embed(scope: Scope, job: Job, _moment: datetime) -> None:
+        from treering.retrieve.embed import do_embedding
+
+        do_embedding(scope, store, job, clock, models=models, settings=settings)
+
+    return {"sweep_blobs": partial(_sweep_blobs, store), "embed": embed}
+
+
+def _models(settings: Settings) -> Models:
+    """What the settings say; where they leave the choice open, what the environment says."""
+    from treering.adapters.models.choosing import ChosenModels
+
+    return ChosenModels(settings, os.environ)
 
 
 def _sweep_blobs(store: Store, scope: Scope, job: Job, moment: datetime) -> None:

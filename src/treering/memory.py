@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from treering.archive.backup import OpenEmbedded, backup
 from treering.archive.export import export_lines, export_to
@@ -13,6 +13,7 @@ from treering.archive.restore import Imported, import_lines, lines_of
 from treering.core.episodes import Episode
 from treering.core.errors import NotFound
 from treering.core.history import Action, HistoryEntry
+from treering.core.phases import Phase
 from treering.core.queries import KnowledgeFilter, TurnFilter
 from treering.core.records import Knowledge
 from treering.core.scope import Scope
@@ -25,9 +26,14 @@ from treering.learn.jobs import Settled, Worker
 from treering.learn.teach import Reason, Teaching
 from treering.ports.blobs import Blobs
 from treering.ports.clock import Clock, NewId
+from treering.ports.models import Models
 from treering.ports.store import Store
-from treering.retrieve.recall import ALL_KNOWLEDGE, ALL_TURNS, Answer, Recall, recall, standing
+from treering.retrieve.answer import Answer
+from treering.retrieve.request import ALL_KNOWLEDGE, ALL_TURNS, Recall, standing
 from treering.session.turns import add_turn
+
+if TYPE_CHECKING:
+    from treering.inject.pack import Packed
 
 
 @dataclass(frozen=True)
@@ -37,6 +43,7 @@ class Ports:
     store: Store
     blobs: Blobs
     worker: Worker
+    models: Models
     clock: Clock
     new_id: NewId
     open_embedded: OpenEmbedded
@@ -50,6 +57,7 @@ class Memory:
         self.scope = scope
         self.store = ports.store
         self.settings = settings
+        self.models = ports.models
         self._ports = ports
         self._teaching = Teaching(ports.store, settings.knowledge, ports.new_id)
 
@@ -85,14 +93,37 @@ class Memory:
         knowledge: KnowledgeFilter | None = ALL_KNOWLEDGE,
         turns: TurnFilter | None = ALL_TURNS,
         superseded: bool = False,
+        files: Iterable[str] = (),
+        phase: Phase | str | None = None,
+        explain: bool = False,
     ) -> Answer:
         """The best matching records and turns. A filter narrows its kind; None leaves that kind out.
 
-        What was corrected or flagged stays out unless `superseded` asks for it.
+        What was corrected or flagged stays out unless `superseded` asks for it. `files` are those in play now, `phase`
+        what the work is at; `explain` tells why each result stands where it stands.
         """
-        current = knowledge if knowledge is None or superseded else standing(knowledge)
-        wanted = Recall(query, current, turns, self.settings.recall.limit if limit is None else limit)
-        return recall(self.scope, self.store, self._ports.clock(), wanted, self.settings.recall)
+        from treering.retrieve.recall import recall
+
+        wanted = Recall(
+            query=query,
+            knowledge=knowledge if knowledge is None or superseded else standing(knowledge),
+            turns=turns,
+            limit=self.settings.recall.limit if limit is None else limit,
+            files=tuple(files),
+            phase=None if phase is None else Phase.named(phase),
+            explain=explain,
+        )
+        return recall(self.scope, self.store, self._ports.clock(), wanted, settings=self.settings, models=self.models)
+
+    def pack(
+        self, query: str, *, phase: Phase | str | None = None, budget: int | None = None, **options: Any
+    ) -> "Packed":
+        """What `recall` finds as text for a prompt, each item cited, in a budget of tokens; `options` are recall's."""
+        from treering.inject.pack import pack
+
+        found = self.recall(query, phase=phase, **{"limit": self.settings.pack.results, **options})
+        chosen = None if phase is None else Phase.named(phase)
+        return pack(found.hits, phase=chosen, budget=budget, settings=self.settings.pack)
 
     def get(self, id: str) -> Knowledge | Turn | Episode:
         """The record, turn or episode with this id, also when it was superseded; forgotten ones are not found."""
@@ -131,7 +162,7 @@ class Memory:
             self._teaching.forget(self.scope, self._ports.clock(), id)
             return
         self._teaching.purge(self.scope, self._ports.clock(), id)
-        self.settle()
+        self._ports.worker.settle(self.scope, self.settings.store.busy_seconds)
         self.store.forget_traces()
 
     def undo(self, id: str) -> Knowledge | Turn | Episode | None:
@@ -151,7 +182,10 @@ class Memory:
         return stats(self.scope, self.store, self._ports.clock())
 
     def settle(self, timeout: float = 60.0) -> Settled:
-        """Wait until background work is done."""
+        """Do the background work, or wait until it is done: documents get their vectors, blobs are swept."""
+        from treering.retrieve.embed import queue_embedding
+
+        queue_embedding(self.scope, self.store, self._ports.clock(), self._ports.models, self._ports.new_id())
         return self._ports.worker.settle(self.scope, timeout)
 
     def export(self, path: str | Path, *, history: bool = False) -> int:
@@ -178,11 +212,21 @@ class Memory:
         now = self._ports.clock()
         if repair:
             self._note(Action.REPAIR)
-        return examine(self.scope, self.store, self._ports.blobs, now, version=self._ports.version, repair=repair)
+        return examine(
+            self.scope,
+            self.store,
+            self._ports.blobs,
+            now,
+            models=self._ports.models,
+            embedder=self.settings.embedder,
+            version=self._ports.version,
+            repair=repair,
+        )
 
     def close(self) -> None:
-        """Let go of the database. Everything acknowledged is stored already."""
+        """Let go of the database and the models. Everything acknowledged is stored already."""
         self.store.close()
+        self._ports.models.close()
 
     def _note(self, action: Action, **detail: object) -> None:
         note(self.scope, self.store, self._ports.clock(), self._ports.new_id(), action, **detail)

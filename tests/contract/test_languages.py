@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.samples import NOW, by_words
+from treering.core.queries import KnowledgeFilter
 from treering.memory import Memory
 
 TEXTS = {
@@ -34,4 +36,6 @@ TEXTS = {
 def test_a_word_inside_a_run_is_found(memory: Memory, query: str, wanted: str) -> None:
     for id, text in TEXTS.items():
         memory.remember(text, id=id)
-    assert [hit.id for hit in memory.recall(query)] == [wanted]
+    assert memory.recall(query)[0].id == wanted
+    with memory.store.reading(memory.scope, NOW) as tx:
+        assert by_words(tx, query, knowledge=KnowledgeFilter()) == {wanted}

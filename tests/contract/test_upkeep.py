@@ -5,13 +5,14 @@ import time
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import text as sql
 
 import treering
 from tests.conftest import OpenMemory
-from tests.samples import NOW, SMALL_BLOBS, sample
+from tests.samples import NOW, SMALL_BLOBS, by_words, sample
 from treering.compose import now
 from treering.core.episodes import Episode
 from treering.core.errors import BlobMissing
@@ -170,13 +171,74 @@ def test_a_check_sees_that_facets_are_gone_and_repair_brings_them_back(memory: M
     assert problems(memory) == {}
 
 
-def test_a_check_sees_that_the_search_index_is_gone(open_engine: OpenMemory) -> None:
-    memory = open_engine("sqlite")
-    memory.remember("found by its words")
-    run(memory, "INSERT INTO lexicon(lexicon) VALUES ('delete-all')")
-    assert "search index" in problems(memory)
+INDEXES = {"sqlite": ("vectors",), "postgresql": ("postings", "vectors", "nearby")}
+HARM = {
+    "gone": "DELETE FROM documents WHERE id = 'harmed'",
+    "other words": "UPDATE documents SET codes = (SELECT codes FROM documents WHERE id = 'whole'), "
+    "counts = (SELECT counts FROM documents WHERE id = 'whole') WHERE id = 'harmed'",
+    "another person's": "UPDATE documents SET owner = 'stranger' WHERE id = 'harmed'",
+    "of no record": "UPDATE documents SET id = 'nobody' WHERE id = 'harmed'",
+}
+
+
+def read(memory: Memory, statement: str) -> list[Any]:
+    with memory.store.reading(memory.scope, NOW) as tx:
+        return list(tx._context.connection.execute(sql(statement)).all())  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("harm", HARM)
+def test_a_check_sees_documents_that_differ_and_repair_makes_only_those_anew(memory: Memory, harm: str) -> None:
+    memory.remember("found by its words", id="harmed")
+    memory.remember("left as it was", id="whole")
+    assert len(memory.recall("found words left")) == 2
+    kept = "SELECT documents.*, digest, vector FROM documents JOIN vectors USING (number) WHERE id = 'whole'"
+    before = read(memory, kept)
+    run(memory, HARM[harm])
+
+    assert "1 of 2 knowledge records" in problems(memory)["facets"]
+    memory.doctor(repair=True)
+
+    assert problems(memory) == {}
+    assert read(memory, kept) == before
+    assert len(before) == 1
+    with memory.store.reading(memory.scope, NOW) as tx:
+        assert by_words(tx, "words", knowledge=treering.KnowledgeFilter()) == {"harmed"}
+        assert by_words(tx, "left", knowledge=treering.KnowledgeFilter()) == {"whole"}
+    assert "meaning of some" not in memory.recall("words").missing
+
+
+def test_repair_leaves_nothing_of_documents_that_are_gone(memory: Memory, engine: str) -> None:
+    memory.remember("found by its words", id="harmed")
+    assert memory.recall("words")
+    run(memory, HARM["gone"])
+    memory.doctor(repair=True)
+    for table in INDEXES[engine]:
+        assert read(memory, f"SELECT number FROM {table} WHERE number NOT IN (SELECT number FROM documents)") == []
+
+
+def test_a_check_sees_that_words_of_documents_are_gone_and_repair_brings_them_back(open_engine: OpenMemory) -> None:
+    memory = open_engine("postgresql")
+    memory.remember("found by its words", id="harmed")
+    run(memory, "DELETE FROM postings")
+    assert problems(memory)
     memory.doctor(repair=True)
     assert problems(memory) == {}
+    held = "SELECT number, count(*) FROM postings GROUP BY number ORDER BY number"
+    assert read(memory, held) == read(memory, "SELECT number, length(counts) FROM documents ORDER BY number")
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("which", ["first", "last"])
+def test_a_vector_that_was_lost_is_made_again(open_memory: OpenMemory, which: str) -> None:
+    with open_memory() as memory:
+        for id in ("first", "last"):
+            memory.remember(f"the {id} of its kind", id=id)
+        assert memory.recall("kind")
+        run(memory, f"DELETE FROM vectors WHERE number = (SELECT number FROM documents WHERE id = '{which}')")
+    again = open_memory()
+    again.doctor(repair=True)
+    assert "meaning of some" not in again.recall("kind").missing
+    assert len(read(again, "SELECT number FROM vectors")) == 2
 
 
 def test_a_check_waits_for_no_writer_and_keeps_none_waiting(open_memory: OpenMemory) -> None:

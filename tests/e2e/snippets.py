@@ -79,6 +79,7 @@ class Reader:
             "HOME": str(self.folder),
             "TREERING_DATA_DIR": str(self.folder / "data"),
             "TREERING_TENANT": self.folder.name,
+            "TREERING_EMBEDDER": "bundled",
             "LANG": "C.UTF-8",
         }
         return subprocess.run(

@@ -53,4 +53,5 @@ class Terminal:
     def variables(self, more: dict[str, str]) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("TREERING_")}
         home = {"HOME": str(self.folder), "TREERING_DATA_DIR": str(self.folder / "data"), "COLUMNS": "100"}
-        return kept | home | self.environment | more
+        # Not the Ollama that may run on this machine.
+        return kept | home | {"TREERING_EMBEDDER": "bundled"} | self.environment | more

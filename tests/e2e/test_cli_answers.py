@@ -27,6 +27,7 @@ def typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     """Types a command in an empty folder, on a terminal so wide that no line breaks."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TREERING_DB", "memory.db")
+    monkeypatch.setenv("TREERING_EMBEDDER", "bundled")
     monkeypatch.setenv("COLUMNS", "300")
     monkeypatch.delenv("TREERING_DEBUG", raising=False)
 
@@ -47,7 +48,7 @@ def test_filters_narrow(typed: Typed) -> None:
         assert typed(*command).code == 0
 
     def ids(*filters: str) -> set[str]:
-        return {hit["id"] for hit in json.loads(typed("recall", "alpha", *filters, "--json").out)["hits"]}
+        return {hit["id"] for hit in json.loads(typed("search", "alpha", *filters, "--json").out)["hits"]}
 
     assert ids() == {"k1", "k2", "t1", "t2"}
     assert ids("--knowledge-only") == ids("--min-confidence", "0.5") == {"k1", "k2"}
@@ -65,14 +66,14 @@ def test_a_duplicate_gives_way(typed: Typed) -> None:
     typed("remember", "Tuesdays are for shipping", "--id", "b")
 
     assert "b gives way to" in typed("correct", "b", "--reason", "duplicate", "--duplicate-of", "a").out
-    assert [hit["id"] for hit in json.loads(typed("recall", "tuesdays", "--json").out)["hits"]] == ["a"]
+    assert [hit["id"] for hit in json.loads(typed("search", "tuesdays", "--json").out)["hits"]] == ["a"]
 
 
 def test_a_terminal_never_obeys_what_is_stored(typed: Typed) -> None:
     hostile = "red \x1b[31malert\x1b]0;title\x07 \u202eabc"
     typed("remember", hostile, "--id", "h")
 
-    shown = typed("get", "h").out + typed("recall", "alert").out + typed("history", "h").out
+    shown = typed("get", "h").out + typed("search", "alert").out + typed("history", "h").out
 
     assert "alert" in shown
     assert not {"\x1b", "\x07", "\u202e"} & set(shown)
@@ -109,20 +110,25 @@ def test_a_person_is_believed_more_than_a_program(typed: Typed) -> None:
     ("arguments", "kind", "says"),
     [
         (("get", "nope"), "NotFound", "nothing is stored under 'nope' in project 'test_what"),
-        (("confirm", "nope"), "NotFound", "`treering recall` finds ids"),
+        (("confirm", "nope"), "NotFound", "`treering search` finds ids"),
         (("history", "nope"), "NotFound", "nothing was ever stored"),
         (("undo", "nope"), "NotFound", "nothing is stored"),
         (("remember", "x", "--type", "opinion"), "InvalidInput", "unknown knowledge type 'opinion'; use one of causal"),
-        (("recall", "x", "--type", "opinion"), "InvalidInput", "unknown knowledge type 'opinion'"),
+        (("search", "x", "--type", "opinion"), "InvalidInput", "unknown knowledge type 'opinion'"),
         (("remember", "x", "--source", "rumour"), "InvalidInput", "source: Input should be 'agent_explicit'"),
         (("remember", "x", "--confidence", "7"), "InvalidInput", "confidence"),
         (("remember", "x", "--file", "../up.py"), "InvalidInput", "leaves the project"),
         (("remember", ""), "InvalidInput", "content"),
         (("turn", "x", "--session", "s", "--at", "someday"), "InvalidInput", "'someday' is not a date"),
         (("turn", "x", "--session", "s", "--role", "boss"), "InvalidInput", "role: Input should be 'user'"),
-        (("recall", "x", "--since", "someday"), "InvalidInput", "'someday' is not a date"),
-        (("recall", "x", "--role", "user", "--tag", "t"), "InvalidInput", "leave one side out"),
-        (("recall", "x", "--limit", "0"), "InvalidInput", "limit is 0; ask for 1 to 1000"),
+        (("search", "x", "--since", "someday"), "InvalidInput", "'someday' is not a date"),
+        (("search", "x", "--role", "user", "--tag", "t"), "InvalidInput", "leave one side out"),
+        (("search", "x", "--limit", "0"), "InvalidInput", "limit is 0; ask for 1 to 1000"),
+        (("search", "x", "--phase", "lunch"), "InvalidInput", "there is no phase 'lunch'; choose one of define"),
+        (("search", "x", "--budget", "9"), "InvalidInput", "add --pack"),
+        (("search", "x", "--pack", "--budget", "-1"), "InvalidInput", "the budget is -1"),
+        (("search", "x", "--pack", "--explain"), "InvalidInput", "leave it out to see --explain"),
+        (("search", "x", "--in-play", "../up.py"), "InvalidInput", "leaves the project"),
         (("correct", "x", "--reason", "boring"), "InvalidInput", "'boring' is no reason; use one of inaccurate"),
         (("correct", "x", "--reason", "duplicate"), "InvalidInput", "names the record it repeats"),
         (("forget", "x", "--hard"), "InvalidInput", "add --yes"),
@@ -137,7 +143,7 @@ def test_a_person_is_believed_more_than_a_program(typed: Typed) -> None:
         (("stats", "--db", "postgresql://treering@127.0.0.1:1/none"), "StoreUnavailable", "127.0.0.1"),
         (("remembr", "x"), "Usage", "Did you mean 'remember'"),
         (("turn", "x"), "Usage", "--session"),
-        (("recall", "--limit", "many"), "Usage", "`treering recall --help` shows what it takes"),
+        (("search", "--limit", "many"), "Usage", "`treering search --help` shows what it takes"),
         (("get",), "Usage", "ID"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
@@ -216,7 +222,7 @@ def test_repair_saves_what_is_readable_of_a_damaged_file(typed: Typed, tmp_path:
     assert repaired["salvaged"]["saved"]["knowledge"] > 0
     assert repaired["salvaged"]["lost"] != []
     assert len(Path(repaired["salvaged"]["kept_aside"]).read_bytes()) == len(whole) * 2 // 3
-    assert typed("recall", "number").code == 0
+    assert typed("search", "number").code == 0
 
 
 @pytest.mark.parametrize("content", ["text", "database"])

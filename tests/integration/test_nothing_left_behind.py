@@ -71,7 +71,7 @@ def test_an_open_that_fails_leaves_no_open_file(tmp_path: Path) -> None:
 
 def test_the_log_does_not_grow_without_end(tmp_path: Path) -> None:
     with treering.open(tmp_path / "memory.db") as memory:
-        for number in range(120):
+        for number in range(200):
             memory.remember(f"fact {number} " + "long " * 12_000)
         sizes = memory.store.sizes(memory.scope)
     assert sizes["write-ahead log"] < 9_000_000 < sizes["database"]
@@ -117,15 +117,15 @@ def test_two_memories_on_one_file_keep_what_the_other_process_checkpoints(tmp_pa
 
 
 def test_a_forked_child_and_its_parent_both_go_on_with_their_memory(memory: Memory) -> None:
-    memory.remember("from the parent", id="before")
+    memory.remember("written by the parent", id="before")
 
     def child() -> str:
-        memory.remember("from the child", id="child")
-        return ",".join(sorted(hit.id for hit in memory.recall("from")))
+        memory.remember("written by the child", id="child")
+        return ",".join(sorted(hit.id for hit in memory.recall("written")))
 
     assert _in_child(child) == "before,child"
-    memory.remember("from the parent again", id="after")
-    assert {hit.id for hit in memory.recall("from")} == {"before", "child", "after"}
+    memory.remember("written by the parent again", id="after")
+    assert {hit.id for hit in memory.recall("written")} == {"before", "child", "after"}
     assert_healthy(memory)
 
 

@@ -244,7 +244,7 @@ def test_a_file_in_use_is_not_replaced(copy: Path, crew: Crew) -> None:
     crew.kill(pid)
     salvage(copy)
     with treering.open(copy, project="p") as memory:
-        assert [hit.text for hit in memory.recall("still")] == ["still written to the same file"]
+        assert [hit.text for hit in memory.recall("written")] == ["still written to the same file"]
 
 
 def test_a_project_whose_blobs_are_gone_keeps_everything_else(copy: Path, original: dict[str, Record]) -> None:

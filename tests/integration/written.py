@@ -6,10 +6,8 @@ from collections.abc import Iterable
 from tests.integration.crew import Crew
 from tests.integration.crew_members import RECORDS, TURNS, text_of
 from treering.compose import now
-from treering.core.queries import KnowledgeFilter
+from treering.core.queries import KnowledgeFilter, TurnFilter
 from treering.memory import Memory
-
-_ALL = 1_000_000
 
 
 def assert_whole(memory: Memory, crew: Crew) -> int:
@@ -24,11 +22,11 @@ def assert_whole(memory: Memory, crew: Crew) -> int:
         for group, parts in groups.items():
             kept = {record.id for record in tx.knowledge.stream(KnowledgeFilter(tags=(group,)))}
             assert kept == {id for id in parts if tagged.get(id) == (group,)}
-        found = [*tx.knowledge.search("written blob", limit=_ALL), *tx.turns.search("written blob", limit=_ALL)]
-        for id in sorted(texts)[:: len(texts) // 40 + 1]:
-            collection = tx.knowledge if id in tagged else tx.turns
-            assert [match.value.id for match in collection.search(id.replace("-", ""))] == [id]
-    assert sorted(match.value.id for match in found) == sorted(texts)
+        filters = {"knowledge": KnowledgeFilter(), "turn": TurnFilter()}
+        indexed = tx.index.confirmed(filters, tx.index.passing(filters))
+    for id in sorted(texts)[:: len(texts) // 40 + 1]:
+        assert memory.recall(id.replace("-", ""), limit=1)[0].id == id
+    assert sorted(id for _, id in indexed.values()) == sorted(texts)
     assert {id: text_of(id) for id in texts} == texts
     assert audited == sorted(texts)
     assert {id for group in crew.told("stored") for id in _members(group)} <= set(texts)

@@ -3,12 +3,14 @@
 import json
 import shutil
 import sqlite3
+import struct
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import psycopg
 import pytest
@@ -37,6 +39,12 @@ from treering.core.settings import StoreSettings
 DATA = Path(__file__).parent / "data"
 SCRIPTS = Path(migrate.__file__).parent / "migrations"
 SCOPE = Scope(tenant="frozen", project="p")
+SERVER_INDEXES = {
+    "documents": {
+        "documents_by_thread": ["tenant", "project", "thread", "place"],
+        "documents_by_number": ["tenant", "project", "number"],
+    }
+}
 
 
 @pytest.fixture
@@ -84,34 +92,52 @@ def write_frozen_data(revision: str) -> None:
         memory.turn(session="talk", role="user", text="How large is the pool? 🌳 שלום", id="asked")
         with memory.store.reading(SCOPE, NOW) as tx:
             connection = tx._context.connection  # type: ignore[attr-defined]
-            names = [*metadata.tables, "documents"]
             rows = {
                 name: [dict(row) for row in connection.execute(sql(f"SELECT * FROM {name}")).mappings()]
-                for name in names
+                for name in metadata.tables
             }
     for document in rows["documents"]:
-        document.pop("docid")
+        document.pop("number")
     DATA.mkdir(exist_ok=True)
-    (DATA / f"{revision}.json").write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    (DATA / f"{revision}.json").write_text(
+        json.dumps(rows, indent=1, ensure_ascii=False, default=lambda stored: {"hex": stored.hex()}) + "\n",
+        encoding="utf-8",
+    )
 
 
 def load_frozen_data(engine: Engine, revision: str) -> None:
     """Straight into the tables, as an earlier Treering left them."""
-    rows = json.loads((DATA / f"{revision}.json").read_text(encoding="utf-8"))
+    rows = json.loads(
+        (DATA / f"{revision}.json").read_text(encoding="utf-8"),
+        object_hook=lambda read: bytes.fromhex(read["hex"]) if set(read) == {"hex"} else read,
+    )
     as_it_was = MetaData()
-    as_it_was.reflect(engine)
+    as_it_was.reflect(engine, only=lambda name, _: name != "nearby")
     with engine.connect().execution_options(writing=True) as connection, connection.begin():
         if engine.dialect.name == "postgresql":
             for name in ("tenant", "project", "principal"):
                 setting = {"name": f"treering.{name}", "value": getattr(SCOPE, name)}
                 connection.execute(sql("SELECT set_config(:name, :value, true)"), setting)
         for name, found in rows.items():
+            if not found:
+                continue
             table = as_it_was.tables[name]
             flags = {column.name for column in table.c if str(column.type) == "BOOLEAN"}
             typed = [{key: bool(each) if key in flags else each for key, each in row.items()} for row in found]
             connection.execute(insert(table), typed)
-        if engine.dialect.name == "sqlite":
+        if "lexicon" in as_it_was.tables:
             connection.execute(sql("INSERT INTO lexicon(lexicon) VALUES ('rebuild')"))
+        if "postings" in as_it_was.tables:
+            documents = connection.execute(as_it_was.tables["documents"].select()).mappings().all()
+            connection.execute(insert(as_it_was.tables["postings"]), [each for row in documents for each in held(row)])
+
+
+def held(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """A row for each word, as the server engine has kept them since 0002."""
+    codes = struct.unpack(f"<{len(document['counts'])}I", document["codes"])
+    for code, count in zip(codes, document["counts"], strict=True):
+        copied = {name: document[name] for name in ("tenant", "project", "number", "length")}
+        yield {**copied, "code": code, "count": count, "kind": crc32(document["kind"].encode()) & 0x7FFF}
 
 
 def test_the_list_of_revisions_is_the_history_of_the_scripts() -> None:
@@ -151,13 +177,15 @@ def test_a_database_of_an_earlier_revision_opens_with_everything_in_it(
 
 def test_the_schema_that_migrations_make_is_the_one_the_code_uses(database: tuple[Dialect, Engine]) -> None:
     at_revision(database, REVISIONS[-1])
-    own = {*metadata.tables}
+    on_server = database[1].dialect.name == "postgresql"
 
-    def include(thing: Any, name: str | None, kind: str, *_: Any) -> bool:
-        return name in own if kind == "table" else True
+    def include(name: str | None, kind: str, parents: Any) -> bool:
+        if kind == "table":
+            return name in metadata.tables
+        return not on_server or kind != "index" or name not in SERVER_INDEXES.get(parents["table_name"], {})
 
     with database[1].connect() as connection:
-        options = {"compare_type": True, "include_object": include}
+        options = {"compare_type": True, "include_name": include}
         assert compare_metadata(MigrationContext.configure(connection, opts=options), metadata) == []
         found = inspect(connection)
         for table in metadata.sorted_tables:
@@ -165,7 +193,10 @@ def test_the_schema_that_migrations_make_is_the_one_the_code_uses(database: tupl
             assert columns == {column.name: bool(column.nullable) for column in table.c}
             assert found.get_pk_constraint(table.name)["constrained_columns"] == list(table.primary_key.columns.keys())
             indexes = {index["name"]: index["column_names"] for index in found.get_indexes(table.name)}
-            assert indexes == {index.name: list(index.columns.keys()) for index in table.indexes}
+            wanted = {index.name: list(index.columns.keys()) for index in table.indexes}
+            assert indexes == wanted | (SERVER_INDEXES.get(table.name, {}) if on_server else {})
+        others = {name for name in found.get_table_names() if not name.startswith("treering_")} - {*metadata.tables}
+        assert others == ({"postings", "nearby"} if on_server else set())
 
 
 def snapshot(engine: Engine) -> Any:
@@ -248,14 +279,17 @@ def test_a_migration_that_fails_half_way_leaves_the_revision_before_it(
         assert memory.remember("works as before").version == 1
 
 
-def test_a_server_where_another_program_took_a_name_is_left_as_it_is(fresh_postgres: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["jobs", "postings", "nearby"])
+def test_a_server_where_another_program_took_a_name_is_left_as_it_is(
+    name: str, fresh_postgres: str, tmp_path: Path
+) -> None:
     with psycopg.connect(fresh_postgres, autocommit=True) as admin:
-        admin.execute("CREATE TABLE jobs (theirs int)")
+        admin.execute(f"CREATE TABLE {name} (theirs int)")
         admin.execute("CREATE SCHEMA treering")
-        with pytest.raises(NotADatabase, match=r"another program \(jobs\).*search_path%3Dtreering"):
+        with pytest.raises(NotADatabase, match=rf"another program \({name}\).*search_path%3Dtreering"):
             treering.open(fresh_postgres, project="p", blobs=tmp_path)
         found = admin.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall()
-        assert found == [("jobs",)]
+        assert found == [(name,)]
     with treering.open(f"{fresh_postgres}&options=-csearch_path%3Dtreering", project="p", blobs=tmp_path) as memory:
         memory.remember("in a schema of its own")
         assert len(memory.recall("schema")) == 1

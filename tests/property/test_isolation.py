@@ -1,5 +1,6 @@
 """No query ever leaves its scope: every read from every scope against a plain Python model of who may see what."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
@@ -16,7 +17,8 @@ from sqlalchemy import inspect, make_url
 from tests.conftest import OpenMemory
 from tests.property.model import matches, visible
 from tests.property.strategies import filters, values
-from tests.samples import COLLECTIONS, FILTER_OF, NOW, collection, put, sample
+from tests.samples import COLLECTIONS, FILTER_OF, NOW, by_words, collection, put, sample
+from treering.adapters.sql.kinds import KINDS as STORED
 from treering.adapters.sql.tables import metadata
 from treering.core.episodes import Episode
 from treering.core.errors import NotFound
@@ -30,6 +32,8 @@ KINDS = tuple(COLLECTIONS)
 # Worlds are large: making them smaller takes longer than reading what failed.
 BIG_WORLDS = settings(max_examples=6, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 WORDS = ("cold", "water", "warm", "air", "fire")
+SEARCHED = {kind.value: kind for kind in STORED if kind.searched}
+SERVER_TABLES = {"sqlite": set[str](), "postgresql": {"postings", "nearby"}}
 
 
 @dataclass(frozen=True)
@@ -105,21 +109,30 @@ def test_every_read_answers_with_what_its_scope_may_see_and_nothing_else(
         with memory.store.reading(scope.replace(tenant=run + scope.tenant), NOW) as tx:
             for cls in KINDS:
                 where = data.draw(filters(FILTER_OF[cls]))
-                check_reads(collection(tx, cls), seen(built, scope, cls), where, data)
+                wanted = check_reads(collection(tx, cls), seen(built, scope, cls), where)
+                if cls in SEARCHED:
+                    check_search(tx, cls, wanted, where, data.draw(st.sampled_from(WORDS)))
 
 
-def check_reads(inside: Any, mine: dict[str, Any], where: Any, data: st.DataObject) -> None:
+def check_reads(inside: Any, mine: dict[str, Any], where: Any) -> dict[str, Any]:
     """Rows that the store wrote itself, of the log and of opened sessions, have other ids and are left aside."""
     everyone = [f"{kind.__name__}{number}" for kind in KINDS for number in range(3)]
     assert inside.get_many(everyone) == mine
     assert {id: inside.get(id) for id in everyone if inside.get(id)} == mine
-    wanted = {id for id, record in mine.items() if matches(where, record)}
+    wanted = {id: record for id, record in mine.items() if matches(where, record)}
     found = {record.id for record in inside.find(where, limit=1_000).items}
-    assert found & set(everyone) == wanted
+    assert found & set(everyone) == set(wanted)
     assert {record.id for record in inside.stream(where)} == found
     assert inside.count(where) == len(found)
-    word = data.draw(st.sampled_from(WORDS))
-    assert {match.value.id for match in inside.search(word, where, limit=100)} <= wanted
+    return wanted
+
+
+def check_search(tx: Any, cls: type[Record], wanted: dict[str, Any], where: Any, word: str) -> None:
+    kind = SEARCHED[cls]
+    passing = tx.index.passing({kind.name: where})
+    assert {id for _, id in tx.index.confirmed({kind.name: where}, passing).values()} == set(wanted)
+    holding = {id for id, record in wanted.items() if word in re.findall(r"\w+", kind.searched(record).text.lower())}
+    assert by_words(tx, word, **{kind.name: where}) == holding
 
 
 def memory_of(memory: Memory, scope: Scope) -> Memory:
@@ -137,11 +150,12 @@ def test_the_verbs_answer_with_what_their_scope_may_see_and_nothing_else(
     mine = {cls.__name__: seen(built, reader, cls) for cls in KINDS}
     live = {name: {id for id, each in found.items() if matches(None, each)} for name, found in mine.items()}
 
-    recalled = eyes.recall(
-        " ".join(WORDS), limit=1_000, knowledge=KnowledgeFilter(), turns=TurnFilter(), superseded=True
-    )
-    assert {hit.id for hit in recalled if hit.kind == "knowledge"} == live["Knowledge"]
-    assert {hit.id for hit in recalled if hit.kind == "turn"} == live["Turn"]
+    for options in ({"knowledge": KnowledgeFilter(), "turns": None}, {"knowledge": None, "turns": TurnFilter()}):
+        kind = "Turn" if options["turns"] else "Knowledge"
+        recalled = eyes.recall(" ".join(WORDS), limit=1_000, superseded=True, explain=True, **options)
+        assert {id for hit in recalled for id in (hit.id, *hit.also)} == live[kind]
+        told = recalled.explanation
+        assert {each.id for each in (*told.results, *told.runners_up)} == live[kind]
     for kind in ("Knowledge", "Turn", "Episode"):
         for number in range(3):
             id = f"{kind}{number}"
@@ -233,6 +247,8 @@ def filled(open_engine: Any, postgres_url: str) -> Iterator[tuple[Memory, psycop
     memory.remember("indexed words", tags=["t"])
     with memory.store.transaction(memory.scope, NOW) as tx:
         put(tx, [sample(cls, "x") for cls in COLLECTIONS])
+    # Embeds what has no vector yet.
+    assert memory.recall("indexed words")
     raw_url = make_url(postgres_url).set(drivername="postgresql").render_as_string(False)
     with psycopg.connect(raw_url) as raw:
         yield memory, raw
@@ -257,7 +273,7 @@ def test_row_level_security_is_forced_on_every_table(filled: tuple[Memory, psyco
         "WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND relname NOT LIKE 'treering_%'"
     )
     secured = dict(found.fetchall())
-    assert set(secured) == {*metadata.tables, "documents"}
+    assert set(secured) == {*metadata.tables, *SERVER_TABLES["postgresql"]}
     assert all(secured.values()), secured
 
 
@@ -294,17 +310,16 @@ def test_raw_sql_sees_and_changes_only_its_own_tenant_project_and_person(
 def test_the_key_of_every_table_begins_with_tenant_and_project(memory: Memory, tmp_path: Path) -> None:
     with memory.store.reading(memory.scope, NOW) as tx:
         inspector = inspect(tx._context.connection)  # type: ignore[attr-defined]
-        names = [
-            name for name in inspector.get_table_names() if not name.startswith("treering_") and "lexicon" not in name
-        ]
-        assert set(names) == {*metadata.tables, "documents"}
-        for name in names:
+        names = {name for name in inspector.get_table_names() if not name.startswith("treering_")}
+        assert names == {*metadata.tables, *SERVER_TABLES[memory.store.engine]}
+        for name in sorted(names):
             key = inspector.get_pk_constraint(name)["constrained_columns"]
-            if (memory.store.engine, name) == ("sqlite", "documents"):
-                assert key == ["docid"]
-                (key,) = [index["column_names"] for index in inspector.get_indexes(name) if index["unique"]]
-                assert key == ["tenant", "project", "kind", "id"]
+            indexes = {index["name"]: index for index in inspector.get_indexes(name)}
+            if name in ("documents", "postings"):
+                assert key == {"documents": ["number"], "postings": []}[name]
+                (key,) = [index["column_names"] for index in indexes.values() if index["unique"]]
             assert key[:2] == ["tenant", "project"], name
-            for index in inspector.get_indexes(name):
-                if index["name"] != "documents_by_lexemes":
+            for index in indexes.values():
+                # The graph of a model's vectors knows nothing but vectors; its query names the project.
+                if index.get("dialect_options", {}).get("postgresql_using") != "hnsw":
                     assert index["column_names"][:2] == ["tenant", "project"], index["name"]

@@ -5,11 +5,12 @@ from datetime import UTC, datetime
 import pytest
 from rich.console import Console, RenderableType
 
+from tests.golden.explain import drawing
 from treering.core.history import Action, HistoryEntry
 from treering.core.records import Knowledge
 from treering.core.turns import Turn
-from treering.interfaces.cli import show
-from treering.retrieve.recall import Answer, Hit
+from treering.interfaces.cli import reasons, show
+from treering.retrieve.answer import Answer, Hit
 
 NOW = datetime(2026, 5, 8, 13, 56, tzinfo=UTC)
 MOMENTS = dict.fromkeys(("created_at", "updated_at", "last_accessed_at"), NOW)
@@ -47,7 +48,7 @@ def test_sizes_are_readable(count: int, told: str) -> None:
 def test_hits_hang_under_their_number_and_ids_stay_whole() -> None:
     record = knowledge("word " * 20)
     id = "01a1dd83-2518-76bb-a126-f20f96fb1ae6"
-    answer = Answer("word", (Hit(id, "knowledge", record.content, 1.0, "fact, user_taught, 2026-05-08", record),), ())
+    answer = Answer("word", (Hit(id, "knowledge", record.content, 1.0, "fact, user_taught, 2026-05-08", record),))
 
     lines = drawn(show.answer(answer))
 
@@ -60,9 +61,37 @@ def test_markup_in_a_text_is_text() -> None:
     assert "[bold]not bold[/bold] :tree:" in drawn(show.whole(knowledge("[bold]not bold[/bold] :tree:")))[0]
 
 
-def test_nothing_found_says_how_it_was_not_searched() -> None:
-    assert drawn(show.answer(Answer("x", (), ("meaning",)))) == ["nothing holds these words (not searched by: meaning)"]
-    assert drawn(show.answer(Answer("", (), ("meaning",)))) == ["nothing found"]
+def test_nothing_found_says_what_was_not_there_to_search_with() -> None:
+    lacking = {"meaning": "it is off", "reranker": "none"}
+    assert drawn(show.answer(Answer("x", (), lacking))) == [
+        "nothing found for this query",
+        "searched without meaning: it is off",
+        "searched without reranker: none",
+    ]
+    assert drawn(show.answer(Answer("", (), {}))) == ["nothing found"]
+
+
+def test_results_are_followed_only_by_what_may_have_cost_some() -> None:
+    record = knowledge("word")
+    hit = Hit("k1", "knowledge", record.content, 1.0, "fact", record)
+    lines = drawn(show.answer(Answer("word", (hit,), {"meaning": "it is off", "reranker": "none"}, ("blob of k2",))))
+    assert lines[2:] == [
+        "searched without meaning: it is off",
+        "found, but cannot be read: blob of k2",
+        "`treering doctor` says more",
+    ]
+
+
+@pytest.mark.parametrize("name", drawing.ANSWERS)
+def test_an_explanation_is_drawn_as_its_golden_file_shows(name: str) -> None:
+    """Changed on purpose? `.venv/bin/python -m tests.golden.explain.drawing`, then read the diff."""
+    assert drawing.drawn(name) == drawing.golden(name).read_text(encoding="utf-8")
+
+
+def test_the_reasons_of_a_result_fit_one_line() -> None:
+    told = drawing.FOUND.explanation
+    assert told is not None
+    assert [len(drawn(line, width=100)) for line in reasons.in_brief(told)] == [1, 1]
 
 
 def test_a_new_redaction_is_told_and_an_old_one_is_not() -> None:

@@ -5,7 +5,7 @@ import pytest
 from tests.property.strategies import FILTERS, RECORDS
 from treering.adapters.sql.conditions import CONDITIONS
 from treering.adapters.sql.kinds import KINDS, Kind
-from treering.adapters.sql.tables import facets, metadata
+from treering.adapters.sql.tables import documents, facets, metadata, vectors
 from treering.core.queries import Filter
 
 by_name = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
@@ -20,10 +20,10 @@ def test_no_condition_is_left_over() -> None:
     assert set(CONDITIONS) == set(FILTERS)
 
 
-def test_every_record_has_one_kind_and_every_table_but_the_facets_is_of_one() -> None:
+def test_every_record_has_one_kind_and_every_table_that_is_not_derived_is_of_one() -> None:
     assert [kind.value for kind in KINDS].count(KINDS[0].value) == 1
     assert {kind.value for kind in KINDS} == set(RECORDS)
-    assert {kind.table for kind in KINDS} == set(metadata.sorted_tables) - {facets}
+    assert {kind.table for kind in KINDS} == set(metadata.sorted_tables) - {facets, documents, vectors}
     assert len({kind.name for kind in KINDS}) == len(KINDS)
 
 

@@ -66,3 +66,7 @@ class MissingDependency(TreeringError):
 
 class PluginFailed(TreeringError):
     """A plug-in that is installed cannot be loaded."""
+
+
+class ModelUnavailable(TreeringError):
+    """A model cannot be reached, refused, or answered what cannot be used; results are given without it."""

@@ -1,26 +1,40 @@
-"""Says how a memory is: the engine, its integrity and size, what is missing and how to get it."""
+"""Says how a memory is: the engine, its integrity and size, its models, what is missing and how to get it."""
 
 import platform
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
 
+from treering.core.errors import ModelUnavailable, TreeringError
 from treering.core.jobs import Job, JobState
 from treering.core.queries import JobFilter
 from treering.core.scope import Scope
+from treering.core.settings import EmbedderSettings
 from treering.ports.blobs import Blobs
+from treering.ports.index import Coverage
+from treering.ports.models import Embedder, Models, Reranker, Writer
 from treering.ports.store import Check, Store
 
 _MOST_DEAD = 100
 _ROOM = 500 * 1024 * 1024
+_PROBE = "does this answer?"
 
 # Optional parts: what they are for, the module that shows they are there, how to get them.
 _OPTIONAL = (
     ("PostgreSQL driver", "psycopg", "pip install 'treering[postgres]'"),
     ("S3 client", "obstore", "pip install 'treering[s3]'"),
+)
+
+# Models that search does without: how each is asked for, how to get it.
+_HELPERS: Mapping[str, tuple[Callable[[Models], Reranker | Writer], str]] = {
+    "reranker": (lambda models: models.reranker(), "TREERING_RERANKER names one (docs/how-to/models.md)"),
+    "writer": (lambda models: models.writer(), "TREERING_WRITER names one (docs/how-to/models.md)"),
+}
+_BETTER = (
+    "for a larger model: `ollama pull qwen3-embedding:0.6b`, then TREERING_EMBEDDER=ollama (docs/how-to/models.md)"
 )
 
 
@@ -53,18 +67,32 @@ class Report:
         return all(check.fine for check in self.checks)
 
 
-def examine(scope: Scope, store: Store, blobs: Blobs, now: datetime, *, version: str, repair: bool) -> Report:
+def examine(
+    scope: Scope,
+    store: Store,
+    blobs: Blobs,
+    now: datetime,
+    *,
+    models: Models,
+    embedder: EmbedderSettings,
+    version: str,
+    repair: bool,
+) -> Report:
     """Look at everything; with `repair`, first rebuild what is derived and give dead jobs another try."""
     repaired = (*store.repair(scope, now), *_revive(scope, store, now)) if repair else ()
+    used = _helpers(models)
     return Report(
         version=f"{version}, Python {platform.python_version()}",
         engine=store.engine,
         location=store.location,
         project=scope.project,
         blobs=blobs.location,
-        checks=(*store.check(scope, now), *_room(store)),
+        checks=(*store.check(scope, now), *_room(store), _meaning(scope, store, now, models, embedder), *used.values()),
         sizes=store.sizes(scope),
-        missing={name: advice for name, module, advice in _OPTIONAL if find_spec(module) is None},
+        missing={
+            **{name: advice for name, module, advice in _OPTIONAL if find_spec(module) is None},
+            **{name: advice for name, (_, advice) in _HELPERS.items() if name not in used},
+        },
         repaired=repaired,
         dead_jobs=tuple(DeadJob(job.id, job.kind, job.error or "") for job in _dead(scope, store, now)),
     )
@@ -92,3 +120,50 @@ def _room(store: Store) -> tuple[Check, ...]:
     enough = free > _ROOM
     advice = "" if enough else "free some room: a full disk refuses writes"
     return (Check("disk", enough, f"{free / 1024**3:.1f} GiB free", advice),)
+
+
+def _meaning(scope: Scope, store: Store, now: datetime, models: Models, settings: EmbedderSettings) -> Check:
+    """Whose vectors are compared and why, whether it answers, and how many documents have one."""
+    with store.reading(scope, now) as tx:
+        known = tx.index.models()
+    try:
+        embedder = models.embedder(known, hurried=True)
+        embedder.query(_PROBE)
+    except TreeringError as exc:
+        off = settings.provider == "none"
+        return Check("meaning", off, str(exc), "" if off else "until then, search goes by words and ties")
+    with store.reading(scope, now) as tx:
+        covered = tx.index.coverage(embedder.model)
+    detail = f"{embedder.model} ({_why(embedder, known, settings)}): {_told(covered)}"
+    return Check("meaning", True, detail, _advice(embedder, covered))
+
+
+def _why(embedder: Embedder, known: Sequence[str], settings: EmbedderSettings) -> str:
+    if settings.provider != "auto":
+        return "named in the settings"
+    if embedder.local:
+        return "comes with Treering"
+    return "the project has vectors of it" if embedder.model in known else "found here, or named in the environment"
+
+
+def _told(covered: Coverage) -> str:
+    return f"{covered.vectors:,} of {covered.documents:,} documents have a vector"
+
+
+def _advice(embedder: Embedder, covered: Coverage) -> str:
+    if covered.vectors < covered.documents:
+        return "`treering embed` makes the others"
+    return _BETTER if embedder.local else ""
+
+
+def _helpers(models: Models) -> Mapping[str, Check]:
+    """Those that are chosen; none is asked, since an answer may cost money."""
+    used = {}
+    for name, (ask, _) in _HELPERS.items():
+        try:
+            used[name] = Check(name, True, ask(models).model)
+        except ModelUnavailable:
+            continue
+        except TreeringError as exc:
+            used[name] = Check(name, False, str(exc), "correct it, or leave it out")
+    return used

@@ -245,7 +245,7 @@ def _live(tx: Transaction, id: str) -> Knowledge:
     _claim(tx, id)
     record = tx.knowledge.get(id)
     if record is None or record.deleted_at is not None:
-        raise NotFound(f"no knowledge {id!r} in project {tx.scope.project!r}; `treering recall` finds ids")
+        raise NotFound(f"no knowledge {id!r} in project {tx.scope.project!r}; `treering search` finds ids")
     return record
 
 

@@ -39,6 +39,7 @@ from treering.core.scope import Scope
 from treering.core.turns import Session, Turn
 from treering.core.values import EMPTY, Record
 from treering.ports.blobs import Blobs
+from treering.ports.index import SearchIndex
 
 V = TypeVar("V", bound=Record)
 F_contra = TypeVar("F_contra", contravariant=True)
@@ -48,7 +49,7 @@ Detail = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Match(Generic[V]):
-    """A record found by its words; `score` is positive and grows with relevance."""
+    """A record that was found; `score` grows with relevance."""
 
     value: V
     score: float
@@ -89,9 +90,11 @@ class Readable(Protocol[V, F_contra]):
 
 
 class Searchable(Readable[V, F_contra], Protocol[V, F_contra]):
-    """Records that are also found by their words, or by their age."""
+    """Records that `index` finds, or that are found by their age."""
 
-    def search(self, query: str, where: F_contra | None = None, *, limit: int = 10) -> Found[V]: ...
+    def readable(self, ids: Iterable[str]) -> Found[V]:
+        """Those that are here, and the names of those that cannot be read; `score` means nothing."""
+        ...
 
     def newest(self, where: F_contra | None = None, *, limit: int = 10) -> Found[V]:
         """The latest; `score` is their moment in seconds."""
@@ -239,6 +242,8 @@ class Transaction(Protocol):
     def revisions(self) -> Log[Revision, RevisionFilter]: ...
     @property
     def jobs(self) -> Jobs: ...
+    @property
+    def index(self) -> SearchIndex: ...
 
 
 @dataclass(frozen=True, slots=True)

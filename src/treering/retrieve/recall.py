@@ -1,132 +1,224 @@
-"""Finds records and turns by their words and by filters."""
+"""From a query to ranked, explained results."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import overload
 
 from treering.core.errors import InvalidInput
-from treering.core.queries import KnowledgeFilter, TurnFilter
 from treering.core.records import Knowledge
 from treering.core.scope import Scope
-from treering.core.settings import RecallSettings
+from treering.core.settings import Settings
 from treering.core.turns import Turn
-from treering.ports.store import Found, Match, Store, Transaction
+from treering.ports.models import Models
+from treering.ports.store import Found as StoreFound
+from treering.ports.store import Match, Store, Transaction
+from treering.retrieve.answer import Answer, Hit, cite
+from treering.retrieve.expand import expanded, is_thin
+from treering.retrieve.explain import explain
+from treering.retrieve.feedback import with_feedback
+from treering.retrieve.fold import folded
+from treering.retrieve.fuse import normalised
+from treering.retrieve.graph import coupled_files, files_in, neighbourhood_boost
+from treering.retrieve.meaning import Meaning, meaning_of
+from treering.retrieve.paths import Found, Paths, narrowed
+from treering.retrieve.question import Question, understand
+from treering.retrieve.ranked import Ranked
+from treering.retrieve.request import Recall
+from treering.retrieve.rerank import reranked
+from treering.retrieve.score import scored
+from treering.retrieve.stopwatch import Stopwatch
+
+# Ranks that the neighbourhood of the best can lift into view.
+_LIFTED = 50
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """One result. `score` compares it with the best of its answer, which has 1; `source` cites it."""
+@dataclass
+class _Search:
+    """One recall on its way; what it lacks is noted as it goes."""
 
-    id: str
-    kind: str
-    text: str
-    score: float
-    source: str
-    record: Knowledge | Turn
+    wanted: Recall
+    settings: Settings
+    models: Models
+    now: datetime
+    watch: Stopwatch
+    missing: dict[str, str]
+    unreadable: list[str]
+
+    def answer(self, tx: Transaction, meaning: Meaning) -> Answer:
+        """The whole way from candidates to hits."""
+        with self.watch.stage("understand"):
+            files = (*self.wanted.files, *files_in(self.wanted.query))
+            question = understand(
+                self.wanted.query,
+                self.now,
+                languages=tx.index.languages(),
+                speakers=tx.index.speakers(),
+                files=files,
+                settings=self.settings.recall,
+            )
+        found, meaning = self._found(tx, question, meaning)
+        with self.watch.stage("score"):
+            ranked = self._boosted(tx, self._ranked(tx, found))
+        with self.watch.stage("rerank"):
+            read = reranked(question.text, ranked, self.models, self.settings.reranker)
+            if read.why_not:
+                self.missing["reranker"] = read.why_not
+        results, lost = self._chosen(tx, read.results)
+        told = None
+        if self.wanted.explain:
+            with self.watch.stage("explain"):
+                told = explain(question, meaning, found, results=results, lost=lost[: self.settings.recall.reasons])
+        best = max((result.score for result in results), default=1.0) or 1.0
+        return Answer(
+            query=self.wanted.query,
+            hits=tuple(_hit(result, best) for result in results),
+            missing=self.missing,
+            unreadable=tuple(self.unreadable),
+            milliseconds=self.watch.milliseconds(),
+            embedder=meaning.model,
+            explanation=told,
+        )
+
+    def _found(self, tx: Transaction, question: Question, meaning: Meaning) -> tuple[Found, Meaning]:
+        with self.watch.stage("search"):
+            found = self._searched(tx, question, meaning)
+        if is_thin(found, self.settings):
+            with self.watch.stage("expand"):
+                wider = expanded(question.text, meaning, self.models, self.settings)
+                if wider.why_not:
+                    self.missing["hypothetical answer"] = wider.why_not
+                else:
+                    meaning = wider.meaning
+                    found = self._searched(tx, question, meaning)
+        with self.watch.stage("feedback"):
+            return with_feedback(tx, found, self.settings), meaning
+
+    def _searched(self, tx: Transaction, question: Question, meaning: Meaning) -> Found:
+        """Within the time that the query names; where too little was said then, that time is only preferred."""
+        asked, enough = self.wanted.filters(), self.wanted.limit
+        then = narrowed(asked, question)
+        paths = Paths(tx, question, meaning, self.settings)
+        found = paths.search(then, enough=enough)
+        return paths.search(asked, enough=enough) if then is not asked and len(found.order) < enough else found
+
+    def _ranked(self, tx: Transaction, found: Found) -> list[Ranked]:
+        """The best candidates as records with their scores, best first."""
+        learned = any(kind == "knowledge" for kind, _ in found.ids.values())
+        rows = found.order[: max(_LIFTED if learned else 0, 2 * self.wanted.limit)]
+        relevance = normalised(found.fused.total[rows])
+        numbers = found.candidates.number[rows]
+        records = self._read(tx, {number: found.ids[number] for number in numbers.tolist()})
+        results = []
+        for row, number, share in zip(rows.tolist(), numbers.tolist(), relevance.tolist(), strict=True):
+            if number in records:
+                kind, record = records[number]
+                judged = scored(record, share, self.now, self.wanted.phase, self.settings)
+                results.append(Ranked(row, number, kind, record, share, judged.factors, judged.score))
+        return sorted(results, key=lambda result: -result.score)
+
+    def _read(
+        self, tx: Transaction, named: Mapping[int, tuple[str, str]]
+    ) -> Mapping[int, tuple[str, Knowledge | Turn]]:
+        """Records by the number of their document; one that cannot be read does not keep others from being found."""
+        found: dict[int, tuple[str, Knowledge | Turn]] = {}
+        for kind, collection in (("knowledge", tx.knowledge), ("turn", tx.turns)):
+            ids = {id: number for number, (of, id) in named.items() if of == kind}
+            if not ids:
+                continue
+            readable = collection.readable(list(ids))
+            self.unreadable += readable.unreadable
+            found |= {ids[match.value.id]: (kind, match.value) for match in readable}
+        return found
+
+    def _boosted(self, tx: Transaction, ranked: list[Ranked]) -> list[Ranked]:
+        """Lift what touches the neighbourhood of the best; results about no file have none."""
+        about = [(each.record.id, each.score, _files(each.record)) for each in ranked]
+        top = sorted({file for _, _, files in about[:10] for file in files})
+        if not top:
+            return ranked
+        boosts = neighbourhood_boost(about, coupled_files(tx, top, self.settings.graph))
+        if not boosts:
+            return ranked
+        lifted = [_lifted(each, boosts.get(each.record.id, 0.0)) for each in ranked]
+        return sorted(lifted, key=lambda result: -result.score)
+
+    def _chosen(self, tx: Transaction, ranked: Sequence[Ranked]) -> tuple[list[Ranked], list[tuple[Ranked, str]]]:
+        """As many as were asked for, each saying something else; and what came next, with the reason."""
+        with self.watch.stage("fold"):
+            shown = folded(ranked[: 2 * self.wanted.limit], self.settings.recall.alike)
+        by_number = {each.number: each for each in ranked}
+        results: list[Ranked] = []
+        lost: list[tuple[Ranked, str]] = []
+        for number, twins in shown.items():
+            also = tuple(by_number[twin].record.id for twin in twins)
+            if len(results) < self.wanted.limit:
+                results.append(replace(by_number[number], also=also))
+                lost += [(by_number[twin], f"says the same as {by_number[number].record.id}") for twin in twins]
+        last = results[-1].score if results else 0.0
+        taken = {each.number for each in results} | {each.number for each, _ in lost}
+        lost += [(each, _behind(each, last)) for each in ranked if each.number not in taken]
+        return results, lost
 
 
-@dataclass(frozen=True, slots=True)
-class Answer(Sequence[Hit]):
-    """The results, best first.
+def recall(scope: Scope, store: Store, now: datetime, wanted: Recall, *, settings: Settings, models: Models) -> Answer:
+    """The best records and turns for the query, within the filters.
 
-    `missing` says which ways of finding were not available, and what was found but cannot be read.
+    A model that does not answer costs its part of the answer, never the answer; `missing` says which.
     """
-
-    query: str
-    hits: tuple[Hit, ...]
-    missing: tuple[str, ...]
-
-    @property
-    def unreadable(self) -> tuple[str, ...]:
-        """What was found but cannot be shown; `doctor` says more."""
-        return tuple(name for name in self.missing if name not in MISSING)
-
-    @overload
-    def __getitem__(self, index: int) -> Hit: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Hit, ...]: ...
-    def __getitem__(self, index: int | slice) -> Hit | tuple[Hit, ...]:
-        return self.hits[index]
-
-    def __iter__(self) -> Iterator[Hit]:
-        return iter(self.hits)
-
-    def __len__(self) -> int:
-        return len(self.hits)
-
-
-@dataclass(frozen=True, slots=True)
-class Recall:
-    """What to look for. An empty query lists the newest; None for a filter leaves that kind out."""
-
-    query: str
-    knowledge: KnowledgeFilter | None
-    turns: TurnFilter | None
-    limit: int
-
-
-ALL_KNOWLEDGE = KnowledgeFilter()
-ALL_TURNS = TurnFilter()
-
-
-def standing(where: KnowledgeFilter) -> KnowledgeFilter:
-    """Only what still holds: neither corrected nor doubted, unless the filter itself asks for such records."""
-    return where.replace(
-        deprecated=False if where.deprecated is None else where.deprecated,
-        flagged=False if where.flagged is None else where.flagged,
-    )
-
-
-MISSING = ("meaning", "graph", "reranker")
-"""Ways of finding that this version does not have: it looks at words and filters."""
-
-
-def recall(scope: Scope, store: Store, now: datetime, wanted: Recall, settings: RecallSettings) -> Answer:
-    """The best records and turns that hold any of the query's words, within the filters."""
     if not isinstance(wanted.query, str):
         raise InvalidInput(f"the query is a {type(wanted.query).__name__}; ask in words")
-    if type(wanted.limit) is not int or not 1 <= wanted.limit <= settings.limit_max:
-        raise InvalidInput(f"limit is {wanted.limit}; ask for 1 to {settings.limit_max}, or use export")
+    if type(wanted.limit) is not int or not 1 <= wanted.limit <= settings.recall.limit_max:
+        raise InvalidInput(f"limit is {wanted.limit}; ask for 1 to {settings.recall.limit_max}, or use export")
+    if not wanted.query.strip():
+        return _newest(scope, store, now, wanted)
+    watch, missing = Stopwatch(), dict[str, str]()
+    with watch.stage("embed"):
+        meaning = meaning_of(scope, store, now, wanted.query, models=models, settings=settings)
     with store.reading(scope, now) as tx:
-        found = _by_words(tx, wanted) if wanted.query.strip() else _newest(tx, wanted)
-    matches = [match for each in found for match in each]
-    unreadable = tuple(name for each in found for name in each.unreadable)
-    best = sorted(matches, key=lambda match: (-match.score, match.value.id))[: wanted.limit]
-    highest = max((match.score for match in best), default=1.0)
-    return Answer(wanted.query, tuple(_hit(match, highest) for match in best), (*MISSING, *unreadable))
+        if meaning.why_not:
+            missing["meaning"] = meaning.why_not
+        else:
+            covered = tx.index.coverage(meaning.model)
+            if covered.vectors < covered.documents:
+                lacking = covered.documents - covered.vectors
+                missing["meaning of some"] = (
+                    f"{lacking:,} of {covered.documents:,} have no vector yet; settle makes them"
+                )
+        return _Search(wanted, settings, models, now, watch, missing, []).answer(tx, meaning)
 
 
-def _by_words(tx: Transaction, wanted: Recall) -> list[Found[Knowledge] | Found[Turn]]:
-    found: list[Found[Knowledge] | Found[Turn]] = []
-    if wanted.knowledge is not None:
-        found.append(tx.knowledge.search(wanted.query, wanted.knowledge, limit=wanted.limit))
-    if wanted.turns is not None:
-        found.append(tx.turns.search(wanted.query, wanted.turns, limit=wanted.limit))
-    return found
+def _newest(scope: Scope, store: Store, now: datetime, wanted: Recall) -> Answer:
+    """Without a query: the latest of what the filters let through."""
+    with store.reading(scope, now) as tx:
+        found: list[tuple[str, StoreFound[Knowledge] | StoreFound[Turn]]] = []
+        if wanted.knowledge is not None:
+            found.append(("knowledge", tx.knowledge.newest(wanted.knowledge, limit=wanted.limit)))
+        if wanted.turns is not None:
+            found.append(("turn", tx.turns.newest(wanted.turns, limit=wanted.limit)))
+    matches: list[tuple[str, Match[Knowledge] | Match[Turn]]] = [(kind, each) for kind, of in found for each in of]
+    best = sorted(matches, key=lambda found: (-found[1].score, found[1].value.id))[: wanted.limit]
+    newest = max((match.score for _, match in best), default=1.0)
+    hits = [Ranked(0, 0, kind, match.value, 0.0, {}, max(0.0, match.score)) for kind, match in best]
+    unreadable = tuple(name for _, each in found for name in each.unreadable)
+    return Answer(wanted.query, tuple(_hit(hit, newest or 1.0) for hit in hits), unreadable=unreadable)
 
 
-def _newest(tx: Transaction, wanted: Recall) -> list[Found[Knowledge] | Found[Turn]]:
-    found: list[Found[Knowledge] | Found[Turn]] = []
-    if wanted.knowledge is not None:
-        found.append(tx.knowledge.newest(wanted.knowledge, limit=wanted.limit))
-    if wanted.turns is not None:
-        found.append(tx.turns.newest(wanted.turns, limit=wanted.limit))
-    return found
+def _hit(result: Ranked, best: float) -> Hit:
+    text, source = cite(result.record)
+    return Hit(result.record.id, result.kind, text, result.score / best, source, result.record, result.also)
 
 
-def _hit(match: Match[Knowledge] | Match[Turn], highest: float) -> Hit:
-    text, kind, source = _cite(match.value)
-    return Hit(match.value.id, kind, text, max(0.0, match.score) / (highest or 1.0), source, match.value)
+def _files(record: Knowledge | Turn) -> frozenset[str]:
+    return frozenset(record.files) if isinstance(record, Knowledge) else frozenset()
 
 
-def _cite(record: Knowledge | Turn) -> tuple[str, str, str]:
-    if isinstance(record, Turn):
-        who = record.speaker or record.role.value
-        return (
-            record.text,
-            "turn",
-            f"{who}, turn {record.seq + 1} of session {record.session}, {record.at:%Y-%m-%d %H:%M}",
-        )
-    where = f" in {', '.join(record.files[:2])}" if record.files else ""
-    return record.content, "knowledge", f"{record.type}, {record.source.value}{where}, {record.created_at:%Y-%m-%d}"
+def _lifted(result: Ranked, boost: float) -> Ranked:
+    if not boost:
+        return result
+    score = result.score + boost
+    factors = {**result.factors, "neighbourhood": score / result.score} if result.score else result.factors
+    return replace(result, score=score, factors=factors)
+
+
+def _behind(result: Ranked, last: float) -> str:
+    return f"{last - result.score:.3f} behind the last result"

@@ -7,14 +7,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
-from sqlalchemy import Connection, Engine, RowMapping
+from sqlalchemy import Connection, Engine
 from sqlalchemy.sql import ColumnElement
 
-from treering.adapters.sql.kinds import Kind
 from treering.core.scope import Scope
 from treering.core.settings import Settings
 from treering.ports.blobs import Blobs
 from treering.ports.clock import NewId
+from treering.ports.index import SearchIndex
 from treering.ports.store import Check, Copied
 
 
@@ -54,6 +54,10 @@ class Dialect(Protocol):
         """Wait until no other process migrates."""
         ...
 
+    def everyone(self, connection: Connection) -> Sequence[Scope]:
+        """Every project that the database holds; for a migration, which works for all of them."""
+        ...
+
     def guard_blobs(self, connection: Connection, scope: Scope, *, sweeping: bool) -> None:
         """Keep a sweep from deleting a blob that an open transaction is about to refer to."""
         ...
@@ -67,20 +71,21 @@ class Dialect(Protocol):
         ...
 
     def clear_text(self, connection: Connection, where: ColumnElement[bool]) -> None:
-        """Empty the documents that `where` picks; the index is rebuilt afterwards."""
+        """Empty the documents that `where` picks, and their vectors."""
+        ...
+
+    def restore_index(self, connection: Connection, scope: Scope) -> None:
+        """Make what is found by number agree with the documents: nothing of those that are gone, all of the others."""
         ...
 
     def before_bulk(self, connection: Connection) -> None: ...
 
-    def search(
-        self,
-        connection: Connection,
-        kind: Kind[Any],
-        words: Sequence[str],
-        conditions: Sequence[ColumnElement[bool]],
-        limit: int,
-    ) -> Sequence[tuple[RowMapping, float]]:
-        """Rows that hold any of `words`, the best first."""
+    def index(self, context: "Context") -> SearchIndex:
+        """The documents of the context's project."""
+        ...
+
+    def among(self, column: ColumnElement[int], numbers: Sequence[int]) -> ColumnElement[bool]:
+        """Whether the column holds one of many numbers; the statement stays the same however many."""
         ...
 
     def after_bulk(self, connection: Connection) -> None:
@@ -94,8 +99,6 @@ class Dialect(Protocol):
     def damage(self, connection: Connection) -> str:
         """What is wrong with the file itself; empty where it is sound."""
         ...
-
-    def rebuild_search(self, connection: Connection) -> None: ...
 
     def forget_traces(self, engine: Engine) -> None: ...
 
@@ -126,6 +129,7 @@ class Context:
     settings: Settings
     new_id: NewId
     group: str
+    writing: bool
 
     @contextmanager
     def seeing_all(self) -> Iterator[None]:

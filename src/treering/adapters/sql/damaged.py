@@ -80,6 +80,7 @@ class _Numbered:
         while True:
             try:
                 for row in self._connection.execute(self._select, (low, _FURTHEST)):
+                    _refuse_a_circle(low <= row[0])
                     yield row[1:]
                     low = row[0] + 1
                 break
@@ -112,6 +113,7 @@ class _Numbered:
             for order in ("ASC", "DESC"):
                 try:
                     for row in self._connection.execute(f"{self._select} {order}", (low, high)):
+                        _refuse_a_circle(low <= row[0] <= high)
                         yield row[1:]
                         low, high = (row[0] + 1, high) if order == "ASC" else (low, row[0] - 1)
                     break
@@ -175,6 +177,12 @@ class _Clustered:
                     yield from self._connection.execute(
                         f'SELECT {self._key} FROM "{self._table}" INDEXED BY "{index}" ORDER BY {ordered}'
                     )
+
+
+def _refuse_a_circle(onwards: bool) -> None:
+    """Where a page that is gone makes others follow themselves, rows come back without end."""
+    if not onwards:
+        raise sqlite3.DatabaseError("rows come back")
 
 
 def _spans(numbers: list[int]) -> Iterator[tuple[int, int]]:

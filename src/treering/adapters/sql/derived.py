@@ -1,7 +1,7 @@
 """What follows from a record and is kept beside it in the same transaction: facets and searchable text."""
 
 from collections.abc import Iterable, Sequence
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from sqlalchemy import delete, select, tuple_
 
@@ -9,9 +9,12 @@ from treering.adapters.sql.codec import Encoded, Row
 from treering.adapters.sql.context import Context
 from treering.adapters.sql.kinds import Kind
 from treering.adapters.sql.rows import insert_tuples
-from treering.adapters.sql.tables import facets
-from treering.adapters.sql.words import terms
+from treering.adapters.sql.tables import documents, facets
+from treering.core.language.folding import fold
+from treering.core.language.terms import analyse, code_of
+from treering.core.scope import Visibility
 from treering.core.values import Record
+from treering.ports.index import marks_of
 
 V = TypeVar("V", bound=Record)
 
@@ -30,15 +33,45 @@ class Derivation(Generic[V]):
         # In key order a batch touches each page of the index once.
         insert_tuples(self._context.connection, facets, _FACET, sorted(rows))
         if self._kind.searched:
-            self._context.dialect.index_text(self._context.connection, [self._document(value) for value, _ in values])
+            found = [self._document(value, encoded) for value, encoded in values]
+            self._context.dialect.index_text(self._context.connection, found)
 
-    def remove(self, values: Sequence[tuple[V, Encoded]]) -> None:
-        for value, encoded in values:
-            for row in self._facets(value, encoded):
-                same = (facets.c[name] == stored for name, stored in zip(_FACET, row, strict=True))
-                self._context.connection.execute(delete(facets).where(*same))
-            if self._kind.searched:
-                self._context.dialect.unindex_text(self._context.connection, self._key(value.id))
+    def renew(self, values: Sequence[tuple[V, Encoded]]) -> None:
+        """Facets anew; documents only where they are not as the records want them, so that vectors stay."""
+        rows = [row for value, encoded in values for row in self._facets(value, encoded)]
+        insert_tuples(self._context.connection, facets, _FACET, sorted(rows))
+        if not self._kind.searched:
+            return
+        wanted = {value.id: self._document(value, encoded) for value, encoded in values}
+        indexed = self._indexed(wanted)
+        differing = [document for id, document in wanted.items() if document != indexed.get(id)]
+        for document in differing:
+            if document["id"] in indexed:
+                self._context.dialect.unindex_text(self._context.connection, self._key(document["id"]))
+        self._context.dialect.index_text(self._context.connection, differing)
+
+    def _indexed(self, ids: Iterable[str]) -> dict[str, Row]:
+        """Documents as they stand, by the id of their record."""
+        columns = [column for column in documents.c if column.name != "number"]
+        scope = self._context.scope
+        statement = select(*columns).where(
+            documents.c.tenant == scope.tenant,
+            documents.c.project == scope.project,
+            documents.c.kind == self._kind.name,
+            documents.c.id.in_(list(ids)),
+        )
+        return {row["id"]: dict(row) for row in self._context.connection.execute(statement).mappings()}
+
+    def replace(self, before: tuple[V, Encoded], after: tuple[V, Encoded]) -> None:
+        """The derived rows of a record that changed; a document whose words stay the same keeps its number."""
+        old, new = set(self._facets(*before)), set(self._facets(*after))
+        for row in old - new:
+            same = (facets.c[name] == stored for name, stored in zip(_FACET, row, strict=True))
+            self._context.connection.execute(delete(facets).where(*same))
+        insert_tuples(self._context.connection, facets, _FACET, sorted(new - old))
+        if self._kind.searched and (document := self._document(*after)) != self._document(*before):
+            self._context.dialect.unindex_text(self._context.connection, self._key(after[0].id))
+            self._context.dialect.index_text(self._context.connection, [document])
 
     def forget(self, id: str) -> tuple[str, ...]:
         """Remove the derived rows of a record that need not be readable; the digests of its blobs are returned."""
@@ -51,14 +84,18 @@ class Derivation(Generic[V]):
         return tuple(value for facet, value in removed if facet == "blob")
 
     def missing(self, values: Sequence[tuple[V, Encoded]]) -> set[str]:
-        """The ids of those whose facets are not all there."""
+        """The ids of those whose facets are not all there, or whose document is not as it should be."""
+        wrong = set[str]()
+        if self._kind.searched:
+            indexed = self._indexed(value.id for value, _ in values)
+            wrong = {value.id for value, encoded in values if indexed.get(value.id) != self._document(value, encoded)}
         expected = sorted({row for value, encoded in values for row in self._facets(value, encoded)})
         key = [facets.c[name] for name in _FACET]
         found: set[tuple[object, ...]] = set()
         for start in range(0, len(expected), 500):
             statement = select(*key).where(tuple_(*key).in_(expected[start : start + 500]))
             found |= {tuple(row) for row in self._context.connection.execute(statement)}
-        return {row[-1] for row in expected if row not in found}
+        return wrong | {row[-1] for row in expected if row not in found}
 
     def _facets(self, value: V, encoded: Encoded) -> Iterable[tuple[str, str, str, str, str, int, str]]:
         scope, kind, at = self._context.scope, self._kind.name, encoded.row[self._kind.born]
@@ -72,10 +109,25 @@ class Derivation(Generic[V]):
             found |= {(scope.tenant, scope.project, kind, "blob", digest, at, value.id) for digest in encoded.blobs}
         return found
 
-    def _document(self, value: V) -> Row:
+    def _document(self, value: Any, encoded: Encoded) -> Row:
         assert self._kind.searched is not None
-        text = self._kind.searched(value)[: self._context.settings.store.indexed_characters]
-        return {**self._key(value.id), "terms": terms(text)}
+        found = self._kind.searched(value)
+        text = found.text[: self._context.settings.store.indexed_characters]
+        words = analyse(text, found.language)
+        personal = self._kind.personal and value.visibility is Visibility.PERSONAL
+        return {
+            **self._key(value.id),
+            "owner": value.owner if personal else "",
+            "language": words.language,
+            "thread": found.thread,
+            "place": found.place,
+            "at": encoded.row[self._kind.born],
+            "speaker": code_of(fold(found.speaker).split()[0]) if found.speaker.strip() else 0,
+            "marks": marks_of(text),
+            "length": words.length,
+            "codes": words.codes.tobytes(),
+            "counts": words.counts,
+        }
 
     def _key(self, id: str) -> Row:
         scope = self._context.scope

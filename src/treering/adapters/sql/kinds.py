@@ -14,6 +14,7 @@ from treering.core.fingerprints import ErrorFingerprint
 from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
 from treering.core.history import AuditEntry, Revision
 from treering.core.jobs import Job
+from treering.core.language.marks import speaker_of
 from treering.core.patterns import Pattern
 from treering.core.records import Knowledge, text_digest
 from treering.core.turns import Session, Turn
@@ -27,12 +28,23 @@ _FLAGS = ("pinned", "needs_review", "user_verified", "flagged")
 Facets = Mapping[str, Callable[[Any], tuple[str | None, ...]]]
 
 
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """What a record is found by, and where it stands: its text, when it was, and its place in a conversation."""
+
+    text: str
+    language: str | None = None
+    thread: str = ""
+    place: int = 0
+    speaker: str = ""
+
+
 @dataclass(frozen=True)
 class Kind(Generic[V]):
     """How one kind of value is stored.
 
     `derived` columns repeat something from inside the value so that it can be filtered; they are written, never read
-    back. `searched` gives the text of the full-text index. `streamed` is a unique, indexed order for reading all.
+    back. `searched` gives what the record is found by. `streamed` is a unique, indexed order for reading all.
     What is `computed` can be computed again: it is neither audited nor moved to the blob store.
     """
 
@@ -43,7 +55,7 @@ class Kind(Generic[V]):
     orders: tuple[str, ...]
     facets: Facets = field(default_factory=dict)
     derived: Mapping[str, Callable[[Any], object]] = field(default_factory=dict)
-    searched: Callable[[Any], str] | None = None
+    searched: Callable[[Any], Searched] | None = None
     streamed: tuple[str, ...] = ("id",)
     audited: bool = True
     computed: bool = False
@@ -74,7 +86,7 @@ KNOWLEDGE = Kind(
         "source": lambda k: k.source_ids,
         "node": lambda k: (k.node, *k.impacted_nodes),
     },
-    searched=lambda k: " ".join((k.content, *k.tags, *k.files)),
+    searched=lambda k: Searched(" ".join((k.content, *k.tags, *k.files)), language=k.language),
 )
 SESSIONS = Kind("session", Session, tables.sessions, born="started_at", orders=("started_at",), audited=False)
 TURNS = Kind(
@@ -83,7 +95,9 @@ TURNS = Kind(
     tables.turns,
     born="at",
     orders=("at", "seq", "recorded_at"),
-    searched=lambda t: str(t.text),
+    searched=lambda t: Searched(
+        t.text, language=t.language, thread=t.session, place=t.seq, speaker=t.speaker or speaker_of(t.text) or t.role
+    ),
     streamed=("session", "seq"),
 )
 EPISODES = Kind(
@@ -106,7 +120,7 @@ EPISODES = Kind(
         "access_count": lambda e: e.lifecycle.access_count,
         "last_accessed_at": lambda e: e.lifecycle.last_accessed_at,
     },
-    searched=lambda e: f"{e.task.input} {e.outcome.output}",
+    searched=lambda e: Searched(f"{e.task.input} {e.outcome.output}"),
 )
 PATTERNS = Kind(
     "pattern",
@@ -118,7 +132,7 @@ PATTERNS = Kind(
         "problem_type": lambda p: p.applicability.problem_types,
         "domain": lambda p: p.applicability.domains,
     },
-    searched=lambda p: " ".join((p.name, p.summary, p.description)),
+    searched=lambda p: Searched(" ".join((p.name, p.summary, p.description))),
 )
 ENTITIES = Kind(
     "entity",
@@ -171,3 +185,6 @@ KINDS: tuple[Kind[Any], ...] = (
     REVISIONS,
     JOBS,
 )
+
+EVERYONE = " UNION ".join(f'SELECT tenant, project FROM "{kind.table.name}"' for kind in KINDS)
+"""Every project that has a record."""

@@ -8,22 +8,30 @@ from sqlalchemy import text as sql
 
 from treering.adapters.sql.context import Dialect
 from treering.adapters.sql.migrations import REVISIONS
-from treering.adapters.sql.tables import documents, metadata
+from treering.adapters.sql.tables import metadata
 from treering.core.errors import NotADatabase, StoreFromTheFuture
 
 VERSION_TABLE = "treering_version"
 HEAD = REVISIONS[-1]
 
 
-def bring_up_to_date(engine: Engine, dialect: Dialect, target: str = HEAD) -> None:
-    """Migrate where needed. A process that finds another one migrating waits for it."""
+def bring_up_to_date(
+    engine: Engine, dialect: Dialect, target: str = HEAD, rederive: Callable[[Connection], None] = lambda _: None
+) -> None:
+    """Migrate where needed. A process that finds another one migrating waits for it.
+
+    What is derived is made anew by `rederive` in the same transaction: either all of it is there or nothing changed.
+    """
     with engine.connect() as connection, connection.begin():
         if _is_at(connection, target):
             return
     with engine.connect().execution_options(writing=True) as connection, connection.begin():
         dialect.migrating(connection)
         if not _is_at(connection, target):
+            is_new = revision_of(connection) is None
             _upgrade(connection, target)
+            if not is_new:
+                rederive(connection)
 
 
 def revision_of(connection: Connection) -> str | None:
@@ -54,7 +62,7 @@ def refuse_another_programs(tables: Sequence[str]) -> None:
 
 def _refuse_taken_names(tables: Sequence[str]) -> None:
     """Other programs may live in a server's database, as long as none has a table that is called like one of ours."""
-    taken = sorted({*metadata.tables, documents.name} & set(tables))
+    taken = sorted({*metadata.tables, "postings", "nearby"} & set(tables))
     if taken and VERSION_TABLE not in tables:
         raise NotADatabase(
             f"this database holds tables of another program ({', '.join(taken)}); use a database of its own, or a "

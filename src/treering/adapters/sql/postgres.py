@@ -3,31 +3,30 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
     URL,
     ColumnElement,
     Connection,
     Engine,
-    RowMapping,
+    and_,
+    any_,
+    bindparam,
     create_engine,
     delete,
     func,
-    literal,
-    literal_column,
     make_url,
     select,
 )
 from sqlalchemy import text as sql
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.postgresql import ARRAY, BIGINT, insert
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from treering.adapters.sql.kinds import KINDS, Kind
-from treering.adapters.sql.rows import insert_rows
-from treering.adapters.sql.searching import best_rows
-from treering.adapters.sql.tables import documents, facets
+from treering.adapters.sql.context import Context
+from treering.adapters.sql.kinds import EVERYONE, KINDS
+from treering.adapters.sql.tables import documents, facets, vectors
 from treering.core.errors import (
     Conflict,
     InvalidInput,
@@ -39,7 +38,12 @@ from treering.core.errors import (
 )
 from treering.core.scope import Scope
 from treering.core.settings import StoreSettings
+from treering.ports.index import SearchIndex
 from treering.ports.store import Check
+
+if TYPE_CHECKING:
+    from treering.adapters.sql.nearby import Nearby
+    from treering.adapters.sql.server_statistics import Remembered
 
 # By SQLSTATE, the most specific first, and what to do about it.
 _ERRORS: tuple[tuple[str, type[StoreError], str], ...] = (
@@ -54,8 +58,24 @@ _ERRORS: tuple[tuple[str, type[StoreError], str], ...] = (
     ("40", StoreUnavailable, "the server gave way to another transaction; try again"),
     ("55P03", StoreUnavailable, "another transaction kept a lock; try again"),
 )
+_WITHOUT_DOCUMENT = (
+    "DELETE FROM {table} WHERE tenant = %s AND project = %s AND NOT EXISTS "
+    "(SELECT FROM documents WHERE documents.number = {table}.number)"
+)
+_WORDS = (
+    "SELECT (SELECT count(*) FROM postings WHERE tenant = %s AND project = %s), "
+    "(SELECT coalesce(sum(length(counts)), 0) FROM documents WHERE tenant = %s AND project = %s)"
+)
 _MIGRATION_LOCK = 0x7472_6565
-_FULL_TEXT: ColumnElement[Any] = literal_column("'treering'::regconfig")
+_EMPTIED = tuple(documents.c[name] for name in ("tenant", "project", "number", "owner", "codes", "counts"))
+
+_PGVECTOR = """
+    SELECT default_version AS available, installed_version AS created
+    FROM (VALUES (1)) AS always LEFT JOIN pg_available_extensions ON name = 'vector'
+"""
+_BROKEN_GRAPHS = """
+    SELECT indexrelid::regclass::text FROM pg_index WHERE indrelid = 'nearby'::regclass AND NOT indisvalid
+"""
 
 
 def server_url(written: str) -> URL:
@@ -74,6 +94,8 @@ class Postgres:
     def __init__(self, url: URL, settings: StoreSettings) -> None:
         self._url = url
         self._settings = settings
+        self._nearby: Nearby | None = None
+        self._remembered: dict[tuple[str, str], Remembered] = {}
         self.location = url.render_as_string(hide_password=True).replace("+psycopg", "")
 
     def open(self) -> Engine:
@@ -126,40 +148,66 @@ class Postgres:
     def migrating(self, connection: Connection) -> None:
         connection.execute(select(func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
 
+    def everyone(self, connection: Connection) -> Sequence[Scope]:
+        """Row-level security hides every project from whoever names none; the owner of the tables lifts it to look."""
+        tables = [kind.table.name for kind in KINDS]
+        for name in tables:
+            connection.exec_driver_sql(f'ALTER TABLE "{name}" NO FORCE ROW LEVEL SECURITY')
+        found = connection.exec_driver_sql(EVERYONE).all()
+        for name in tables:
+            connection.exec_driver_sql(f'ALTER TABLE "{name}" FORCE ROW LEVEL SECURITY')
+        return [Scope(tenant=tenant, project=project) for tenant, project in found]
+
     def guard_blobs(self, connection: Connection, scope: Scope, *, sweeping: bool) -> None:
         lock = func.pg_advisory_xact_lock if sweeping else func.pg_advisory_xact_lock_shared
         connection.execute(select(lock(func.hashtextextended(f"{scope.tenant}\x1f{scope.project}", 0))))
 
     def index_text(self, connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
-        insert_rows(connection, documents, rows)
+        from treering.adapters.sql.server_words import add_documents
+
+        add_documents(connection, rows)
 
     def unindex_text(self, connection: Connection, key: dict[str, Any]) -> None:
-        connection.execute(delete(documents).where(*(documents.c[name] == stored for name, stored in key.items())))
+        self.clear_text(connection, and_(*(documents.c[name] == stored for name, stored in key.items())))
 
     def clear_text(self, connection: Connection, where: ColumnElement[bool]) -> None:
-        connection.execute(delete(documents).where(where))
+        from treering.adapters.sql.server_words import remove_words
+
+        emptied = connection.execute(delete(documents).where(where).returning(*_EMPTIED)).mappings().all()
+        for here in {(row["tenant"], row["project"]) for row in emptied}:
+            removed = [(row["number"], row) for row in emptied if (row["tenant"], row["project"]) == here]
+            remove_words(connection, here, removed)
+            self._remove_vectors(connection, here, [number for number, _ in removed])
+
+    def restore_index(self, connection: Connection, scope: Scope) -> None:
+        from treering.adapters.sql.server_words import restore_words
+
+        here = (scope.tenant, scope.project)
+        for name in (vectors.name, *self._existing(connection, ("nearby",))):
+            connection.exec_driver_sql(_WITHOUT_DOCUMENT.format(table=name), here)
+        restore_words(connection, here)
 
     def before_bulk(self, connection: Connection) -> None:
         """Nothing to prepare."""
 
-    def search(
-        self,
-        connection: Connection,
-        kind: Kind[Any],
-        words: Sequence[str],
-        conditions: Sequence[ColumnElement[bool]],
-        limit: int,
-    ) -> Sequence[tuple[RowMapping, float]]:
-        # A quoted word is never tsquery syntax.
-        query = func.to_tsquery(_FULL_TEXT, " | ".join(f"'{word}'" for word in words))
-        lexemes: ColumnElement[Any] = literal_column("documents.lexemes")
-        score = func.ts_rank_cd(lexemes, query, literal(1))
-        holding = lexemes.op("@@")(query)
-        return best_rows(connection, kind, documents, score, conditions=[holding, *conditions], limit=limit)
+    def index(self, context: Context) -> SearchIndex:
+        from treering.adapters.sql.nearby import nearby_in
+        from treering.adapters.sql.server_index import ServerIndex
+        from treering.adapters.sql.server_statistics import Remembered
+
+        if self._nearby is None:
+            self._nearby = nearby_in(context.connection)
+        # Every look-up here has an index; of tables that were filled a moment ago the planner does not know yet.
+        context.connection.execute(select(func.set_config("enable_seqscan", "off", True)))
+        project = (context.scope.tenant, context.scope.project)
+        return ServerIndex(context, self._remembered.setdefault(project, Remembered()), self._nearby)
+
+    def among(self, column: ColumnElement[int], numbers: Sequence[int]) -> ColumnElement[bool]:
+        return column == any_(bindparam(None, list(numbers), ARRAY(BIGINT), unique=True))
 
     def after_bulk(self, connection: Connection) -> None:
         """Autovacuum would come to it in a minute or so; the first queries should not wait."""
-        for name in ("knowledge", "turns", "episodes", "facets", "documents"):
+        for name in ("knowledge", "turns", "episodes", "facets", "documents", "postings", "vectors"):
             connection.exec_driver_sql(f"ANALYZE {name}")
 
     def sizes(self, connection: Connection) -> dict[str, int]:
@@ -168,33 +216,23 @@ class Postgres:
 
     def check(self, connection: Connection, scope: Scope) -> Sequence[Check]:
         version = connection.execute(sql("SHOW server_version")).scalar_one()
-        vector = connection.execute(
-            sql("SELECT default_version FROM pg_available_extensions WHERE name = 'vector'")
-        ).scalar()
         return (
             Check("engine", True, f"PostgreSQL {version}"),
-            Check(
-                "pgvector",
-                vector is not None,
-                f"{vector} available" if vector else "not installed on the server",
-                "" if vector else "install the pgvector extension on the server for search by meaning",
-            ),
+            self._check_pgvector(connection, scope),
             self._check_row_security(connection),
-            self._check_search(connection),
+            self._check_words(connection, scope),
         )
 
     def damage(self, connection: Connection) -> str:
         """The server looks after its own files."""
         return ""
 
-    def rebuild_search(self, connection: Connection) -> None:
-        connection.execute(sql("REINDEX INDEX documents_by_lexemes"))
-
     def forget_traces(self, engine: Engine) -> None:
         """Frees what was deleted. The server overwrites it, and recycles its log, in its own time."""
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            for table in (*(kind.table for kind in KINDS), documents, facets):
-                connection.execute(sql(f"VACUUM {table.name}"))
+            tables = (*(kind.table.name for kind in KINDS), documents.name, facets.name, "postings", vectors.name)
+            for name in (*tables, *self._existing(connection, ("nearby",))):
+                connection.execute(sql(f"VACUUM {name}"))
 
     def copy_to(self, engine: Engine, target: Path, identity: str) -> None:
         return None
@@ -208,6 +246,20 @@ class Postgres:
     def after_fork(self) -> None:
         """Nothing but connections is held."""
 
+    def _remove_vectors(self, connection: Connection, here: tuple[str, str], numbers: Sequence[int]) -> None:
+        chosen = "tenant = %s AND project = %s AND number = ANY(%s::bigint[])"
+        gone = connection.exec_driver_sql(f"DELETE FROM vectors WHERE {chosen} RETURNING model", (*here, list(numbers)))
+        models = sorted(set(gone.scalars()))
+        if models and self._existing(connection, ("nearby",)):
+            statement = f"DELETE FROM nearby WHERE {chosen} AND model = ANY(%s::text[])"
+            connection.exec_driver_sql(statement, (*here, list(numbers), models))
+
+    def _check_words(self, connection: Connection, scope: Scope) -> Check:
+        held, wanted = connection.exec_driver_sql(_WORDS, (scope.tenant, scope.project) * 2).one()
+        agrees = held == wanted
+        detail = "agrees with the documents" if agrees else f"{held:,} words of {wanted:,}"
+        return Check("search index", agrees, detail, "" if agrees else "run `treering doctor --repair` to rebuild it")
+
     def _check_row_security(self, connection: Connection) -> Check:
         bypass = connection.execute(
             sql("SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user")
@@ -219,16 +271,31 @@ class Postgres:
             "connect with a role that is neither superuser nor BYPASSRLS" if bypass else "",
         )
 
-    def _check_search(self, connection: Connection) -> Check:
-        valid = connection.execute(
-            sql("SELECT indisvalid FROM pg_index WHERE indexrelid = 'documents_by_lexemes'::regclass")
-        ).scalar()
+    def _check_pgvector(self, connection: Connection, scope: Scope) -> Check:
+        """Without it search by meaning reads every vector: as good, and quick as long as there are few."""
+        from treering.adapters.sql.nearby import nearby_in
+        from treering.adapters.sql.server_statistics import EXACT
+
+        row = connection.execute(sql(_PGVECTOR)).one()
+        if nearby_in(connection) is not None:
+            broken = connection.execute(sql(_BROKEN_GRAPHS)).scalars().all()
+            advice = "".join(f"run REINDEX INDEX {name}; " for name in broken).removesuffix("; ")
+            return Check("pgvector", not broken, f"{row.created}", advice)
+        here = (vectors.c.tenant == scope.tenant, vectors.c.project == scope.project)
+        stored = int(connection.execute(select(func.count()).where(*here)).scalar_one())
+        state = f"{row.created or row.available} not in use yet" if row.available else "not installed on the server"
         return Check(
-            "search index",
-            bool(valid),
-            "valid" if valid else "missing or invalid",
-            "" if valid else "run `treering doctor --repair` to rebuild it",
+            "pgvector",
+            stored <= EXACT,
+            f"{state}; search by meaning reads all {stored:,} vectors",
+            "install pgvector 0.8 or newer on the server, run CREATE EXTENSION vector in this database as a "
+            "superuser, then `treering doctor --repair`",
         )
+
+    def _existing(self, connection: Connection, tables: Sequence[str]) -> Sequence[str]:
+        """Those of the tables that this database has."""
+        named = sql("SELECT name FROM unnest(CAST(:names AS text[])) AS name WHERE to_regclass(name) IS NOT NULL")
+        return connection.execute(named, {"names": list(tables)}).scalars().all()
 
     def _explain(self, exc: DBAPIError) -> StoreError | Conflict:
         state = getattr(exc.orig, "sqlstate", None) or ""

@@ -16,7 +16,6 @@ from treering.adapters.sql.driving import choose
 from treering.adapters.sql.kinds import AUDIT, Kind
 from treering.adapters.sql.pages import Sort, sort
 from treering.adapters.sql.rows import insert_rows, insert_tuples
-from treering.adapters.sql.words import words
 from treering.core.errors import BlobMissing, Conflict, InvalidInput, NotFound, SecretRefused, Unreadable
 from treering.core.history import Action, AuditDetail
 from treering.core.queries import Filter, Order, Page
@@ -64,8 +63,7 @@ class Records(Generic[V]):
     def get_many(self, ids: Iterable[str]) -> dict[str, V]:
         found: dict[str, V] = {}
         for batch in batches(filter(is_storable, dict.fromkeys(ids)), 500):
-            statement = select(self._table).where(self._visible(), self._table.c.id.in_(batch))
-            found |= {row["id"]: self._decode(row) for row in self._context.connection.execute(statement).mappings()}
+            found |= {row["id"]: self._decode(row) for row in self._rows(batch)}
         return found
 
     def find(
@@ -77,6 +75,10 @@ class Records(Generic[V]):
         rows = self._sorted(where, sorting, limit + 1, after)
         items = tuple(self._decode(row) for row in rows[:limit])
         return Page(items=items, next=sorting.cursor(rows[limit - 1]) if len(rows) > limit else None)
+
+    def readable(self, ids: Iterable[str]) -> Found[V]:
+        rows = [row for batch in batches(filter(is_storable, dict.fromkeys(ids)), 500) for row in self._rows(batch)]
+        return self._found([(row, 0.0) for row in rows])
 
     def newest(self, where: Filter | None = None, *, limit: int = 10) -> Found[V]:
         rows = self._sorted(where, sort(self._kind, Order(by=self._kind.born)), limit)
@@ -103,14 +105,9 @@ class Records(Generic[V]):
                 return
             last = [tuple_(*key) > tuple_(*(rows[-1][column] for column in key))]
 
-    def search(self, query: str, where: Filter | None = None, *, limit: int = 10) -> Found[V]:
-        wanted = words(query)
-        if not wanted:
-            return Found()
-        found = self._context.dialect.search(
-            self._context.connection, self._kind, wanted, self._conditions(where), limit
-        )
-        return self._found(found)
+    def _rows(self, ids: Sequence[str]) -> Sequence[Mapping[Any, Any]]:
+        statement = select(self._table).where(self._visible(), self._table.c.id.in_(ids))
+        return self._context.connection.execute(statement).mappings().all()
 
     def _sorted(
         self, where: Filter | None, sorting: Sort, limit: int, after: str | None = None
@@ -226,8 +223,7 @@ class Writes(Records[V]):
         changed = self._context.connection.execute(self._table.update().where(*condition).values(encoded.row))
         if changed.rowcount != 1:
             raise Conflict(f"{self._kind.name} {value.id!r} changed meanwhile; read it again and repeat the change")
-        self._derivation.remove([(before.value, before.encoded)])
-        self._derivation.add([(value, encoded)])
+        self._derivation.replace((before.value, before.encoded), (value, encoded))
 
     def _log(self, action: Action, values: Sequence[Any], detail: Detail = EMPTY) -> None:
         """Whoever sees a record sees what was done to it, and nobody else."""

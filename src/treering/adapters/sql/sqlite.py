@@ -1,5 +1,6 @@
 """The embedded engine: one SQLite file in WAL mode, every commit synced to disk."""
 
+import json
 import os
 import random
 import sqlite3
@@ -13,31 +14,29 @@ from typing import Any
 
 from sqlalchemy import (
     URL,
-    Column,
     ColumnElement,
     Connection,
     Engine,
-    MetaData,
-    RowMapping,
-    Table,
     and_,
+    bindparam,
     create_engine,
     delete,
     event,
-    literal_column,
+    func,
     select,
 )
+from sqlalchemy import text as sql
 from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
+from treering.adapters.sql.context import Context
 from treering.adapters.sql.identity import IDENTITY_TABLE
-from treering.adapters.sql.kinds import KINDS, Kind
+from treering.adapters.sql.kinds import EVERYONE
 from treering.adapters.sql.migrate import refuse_another_programs
-from treering.adapters.sql.rows import insert_tuples
-from treering.adapters.sql.searching import best_rows
+from treering.adapters.sql.rows import insert_rows
 from treering.adapters.sql.sqlite_errors import DAMAGED, explained
-from treering.adapters.sql.tables import documents
+from treering.adapters.sql.tables import documents, vectors
 from treering.core.errors import (
     NotADatabase,
     StoreError,
@@ -46,14 +45,20 @@ from treering.core.errors import (
 )
 from treering.core.scope import Scope
 from treering.core.settings import StoreSettings
+from treering.ports.index import SearchIndex
 from treering.ports.store import Check, Copied
 
 _HEADER = 100
+_WITHOUT_DOCUMENT = (
+    "DELETE FROM vectors WHERE tenant = :tenant AND project = :project AND number NOT IN (SELECT number FROM documents)"
+)
+_RENUMBERED = (
+    "UPDATE documents SET number = number + (SELECT max(seq) FROM sqlite_sequence WHERE name = 'documents') "
+    "WHERE tenant = :tenant AND project = :project AND number < (SELECT max(number) FROM vectors "
+    "WHERE tenant = :tenant AND project = :project) AND number NOT IN (SELECT number FROM vectors)"
+)
 _CACHE_KIB = 16_000
 _BULK_CACHE_KIB = 200_000
-_LEXICON = Table("lexicon", MetaData(), Column("rowid"), Column("lexicon"), Column("terms"))
-# Documents of the full-text index that a check looks up, from each end.
-_SAMPLE = 200
 # What goes wrong with the file that is written to, when one is copied into another.
 _TARGET_ERRORS = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_READONLY", "SQLITE_PERM", "SQLITE_CANTOPEN")
 
@@ -68,6 +73,7 @@ class SQLite:
         self._settings = settings
         self._writers = threading.Lock()
         self._writer: int | None = None
+        self._loaded: dict[tuple[str, str], Any] = {}
         self._opened: tuple[int, int] | None = None
         self.location = str(path)
 
@@ -124,49 +130,44 @@ class SQLite:
     def migrating(self, connection: Connection) -> None:
         """Nothing to wait for: the transaction that migrates is the only writer."""
 
+    def everyone(self, connection: Connection) -> Sequence[Scope]:
+        return [Scope(tenant=tenant, project=project) for tenant, project in connection.exec_driver_sql(EVERYONE)]
+
     def guard_blobs(self, connection: Connection, scope: Scope, *, sweeping: bool) -> None:
         """Nothing to lock: a sweep and a write are never open at once."""
 
     def index_text(self, connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
-        """By hand and not by trigger: a trigger makes FTS5 write its buffer out after every single row."""
-        first = connection.exec_driver_sql("SELECT coalesce(max(docid), 0) + 1 FROM documents").scalar_one()
-        numbers = range(first, first + len(rows))
-        numbered = [(docid, *row.values()) for docid, row in zip(numbers, rows, strict=True)]
-        insert_tuples(connection, documents, ("docid", *rows[0]), numbered)
-        terms = [(docid, row["terms"]) for docid, row in zip(numbers, rows, strict=True)]
-        insert_tuples(connection, _LEXICON, ("rowid", "terms"), terms)
+        insert_rows(connection, documents, rows)
 
     def unindex_text(self, connection: Connection, key: dict[str, Any]) -> None:
-        where = and_(*(documents.c[name] == stored for name, stored in key.items()))
-        docid: ColumnElement[int] = literal_column("docid")
-        found = connection.execute(select(docid, documents.c.terms).where(where)).all()
-        for number, terms in found:
-            # FTS5 must be told the very text that it indexed.
-            connection.exec_driver_sql(
-                "INSERT INTO lexicon(lexicon, rowid, terms) VALUES ('delete', ?, ?)", (number, terms)
-            )
-        connection.execute(delete(documents).where(where))
+        self.clear_text(connection, and_(*(documents.c[name] == stored for name, stored in key.items())))
 
     def clear_text(self, connection: Connection, where: ColumnElement[bool]) -> None:
-        connection.execute(delete(documents).where(where))
+        key = (documents.c.tenant, documents.c.project, documents.c.number)
+        emptied = connection.execute(delete(documents).where(where).returning(*key)).all()
+        for tenant, project in {(tenant, project) for tenant, project, _ in emptied}:
+            here = (vectors.c.tenant == tenant, vectors.c.project == project)
+            numbers = [number for *_, number in emptied]
+            connection.execute(delete(vectors).where(*here, self.among(vectors.c.number, numbers)))
+
+    def restore_index(self, connection: Connection, scope: Scope) -> None:
+        here = {"tenant": scope.tenant, "project": scope.project}
+        connection.execute(sql(_WITHOUT_DOCUMENT), here)
+        # A vector is only made for documents newer than all that have one: those in between get a new number.
+        connection.execute(sql(_RENUMBERED), here)
 
     def before_bulk(self, connection: Connection) -> None:
         connection.exec_driver_sql(f"PRAGMA cache_size = -{_BULK_CACHE_KIB}")
 
-    def search(
-        self,
-        connection: Connection,
-        kind: Kind[Any],
-        words: Sequence[str],
-        conditions: Sequence[ColumnElement[bool]],
-        limit: int,
-    ) -> Sequence[tuple[RowMapping, float]]:
-        # A quoted word is never FTS5 syntax.
-        query = " OR ".join(f'"{word}"' for word in words)
-        score: ColumnElement[float] = literal_column("-bm25(lexicon)")
-        indexed = _LEXICON.join(documents, literal_column("documents.docid") == _LEXICON.c.rowid)
-        holding = _LEXICON.c.lexicon.op("MATCH")(query)
-        return best_rows(connection, kind, indexed, score, conditions=[holding, *conditions], limit=limit)
+    def index(self, context: Context) -> SearchIndex:
+        from treering.adapters.sql.embedded_index import EmbeddedIndex, Loaded
+
+        project = (context.scope.tenant, context.scope.project)
+        return EmbeddedIndex(context, self._loaded.setdefault(project, Loaded()))
+
+    def among(self, column: ColumnElement[int], numbers: Sequence[int]) -> ColumnElement[bool]:
+        listed = func.json_each(bindparam(None, json.dumps(list(numbers)), unique=True)).table_valued("value")
+        return column.in_(select(listed.c.value))
 
     def after_bulk(self, connection: Connection) -> None:
         connection.exec_driver_sql(f"PRAGMA cache_size = -{_CACHE_KIB}")
@@ -183,19 +184,13 @@ class SQLite:
         return (
             Check("engine", True, f"SQLite {sqlite3.sqlite_version}, embedded"),
             Check("integrity", not damage, damage or "ok", DAMAGED if damage else ""),
-            self._check_search(connection),
         )
 
     def damage(self, connection: Connection) -> str:
         problems = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check(5)")]
         return "" if problems == ["ok"] else "; ".join(problems)
 
-    def rebuild_search(self, connection: Connection) -> None:
-        connection.exec_driver_sql("INSERT INTO lexicon(lexicon) VALUES ('rebuild')")
-
     def forget_traces(self, engine: Engine) -> None:
-        with engine.connect().execution_options(writing=True) as connection, connection.begin():
-            connection.exec_driver_sql("INSERT INTO lexicon(lexicon) VALUES ('optimize')")
         deadline = time.monotonic() + self._settings.busy_seconds
         while not _emptied_log(engine):
             if time.monotonic() > deadline:
@@ -229,8 +224,7 @@ class SQLite:
             raise NotADatabase(f"{self._path}: the copy is damaged ({problems}); {DAMAGED}")
         copy.execute(f"UPDATE {IDENTITY_TABLE} SET id = ?", (identity,))
         copy.commit()
-        everyone = " UNION ".join(f'SELECT tenant, project FROM "{kind.table.name}"' for kind in KINDS)
-        owners = [Scope(tenant=tenant, project=project) for tenant, project in copy.execute(everyone)]
+        owners = [Scope(tenant=tenant, project=project) for tenant, project in copy.execute(EVERYONE)]
         referred = copy.execute("SELECT DISTINCT tenant, project, value FROM facets WHERE facet = 'blob'")
         return Copied(owners, [(Scope(tenant=tenant, project=project), digest) for tenant, project, digest in referred])
 
@@ -256,20 +250,13 @@ class SQLite:
     def after_fork(self) -> None:
         self._writers = threading.Lock()
         self._writer = None
-
-    def _check_search(self, connection: Connection) -> Check:
-        """By count and by sample: FTS5's own check is a write, and would keep every writer waiting."""
-        try:
-            wrong = _search_problem(connection)
-        except DBAPIError as exc:
-            wrong = str(exc.orig)
-        advice = "run `treering doctor --repair` to rebuild it" if wrong else ""
-        return Check("search index", not wrong, wrong or "agrees with the records", advice)
+        self._loaded = {}
 
     def _prepare(self, connection: sqlite3.Connection, _record: object) -> None:
         connection.isolation_level = None
         if self._opened is None:
             self._refuse_another_programs_file(connection)
+            self._refuse_a_truncated_file(connection)
         _patiently(lambda: connection.execute("PRAGMA journal_mode = WAL"), self._settings.busy_seconds)
         for pragma in (
             "synchronous = FULL",
@@ -293,6 +280,17 @@ class SQLite:
         except NotADatabase:
             connection.close()
             raise
+
+    def _refuse_a_truncated_file(self, connection: sqlite3.Connection) -> None:
+        """Pages that are missing from the end are noticed only by whoever reads them, perhaps much later.
+
+        A log that is not empty may hold them.
+        """
+        pages, size = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
+        log = Path(f"{self._path}-wal")
+        if pages * size > self._path.stat().st_size and not (log.exists() and log.stat().st_size):
+            connection.close()
+            raise NotADatabase(f"{self._path}: the end of the file is missing; {DAMAGED}")
 
     def _begin(self, connection: Connection) -> None:
         if not connection.get_execution_options().get("writing", False):
@@ -359,21 +357,6 @@ def _emptied_log(engine: Engine) -> bool:
     with closing(engine.raw_connection()) as raw:
         busy, _in_log, _moved = raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     return not busy
-
-
-def _search_problem(connection: Connection) -> str:
-    indexed = connection.exec_driver_sql("SELECT count(*) FROM lexicon_docsize").scalar_one()
-    documented = connection.exec_driver_sql("SELECT count(*) FROM documents").scalar_one()
-    if indexed != documented:
-        return f"{documented:,} documents but {indexed:,} in the index"
-    for order in ("ASC", "DESC"):
-        sample = f"SELECT docid, terms FROM documents WHERE terms <> '' ORDER BY docid {order} LIMIT {_SAMPLE}"
-        for docid, terms in connection.exec_driver_sql(sample).all():
-            word = next((each for each in terms.split() if each.isalnum()), None)
-            found = "SELECT 1 FROM lexicon WHERE lexicon MATCH ? AND rowid = ?"
-            if word and connection.exec_driver_sql(found, (f'"{word}"', docid)).first() is None:
-                return f"document {docid} is not found by its own words"
-    return ""
 
 
 def _patiently(attempt: Callable[[], object], seconds: float) -> None:

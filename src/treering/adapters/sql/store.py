@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -43,7 +43,11 @@ from treering.core.settings import Settings
 from treering.core.values import is_storable
 from treering.ports.blobs import Blobs, StoredBlob
 from treering.ports.clock import NewId
+from treering.ports.index import SearchIndex
 from treering.ports.store import Check, Copied
+
+# Nothing that is derived depends on the moment.
+_ANY_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class SqlTransaction:
@@ -119,6 +123,10 @@ class SqlTransaction:
     def jobs(self) -> JobQueue:
         return JobQueue(self._context)
 
+    @cached_property
+    def index(self) -> SearchIndex:
+        return self._context.dialect.index(self._context)
+
 
 class GuardedBlobs:
     """The blob store as one transaction sees it: before its first blob it holds off sweeps until it ends."""
@@ -168,11 +176,18 @@ class SqlStore:
             self._engine = dialect.open()
             survive_forks(self._engine, dialect.after_fork)
             try:
-                bring_up_to_date(self._engine, dialect)
+                bring_up_to_date(self._engine, dialect, rederive=partial(self._rederive, blobs))
                 self.blobs = blobs.within(identity_of(self._engine))
             except BaseException:
                 self._engine.dispose()
                 raise
+
+    def _rederive(self, blobs: Blobs, connection: Connection) -> None:
+        """After a migration: whatever follows from records, for every project, in the migration's own transaction."""
+        self.blobs = blobs.within(identity_of(self._engine))
+        for scope in self._dialect.everyone(connection):
+            self._dialect.enter(connection, scope, upkeep=True)
+            upkeep.rebuild(self._context(connection, scope, _ANY_TIME, writing=True))
 
     @contextmanager
     def transaction(self, scope: Scope, now: datetime) -> Iterator[SqlTransaction]:
@@ -281,14 +296,18 @@ class SqlStore:
     def _open(self, scope: Scope, now: datetime, *, writing: bool, upkeep: bool = False) -> Iterator[Context]:
         connection, transaction = self._entered(scope, writing=writing, upkeep=upkeep)
         with connection, transaction:
-            guard = partial(self._dialect.guard_blobs, connection, scope, sweeping=False)
-            yield Context(
-                connection=connection,
-                scope=scope,
-                now=now,
-                dialect=self._dialect,
-                blobs=GuardedBlobs(self.blobs, guard),
-                settings=self._settings,
-                new_id=self._new_id,
-                group=self._new_id(),
-            )
+            yield self._context(connection, scope, now, writing=writing)
+
+    def _context(self, connection: Connection, scope: Scope, now: datetime, *, writing: bool) -> Context:
+        guard = partial(self._dialect.guard_blobs, connection, scope, sweeping=False)
+        return Context(
+            connection=connection,
+            scope=scope,
+            now=now,
+            dialect=self._dialect,
+            blobs=GuardedBlobs(self.blobs, guard),
+            settings=self._settings,
+            new_id=self._new_id,
+            group=self._new_id(),
+            writing=writing,
+        )

@@ -1,13 +1,25 @@
 """The tables, shared by both engines. Every key begins with tenant and project.
 
 Times are microseconds since 1970 in UTC, so that both engines compare and order them alike; text is compared by bytes.
-What is not a column of its own stands in `rest`, as JSON. The full-text tables belong to the dialects.
+What is not a column of its own stands in `rest`, as JSON. Tables that only one engine has belong to its dialect.
 """
 
 from typing import Any
 
-from sqlalchemy import BigInteger, Boolean, Column, Float, Index, MetaData, PrimaryKeyConstraint, Table, Text
-from sqlalchemy.dialects import postgresql
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    Identity,
+    Index,
+    LargeBinary,
+    MetaData,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+)
+from sqlalchemy.dialects import postgresql, sqlite
 
 metadata = MetaData()
 
@@ -315,5 +327,39 @@ facets = _table(
 )
 """The inverted index of a record's list-valued fields: tags, files, modules, relations, blobs…"""
 
-documents = Table("documents", MetaData(), text("tenant"), text("project"), text("kind"), text("id"), text("terms"))
-"""The searchable text of records. Each dialect keeps its own index of it."""
+documents = Table(
+    "documents",
+    metadata,
+    Column("number", BigInteger().with_variant(sqlite.INTEGER(), "sqlite"), Identity(always=True), primary_key=True),
+    text("tenant"),
+    text("project"),
+    text("kind"),
+    text("id"),
+    text("owner"),
+    text("language"),
+    text("thread"),
+    whole("place"),
+    moment("at"),
+    whole("speaker"),
+    whole("marks"),
+    whole("length"),
+    Column("codes", LargeBinary, nullable=False),
+    Column("counts", LargeBinary, nullable=False),
+    sqlite_autoincrement=True,
+)
+"""What a record is found by: the codes of its words and how often each stands there, sorted by code.
+
+A number is never given twice: whoever has read up to one sees everything newer by asking for higher ones.
+"""
+_index(documents, "kind", "id", unique=True)
+
+vectors = _table(
+    "vectors",
+    whole("number"),
+    text("model"),
+    text("digest"),
+    Column("vector", LargeBinary, nullable=False),
+    key=("number", "model"),
+)
+"""One vector a document and model, as little-endian 16-bit floats. Vectors of the same text have the same digest."""
+_index(vectors, "model", "digest", "number")

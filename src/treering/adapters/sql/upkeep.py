@@ -42,10 +42,10 @@ def soundness(context: Context) -> Sequence[Check]:
 def rebuild(context: Context) -> Sequence[str]:
     """Make the derived tables anew from the records; those of a record that cannot be read stay as they are."""
     rebuilt = {kind.name: _rederive(context, kind) for kind in _DERIVED}
-    context.dialect.rebuild_search(context.connection)
+    context.dialect.restore_index(context.connection, context.scope)
     counted = ", ".join(f"{each.total:,} {name}" for name, each in rebuilt.items() if each.total) or "no records"
     unreadable = [str(why) for each in rebuilt.values() for why in each.unreadable.values()]
-    return (f"rebuilt the indexes of {counted}", "rebuilt the full-text index", *_left_alone(unreadable))
+    return (f"rebuilt the indexes of {counted}", *_left_alone(unreadable))
 
 
 def sweep_orphans(context: Context) -> int:
@@ -116,12 +116,14 @@ def _keep_blobs_of(context: Context, kind: Kind[Any], unreadable: Sequence[str])
 def _rederive_but(context: Context, kind: Kind[Any], kept: Sequence[str]) -> _Rederived:
     scope = context.scope
     of_kind = (documents.c.tenant == scope.tenant, documents.c.project == scope.project, documents.c.kind == kind.name)
-    context.dialect.clear_text(context.connection, and_(*of_kind, documents.c.id.not_in(kept)))
+    same = (kind.table.c.tenant == scope.tenant, kind.table.c.project == scope.project)
+    recorded = select(kind.table.c.id).where(*same, kind.table.c.id == documents.c.id).exists()
+    context.dialect.clear_text(context.connection, and_(*of_kind, ~recorded))
     here = (*_facets_here(context), facets.c.kind == kind.name)
     context.connection.execute(delete(facets).where(*here, facets.c.id.not_in(kept)))
     derivation, total, unreadable = Derivation(kind, context), 0, dict[str, StoreError]()
-    for batch in batches(_readable(context, kind, _rows(context, kind), unreadable), 2_000):
-        derivation.add(batch)
+    for batch in batches(_readable(context, kind, _rows(context, kind), unreadable), 500):
+        derivation.renew(batch)
         total += len(batch)
     return _Rederived(total, unreadable)
 
@@ -182,7 +184,9 @@ def _check_facets(context: Context) -> Check:
         missing = Derivation(kind, context).missing(sample)
         wrong += [str(why) for why in unreadable.values() if isinstance(why, Unreadable)]
         if missing:
-            wrong.append(f"{len(missing):,} of {len(sample):,} {kind.name} records looked at lack facets")
+            wrong.append(
+                f"{len(missing):,} of {len(sample):,} {kind.name} records looked at are not indexed as they should be"
+            )
     return Check("facets", not wrong, "; ".join(wrong[:_NAMED]) or "agree with the records", _REPAIR if wrong else "")
 
 

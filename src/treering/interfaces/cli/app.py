@@ -7,18 +7,18 @@ from typing import Annotated
 import typer
 
 from treering import __version__
-from treering.interfaces.cli import carry, demo, doctor, find, keep, put_right
+from treering.interfaces.cli import carry, demo, doctor, embed, find, keep, put_right, search
 from treering.interfaces.cli.door import ExitCode, leave, run
 
 VERBS: tuple[tuple[str, tuple[Callable[..., None], ...]], ...] = (
     ("Keep", (keep.remember, keep.turn)),
-    ("Find", (find.recall, find.get, find.history, find.stats)),
+    ("Find", (search.search, find.get, find.history, find.stats)),
     (
         "Put right",
         (put_right.confirm, put_right.correct, put_right.flag, put_right.pin, put_right.forget, put_right.undo),
     ),
     ("Carry", (carry.export, carry.import_, carry.backup, carry.settle)),
-    ("Look after", (doctor.doctor, demo.demo)),
+    ("Look after", (doctor.doctor, embed.embed, demo.demo)),
 )
 
 app = typer.Typer(
@@ -31,6 +31,8 @@ app = typer.Typer(
 for panel, verbs in VERBS:
     for verb in verbs:
         app.command(name=verb.__name__.rstrip("_"), rich_help_panel=panel)(verb)
+# The library's name for the same verb.
+app.command(name="recall", hidden=True)(search.search)
 
 
 def _tell_version(wanted: bool) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from treering.core.records import Knowledge
     from treering.core.turns import Turn
     from treering.memory import Memory
-    from treering.retrieve.recall import Answer
+    from treering.retrieve.answer import Answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +46,13 @@ def demo(as_json: AsJson = False) -> None:
 
 def _play(folder: "Path") -> Played:
     from treering.compose import open
+    from treering.core.settings import Settings
 
-    with open(folder / "memory.db", project=story.PROJECT, blobs=folder / "blobs") as memory:
+    settings = Settings.make(embedder={"provider": "bundled"})
+    with open(folder / "memory.db", project=story.PROJECT, blobs=folder / "blobs", settings=settings) as memory:
         turns = tuple(_say(memory, spoken) for spoken in story.CONVERSATION)
         lessons = tuple(_learn(memory, lesson) for lesson in story.LESSONS)
-        found = memory.recall(story.QUESTION, limit=3)
+        found = memory.recall(story.QUESTION, limit=3, explain=True)
         old = lessons[story.CORRECTED]
         correction = memory.correct(old.id, story.REASON, text=story.CORRECTION)
         after_correction = memory.recall(story.FOLLOW_UP)
@@ -77,7 +79,7 @@ def _picture(played: Played) -> "RenderableType":
         Text.assemble(("Treering", "bold green"), ": memory for AI agents. ", (story.SETTING, show.FAINT)),
         *_chapter("turn", "a conversation is kept word for word, except its secrets", _conversation(played)),
         *_chapter("remember", "what the task taught is kept as knowledge", _lessons(played)),
-        *_chapter("recall", f"the next session asks: {story.QUESTION}", show.hits(played.found)),
+        *_chapter("search", f"the next session asks: {story.QUESTION}", _found(played)),
         *_chapter("correct", "later a person knows better; nothing is overwritten", _correction(played)),
         *_chapter("undo", "that was a mistake? the first belief is back", show.hits(played.found_after_undo)),
         Text(),
@@ -107,6 +109,20 @@ def _conversation(played: Played) -> "RenderableType":
 
 def _lessons(played: Played) -> "RenderableType":
     return _columns((record.type, record.content) for record in played.lessons)
+
+
+def _found(played: Played) -> "RenderableType":
+    """The results, each with the reasons why it stands there."""
+    from rich.console import Group
+    from rich.text import Text
+
+    from treering.interfaces.cli import reasons, show
+
+    why = reasons.in_brief(played.found.explanation) if played.found.explanation else []
+    return _columns(
+        (str(place), Group(show.preview(hit.text), Text(hit.source, show.FAINT), told))
+        for place, (hit, told) in enumerate(zip(played.found, why, strict=True), start=1)
+    )
 
 
 def _correction(played: Played) -> "RenderableType":

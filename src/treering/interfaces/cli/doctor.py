@@ -61,7 +61,7 @@ def doctor(
 ) -> None:
     """Say how the memory is, and what to do about it.
 
-    Engine, integrity, sizes, what is missing and how to get it. Ends with 1 where something is not healthy.
+    Engine, integrity, models, sizes, what is missing and how to get it. Ends with 1 where something is not healthy.
     """
     found = _examine(db, project, repair=repair)
     if repair and found.damaged and (path := _embedded_path(db)) is not None:
@@ -145,7 +145,7 @@ def _picture(found: Diagnosis) -> "RenderableType":
         sizes = ", ".join(f"{name} {show.size(count)}" for name, count in report.sizes.items())
         grid.add_row(Text("  sizes", show.FAINT), sizes)
     for name, advice_text in report.missing.items():
-        grid.add_row(Text.assemble(("○ ", "yellow"), name), f"not installed → {advice_text}")
+        grid.add_row(Text.assemble(("○ ", "yellow"), name), f"not in use → {advice_text}")
     for job in report.dead_jobs:
         grid.add_row(Text.assemble(("✗ ", show.BAD), "dead job"), show.safe(f"{job.kind} {job.id}: {job.error}"))
     if report.repaired:

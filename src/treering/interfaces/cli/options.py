@@ -29,7 +29,7 @@ Project = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on stdout; errors as JSON on stderr.")]
 
-RecordId = Annotated[str, typer.Argument(metavar="ID", help="The id that remember, turn and recall print.")]
+RecordId = Annotated[str, typer.Argument(metavar="ID", help="The id that remember, turn and search print.")]
 SpokenText = Annotated[str, typer.Argument(metavar="TEXT", help="The text; - reads it from stdin.")]
 
 Tags = Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="A tag; give it again for more.")]

@@ -29,6 +29,18 @@ def emit(document: object, picture: Picture, *, as_json: bool) -> None:
         _print(picture())
 
 
+def emit_text(document: object, text: str, *, as_json: bool) -> None:
+    """Print a text as it is, for a program that reads on; a terminal is spared what it would obey."""
+    if as_json:
+        write_lines([json.dumps(document, default=_plain, ensure_ascii=False)])
+        return
+    if sys.stdout.isatty():
+        from treering.interfaces.cli.show import safe
+
+        text = safe(text)
+    _write(text.encode(errors="backslashreplace"))
+
+
 def _print(picture: "RenderableType") -> None:
     """Colours only where they are wanted; no spaces at the ends of lines where a program reads on."""
     from rich.console import Console

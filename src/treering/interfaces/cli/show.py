@@ -20,12 +20,14 @@ if TYPE_CHECKING:
     from treering.core.history import HistoryEntry
     from treering.core.values import Record
     from treering.health.stats import Stats
-    from treering.retrieve.recall import Answer, Hit
+    from treering.retrieve.answer import Answer, Hit
 
 FAINT, ID, GOOD, BAD, HEAD = "dim", "cyan", "green", "red", "bold"
 PREVIEW = 280
 """Characters of a text in a list: three lines of a terminal; `get` shows the rest."""
 
+# Without these, results are missing; without the others, they are there in another order.
+_COSTLY = frozenset({"meaning", "meaning of some"})
 _REDACTED = re.compile(r"\[redacted:([a-z0-9_]+)\]")
 # Control characters drive terminals; their Unicode pictures do not. Direction marks hide what a text says.
 _VISIBLE = {code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t"}
@@ -67,14 +69,24 @@ def kept(what: str, record: "Record", said: str) -> RenderableType:
 
 
 def answer(found: "Answer") -> RenderableType:
-    """Results in their order, each with where it comes from and its id."""
-    unreadable = [Text(f"found, but cannot be read: {safe(name)}", "yellow") for name in found.unreadable]
-    if unreadable:
-        return Group(hits(found.hits), *unreadable, Text("`treering doctor` says more", FAINT))
-    if not found.hits:
-        ways = ", ".join(found.missing)
-        return Text(f"nothing holds these words (not searched by: {ways})" if found.query else "nothing found", FAINT)
-    return hits(found.hits)
+    """Results in their order, each with where it comes from and its id; then what was lacking."""
+    if not found.hits and not found.query:
+        return Text("nothing found", FAINT)
+    shown = hits(found.hits) if found.hits else Text("nothing found for this query")
+    # Somebody who found what they looked for need not hear of every model that they never asked for.
+    lacking = found.missing if not found.hits else {part: why for part, why in found.missing.items() if part in _COSTLY}
+    return Group(shown, *without(lacking), *unreadable(found))
+
+
+def without(missing: Mapping[str, str]) -> list[RenderableType]:
+    return [Text(f"searched without {safe(part)}: {safe(why)}", FAINT) for part, why in missing.items()]
+
+
+def unreadable(found: "Answer") -> list[RenderableType]:
+    if not found.unreadable:
+        return []
+    lost = [Text(f"found, but cannot be read: {safe(name)}", "yellow") for name in found.unreadable]
+    return [*lost, Text("`treering doctor` says more", FAINT)]
 
 
 def hits(found: Iterable["Hit"]) -> RenderableType:

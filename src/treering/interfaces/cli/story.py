@@ -42,7 +42,7 @@ LESSONS = (
     Lesson("gotcha", "Run the migrations before the workers start, or every job fails", ("deploy.yml",), ("deploy",)),
 )
 
-QUESTION = "why did the deploy fail, which postgresql?"
+QUESTION = "why is the deploy broken, which database?"
 CORRECTED = 0
 """Which lesson turns out to be old."""
 CORRECTION = "The shop runs on PostgreSQL 18 since the May upgrade"
@@ -51,7 +51,7 @@ FOLLOW_UP = "postgresql"
 # What a stranger can type next; the command is written as it can be called.
 NEXT = (
     ("keep something", '{treering} remember "Deploy from main" --type decision'),
-    ("find it again", '{treering} recall "deploy"'),
+    ("find it again", '{treering} search "deploy" --explain'),
     ("from Python", 'import treering; treering.open().recall("deploy")'),
     ("more", "README.md, docs/quickstart.md, {treering} --help"),
 )

@@ -1,0 +1,146 @@
+"""The embedder that comes with the installation: a table of token vectors, no server, no download."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import file_digest, sha256
+from importlib.util import find_spec
+from itertools import chain
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+
+from treering.adapters.models.texts import clipped, in_batches
+from treering.adapters.models.vectors import unit_rows
+from treering.core.errors import ModelUnavailable
+from treering.ports.models import Vectors
+
+_PACKAGE = "wordllama"
+_ADVICE = "pip install 'wordllama>=0.4,<0.5', or choose another embedder in the settings"
+_WEIGHTS = "weights/l2_supercat_256.safetensors"
+_WEIGHTS_SHA256 = "64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5"
+_TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
+_TOKENIZER_SHA256 = "93248f2a9ec36c7b35f700a033d5f36228aae48db61aee31007fa49062cdeb68"
+_TOKENS = 32_000
+_DIMENSION = 256
+
+MOST_TOKENS = 2_048
+"""A mean over more tokens says less about any of them; at four characters a token this is some three pages."""
+_MOST_BYTES = 8 * MOST_TOKENS  # Tokenizing what will be cut off takes seconds for a long document.
+_LEAST_RELIANCE = 0.25
+_BATCH_TEXTS = 64  # The vectors of a batch's tokens then stay in the processor's cache: larger batches are slower.
+_BATCH_CHARACTERS = 16_384  # A few megabytes of token vectors at once.
+
+
+@dataclass(frozen=True, slots=True)
+class _Model:
+    tokenizer: Tokenizer
+    token_vectors: NDArray[np.float16]
+
+
+class BundledEmbedder:
+    """The mean of a text's token vectors (WordLlama, 256 numbers). Loads at first use, in some 70 ms; thread-safe.
+
+    Reads the two files of the `wordllama` package without importing it: that takes long and asks the network.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        """`folder` holds the package's files; by default, where it is installed."""
+        self._folder = folder
+        self._loading = Lock()
+        self._loaded: _Model | None = None
+
+    @property
+    def model(self) -> str:
+        return f"wordllama-l2-supercat-256-{_WEIGHTS_SHA256[:8]}"
+
+    @property
+    def dimension(self) -> int:
+        return _DIMENSION
+
+    def reliance(self, text: str) -> float:
+        """Its words are English and its neighbours in Latin letters; of other scripts it knows single characters."""
+        letters = [char for char in text if char.isalpha()]
+        foreign = sum(char > "\u024f" for char in letters)
+        return max(_LEAST_RELIANCE, 1 - foreign / len(letters)) if letters else 1.0
+
+    @property
+    def contextual(self) -> bool:
+        return False
+
+    @property
+    def local(self) -> bool:
+        return True
+
+    def documents(self, texts: Sequence[str]) -> Vectors:
+        model = self._ready()
+        vectors = np.zeros((len(texts), _DIMENSION), np.float32)
+        readable = [clipped(text, _MOST_BYTES) for text in texts]
+        done = 0
+        for batch in in_batches(readable, _BATCH_TEXTS, _BATCH_CHARACTERS):
+            vectors[done : done + len(batch)] = unit_rows(_token_sums(model, batch))
+            done += len(batch)
+        return vectors
+
+    def query(self, text: str) -> Vectors:
+        return self.documents([text])
+
+    def close(self) -> None:
+        """Give the memory back; the next use loads again."""
+        with self._loading:
+            self._loaded = None
+
+    def _ready(self) -> _Model:
+        with self._loading:
+            if self._loaded is None:
+                self._loaded = _load(self._folder or _installed_folder())
+            return self._loaded
+
+
+def _token_sums(model: _Model, texts: Sequence[str]) -> Vectors:
+    """The sum points where the mean does."""
+    said = [text if text.strip() else "" for text in texts]
+    encoded = model.tokenizer.encode_batch_fast(said, add_special_tokens=False)
+    tokens = [each.ids[:MOST_TOKENS] for each in encoded]
+    counts = np.fromiter(map(len, tokens), np.intp, len(tokens))
+    sums = np.zeros((len(tokens), _DIMENSION), np.float32)
+    if counts.any():
+        flat = np.fromiter(chain.from_iterable(tokens), np.intp, counts.sum())
+        starts = np.cumsum(counts) - counts
+        # Rows without tokens are left out: reduceat would give them the token that follows.
+        sums[counts > 0] = np.add.reduceat(model.token_vectors[flat].astype(np.float32), starts[counts > 0], axis=0)
+    return sums
+
+
+def _installed_folder() -> Path:
+    spec = find_spec(_PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        raise ModelUnavailable(f"the bundled embedder is not installed; {_ADVICE}")
+    return Path(spec.submodule_search_locations[0])
+
+
+def _load(folder: Path) -> _Model:
+    try:
+        rules = (folder / _TOKENIZER).read_bytes()
+        _require_known(_TOKENIZER, sha256(rules).hexdigest(), _TOKENIZER_SHA256)
+        with (folder / _WEIGHTS).open("rb") as weights:
+            _require_known(_WEIGHTS, file_digest(weights, "sha256").hexdigest(), _WEIGHTS_SHA256)
+            weights.seek(0)
+            # A safetensors file is the length of its header, the header, and the numbers; here of one matrix.
+            start = 8 + int.from_bytes(weights.read(8), "little")
+            # Mapped, not read: only the pages of tokens that occur take memory, and processes share them.
+            mapped = np.memmap(weights, np.float16, "r", offset=start, shape=(_TOKENS, _DIMENSION))
+    except OSError as exc:
+        raise ModelUnavailable(f"the bundled embedder's files cannot be read from {folder}; {_ADVICE}") from exc
+    tokenizer = Tokenizer.from_buffer(rules)
+    # It remembers whole texts, which do not come again: 100 MB after 10,000 of them, and nothing gained.
+    if resize := getattr(tokenizer.model, "_resize_cache", None):
+        resize(0)
+    return _Model(tokenizer, mapped.view(np.ndarray))
+
+
+def _require_known(name: str, found: str, expected: str) -> None:
+    if found != expected:
+        raise ModelUnavailable(f"{name} of {_PACKAGE} is not the one that stored vectors were made with; {_ADVICE}")

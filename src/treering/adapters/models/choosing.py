@@ -1,0 +1,150 @@
+"""Which models are used: what the settings name, else what is found on this machine, else what comes with Treering."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from threading import Lock
+from time import monotonic
+from typing import TypeVar, cast
+
+from treering.adapters.models.bundled import BundledEmbedder
+from treering.core.errors import ModelUnavailable
+from treering.core.settings import Settings
+from treering.ports.models import Embedder, Reranker, Writer
+
+OLLAMA = "http://127.0.0.1:11434"
+# Ollama answers its list of models within milliseconds, or is not there.
+_LOOK_SECONDS = 0.25
+
+T = TypeVar("T", Embedder, Reranker, Writer)
+
+
+class ChosenModels:
+    """The models of one memory, made when they are first asked for."""
+
+    def __init__(self, settings: Settings, environment: Mapping[str, str]) -> None:
+        self._settings = settings
+        self._environment = environment
+        self._made: dict[str, Embedder | Reranker | Writer] = {}
+        self._resting: dict[str, tuple[float, ModelUnavailable]] = {}
+        self._installed: tuple[str, ...] | None = None
+        self._lock = Lock()
+
+    def embedder(self, known: Sequence[str], *, hurried: bool) -> Embedder:
+        provider = self._provider(known)
+        if provider == "none":
+            raise ModelUnavailable("the settings turn it off; choose an embedder to find by meaning")
+        if provider == "bundled":
+            return self._once("embedder", provider, BundledEmbedder)
+        name = f"{provider} {'hurried' if hurried else 'patient'}"
+        make = {"ollama": self._ollama, "openai": self._openai}[provider]
+        return self._once("embedder", name, lambda: make(known, hurried=hurried))
+
+    def reranker(self) -> Reranker:
+        chosen = self._settings.reranker
+        if chosen.provider == "none":
+            raise ModelUnavailable("none is configured; the order is that of the fusion")
+        return self._once("reranker", "reranker", self._reranker)
+
+    def writer(self) -> Writer:
+        chosen = self._settings.writer
+        if not chosen.url:
+            raise ModelUnavailable("no language model is configured")
+        return self._once("writer", "writer", self._writer)
+
+    def failed(self, part: str, error: ModelUnavailable) -> None:
+        self._resting[part] = (monotonic() + self._settings.embedder.rest_seconds, error)
+
+    def close(self) -> None:
+        with self._lock:
+            made, self._made = list(self._made.values()), {}
+        for model in made:
+            model.close()
+
+    def _once(self, part: str, name: str, make: Callable[[], T]) -> T:
+        until, error = self._resting.get(part, (0.0, None))
+        if error is not None and monotonic() < until:
+            raise error
+        with self._lock:
+            if name not in self._made:
+                self._made[name] = make()
+            return cast(T, self._made[name])
+
+    def _provider(self, known: Sequence[str]) -> str:
+        chosen = self._settings.embedder
+        if chosen.provider != "auto":
+            return chosen.provider
+        if any(name.startswith("ollama/") for name in known):
+            return "ollama"
+        return "ollama" if not known and self._ollama_model(known) else "bundled"
+
+    def _ollama_model(self, known: Sequence[str]) -> str | None:
+        """The model that the project has vectors of, else the best that is installed."""
+        from treering.adapters.models.ollama import choose_model, installed
+
+        chosen = self._settings.embedder
+        if chosen.model:
+            return chosen.model
+        if mine := next((name for name in known if name.startswith("ollama/")), None):
+            return mine.removeprefix("ollama/").partition("@")[0]
+        if self._installed is None:
+            try:
+                self._installed = installed(chosen.url or OLLAMA, _LOOK_SECONDS)
+            except ModelUnavailable:
+                self._installed = ()
+        return choose_model(self._installed, _memory_bytes())
+
+    def _ollama(self, known: Sequence[str], *, hurried: bool) -> Embedder:
+        from treering.adapters.models.http import Patience
+        from treering.adapters.models.ollama import LOADING_TAKES_LONG, OllamaEmbedder
+
+        chosen = self._settings.embedder
+        url, model = chosen.url or OLLAMA, self._ollama_model(known)
+        if model is None:
+            raise ModelUnavailable(f"ollama at {url} has no embedding model; run `ollama pull qwen3-embedding:0.6b`")
+        patience = Patience.once(chosen.query_seconds) if hurried else LOADING_TAKES_LONG
+        return OllamaEmbedder(url, model, patience=patience)
+
+    def _openai(self, known: Sequence[str], *, hurried: bool) -> Embedder:
+        from treering.adapters.models.http import Patience
+        from treering.adapters.models.openai_compatible import OpenAIEmbedder
+
+        chosen = self._settings.embedder
+        if not (chosen.url and chosen.model):
+            raise ModelUnavailable("an OpenAI-compatible embedder needs a URL and a model; give both in the settings")
+        patience = Patience.once(chosen.query_seconds) if hurried else Patience()
+        return OpenAIEmbedder(
+            chosen.url, chosen.model, self._key(chosen.key_variable), chosen.dimension, patience=patience
+        )
+
+    def _reranker(self) -> Reranker:
+        from treering.adapters.models.cross_encoder import LocalReranker
+        from treering.adapters.models.http import Patience
+        from treering.adapters.models.rerank import HttpReranker
+
+        chosen = self._settings.reranker
+        if chosen.provider == "local":
+            return LocalReranker(Path(chosen.directory).expanduser())
+        if chosen.provider == "none":
+            raise ModelUnavailable("none is configured")
+        patience = Patience.once(self._settings.embedder.query_seconds)
+        return HttpReranker(
+            chosen.url, chosen.model, self._key(chosen.key_variable), chosen.provider, patience=patience
+        )
+
+    def _writer(self) -> Writer:
+        from treering.adapters.models.openai_compatible import ChatWriter
+
+        chosen = self._settings.writer
+        return ChatWriter(chosen.url, chosen.model, self._key(chosen.key_variable))
+
+    def _key(self, variable: str) -> str | None:
+        return self._environment.get(variable) or None
+
+
+def _memory_bytes() -> int:
+    """What this machine has; 0 where it does not say."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError, AttributeError):
+        return 0

@@ -1,0 +1,110 @@
+"""What all embedders on a server share: batches, prefixes, and distrust of the answers."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from threading import Lock
+
+import numpy as np
+
+from treering.adapters.models.http import ModelEndpoint
+from treering.adapters.models.prefixes import prefixes_of
+from treering.adapters.models.texts import clipped, in_batches
+from treering.adapters.models.vectors import read_vectors
+from treering.ports.models import Vectors
+
+_TINY = "a"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much is sent at once."""
+
+    texts: int = 128
+    # OpenAI takes 300,000 tokens a request, and a character of a rare script is more than one.
+    characters: int = 100_000
+    # OpenAI's embedders end at 8,192 tokens. Bytes, since no text has more tokens than bytes.
+    text_bytes: int = 8_000
+
+
+class RemoteEmbedder(ABC):
+    """Vectors from a server, each answer checked: as many as texts, all of one dimension, finite."""
+
+    def __init__(
+        self, endpoint: ModelEndpoint, provider: str, model: str, limits: Limits, dimension: int | None = None
+    ) -> None:
+        """`dimension` where the server is asked for shorter vectors than the model's own."""
+        self._endpoint = endpoint
+        self._name = model
+        self._space = f"{provider}/{model}" + (f"@{dimension}" if dimension else "")
+        self._limits = limits
+        self._prefixes = prefixes_of(model)
+        self._reduced_to = dimension
+        self._dimension = dimension
+        self._learning = Lock()
+
+    @property
+    def model(self) -> str:
+        return self._space
+
+    @property
+    def dimension(self) -> int:
+        """Asks the server where no answer has shown it yet."""
+        return self._dimension or self._vectors([_TINY]).shape[1]
+
+    def reliance(self, text: str) -> float:
+        return 1.0
+
+    @property
+    def contextual(self) -> bool:
+        return True
+
+    @property
+    def local(self) -> bool:
+        return False
+
+    def documents(self, texts: Sequence[str]) -> Vectors:
+        return self._embedded(self._prefixes.document, texts)
+
+    def query(self, text: str) -> Vectors:
+        return self._embedded(self._prefixes.query, [text])
+
+    def close(self) -> None:
+        self._endpoint.close()
+
+    @abstractmethod
+    def _rows(self, texts: Sequence[str]) -> object:
+        """The server's answer for these texts, in their order; not yet checked."""
+
+    def _embedded(self, prefix: str, texts: Sequence[str]) -> Vectors:
+        readable = [clipped(text, self._limits.text_bytes) for text in texts]
+        # Some servers refuse a whole batch for one empty text.
+        said = [at for at, text in enumerate(readable) if text.strip()]
+        batches = in_batches([prefix + readable[at] for at in said], self._limits.texts, self._limits.characters)
+        parts = [self._vectors(batch) for batch in batches]
+        vectors = np.zeros((len(texts), self.dimension if len(texts) else self._dimension or 0), np.float32)
+        if parts:
+            vectors[said] = np.concatenate(parts)
+        return vectors
+
+    def _vectors(self, texts: Sequence[str]) -> Vectors:
+        rows = self._rows(texts)
+        try:
+            vectors = read_vectors(rows, len(texts))
+        except ValueError as exc:
+            raise self._endpoint.unusable(str(exc)) from exc
+        self._require_dimension(vectors.shape[1])
+        return vectors
+
+    def _require_dimension(self, found: int) -> None:
+        with self._learning:
+            expected = self._dimension
+            self._dimension = expected or found
+        if expected in (None, found):
+            return
+        answered = f"{found} numbers for a text where {expected} are expected"
+        if self._reduced_to:
+            raise self._endpoint.unusable(
+                answered, f"{self._name} cannot be shortened to this; leave the dimension out"
+            )
+        raise self._endpoint.unusable(answered, f"{self._name} is another model than before; restore it or index anew")

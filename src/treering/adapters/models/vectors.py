@@ -1,0 +1,34 @@
+"""Numbers to vectors that can be compared."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treering.ports.models import Vectors
+
+
+def unit_rows(rows: NDArray[np.floating[Any]]) -> Vectors:
+    """Each row with length 1; rows of zeros stay."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    units = np.zeros(rows.shape, np.float32)
+    np.divide(rows, lengths, out=units, where=lengths > 0, casting="same_kind")
+    return units
+
+
+def read_vectors(rows: object, count: int) -> Vectors:
+    """What a server answered as vectors of length 1. `ValueError`, saying what is wrong, where it is none."""
+    if not isinstance(rows, list) or len(rows) != count:
+        found = len(rows) if isinstance(rows, list) else "no"
+        raise ValueError(f"{found} vectors for {count} texts")
+    try:
+        numbers = np.asarray(rows)
+    except (ValueError, OverflowError) as exc:
+        raise ValueError("vectors of different lengths") from exc
+    if numbers.dtype.kind not in "iuf" or numbers.ndim != 2 or not numbers.shape[1]:
+        raise ValueError("something that is not a list of numbers for each text")
+    # In double precision, so that the square of a number that fits single precision does not become infinite.
+    numbers = numbers.astype(np.float64)
+    if not np.isfinite(numbers).all() or np.abs(numbers).max() > np.finfo(np.float32).max:
+        raise ValueError("numbers that are not finite")
+    return unit_rows(numbers)

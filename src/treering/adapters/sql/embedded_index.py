@@ -1,0 +1,342 @@
+"""The index of the embedded engine: words and signs of a project in memory, brought up to date by each reader.
+
+The file is the truth: what is found here counts only once the file confirms it.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treering.adapters.sql.context import Context
+from treering.adapters.sql.finding import Index
+from treering.adapters.vectors.signs import STORED, Signs, centred, in_common
+from treering.adapters.words.postings import Scored, Words, score
+from treering.adapters.words.segments import Columns, Segments
+from treering.core.ranking import BM25
+from treering.core.settings import RecallSettings
+from treering.ports.index import DOCUMENT_KINDS, Candidates, Coverage, Wanted
+
+_KIND = {name: place for place, name in enumerate(DOCUMENT_KINDS)}
+_DOCUMENTS = (
+    "SELECT number, kind, owner, at, speaker, marks, length, thread, place, language, codes, counts FROM documents "
+    "WHERE number > ? AND tenant = ? AND project = ? ORDER BY number"
+)
+_VECTORS = (
+    "SELECT number, vector FROM vectors WHERE tenant = ? AND project = ? AND model = ? AND number > ? ORDER BY number"
+)
+_CHOSEN = (
+    "SELECT number, vector FROM vectors WHERE tenant = ? AND project = ? AND model = ? "
+    "AND number IN (SELECT value FROM json_each(?))"
+)
+# Rows that are turned into arrays at a time: enough to make it cheap, few enough to keep the peak low.
+_AT_ONCE = 20_000
+# Vectors that tell what all have in common.
+_SAMPLE = 512
+
+
+@dataclass(frozen=True)
+class Space:
+    """The vectors of one model: their signs, and where they all fit, the vectors without what they have in common."""
+
+    signs: Signs
+    kept: NDArray[np.float16] | None
+
+    def rows_of(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where these numbers stand; −1 for those without a vector."""
+        known = self.signs.numbers
+        if not len(known):
+            return np.full(len(numbers), -1, np.int64)
+        place = np.minimum(np.searchsorted(known, numbers), len(known) - 1)
+        return np.where(known[place] == numbers, place, -1)
+
+
+@dataclass(frozen=True)
+class State:
+    """What has been read of a project so far."""
+
+    segments: Segments = field(default_factory=Segments.empty)
+    spaces: dict[str, Space] = field(default_factory=dict)
+    languages: Counter[str] = field(default_factory=Counter)
+    speakers: Counter[int] = field(default_factory=Counter)
+    threads: dict[str, int] = field(default_factory=dict)
+    owners: dict[str, int] = field(default_factory=lambda: {"": 0})
+
+
+class Loaded:
+    """The state of one project in this process, shared by its threads."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.state = State()
+
+
+class EmbeddedIndex(Index):
+    """The documents of one project, as one transaction sees them."""
+
+    def __init__(self, context: Context, loaded: Loaded) -> None:
+        super().__init__(context)
+        self._loaded = loaded
+        self._settings: RecallSettings = context.settings.recall
+        self._read: State | None = None
+        self._scored: tuple[Wanted, Scored] | None = None
+
+    def languages(self) -> Sequence[str]:
+        found = self._state().languages
+        least = found.total() * self._settings.language_share
+        return [language for language, count in found.most_common() if language and count >= least]
+
+    def speakers(self) -> Collection[int]:
+        return {speaker for speaker, count in self._state().speakers.items() if speaker and count > 1}
+
+    def candidates(
+        self, wanted: Wanted, kinds: Sequence[str], *, most: int, among: NDArray[np.int64] | None = None
+    ) -> Candidates:
+        state = self._state(wanted.model)
+        allowed = self._allowed(state, kinds, among)
+        scored = self._score(wanted)
+        by_words = scored.rows if allowed is None else scored.rows[allowed[scored.rows]]
+        if len(by_words) > most:
+            by_words = by_words[np.argpartition(-scored.scores[by_words], most)[:most]]
+        return self._columns(wanted, np.union1d(by_words, self._nearest(state, wanted, most, allowed)))
+
+    def look_at(self, wanted: Wanted, numbers: NDArray[np.int64]) -> Candidates:
+        return self._columns(wanted, self._state(wanted.model).segments.rows_of(np.sort(numbers)))
+
+    def word_scores(self, wanted: Wanted, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+        segments, scored = self._state().segments, self._score(wanted)
+        found = np.zeros(len(numbers))
+        rows = segments.rows_of(numbers)
+        found[np.isin(numbers, segments.columns.number[rows])] = scored.scores[rows]
+        return found / (scored.weight or 1.0)
+
+    def rarity(self, codes: NDArray[np.uint32]) -> NDArray[np.float64]:
+        ranking, held = self._ranking(), np.zeros(len(codes), np.int64)
+        for part in self._state().segments.parts:
+            held += part.spread(codes)
+        return np.array([ranking.weight(count) for count in held.tolist()])
+
+    def resemblance(self, model: str, numbers: NDArray[np.int64], best: NDArray[np.int64]) -> NDArray[np.float64]:
+        space = self._state(model).spaces[model]
+        there = best[space.rows_of(best) >= 0]
+        if not len(there):
+            return np.full(len(numbers), np.nan)
+        return self._likeness(model, space, self._vectors(model, space, there).mean(axis=0), numbers)
+
+    def coverage(self, model: str) -> Coverage:
+        state = self._state(model)
+        space = state.spaces.get(model)
+        documents = int(len(state.segments) - state.segments.gone.sum())
+        return Coverage(documents, min(documents, len(space.signs.numbers)) if space else 0)
+
+    def _nearest(self, state: State, wanted: Wanted, most: int, allowed: NDArray[np.bool_] | None) -> NDArray[np.int64]:
+        """Rows of the best by vector: many by their signs, the best of these by the vectors themselves."""
+        space = state.spaces.get(wanted.model)
+        if space is None or wanted.vector is None or not len(space.signs.numbers):
+            return np.empty(0, np.int64)
+        mask = None
+        if allowed is not None:
+            rows = np.minimum(np.searchsorted(state.segments.columns.number, space.signs.numbers), len(allowed) - 1)
+            mask = allowed[rows] & (state.segments.columns.number[rows] == space.signs.numbers)
+        near = np.sort(space.signs.nearest(wanted.vector, max(most, self._settings.rescored), mask))
+        likeness = self._likeness(wanted.model, space, _seen_apart(space, wanted.vector), near)
+        best = near if len(near) <= most else near[np.argpartition(-likeness, most)[:most]]
+        return state.segments.rows_of(np.sort(best))
+
+    def _columns(self, wanted: Wanted, rows: NDArray[np.int64]) -> Candidates:
+        state = self._state(wanted.model)
+        segments, columns = state.segments, state.segments.columns
+        around = segments.neighbours(rows)
+        every = np.union1d(rows, around[around >= 0])
+        number = columns.number[every]
+        found = segments.neighbours(every)
+        place = np.minimum(np.searchsorted(every, found), max(len(every) - 1, 0))
+        within = np.where((found >= 0) & (every[place] == found), place, -1) if len(every) else found
+        scored = self._score(wanted)
+        return Candidates(
+            number=number,
+            kind=columns.kind[every],
+            at=columns.at[every],
+            speaker=columns.speaker[every].astype(np.int64),
+            marks=columns.marks[every].astype(np.int64),
+            length=columns.length[every].astype(np.int64),
+            words=scored.scores[every].astype(np.float64),
+            meaning=self._meaning(wanted, number),
+            neighbours=within,
+            words_weight=scored.weight,
+        )
+
+    def _meaning(self, wanted: Wanted, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+        space = self._state(wanted.model).spaces.get(wanted.model)
+        if space is None or wanted.vector is None or not len(space.signs.numbers):
+            return np.full(len(numbers), np.nan)
+        return self._likeness(wanted.model, space, _seen_apart(space, wanted.vector), numbers)
+
+    def _likeness(
+        self, model: str, space: Space, query: NDArray[np.float32], numbers: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """The cosine of vectors to one without what all have in common; NaN where there is no vector."""
+        likeness = np.full(len(numbers), np.nan)
+        there = np.flatnonzero(space.rows_of(numbers) >= 0)
+        length = float(np.linalg.norm(query))
+        if len(there) and length:
+            likeness[there] = self._vectors(model, space, numbers[there]) @ (query / length)
+        return likeness
+
+    def _vectors(self, model: str, space: Space, numbers: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Without what all have in common; one that is gone meanwhile is a row of zeros."""
+        if space.kept is not None:
+            return space.kept[space.rows_of(numbers)].astype(np.float32)
+        stored, nothing = self.vectors(model, numbers), np.zeros_like(space.signs.mean)
+        return centred(np.stack([stored.get(number, nothing) for number in numbers.tolist()]), space.signs.mean)
+
+    def _score(self, wanted: Wanted) -> Scored:
+        if self._scored is None or self._scored[0] is not wanted:
+            segments = self._state(wanted.model).segments
+            lengths, seen = segments.columns.length, self._seen()
+            self._scored = (wanted, score(segments.parts, wanted, lengths, self._ranking(), seen))
+        return self._scored[1]
+
+    def _ranking(self) -> BM25:
+        segments = self._state().segments
+        documents = len(segments)
+        average = segments.longest / documents if documents else 0.0
+        return BM25(documents, average, self._settings.saturation_at, self._settings.length_share)
+
+    def _seen(self) -> NDArray[np.bool_] | None:
+        """Which documents this principal may meet; None where that is all of them."""
+        state = self._state()
+        strangers = len(state.owners) - 1 - (self._context.scope.principal in state.owners)
+        if not strangers and not state.segments.gone.any():
+            return None
+        mine = state.owners.get(self._context.scope.principal, 0)
+        owner = state.segments.columns.owner
+        return np.asarray(~state.segments.gone & ((owner == 0) | (owner == mine)), np.bool_)
+
+    def _allowed(self, state: State, kinds: Sequence[str], among: NDArray[np.int64] | None) -> NDArray[np.bool_] | None:
+        seen, segments = self._seen(), state.segments
+        codes = [_KIND[kind] for kind in kinds]
+        present = np.isin(segments.columns.kind, codes)
+        allowed = present if seen is None else present & seen
+        if among is not None:
+            chosen = np.zeros(len(segments), np.bool_)
+            chosen[segments.rows_of(np.sort(among))] = True
+            allowed &= chosen
+        return None if allowed.all() else allowed
+
+    def _bury(self, numbers: NDArray[np.int64]) -> None:
+        """Documents that the file no longer has. One that is newer than this transaction is not among them."""
+        with self._loaded.lock:
+            segments = self._loaded.state.segments
+            rows = segments.rows_of(numbers[numbers <= self._newest_in_file()])
+            if len(rows):
+                self._loaded.state = replace(self._loaded.state, segments=segments.without(rows))
+
+    def _newest_in_file(self) -> int:
+        newest = self._context.connection.exec_driver_sql("SELECT max(number) FROM documents").scalar()
+        return int(newest or 0)
+
+    def _state(self, model: str = "") -> State:
+        """Up to date with the file. What a transaction has not committed yet is seen by itself alone."""
+        if self._read is not None and (not model or model in self._read.spaces):
+            return self._read
+        if self._context.writing:
+            self._read = self._refreshed(self._read or self._loaded.state, model)
+            return self._read
+        with self._loaded.lock:
+            self._loaded.state = self._refreshed(self._loaded.state, model)
+            self._read = self._loaded.state
+        return self._read
+
+    def _refreshed(self, state: State, model: str) -> State:
+        state = _with_documents(state, self._fetched(_DOCUMENTS, (state.segments.newest, *self._here)))
+        if model:
+            state = self._with_vectors(state, model)
+        return state
+
+    def _with_vectors(self, state: State, model: str) -> State:
+        space = state.spaces.get(model)
+        known = len(space.signs.numbers) if space else 0
+        newest = int(space.signs.numbers[-1]) if space and known else 0
+        fresh = list(self._fetched(_VECTORS, (*self._here, model, newest)))
+        if not fresh:
+            return state if space else replace(state, spaces={**state.spaces, model: _nothing()})
+        arrived = sum(map(len, fresh))
+        if space is None or arrived > 3 * known:
+            return replace(state, spaces={**state.spaces, model: self._built(model)})
+        for rows in fresh:
+            space = self._grown(space, rows)
+        return replace(state, spaces={**state.spaces, model: space})
+
+    def _built(self, model: str) -> Space:
+        """From all vectors; what they have in common is known first, by some of them."""
+        numbers = [
+            int(number)
+            for (number,) in self._context.connection.exec_driver_sql(
+                "SELECT number FROM vectors WHERE tenant = ? AND project = ? AND model = ? ORDER BY number",
+                (*self._here, model),
+            )
+        ]
+        step = max(1, len(numbers) // _SAMPLE)
+        some = self._context.connection.exec_driver_sql(
+            _CHOSEN, (*self._here, model, json.dumps(numbers[::step][:_SAMPLE]))
+        ).all()
+        sample = _matrix([vector for _, vector in some])
+        space = Space(Signs(in_common(sample, len(numbers))), np.empty((0, sample.shape[1]), STORED))
+        for rows in self._fetched(_VECTORS, (*self._here, model, 0)):
+            space = self._grown(space, rows)
+        return space
+
+    def _grown(self, space: Space, rows: Sequence[Any]) -> Space:
+        numbers, vectors = np.array([row[0] for row in rows], np.int64), _matrix([row[1] for row in rows])
+        signs = space.signs.extended(numbers, vectors)
+        kept = space.kept
+        if kept is not None:
+            room = self._settings.vectors_in_memory_mb * 1_000_000
+            fits = kept.nbytes + vectors.nbytes // 2 <= room
+            kept = np.concatenate((kept, centred(vectors, signs.mean).astype(STORED))) if fits else None
+        return Space(signs, kept)
+
+    def _fetched(self, statement: str, values: tuple[Any, ...]) -> Iterator[Sequence[Any]]:
+        cursor = self._context.connection.exec_driver_sql(statement, values)
+        while rows := cursor.fetchmany(_AT_ONCE):
+            yield rows
+
+
+def _with_documents(state: State, fetched: Iterator[Sequence[Any]]) -> State:
+    threads, owners = dict(state.threads), dict(state.owners)
+    languages, speakers = Counter(state.languages), Counter(state.speakers)
+    columns, words = list[Columns](), list[Words]()
+    for rows in fetched:
+        table = []
+        for number, kind, owner, at, speaker, marks, length, thread, place, language, _codes, _counts in rows:
+            languages[language] += 1
+            speakers[speaker] += 1
+            conversation = threads.setdefault(thread, len(threads) + 1) if thread else 0
+            whose = owners.setdefault(owner, len(owners))
+            table.append((number, _KIND[kind], whose, at, speaker, marks, length, conversation, place))
+        columns.append(Columns.of(table))
+        words.append(Words.of([(row[10], row[11]) for row in rows]))
+    if not columns:
+        return state
+    segments = state.segments.extended(Columns.joined(columns), Words.joined(words))
+    return State(segments, state.spaces, languages, speakers, threads, owners)
+
+
+def _seen_apart(space: Space, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    """A query's vector without what all vectors have in common."""
+    return np.asarray(centred(vector, space.signs.mean)[0], np.float32)
+
+
+def _nothing() -> Space:
+    return Space(Signs(np.zeros(0, np.float32)), None)
+
+
+def _matrix(vectors: Sequence[bytes]) -> NDArray[np.float32]:
+    flat = np.frombuffer(b"".join(vectors), STORED).astype(np.float32)
+    return flat.reshape(len(vectors), -1)

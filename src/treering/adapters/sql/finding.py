@@ -1,0 +1,236 @@
+"""What the indexes of both engines share: from documents to records and back, and the vectors in the database."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import ColumnElement, Select, and_, delete, func, select, true, tuple_
+
+from treering.adapters.sql.codec import Codec
+from treering.adapters.sql.conditions import in_scope, matching
+from treering.adapters.sql.context import Context
+from treering.adapters.sql.driving import choose
+from treering.adapters.sql.kinds import KINDS, TURNS
+from treering.adapters.sql.tables import documents, vectors
+from treering.adapters.vectors.signs import STORED
+from treering.core.errors import BlobMissing, Unreadable
+from treering.core.queries import Filter
+from treering.core.values import Record
+from treering.ports.index import Candidates, Coverage, Unembedded, Wanted
+
+_KINDS = {kind.name: kind for kind in KINDS}
+
+
+class Index(ABC):
+    """The documents of one project, as one transaction sees them."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._here = (context.scope.tenant, context.scope.project)
+
+    @abstractmethod
+    def languages(self) -> Sequence[str]: ...
+
+    @abstractmethod
+    def speakers(self) -> Collection[int]: ...
+
+    @abstractmethod
+    def candidates(
+        self, wanted: Wanted, kinds: Sequence[str], *, most: int, among: NDArray[np.int64] | None = None
+    ) -> Candidates: ...
+
+    @abstractmethod
+    def look_at(self, wanted: Wanted, numbers: NDArray[np.int64]) -> Candidates: ...
+
+    @abstractmethod
+    def word_scores(self, wanted: Wanted, numbers: NDArray[np.int64]) -> NDArray[np.float64]: ...
+
+    @abstractmethod
+    def rarity(self, codes: NDArray[np.uint32]) -> NDArray[np.float64]: ...
+
+    @abstractmethod
+    def resemblance(self, model: str, numbers: NDArray[np.int64], best: NDArray[np.int64]) -> NDArray[np.float64]: ...
+
+    @abstractmethod
+    def coverage(self, model: str) -> Coverage: ...
+
+    @abstractmethod
+    def _bury(self, numbers: NDArray[np.int64]) -> None:
+        """These documents are no longer there."""
+
+    def passing(self, filters: Mapping[str, Filter]) -> NDArray[np.int64]:
+        found = [number for kind, where in filters.items() for number, _ in self._passing(kind, where, None)]
+        return np.array(sorted(found), np.int64)
+
+    def confirmed(self, filters: Mapping[str, Filter], numbers: NDArray[np.int64]) -> Mapping[int, tuple[str, str]]:
+        found = {
+            number: (kind, id) for kind, where in filters.items() for number, id in self._passing(kind, where, numbers)
+        }
+        if len(found) < len(numbers):
+            self._bury_missing(np.array([number for number in numbers.tolist() if number not in found], np.int64))
+        return found
+
+    def numbers(self, kind: str, ids: Sequence[str]) -> Mapping[str, int]:
+        if not ids:
+            return {}
+        statement = select(documents.c.id, documents.c.number).where(
+            *self._in_project(documents), documents.c.kind == kind, documents.c.id.in_(ids)
+        )
+        return dict(self._execute(statement).all())
+
+    def words_of(self, numbers: NDArray[np.int64]) -> Mapping[int, tuple[NDArray[np.uint32], NDArray[np.uint8]]]:
+        statement = select(documents.c.number, documents.c.codes, documents.c.counts).where(
+            self._among(documents, numbers)
+        )
+        return {
+            number: (np.frombuffer(codes, "<u4"), np.frombuffer(counts, np.uint8))
+            for number, codes, counts in self._execute(statement)
+        }
+
+    def vectors(self, model: str, numbers: NDArray[np.int64]) -> Mapping[int, NDArray[np.float32]]:
+        statement = select(vectors.c.number, vectors.c.vector).where(
+            self._among(vectors, numbers), vectors.c.model == model
+        )
+        return {number: read_vector(stored) for number, stored in self._execute(statement)}
+
+    def models(self) -> Sequence[str]:
+        """One look-up a model, however many vectors it has."""
+        found: list[str] = []
+        while True:
+            after = vectors.c.model > found[-1] if found else true()
+            following = select(func.min(vectors.c.model)).where(*self._in_project(vectors), after)
+            name = self._execute(following).scalar()
+            if name is None:
+                return found
+            found.append(name)
+
+    def unembedded(self, model: str, *, limit: int) -> Sequence[Unembedded]:
+        """In the order of their numbers, so that what has a vector is always what came first."""
+        newest = select(func.coalesce(func.max(vectors.c.number), 0)).where(
+            *self._in_project(vectors), vectors.c.model == model
+        )
+        statement = (
+            select(documents.c.number, documents.c.kind, documents.c.id)
+            .where(*self._in_project(documents), self._without_vector(model, newest))
+            .order_by(documents.c.number)
+            .limit(limit)
+        )
+        with self._context.seeing_all():
+            waiting = self._execute(statement).all()
+            kinds = {kind for _, kind, _ in waiting}
+            read = {kind: self._records(kind, [id for _, of, id in waiting if of == kind]) for kind in kinds}
+            around = self._around(list(read.get(TURNS.name, {}).values()))
+        return [Unembedded(number, read[kind].get(id), *around.get(id, ("", ""))) for number, kind, id in waiting]
+
+    def _records(self, name: str, ids: Sequence[str]) -> Mapping[str, Record]:
+        kind, found = _KINDS[name], dict[str, Record]()
+        codec = Codec(kind, self._context.settings.store.blob_bytes)
+        statement = select(kind.table).where(*self._in_project(kind.table), kind.table.c.id.in_(ids))
+        for row in self._execute(statement).mappings():
+            with suppress(BlobMissing, Unreadable):
+                found[row["id"]] = codec.decode(self._context.scope, row, self._context.blobs)
+        return found
+
+    def _around(self, turns: Sequence[Any]) -> Mapping[str, tuple[str, str]]:
+        """What was said before and after turns, where the same people see it."""
+        said = TURNS.table.c
+        places = {(turn.session, turn.seq + step) for turn in turns for step in (-1, 1)}
+        if not places:
+            return {}
+        statement = select(said.session, said.seq, said.owner, said.visibility, said.text).where(
+            *self._in_project(TURNS.table), tuple_(said.session, said.seq).in_(sorted(places))
+        )
+        texts = {tuple(key): text for *key, text in self._execute(statement)}
+        return {
+            turn.id: tuple(
+                texts.get((turn.session, turn.seq + step, turn.owner, turn.visibility.value), "") for step in (-1, 1)
+            )
+            for turn in turns
+        }
+
+    def known_vectors(self, model: str, digests: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
+        if not digests:
+            return {}
+        statement = select(vectors.c.digest, vectors.c.vector).where(
+            *self._in_project(vectors), vectors.c.model == model, vectors.c.digest.in_(digests)
+        )
+        return {digest: read_vector(stored) for digest, stored in self._execute(statement)}
+
+    def add_vectors(self, model: str, found: Sequence[tuple[int, str, NDArray[np.float32]]]) -> None:
+        """Only of documents that are still there: one may have been purged while the model was at work."""
+        numbers = np.array(sorted(number for number, *_ in found), np.int64)
+        held = select(documents.c.number).where(self._among(documents, numbers))
+        there = set(self._execute(held.with_for_update(read=True, key_share=True)).scalars())
+        kept = [each for each in found if each[0] in there]
+        if kept:
+            self._insert_vectors(model, kept)
+
+    def _insert_vectors(self, model: str, found: Sequence[tuple[int, str, NDArray[np.float32]]]) -> None:
+        rows = [
+            {
+                "tenant": self._here[0],
+                "project": self._here[1],
+                "model": model,
+                "number": number,
+                "digest": digest,
+                "vector": vector.astype(STORED).tobytes(),
+            }
+            for number, digest, vector in found
+        ]
+        insert = self._context.dialect.insert(vectors)
+        self._context.connection.execute(insert.on_conflict_do_nothing(), rows)
+
+    def drop_vectors(self, *, but: str) -> int:
+        statement = delete(vectors).where(*self._in_project(vectors), vectors.c.model != but)
+        return int(self._context.connection.execute(statement).rowcount)
+
+    def _without_vector(self, model: str, newest: Select[tuple[int]]) -> ColumnElement[bool]:
+        """On an engine with one writer, vectors are made in the order of their documents."""
+        return documents.c.number > newest.scalar_subquery()
+
+    def _bury_missing(self, numbers: NDArray[np.int64]) -> None:
+        statement = select(documents.c.number).where(self._among(documents, numbers))
+        there = np.fromiter((number for (number,) in self._execute(statement)), np.int64)
+        missing = np.setdiff1d(numbers, there, assume_unique=True)
+        if len(missing):
+            self._bury(missing)
+
+    def _passing(self, name: str, where: Filter, numbers: NDArray[np.int64] | None) -> Sequence[tuple[int, str]]:
+        kind, scope = _KINDS[name], self._context.scope
+        table = kind.table.c
+        same = and_(
+            table.tenant == documents.c.tenant, table.project == documents.c.project, table.id == documents.c.id
+        )
+        driver = choose(self._context.connection, scope, kind, where) if numbers is None else None
+        rare = driver is not None and driver.is_rare
+        statement = (
+            select(documents.c.number, documents.c.id)
+            .select_from(documents.join(kind.table, same))
+            .where(
+                *self._in_project(documents),
+                documents.c.kind == name,
+                in_scope(kind, scope),
+                *matching(kind, where, driver.field if driver and rare else None),
+            )
+        )
+        if numbers is not None:
+            statement = statement.where(self._among(documents, numbers))
+        elif driver is not None and rare:
+            statement = driver.narrowed(kind, statement)
+        return [(number, id) for number, id in self._execute(statement)]
+
+    def _among(self, table: Any, numbers: NDArray[np.int64]) -> ColumnElement[bool]:
+        return and_(*self._in_project(table), self._context.dialect.among(table.c.number, numbers.tolist()))
+
+    def _in_project(self, table: Any) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+        return table.c.tenant == self._here[0], table.c.project == self._here[1]
+
+    def _execute(self, statement: Select[Any]) -> Any:
+        return self._context.connection.execute(statement)
+
+
+def read_vector(stored: bytes) -> NDArray[np.float32]:
+    return np.frombuffer(stored, STORED).astype(np.float32)

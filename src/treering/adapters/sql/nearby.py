@@ -1,0 +1,264 @@
+"""pgvector's part of the server engine: a table of vectors that the database itself can order by nearness.
+
+It repeats what stands in `vectors`, and is there only where the extension is. Without it every vector is read.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection
+from sqlalchemy import text as sql
+from sqlalchemy.exc import DBAPIError
+
+from treering.adapters.sql.server_words import read_array, read_reals
+
+# The first that goes on looking when a filter leaves too few.
+_OLDEST = (0, 8)
+# pgvector's graph holds no longer vectors of 16-bit floats; longer ones are compared one by one.
+_MOST_DIMENSIONS = 4_000
+IN_VIEW = 200
+"""How many a search of the graph keeps in view; with so many it misses fewer than one in fifty of the nearest ten."""
+# How many it may pass by that a filter refuses.
+_PASSED_BY = 200_000
+_CREATING = 0x6E65_6172
+
+_FOUND = """
+    SELECT quote_ident(nspname), extversion, to_regclass('nearby') IS NOT NULL
+    FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace WHERE extname = 'vector'
+"""
+_ADDED = """
+    INSERT INTO nearby (tenant, project, number, model, kind, owner, embedding)
+    SELECT tenant, project, number, %s, kind, owner, embedding::{schema}.halfvec
+    FROM unnest(%s::bigint[], %s::text[]) AS added (number, embedding) JOIN documents USING (number)
+    WHERE tenant = %s AND project = %s
+    ON CONFLICT DO NOTHING
+"""
+_MISSING = """
+    SELECT number, vector FROM vectors JOIN documents USING (tenant, project, number)
+    WHERE tenant = %s AND project = %s AND model = %s AND NOT EXISTS (
+        SELECT FROM nearby WHERE nearby.tenant = vectors.tenant AND nearby.project = vectors.project
+        AND nearby.number = vectors.number AND nearby.model = vectors.model)
+    ORDER BY number LIMIT %s
+"""
+# Two counts: of a tenant that is new the planner knows so little that it may compare each with each.
+_HAS_ALL = """
+    SELECT (SELECT count(*) FROM vectors WHERE tenant = %s AND project = %s AND model = %s)
+        = (SELECT count(*) FROM nearby WHERE tenant = %s AND project = %s AND model = %s)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowed:
+    """Which vectors of a project a search may find; None leaves it open."""
+
+    principal: str
+    kinds: Sequence[str] | None = None
+    numbers: Sequence[int] | None = None
+
+    def conditions(self) -> tuple[str, tuple[Any, ...]]:
+        written, values = ["(owner = '' OR owner = %s)"], list[Any]((self.principal,))
+        if self.kinds is not None:
+            written.append("kind = ANY(%s::text[])")
+            values.append(list(self.kinds))
+        if self.numbers is not None:
+            # As a sub-select: the planner would weigh each of many thousand numbers.
+            written.append("number = ANY(ARRAY(SELECT unnest(%s::bigint[])))")
+            values.append(self.numbers)
+        return " AND ".join(written), tuple(values)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A vector of length 1, from which `mean`, what all vectors have in common, was taken away."""
+
+    vector: NDArray[np.float32]
+    mean: NDArray[np.float32]
+
+    def cosine(
+        self, to_query: NDArray[np.float64], to_mean: NDArray[np.float64], norm: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Of vectors without the mean, by their products with both and their length; 0 for a vector of zeros."""
+        mean = self.mean.astype(np.float64)
+        squared = np.square(norm) - 2 * to_mean + mean @ mean
+        there = (norm > 0) & (squared > 0)
+        apart = np.sqrt(np.where(there, squared, 1.0))
+        return np.where(there, (to_query - mean @ self.vector) / apart, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Nearby:
+    """The table, in a database whose pgvector lives in `schema`."""
+
+    schema: str
+
+    def add(
+        self,
+        connection: Connection,
+        here: tuple[str, str],
+        model: str,
+        added: Sequence[tuple[int, NDArray[np.float32]]],
+    ) -> None:
+        """Vectors of documents that are there; a graph is made for a model that has none."""
+        if not added:
+            return
+        self._make_graph(connection, model, len(added[0][1]))
+        numbers, written = [number for number, _ in added], [_written(vector) for _, vector in added]
+        connection.exec_driver_sql(_ADDED.format(schema=self.schema), (model, numbers, written, *here))
+
+    def missing(self, connection: Connection, here: tuple[str, str], model: str, most: int) -> Sequence[Any]:
+        """Number and stored vector of those that came before pgvector did."""
+        return connection.exec_driver_sql(_MISSING, (*here, model, most)).all()
+
+    def drop(self, connection: Connection, here: tuple[str, str], *, but: str) -> None:
+        connection.exec_driver_sql(
+            "DELETE FROM nearby WHERE tenant = %s AND project = %s AND model <> %s", (*here, but)
+        )
+
+    def has_all(self, connection: Connection, here: tuple[str, str], model: str) -> bool:
+        """Whether every vector of a model is here too."""
+        return bool(connection.exec_driver_sql(_HAS_ALL, (*here, model) * 2).scalar_one())
+
+    def nearest(
+        self,
+        connection: Connection,
+        here: tuple[str, str],
+        model: str,
+        query: Query,
+        narrowed: Narrowed,
+        *,
+        most: int,
+        exact: bool,
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Numbers and cosines of the nearest; `exact` compares all that the filter leaves, else the graph is asked."""
+        conditions, values = narrowed.conditions()
+        kind = f"{self.schema}.halfvec({query.vector.shape[0]})"
+        # The graph answers for nothing but the bare distance.
+        apart = f"(embedding::{kind} OPERATOR({self.schema}.<=>) %s::{kind}){' + 0' if exact else ''}"
+        if not exact:
+            connection.execute(_SEARCHING)
+        near = (
+            f"SELECT number, embedding FROM nearby WHERE tenant = %s AND project = %s AND model = {_quoted(model)} "
+            f"AND {conditions} ORDER BY {apart} LIMIT %s"
+        )
+        return self._compared(connection, near, query, (*here, *values, _written(query.vector), most))
+
+    def likeness(
+        self, connection: Connection, here: tuple[str, str], model: str, query: Query, numbers: Sequence[int]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Numbers and cosines of those documents that have a vector."""
+        chosen = (
+            "SELECT number, embedding FROM nearby WHERE tenant = %s AND project = %s AND model = %s "
+            "AND number = ANY(ARRAY(SELECT unnest(%s::bigint[])))"
+        )
+        return self._compared(connection, chosen, query, (*here, model, numbers))
+
+    def _compared(
+        self, connection: Connection, chosen: str, query: Query, values: tuple[Any, ...]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Three products a vector tell how it lies to the query once what all have in common is taken away."""
+        product = f"-(embedding OPERATOR({self.schema}.<#>) %s::{self.schema}.vector)"
+        statement = (
+            f"SELECT array_send(array_agg(number)), array_send(array_agg({product})), "
+            f"array_send(array_agg({product})), array_send(array_agg({self.schema}.vector_norm(embedding))) "
+            f"FROM (SELECT number, embedding::{self.schema}.vector FROM ({chosen}) AS chosen) AS near"
+        )
+        sides = (_written(query.vector), _written(query.mean))
+        number, *lying = connection.exec_driver_sql(statement, (*sides, *values)).one()
+        return read_array(number), query.cosine(*map(read_reals, lying))
+
+    def _make_graph(self, connection: Connection, model: str, dimensions: int) -> None:
+        name = f"nearby_{sha256(model.encode()).hexdigest()[:16]}_{dimensions}"
+        if dimensions > _MOST_DIMENSIONS or _exists(connection, name):
+            return
+        statement = (
+            f"CREATE INDEX IF NOT EXISTS {name} ON nearby "
+            f"USING hnsw ((embedding::{self.schema}.halfvec({dimensions})) {self.schema}.halfvec_cosine_ops) "
+            f"WHERE model = {_quoted(model)}"
+        )
+        _alone(connection)
+        _attempted(connection, [statement])
+
+
+_SEARCHING = sql(
+    "SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true), "
+    f"set_config('hnsw.ef_search', '{IN_VIEW}', true), set_config('hnsw.max_scan_tuples', '{_PASSED_BY}', true)"
+)
+
+
+def nearby_in(connection: Connection) -> Nearby | None:
+    """The table where it is there and can be used."""
+    schema, exists = _found(connection)
+    return Nearby(schema) if schema and exists else None
+
+
+def make_nearby(connection: Connection) -> Nearby | None:
+    """The table, made where it can be; a role that may not create the extension goes on without."""
+    schema, exists = _found(connection)
+    if not schema and _available(connection):
+        _attempted(connection, ["CREATE EXTENSION IF NOT EXISTS vector"])
+        schema, exists = _found(connection)
+    if not schema:
+        return None
+    if not exists:
+        _alone(connection)
+        _attempted(connection, _table(schema))
+    return nearby_in(connection)
+
+
+def _found(connection: Connection) -> tuple[str, bool]:
+    """The schema of pgvector, empty where it is missing or too old; whether the table exists."""
+    row = connection.exec_driver_sql(_FOUND).one_or_none()
+    if row is None:
+        return "", False
+    schema, version, exists = row
+    new_enough = tuple(int(part) for part in version.split(".")[:2]) >= _OLDEST
+    return (schema if new_enough else ""), exists
+
+
+def _available(connection: Connection) -> bool:
+    return bool(connection.execute(sql("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'")).scalar())
+
+
+def _table(schema: str) -> Iterator[str]:
+    text, mine = 'TEXT COLLATE "C" NOT NULL', "current_setting('treering.{0}', true)"
+    yield (
+        f"CREATE TABLE IF NOT EXISTS nearby (tenant {text}, project {text}, number BIGINT NOT NULL, model {text}, "
+        f"kind {text}, owner {text}, embedding {schema}.halfvec NOT NULL, "
+        "CONSTRAINT nearby_key PRIMARY KEY (tenant, project, model, number))"
+    )
+    yield "ALTER TABLE nearby ENABLE ROW LEVEL SECURITY"
+    yield "ALTER TABLE nearby FORCE ROW LEVEL SECURITY"
+    scope = f"tenant = {mine.format('tenant')} AND project = {mine.format('project')}"
+    yield f"CREATE POLICY scope ON nearby USING ({scope}) WITH CHECK ({scope})"
+
+
+def _alone(connection: Connection) -> None:
+    connection.execute(sql("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _CREATING})
+
+
+def _attempted(connection: Connection, statements: Sequence[str] | Iterator[str]) -> None:
+    """What this role may not do stays undone; `doctor` tells."""
+    try:
+        with connection.begin_nested():
+            for statement in statements:
+                connection.exec_driver_sql(statement)
+    except DBAPIError as exc:
+        if exc.connection_invalidated:
+            raise
+
+
+def _exists(connection: Connection, name: str) -> bool:
+    return bool(connection.execute(sql("SELECT to_regclass(:name) IS NOT NULL"), {"name": name}).scalar())
+
+
+def _quoted(text: str) -> str:
+    """As a literal: a partial index is used only where the statement itself says which part it wants."""
+    return "'" + text.replace("'", "''").replace("%", "%%") + "'"
+
+
+def _written(vector: NDArray[np.float32]) -> str:
+    return "[" + ",".join(map(repr, vector.tolist())) + "]"

@@ -1,0 +1,111 @@
+"""Chosen documents of the server engine as columns, read in one row: so many values one by one would take longer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection
+
+from treering.adapters.sql.server_words import kind_number, read_array
+from treering.adapters.words.segments import NEIGHBOURS, Line
+from treering.core.ranking import BM25
+from treering.ports.index import DOCUMENT_KINDS
+
+_KIND = {name: place for place, name in enumerate(DOCUMENT_KINDS)}
+_CHOSEN = "SELECT unnest(%(numbers)s::bigint[])"
+# A lateral part with a limit is looked up for each document; a join would rather read the whole project.
+_WITH_NEIGHBOURS = f"""
+    WITH chosen AS MATERIALIZED (
+        SELECT number, thread, place FROM documents
+        WHERE tenant = %(tenant)s AND project = %(project)s AND number = ANY(%(numbers)s::bigint[])
+        AND (owner = '' OR owner = %(principal)s)
+    )
+    SELECT number FROM chosen UNION SELECT beside.number FROM chosen CROSS JOIN LATERAL (
+        SELECT number FROM documents
+        WHERE tenant = %(tenant)s AND project = %(project)s AND thread = chosen.thread AND thread <> ''
+        AND place BETWEEN chosen.place + {NEIGHBOURS[0]} AND chosen.place + {NEIGHBOURS[-1]}
+        LIMIT {len(NEIGHBOURS) + 1}
+    ) AS beside
+"""
+_READ = """
+    SELECT array_agg(kind), array_agg(thread), string_agg(codes, ''), string_agg(counts, ''),
+        array_send(array_agg(number)), array_send(array_agg(at)), array_send(array_agg(speaker)),
+        array_send(array_agg(marks)), array_send(array_agg(length)), array_send(array_agg(place)),
+        array_send(array_agg(length(counts)::bigint))
+    FROM (
+        SELECT * FROM documents
+        WHERE tenant = %(tenant)s AND project = %(project)s AND number = ANY(ARRAY({numbers}))
+        AND (owner = '' OR owner = %(principal)s) ORDER BY number
+    ) AS found
+"""
+_ALONE, _BESIDE = _READ.format(numbers=_CHOSEN), _READ.format(numbers=_WITH_NEIGHBOURS)
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """In the order of their numbers; `codes` and `counts` of all stand one after the other, `distinct` a document."""
+
+    kinds: Sequence[str]
+    threads: Sequence[str]
+    codes: NDArray[np.uint32]
+    counts: NDArray[np.uint8]
+    number: NDArray[np.int64]
+    at: NDArray[np.int64]
+    speaker: NDArray[np.int64]
+    marks: NDArray[np.int64]
+    length: NDArray[np.int64]
+    place: NDArray[np.int64]
+    distinct: NDArray[np.int64]
+
+    @property
+    def kind(self) -> NDArray[np.int8]:
+        return np.array([_KIND[name] for name in self.kinds], np.int8)
+
+    @property
+    def kind_number(self) -> NDArray[np.int64]:
+        return np.array([kind_number(name) for name in self.kinds], np.int64)
+
+    def scores(self, words: Sequence[Sequence[int]], weights: Sequence[float], ranking: BM25) -> NDArray[np.float64]:
+        """BM25 of each document for words that count so much."""
+        scores = np.zeros(len(self.number))
+        forms = [np.array(word, np.uint32) for word in words]
+        if not forms:
+            return scores
+        met = np.flatnonzero(np.isin(self.codes, np.concatenate(forms)))
+        codes, counts = self.codes[met], self.counts[met]
+        rows = np.repeat(np.arange(len(self.number)), self.distinct)[met]
+        for word, weight in zip(forms, weights, strict=True):
+            held = np.isin(codes, word)
+            summed = np.bincount(rows[held], counts[held], len(scores))
+            holding = np.flatnonzero(summed)
+            scores[holding] += weight * ranking.saturation(summed[holding], self.length[holding])
+        return scores
+
+    def neighbours(self) -> NDArray[np.int64]:
+        """For each document the rows of those before and after it in its conversation; −1 where there is none."""
+        known: dict[str, int] = {}
+        thread = np.array([known.setdefault(name, len(known)) if name else -1 for name in self.threads], np.int64)
+        spoken = np.flatnonzero(thread >= 0)
+        keys = thread << 32 | self.place
+        order = spoken[np.argsort(keys[spoken], kind="stable")]
+        line = Line(keys[order], order)
+        found = np.stack([line.at(thread << 32 | self.place + step) for step in NEIGHBOURS], axis=1)
+        found[thread < 0] = -1
+        return found
+
+
+def read_documents(
+    connection: Connection, here: tuple[str, str], principal: str, numbers: Sequence[int], *, neighbours: bool
+) -> Documents:
+    """Documents that this principal may meet, with those beside them in their conversations where asked for."""
+    named = {"tenant": here[0], "project": here[1], "principal": principal, "numbers": numbers}
+    row = connection.exec_driver_sql(_BESIDE if neighbours else _ALONE, named).one()
+    kinds, threads, codes, counts = row[:4]
+    return Documents(
+        kinds or (),
+        threads or (),
+        np.frombuffer(codes or b"", "<u4"),
+        np.frombuffer(counts or b"", np.uint8),
+        *map(read_array, row[4:]),
+    )

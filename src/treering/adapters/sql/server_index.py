@@ -1,0 +1,335 @@
+"""The index of the server engine: the database finds, and what it finds is scored here as on the embedded engine."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import ColumnElement, exists
+
+from treering.adapters.sql.context import Context
+from treering.adapters.sql.finding import Index
+from treering.adapters.sql.nearby import IN_VIEW, Narrowed, Nearby, Query, make_nearby
+from treering.adapters.sql.server_documents import Documents, read_documents
+from treering.adapters.sql.server_statistics import EXACT, MOST_POSTINGS, Remembered, Space, Statistics, read_vectors
+from treering.adapters.sql.server_words import Held, code_in, holding, kind_number, read_array
+from treering.adapters.sql.tables import documents, vectors
+from treering.adapters.vectors.signs import centred
+from treering.core.ranking import BM25
+from treering.ports.index import DOCUMENT_KINDS, Candidates, Coverage, Wanted
+
+_SEARCHED = set(DOCUMENT_KINDS)
+_AT_ONCE = 5_000
+# Where a filter leaves less than one in so many, those it leaves are compared one by one.
+_MOST_LEFT_OUT = 10
+
+_OF_KINDS = "SELECT number FROM documents WHERE tenant = %s AND project = %s AND kind = ANY(%s::text[]) LIMIT %s"
+_CHOSEN_VECTORS = """
+    SELECT array_send(array_agg(number)), string_agg(vector, '') FROM (
+        SELECT number, vector FROM vectors
+        WHERE tenant = %s AND project = %s AND model = %s AND number = ANY(%s::bigint[]) ORDER BY number
+    ) AS found
+"""
+_ALL_VECTORS = """
+    SELECT array_send(array_agg(number)), string_agg(vector, '') FROM (
+        SELECT number, vector FROM vectors JOIN documents USING (tenant, project, number)
+        WHERE tenant = %s AND project = %s AND model = %s AND number > %s AND {conditions} ORDER BY number LIMIT %s
+    ) AS found
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the words of a query found: documents with their scores, and what each word counts."""
+
+    ranking: BM25
+    weights: Sequence[float]
+    number: NDArray[np.int64]
+    kind: NDArray[np.int64]
+    score: NDArray[np.float64]
+    complete: bool
+    """False where words were too common to look at every document that holds them."""
+
+
+class ServerIndex(Index):
+    """The documents of one project, as one transaction sees them."""
+
+    def __init__(self, context: Context, remembered: Remembered, nearby: Nearby | None) -> None:
+        super().__init__(context)
+        self._remembered = remembered
+        self._statistics = Statistics(context, remembered)
+        self._nearby = nearby
+        self._principal = context.scope.principal
+        self._asked: tuple[Wanted, Asked] | None = None
+
+    def languages(self) -> Sequence[str]:
+        return self._statistics.languages(self._context.settings.recall.language_share)
+
+    def speakers(self) -> Collection[int]:
+        return self._statistics.speakers()
+
+    def candidates(
+        self, wanted: Wanted, kinds: Sequence[str], *, most: int, among: NDArray[np.int64] | None = None
+    ) -> Candidates:
+        by_words = self._best_by_words(wanted, kinds, most, among)
+        return self._columns(wanted, np.union1d(by_words, self._best_by_meaning(wanted, kinds, most, among)))
+
+    def look_at(self, wanted: Wanted, numbers: NDArray[np.int64]) -> Candidates:
+        return self._columns(wanted, numbers)
+
+    def word_scores(self, wanted: Wanted, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+        asked, found = self._ask(wanted), self._documents(numbers, neighbours=False)
+        scores = np.zeros(len(numbers))
+        there = np.isin(numbers, found.number)
+        places = np.searchsorted(found.number, numbers[there])
+        scores[there] = found.scores(wanted.words, asked.weights, asked.ranking)[places]
+        return scores / (sum(asked.weights) or 1.0)
+
+    def rarity(self, codes: NDArray[np.uint32]) -> NDArray[np.float64]:
+        words = [self._codes((int(code),)) for code in codes]
+        ranking, held = self._statistics.ranking(), self._statistics.held(words)
+        return np.array([ranking.weight(self._statistics.holding(word, held)) for word in words])
+
+    def resemblance(self, model: str, numbers: NDArray[np.int64], best: NDArray[np.int64]) -> NDArray[np.float64]:
+        space = self._statistics.space(model)
+        row = self._run(_CHOSEN_VECTORS, (*self._here, model, best.tolist())).one()
+        known = read_vectors(row[1], len(read_array(row[0])))
+        if space is None or not len(known):
+            return np.full(len(numbers), np.nan)
+        middle = centred(known, space.mean).mean(axis=0)
+        return self._likeness(space, model, middle / (float(np.linalg.norm(middle)) or 1.0), numbers)
+
+    def coverage(self, model: str) -> Coverage:
+        total = self._statistics.totals().documents
+        return Coverage(total, min(total, self._statistics.vectors(model)))
+
+    def _insert_vectors(self, model: str, found: Sequence[tuple[int, str, NDArray[np.float32]]]) -> None:
+        connection = self._context.connection
+        self._nearby = self._nearby or make_nearby(connection)
+        if self._nearby is not None:
+            self._gather(self._nearby, model)
+            self._nearby.add(connection, self._here, model, [(number, vector) for number, _, vector in found])
+        super()._insert_vectors(model, found)
+
+    def drop_vectors(self, *, but: str) -> int:
+        if self._nearby is not None:
+            self._nearby.drop(self._context.connection, self._here, but=but)
+        return super().drop_vectors(but=but)
+
+    def _bury(self, numbers: NDArray[np.int64]) -> None:
+        """Nothing is kept in memory that could outlive them."""
+
+    def _without_vector(self, model: str, newest: Any) -> ColumnElement[bool]:
+        """Of several writers a later one may commit first: there may be gaps before the newest."""
+        same = (vectors.c[name] == documents.c[name] for name in ("tenant", "project", "number"))
+        return ~exists().where(*same, vectors.c.model == model)
+
+    def _best_by_words(
+        self, wanted: Wanted, kinds: Sequence[str], most: int, among: NDArray[np.int64] | None
+    ) -> NDArray[np.int64]:
+        asked = self._ask(wanted)
+        number, kind, score = asked.number, asked.kind, asked.score
+        if among is not None and not asked.complete and len(among) <= EXACT:
+            found = self._documents(among, neighbours=False)
+            number, kind, score = (
+                found.number,
+                found.kind_number,
+                found.scores(wanted.words, asked.weights, asked.ranking),
+            )
+        allowed = score > 0
+        if not set(kinds) >= _SEARCHED:
+            allowed &= np.isin(kind, [kind_number(name) for name in kinds])
+        if among is not None:
+            allowed &= np.isin(number, among)
+        number, score = number[allowed], score[allowed]
+        return number if len(number) <= most else number[np.argpartition(-score, most)[:most]]
+
+    def _ask(self, wanted: Wanted) -> Asked:
+        if self._asked is None or self._asked[0] is not wanted:
+            self._asked = (wanted, self._answer(wanted))
+        return self._asked[1]
+
+    def _answer(self, wanted: Wanted) -> Asked:
+        """Scores of the documents that hold the words, the rarest first as long as that is quick."""
+        statistics, words = self._statistics, [self._codes(forms) for forms in wanted.words]
+        ranking, held = statistics.ranking(), statistics.held(words)
+        postings = [statistics.most_held(word, held) for word in words]
+        rarest = sorted(range(len(words)), key=postings.__getitem__)
+        read = np.cumsum([postings[place] for place in rarest])
+        looked_up = rarest[: max(1, int(np.searchsorted(read, MOST_POSTINGS, side="right")))]
+        codes = sorted({code for place in looked_up for code in words[place] if held.get(code, 1)})
+        found = holding(self._context.connection, self._here, codes, MOST_POSTINGS)
+        every = _together([found[code] for code in codes if code in found])
+        scores, weights = np.zeros(len(every.number)), [0.0] * len(words)
+        for place, word in enumerate(words):
+            parts = [found[code] for code in word if code in found] if place in looked_up else []
+            rows, counts = _rows(every.number, parts)
+            whole = place in looked_up and all(len(part.number) < MOST_POSTINGS for part in parts)
+            holding_it = len(rows) if whole else statistics.holding(word, held)
+            weights[place] = wanted.share(place) * ranking.weight(holding_it)
+            scores[rows] += weights[place] * ranking.saturation(counts, every.length[rows])
+        complete = len(looked_up) == len(words) and bool(read[-1] <= MOST_POSTINGS if len(read) else True)
+        return Asked(ranking, weights, every.number, every.kind, scores, complete)
+
+    def _codes(self, forms: Sequence[int]) -> tuple[int, ...]:
+        """Where a word stands: in what everybody may meet, and in what is this principal's own."""
+        return tuple(sorted({code_in(owner, form) for owner in ("", self._principal) for form in forms}))
+
+    def _best_by_meaning(
+        self, wanted: Wanted, kinds: Sequence[str], most: int, among: NDArray[np.int64] | None
+    ) -> NDArray[np.int64]:
+        space = self._statistics.space(wanted.model) if wanted.vector is not None else None
+        if space is None or wanted.vector is None:
+            return np.empty(0, np.int64)
+        among = self._spelled_out(kinds, among)
+        if among is not None and not len(among):
+            return np.empty(0, np.int64)
+        narrowed = Narrowed(
+            self._principal,
+            None if set(kinds) >= _SEARCHED else tuple(kinds),
+            None if among is None else among.tolist(),
+        )
+        nearby = self._whole_nearby(wanted.model)
+        if nearby is None:
+            return self._nearest_of_all(space, wanted, narrowed, most)
+        query, enough = Query(centred(wanted.vector, space.mean)[0], space.mean), max(most, IN_VIEW)
+        total = self._statistics.vectors(wanted.model)
+        few = total <= EXACT
+        if few or among is None:
+            return _best(*self._found_near(nearby, wanted.model, query, narrowed, enough, exact=few), most)
+        if len(among) > EXACT and len(among) * _MOST_LEFT_OUT >= total:
+            # Half as many again as chance would leave over.
+            looked_at = enough * 3 * total // (2 * len(among))
+            open_wide = replace(narrowed, numbers=None)
+            number, likeness = self._found_near(nearby, wanted.model, query, open_wide, looked_at, exact=False)
+            allowed = np.isin(number, among)
+            if allowed.sum() >= most:
+                return _best(number[allowed], likeness[allowed], most)
+        return _best(*self._found_near(nearby, wanted.model, query, narrowed, enough, exact=True), most)
+
+    def _spelled_out(self, kinds: Sequence[str], among: NDArray[np.int64] | None) -> NDArray[np.int64] | None:
+        """Kinds that have few documents as the numbers of these: a graph would pass by all others to find them."""
+        if set(kinds) >= _SEARCHED or (among is not None and len(among) <= EXACT):
+            return among
+        found = self._run(_OF_KINDS, (*self._here, list(kinds), EXACT + 1)).scalars().all()
+        if len(found) > EXACT:
+            return among
+        numbers = np.array(found, np.int64)
+        return numbers if among is None else np.intersect1d(numbers, among)
+
+    def _found_near(
+        self, nearby: Nearby, model: str, query: Query, narrowed: Narrowed, most: int, *, exact: bool
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        return nearby.nearest(self._context.connection, self._here, model, query, narrowed, most=most, exact=exact)
+
+    def _whole_nearby(self, model: str) -> Nearby | None:
+        """pgvector where it has every vector."""
+        return self._nearby if self._nearby is not None and self._has_all(self._nearby, model) else None
+
+    def _gather(self, nearby: Nearby, model: str) -> None:
+        """Bring pgvector the vectors that were there before it."""
+        if self._has_all(nearby, model):
+            return
+        while missing := nearby.missing(self._context.connection, self._here, model, _AT_ONCE):
+            brought = [(number, read_vectors(stored, 1)[0]) for number, stored in missing]
+            nearby.add(self._context.connection, self._here, model, brought)
+
+    def _has_all(self, nearby: Nearby, model: str) -> bool:
+        if model not in self._remembered.gathered:
+            if not nearby.has_all(self._context.connection, self._here, model):
+                return False
+            self._remembered.gathered.add(model)
+        return True
+
+    def _nearest_of_all(self, space: Space, wanted: Wanted, narrowed: Narrowed, most: int) -> NDArray[np.int64]:
+        """Without pgvector each vector is read and compared."""
+        conditions, values = narrowed.conditions()
+        statement = _ALL_VECTORS.format(conditions=conditions)
+        best, likeness, last = np.empty(0, np.int64), np.empty(0), 0
+        while True:
+            row = self._run(statement, (*self._here, wanted.model, last, *values, _AT_ONCE)).one()
+            numbers = read_array(row[0])
+            if not len(numbers):
+                return best
+            last = int(numbers[-1])
+            found = _cosine(space, wanted, read_vectors(row[1], len(numbers)))
+            best, likeness = np.concatenate((best, numbers)), np.concatenate((likeness, found))
+            if len(best) > most:
+                kept = np.argpartition(-likeness, most)[:most]
+                best, likeness = best[kept], likeness[kept]
+
+    def _columns(self, wanted: Wanted, numbers: NDArray[np.int64]) -> Candidates:
+        asked, found = self._ask(wanted), self._documents(numbers, neighbours=True)
+        space = self._statistics.space(wanted.model) if wanted.vector is not None else None
+        return Candidates(
+            number=found.number,
+            kind=found.kind,
+            at=found.at,
+            speaker=found.speaker,
+            marks=found.marks,
+            length=found.length,
+            words=found.scores(wanted.words, asked.weights, asked.ranking),
+            meaning=self._meaning(space, wanted, found.number),
+            neighbours=found.neighbours(),
+            words_weight=sum(asked.weights),
+        )
+
+    def _documents(self, numbers: NDArray[np.int64], *, neighbours: bool) -> Documents:
+        return read_documents(
+            self._context.connection, self._here, self._principal, numbers.tolist(), neighbours=neighbours
+        )
+
+    def _meaning(self, space: Space | None, wanted: Wanted, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+        if space is None or wanted.vector is None:
+            return np.full(len(numbers), np.nan)
+        return self._likeness(space, wanted.model, centred(wanted.vector, space.mean)[0], numbers)
+
+    def _likeness(
+        self, space: Space, model: str, query: NDArray[np.float32], numbers: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """The cosine of vectors to one without what all have in common; NaN where there is no vector."""
+        if (nearby := self._whole_nearby(model)) is not None:
+            connection, asked = self._context.connection, Query(query, space.mean)
+            there, found = nearby.likeness(connection, self._here, model, asked, numbers.tolist())
+        else:
+            row = self._run(_CHOSEN_VECTORS, (*self._here, model, numbers.tolist())).one()
+            there = read_array(row[0])
+            found = np.asarray(centred(read_vectors(row[1], len(there)), space.mean) @ query, np.float64)
+        if not len(there):
+            return np.full(len(numbers), np.nan)
+        order = np.argsort(there)
+        place = order[np.minimum(np.searchsorted(there, numbers, sorter=order), len(there) - 1)]
+        return np.where(there[place] == numbers, found[place], np.nan)
+
+    def _run(self, statement: str, values: tuple[Any, ...]) -> Any:
+        return self._context.connection.exec_driver_sql(statement, values)
+
+
+def _together(parts: Sequence[Held]) -> Held:
+    """Each document once, in the order of their numbers."""
+    if not parts:
+        return Held(np.empty(0, np.int64), np.empty(0, np.int64))
+    number, first = np.unique(np.concatenate([part.number for part in parts]), return_index=True)
+    return Held(number, np.concatenate([part.detail for part in parts])[first])
+
+
+def _rows(number: NDArray[np.int64], parts: Sequence[Held]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where the documents that hold a word stand in `number`, and how often they hold it in all of its forms."""
+    if not parts:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    if len(parts) == 1:
+        return np.searchsorted(number, parts[0].number), parts[0].count
+    places = np.searchsorted(number, np.concatenate([part.number for part in parts]))
+    summed = np.bincount(places, np.concatenate([part.count for part in parts]))
+    rows = np.flatnonzero(summed)
+    return rows, summed[rows].astype(np.int64)
+
+
+def _best(number: NDArray[np.int64], score: NDArray[np.float64], most: int) -> NDArray[np.int64]:
+    return number if len(number) <= most else number[np.argpartition(-score, most)[:most]]
+
+
+def _cosine(space: Space, wanted: Wanted, found: NDArray[np.float32]) -> NDArray[np.float64]:
+    assert wanted.vector is not None
+    return np.asarray(centred(found, space.mean) @ centred(wanted.vector, space.mean)[0], np.float64)

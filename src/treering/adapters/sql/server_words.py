@@ -1,0 +1,157 @@
+"""The words of the server engine's documents: one row for each document and each code in it.
+
+What belongs to one person has codes of its own, so that nobody else's query meets them or counts them.
+"""
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection
+from sqlalchemy.dialects import postgresql
+
+from treering.adapters.sql.tables import documents
+from treering.core.language.terms import code_of
+
+_COLUMNS = tuple(column.name for column in documents.c if column.name != "number")
+_DIALECT = postgresql.dialect()  # type: ignore[no-untyped-call]
+_ARRAYS = ", ".join(f"%s::{documents.c[name].type.compile(_DIALECT).split(' COLLATE')[0]}[]" for name in _COLUMNS)
+_DOCUMENTS = (
+    f"INSERT INTO documents ({', '.join(_COLUMNS)}) SELECT * FROM unnest({_ARRAYS}) "
+    "RETURNING tenant, project, kind, id, number"
+)
+_POSTINGS = """
+    INSERT INTO postings (tenant, project, code, number, count, kind, length)
+    SELECT tenant, project, code, number, count, of_kind, length
+    FROM unnest(%s::bigint[], %s::bigint[], %s::smallint[]) AS held (code, number, count)
+    JOIN unnest(%s::bigint[], %s::text[], %s::text[], %s::smallint[], %s::integer[])
+        AS holding (number, tenant, project, of_kind, length) USING (number)
+"""
+_AFTER = "SELECT * FROM documents WHERE tenant = %s AND project = %s AND number > %s ORDER BY number LIMIT 2000"
+_REMOVED = """
+    DELETE FROM postings USING unnest(%s::bigint[], %s::bigint[]) AS gone (code, number)
+    WHERE tenant = %s AND project = %s AND postings.code = gone.code AND postings.number = gone.number
+"""
+_COUNTED = """
+    SELECT code, (
+        SELECT count(*) FROM (
+            SELECT FROM postings WHERE tenant = %s AND project = %s AND postings.code = wanted.code LIMIT %s
+        ) AS met
+    ) FROM unnest(%s::bigint[]) AS wanted (code)
+"""
+_HOLDING = """
+    SELECT wanted.code, array_send(array_agg(number)), array_send(array_agg(detail))
+    FROM unnest(%s::bigint[]) AS wanted (code) CROSS JOIN LATERAL (
+        SELECT number, (length::bigint << 24) | (kind::bigint << 8) | count AS detail FROM postings
+        WHERE tenant = %s AND project = %s AND postings.code = wanted.code ORDER BY number DESC LIMIT %s
+    ) AS held GROUP BY wanted.code
+"""
+_DISTINCT = """
+    SELECT count(DISTINCT number) FROM postings WHERE tenant = %s AND project = %s AND code = ANY(%s::bigint[])
+"""
+# A binary array begins with its dimensions; each element follows its size.
+_HEADER = 20
+_WHOLE, _REAL = (np.dtype([("size", ">i4"), ("value", kind)]) for kind in (">i8", ">f8"))
+
+
+def code_in(owner: str, code: int) -> int:
+    """The code of a word in what belongs to one person, or in what belongs to all."""
+    if not owner:
+        return code
+    whose = int.from_bytes(sha256(owner.encode()).digest()[:4], "big") & 0x7FFF_FFFF
+    return max(whose, 1) << 32 | code
+
+
+def kind_number(kind: str) -> int:
+    """The same in every version."""
+    return code_of(kind) & 0x7FFF
+
+
+def add_documents(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Documents that are not there yet, and their words."""
+    if not rows:
+        return
+    columns = tuple([row[name] for row in rows] for name in _COLUMNS)
+    given = connection.exec_driver_sql(_DOCUMENTS, columns)
+    numbers = {(tenant, project, kind, id): number for tenant, project, kind, id, number in given}
+    numbered = [(numbers[row["tenant"], row["project"], row["kind"], row["id"]], row) for row in rows]
+    _add_words(connection, numbered)
+
+
+def restore_words(connection: Connection, here: tuple[str, str]) -> None:
+    """The words of a project's documents anew, whatever stood there."""
+    connection.exec_driver_sql("DELETE FROM postings WHERE tenant = %s AND project = %s", here)
+    last = 0
+    while rows := connection.exec_driver_sql(_AFTER, (*here, last)).mappings().all():
+        _add_words(connection, [(row["number"], row) for row in rows])
+        last = rows[-1]["number"]
+
+
+def _add_words(connection: Connection, numbered: Sequence[tuple[int, Any]]) -> None:
+    codes, holding, counts = _held(numbered)
+    listed = [
+        (number, row["tenant"], row["project"], kind_number(row["kind"]), row["length"]) for number, row in numbered
+    ]
+    held = (codes.tolist(), holding.tolist(), counts.tolist())
+    connection.exec_driver_sql(_POSTINGS, (*held, *map(list, zip(*listed, strict=True))))
+
+
+def remove_words(connection: Connection, here: tuple[str, str], removed: Sequence[tuple[int, Any]]) -> None:
+    """Leave nothing of the words that documents held: each by its number, with owner, codes and counts."""
+    codes, numbers, _ = _held(removed)
+    connection.exec_driver_sql(_REMOVED, (codes.tolist(), numbers.tolist(), *here))
+
+
+def _held(
+    numbered: Sequence[tuple[int, Any]],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]]:
+    """Codes, numbers and counts in the order of the index, whose pages a batch then touches once."""
+    codes = [np.frombuffer(row["codes"], "<u4").astype(np.int64) | code_in(row["owner"], 0) for _, row in numbered]
+    numbers = np.repeat([number for number, _ in numbered], [len(each) for each in codes]).astype(np.int64)
+    counts = np.frombuffer(b"".join(row["counts"] for _, row in numbered), np.uint8)
+    together = np.concatenate(codes or [np.empty(0, np.int64)])
+    order = np.lexsort((numbers, together))
+    return together[order], numbers[order], counts[order]
+
+
+def counted(connection: Connection, here: tuple[str, str], codes: Sequence[int], most: int) -> Mapping[int, int]:
+    """How many documents hold each code, counted no further than `most`."""
+    if not codes:
+        return {}
+    found = connection.exec_driver_sql(_COUNTED, (*here, most, list(codes)))
+    return {int(code): int(count) for code, count in found}
+
+
+def holding_any(connection: Connection, here: tuple[str, str], codes: Sequence[int]) -> int:
+    return int(connection.exec_driver_sql(_DISTINCT, (*here, list(codes))).scalar_one())
+
+
+class Held:
+    """The documents that hold a code, the newest first: their numbers, kinds, lengths and how often they do."""
+
+    def __init__(self, number: NDArray[np.int64], detail: NDArray[np.int64]) -> None:
+        self.number = number
+        self.detail = detail
+        self.length = detail >> 24
+        self.kind = detail >> 8 & 0x7FFF
+        self.count = detail & 0xFF
+
+
+def holding(connection: Connection, here: tuple[str, str], codes: Sequence[int], most: int) -> Mapping[int, Held]:
+    """The newest `most` for each code."""
+    if not codes:
+        return {}
+    found = connection.exec_driver_sql(_HOLDING, (list(codes), *here, most))
+    return {code: Held(read_array(numbers), read_array(details)) for code, numbers, details in found}
+
+
+def read_array(sent: bytes | None) -> NDArray[np.int64]:
+    """What `array_send` made of BIGINTs."""
+    return np.frombuffer(sent or bytes(_HEADER), _WHOLE, offset=_HEADER)["value"].astype(np.int64)
+
+
+def read_reals(sent: bytes | None) -> NDArray[np.float64]:
+    """What `array_send` made of DOUBLE PRECISION numbers."""
+    return np.frombuffer(sent or bytes(_HEADER), _REAL, offset=_HEADER)["value"].astype(np.float64)

@@ -1,0 +1,67 @@
+"""Vectors by the signs of their numbers: one bit each in memory, scanned whole, so that a filter never costs recall.
+
+Signs tell which vectors may be near; how near they are is then computed from the vectors themselves.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+STORED = np.dtype("<f2")
+"""How a vector is stored: half the size of single precision, and exact enough to rank by."""
+_WORD = np.dtype("<u8")
+
+
+def pack(vectors: NDArray[np.float32]) -> NDArray[np.uint64]:
+    """One row of 64-bit words a vector."""
+    bits = np.packbits(vectors > 0, axis=1)
+    missing = -bits.shape[1] % _WORD.itemsize
+    return np.ascontiguousarray(np.pad(bits, ((0, 0), (0, missing)))).view(_WORD)
+
+
+# So many vectors tell half of what all texts have in common; two or three tell nothing but themselves.
+_TELLING = 3
+
+
+def in_common(sample: NDArray[np.float32], count: int) -> NDArray[np.float32]:
+    """What `count` vectors have in common, seen from some of them; the fewer there are, the less is certain."""
+    return np.asarray(sample.mean(axis=0) * (count / (count + _TELLING)), np.float32)
+
+
+def centred(vectors: NDArray[np.float32], mean: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Without what all texts have in common, and of length 1 again; a vector of zeros stays one."""
+    apart = np.where(vectors.any(axis=1, keepdims=True), vectors - mean, 0)
+    lengths = np.linalg.norm(apart, axis=1, keepdims=True)
+    return np.asarray(np.divide(apart, lengths, out=np.zeros_like(apart), where=lengths > 0), np.float32)
+
+
+@dataclass
+class Signs:
+    """The signs of all vectors of one model, in the order of their numbers."""
+
+    mean: NDArray[np.float32]
+    numbers: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    words: NDArray[np.uint64] | None = None
+
+    def extended(self, numbers: NDArray[np.int64], vectors: NDArray[np.float32]) -> "Signs":
+        """With more vectors, whose numbers are higher than all before."""
+        packed = pack(centred(vectors, self.mean))
+        words = packed if self.words is None else np.concatenate((self.words, packed))
+        return Signs(self.mean, np.concatenate((self.numbers, numbers)), words)
+
+    def nearest(self, vector: NDArray[np.float32], most: int, among: NDArray[Any] | None = None) -> NDArray[np.int64]:
+        """The numbers of those whose signs agree best, only those where `among` is true."""
+        if self.words is None:
+            return self.numbers
+        chosen = None if among is None else np.flatnonzero(among)
+        words = self.words if chosen is None else self.words[chosen]
+        numbers = self.numbers if chosen is None else self.numbers[chosen]
+        if len(numbers) <= most:
+            return numbers
+        wanted = pack(centred(vector, self.mean))[0]
+        differing = np.zeros(len(numbers), np.uint16)
+        for place, word in enumerate(wanted):
+            differing += np.bitwise_count(words[:, place] ^ word)
+        return numbers[np.argpartition(differing, most)[:most]]

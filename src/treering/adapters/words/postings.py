@@ -1,0 +1,137 @@
+"""Documents by their words: an inverted index in memory, ranked by BM25 with the statistics of its own project."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treering.core.ranking import BM25
+from treering.ports.index import Wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The codes and counts of documents, one after the other, and how many distinct codes each has."""
+
+    codes: NDArray[np.uint32]
+    counts: NDArray[np.uint8]
+    distinct: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, documents: Sequence[tuple[bytes, bytes]]) -> "Words":
+        return cls(
+            np.frombuffer(b"".join(codes for codes, _ in documents), "<u4"),
+            np.frombuffer(b"".join(counts for _, counts in documents), np.uint8),
+            np.fromiter((len(counts) for _, counts in documents), np.int64, len(documents)),
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence["Words"]) -> "Words":
+        return cls(
+            np.concatenate([part.codes for part in parts]),
+            np.concatenate([part.counts for part in parts]),
+            np.concatenate([part.distinct for part in parts]),
+        )
+
+
+@dataclass(frozen=True)
+class Postings:
+    """For each code the documents that hold it, by their row. Rows begin at `first`."""
+
+    first: int
+    size: int
+    codes: NDArray[np.uint32]
+    starts: NDArray[np.int64]
+    rows: NDArray[np.int32]
+    counts: NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, first: int, words: "Words") -> "Postings":
+        rows = np.repeat(np.arange(len(words.distinct), dtype=np.int32), words.distinct)
+        return cls._inverted(first, len(words.distinct), words.codes, rows, words.counts)
+
+    @classmethod
+    def merged(cls, parts: Sequence["Postings"]) -> "Postings":
+        """One in place of several that follow each other."""
+        first = parts[0].first
+        return cls._inverted(
+            first,
+            sum(part.size for part in parts),
+            np.concatenate([np.repeat(part.codes, np.diff(part.starts)) for part in parts]),
+            np.concatenate([part.rows + np.int32(part.first - first) for part in parts]),
+            np.concatenate([part.counts for part in parts]),
+        )
+
+    @classmethod
+    def _inverted(
+        cls, first: int, size: int, codes: NDArray[np.uint32], rows: NDArray[np.int32], counts: NDArray[np.uint8]
+    ) -> "Postings":
+        order = np.argsort(codes, kind="stable")
+        distinct, starts = np.unique(codes[order], return_index=True)
+        return cls(first, size, distinct, np.append(starts, len(codes)), rows[order], counts[order])
+
+    def spread(self, codes: NDArray[np.uint32]) -> NDArray[np.int64]:
+        """In how many documents each code stands."""
+        if not len(self.codes):
+            return np.zeros(len(codes), np.int64)
+        place = np.minimum(np.searchsorted(self.codes, codes), len(self.codes) - 1)
+        return np.where(self.codes[place] == codes, self.starts[place + 1] - self.starts[place], 0)
+
+    def holding(self, code: int) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+        """Rows (from 0) of the documents with this code, ascending, and how often it stands in each."""
+        place = int(np.searchsorted(self.codes, np.uint32(code)))
+        if place == len(self.codes) or self.codes[place] != code:
+            return self.rows[:0], self.counts[:0]
+        span = slice(int(self.starts[place]), int(self.starts[place + 1]))
+        return self.rows[span], self.counts[span]
+
+
+def holding(parts: Iterable[Postings], forms: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """The rows of documents that hold a word in any of its forms, and how often they do."""
+    found = [(part.first, *part.holding(code)) for part in parts for code in forms]
+    rows = [first + rows.astype(np.int64) for first, rows, _ in found if len(rows)]
+    if not rows:
+        return np.empty(0, np.int64), np.empty(0, np.float32)
+    counts = [counts.astype(np.float32) for _, _, counts in found if len(counts)]
+    if len(forms) == 1 or len(rows) == 1:
+        return np.concatenate(rows), np.concatenate(counts)
+    together, place = np.unique(np.concatenate(rows), return_inverse=True)
+    summed = np.zeros(len(together), np.float32)
+    np.add.at(summed, place, np.concatenate(counts))
+    return together, summed
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """The BM25 score of every document, the rows of those that have one, and what all words together weigh."""
+
+    scores: NDArray[np.float32]
+    rows: NDArray[np.int64]
+    weight: float
+
+
+def score(
+    parts: Sequence[Postings],
+    wanted: Wanted,
+    lengths: NDArray[np.int32],
+    ranking: BM25,
+    seen: NDArray[np.bool_] | None,
+) -> Scored:
+    """BM25 of all documents for a query, counting only documents that are `seen`."""
+    scores = np.zeros(len(lengths), np.float32)
+    touched: list[NDArray[np.int64]] = []
+    total = 0.0
+    for place, forms in enumerate(wanted.words):
+        rows, counts = holding(parts, forms)
+        if seen is not None:
+            visible = seen[rows]
+            rows, counts = rows[visible], counts[visible]
+        weight = wanted.share(place) * ranking.weight(len(rows))
+        total += weight
+        if len(rows):
+            scores[rows] += weight * ranking.saturation(counts, lengths[rows])
+            touched.append(rows)
+    if not touched:
+        return Scored(scores, np.empty(0, np.int64), total)
+    return Scored(scores, touched[0] if len(touched) == 1 else np.flatnonzero(scores), total)

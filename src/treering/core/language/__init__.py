@@ -1,0 +1,1 @@
+"""How texts become terms: split, folded, stemmed by their language. Pure, and the same for every engine."""

@@ -1,0 +1,62 @@
+"""The words of a text, split and folded: every engine indexes the same, and no query is syntax."""
+
+import re
+from collections.abc import Iterator
+
+from treering.core.language.compounds import read_compound, read_url
+from treering.core.language.folding import bare
+from treering.core.language.scripts import HAN, SPACELESS, WORD
+
+# Longer ones are data, not words; their beginning tells them apart.
+_LONGEST = 60
+
+_PLAIN = re.compile(r"""["'(\[*]*+([A-Z]?[a-z]++|[A-Z]++)[.,!?;:"')\]*…]*+""")
+_RUN = re.compile(f"([{SPACELESS}]++)|[^{SPACELESS}]++")
+_IDEOGRAPH = re.compile(f"[{HAN}]")
+_HAS_SPACELESS = re.compile(f"[{SPACELESS}]")
+_URL = re.compile(
+    rf"(?<![A-Za-z0-9])((?:[A-Za-z][A-Za-z0-9+]{{1,15}}://|www\.)[^\s<>\"'`\])}}|,;\ud800-\udfff{SPACELESS}]+)"
+)
+_COMPOUND = re.compile(
+    rf"\d++(?:,\d++)++(?:\.\d++)?"
+    rf"|[-./~`]{{0,3}}[{WORD}]++(?:(?:::|->|[.'/\\@:-])[{WORD}]++)*+(?:(?:\+\+|\#)(?!\w))?"
+)
+
+
+def words_of(piece: str) -> tuple[str, ...]:
+    """Folded words of a piece of text without spaces, at most 60 characters each, in linear time.
+
+    Names, paths and addresses come whole and in their parts. Scripts without spaces come as each two characters in a
+    row, for nothing shows where a word ends; Chinese characters also one by one.
+    """
+    if plain := _PLAIN.fullmatch(piece):
+        return (plain[1].lower()[:_LONGEST],)
+    return tuple(word[:_LONGEST] for word in _words(bare(piece)) if word)
+
+
+def _words(text: str) -> Iterator[str]:
+    if "://" not in text and "www." not in text:
+        yield from _runs(text)
+        return
+    for place, part in enumerate(_URL.split(text)):
+        yield from read_url(part) if place % 2 else _runs(part)
+
+
+def _runs(text: str) -> Iterator[str]:
+    if text.isascii() or not _HAS_SPACELESS.search(text):
+        yield from _compounds(text)
+        return
+    for run in _RUN.finditer(text):
+        yield from _pairs(run[0]) if run[1] else _compounds(run[0])
+
+
+def _compounds(text: str) -> Iterator[str]:
+    for found in _COMPOUND.finditer(text):
+        yield from read_compound(found[0])
+
+
+def _pairs(run: str) -> list[str]:
+    """Each two characters in a row, and each Chinese one: it means something by itself."""
+    if len(run) == 1:
+        return [run]
+    return [*(run[start : start + 2] for start in range(len(run) - 1)), *_IDEOGRAPH.findall(run)]

@@ -1,0 +1,31 @@
+"""Models named in the environment: `ollama:nomic-embed-text`, `openai:text-embedding-3-small`, `cohere:rerank-v3.5`…"""
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from treering.core.errors import InvalidInput
+from treering.core.settings import EmbedderSettings, RerankerSettings, Settings, WriterSettings
+
+S = TypeVar("S", EmbedderSettings, RerankerSettings, WriterSettings)
+
+
+def from_environment(settings: Settings, environment: Mapping[str, str]) -> Settings:
+    """The settings, where they are silent with what TREERING_EMBEDDER, _RERANKER and _WRITER (each with _URL) say."""
+    embedder, reranker, writer = settings.embedder, settings.reranker, settings.writer
+    if embedder == EmbedderSettings() and (named := environment.get("TREERING_EMBEDDER")):
+        provider, _, model = named.partition(":")
+        embedder = _made(EmbedderSettings, "TREERING_EMBEDDER", environment, provider=provider, model=model)
+    if reranker == RerankerSettings() and (named := environment.get("TREERING_RERANKER")):
+        provider, _, model = named.partition(":")
+        place = {"directory": model} if provider == "local" else {"model": model}
+        reranker = _made(RerankerSettings, "TREERING_RERANKER", environment, provider=provider, **place)
+    if writer == WriterSettings() and (named := environment.get("TREERING_WRITER")):
+        writer = _made(WriterSettings, "TREERING_WRITER", environment, model=named)
+    return settings.replace(embedder=embedder, reranker=reranker, writer=writer)
+
+
+def _made(kind: type[S], variable: str, environment: Mapping[str, str], **fields: str) -> S:
+    try:
+        return kind.make(**fields, url=environment.get(f"{variable}_URL", ""))
+    except InvalidInput as exc:
+        raise InvalidInput(f"{variable}: {exc}") from exc

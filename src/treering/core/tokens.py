@@ -1,0 +1,107 @@
+"""How many tokens a text takes, without a tokenizer: a careful guess that is rarely too low."""
+
+import math
+import re
+from bisect import bisect
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+
+CountTokens = Callable[[str], int]
+"""Anything that says how many tokens a text takes."""
+
+# Tokenizers cut text at about these places before they look anything up.
+_PIECE = re.compile(
+    r"(?P<capitals>\x20?[A-Z]+(?![a-z]))|(?P<word>\x20?[A-Z]?[a-z]+)|(?P<digits>[0-9]{1,3})"
+    r"|(?P<rule>\x20?(?P<same>[-=_*#.~+/─═━])(?P=same){3,})|(?P<marks>\x20?[!-/:-@\[-`{-~]+)|(?P<wide>[^\x00-\x7f]+)"
+    r"|(?P<line>[\r\n]+)|(?P<space>[^\S\r\n]+?(?=\x20?[!-~])|[^\S\r\n]+)|(?P<control>.)",
+    re.DOTALL,
+)
+
+# A piece costs the first number, and the second for each character after its first.
+_COSTS: Mapping[str, tuple[float, float]] = {
+    "capitals": (1.25, 0.41),
+    "digits": (1.28, 0.0),
+    "rule": (1.0, 0.1),
+    "marks": (0.72, 0.33),
+    "line": (0.2, 0.9),
+    "space": (0.65, 0.02),
+    "control": (1.0, 0.0),
+}
+
+# Vocabularies were learnt mostly from English: words made of these pairs of letters are whole tokens,
+# and each other pair is a likely seam.
+_LETTERS = """
+    ac ad al am an ar as at be ca ce ch co ct de di do ea ec ed ee el em en er es et fo ge ha he hi ho ia ic ie il
+    im in io is it ke la le li ll lo ly ma me mo na nc nd ne ng ni no ns nt of ol om on oo or ot ou ow pa pe po
+    pr ra re ri ro rs rt se sh si so st ta te th ti to tr un ur us ut ve wa we wi yo
+"""
+_SMOOTH = frozenset(_LETTERS.split())
+_WORD, _LONG, _SEAM, _SHORT = 0.67, 0.08, 0.53, 3
+"""A word; each letter of it after the third; each seam."""
+
+# From this code point on a character costs this much.
+_BLOCKS: tuple[tuple[int, float], ...] = (
+    (0x80, 1.3),  # signs of Latin-1
+    (0xC0, 0.85),  # é, ß
+    (0x100, 1.15),  # ł, ğ
+    (0x250, 2.0),
+    (0x370, 0.95),  # Greek
+    (0x400, 3.0),  # і, ї: what Russian does not use
+    (0x410, 0.45),  # Cyrillic
+    (0x450, 3.0),
+    (0x530, 2.0),  # Armenian, Hebrew
+    (0x600, 0.75),  # Arabic, Persian
+    (0x700, 3.0),
+    (0x900, 1.15),  # Devanagari
+    (0x980, 1.4),  # Bengali
+    (0xA00, 2.2),  # Gujarati and neighbours
+    (0xB80, 1.5),  # Tamil
+    (0xC00, 2.0),  # Telugu, Malayalam
+    (0xE00, 1.0),  # Thai
+    (0xE80, 2.15),  # Lao
+    (0xF00, 3.0),
+    (0x2000, 1.0),  # dashes and quotation marks
+    (0x2070, 1.9),  # arrows, boxes, signs
+    (0x3000, 1.0),  # 。、
+    (0x3040, 0.9),  # Kana
+    (0x3100, 1.5),  # Han
+    (0xA000, 3.0),
+    (0xAC00, 1.15),  # Hangul
+    (0xD7B0, 3.0),
+    (0xFF00, 1.2),  # full width
+    (0x10000, 3.15),  # emoji
+)
+_STARTS = tuple(start for start, _ in _BLOCKS)
+
+_DOUBT = 0.45
+"""Times the square root of the bytes: short texts stray further from the average than long ones."""
+
+
+def estimate_tokens(text: str) -> int:
+    """How many tokens `text` takes; seldom fewer than a tokenizer would find. The same on every machine.
+
+    Fitted to 23,250 pieces of text in 35 languages, code, JSON, logs, base64 and emoji, and measured on as many other
+    pieces of the same sources (7 to 3,000 characters), against the larger count of `o200k_base` and `cl100k_base`:
+    too low for 0.30 % of them, at worst by 15 %; too high by 22 % on average, and by 15 % in sum for texts above 200
+    tokens. On ten sources it had not seen, mostly English and code: too low for 0.20 %, at worst by 6 %; too high by
+    32 % on average and 24 % in sum. Against `o200k_base` alone it is too high by 64 %, because that vocabulary is
+    thrifty with scripts other than Latin. Where tokens are dear, count with the real tokenizer.
+    """
+    cost = sum(_cost_of(piece) for piece in _PIECE.finditer(text))
+    return math.ceil(cost + _DOUBT * math.sqrt(len(text.encode("utf-8", "surrogatepass"))))
+
+
+def _cost_of(piece: re.Match[str]) -> float:
+    kind, text = piece.lastgroup or "control", piece.group()
+    if kind == "word":
+        return _word(text.lstrip().lower())
+    if kind == "wide":
+        return sum(_BLOCKS[bisect(_STARTS, ord(character)) - 1][1] for character in text)
+    first, more = _COSTS[kind]
+    return first + more * (len(text.lstrip(" ") or text) - 1)
+
+
+@lru_cache(maxsize=8_192)
+def _word(word: str) -> float:
+    seams = sum(word[place : place + 2] not in _SMOOTH for place in range(len(word) - 1))
+    return _WORD + _LONG * max(0, len(word) - _SHORT) + _SEAM * seams

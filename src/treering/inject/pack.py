@@ -1,0 +1,295 @@
+"""Packs what was found into a token budget: nothing twice, by file, each type its share, everything cited."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from treering.core.errors import InvalidInput
+from treering.core.phases import OTHER, PHASE_BUDGETS, PHASE_SHARES, Phase
+from treering.core.settings import PackSettings
+from treering.core.tokens import CountTokens, estimate_tokens
+from treering.inject.overlap import repetitions
+from treering.inject.render import (
+    ELLIPSIS,
+    GENERAL,
+    WITHOUT_FILE,
+    Passage,
+    escaped,
+    frame,
+    heading_line,
+    label_of,
+    one_line,
+    render,
+    shortened,
+)
+from treering.retrieve.answer import Hit
+
+Reason = Literal["overlap", "budget", "type share"]
+TURNS = "turn"
+# Costs are counted before the numbers are known; few packings hold more items.
+WIDE = 100
+DEFAULTS = PackSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class PackedItem:
+    """One passage of the packed text: `also` are the left out hits that say the same; `tokens` with its source line."""
+
+    id: str
+    citation: str
+    source: str
+    tokens: int
+    truncated: bool
+    also: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """Context ready to hand over. `tokens` counts all of `text` and never exceeds `budget`.
+
+    Every hit is one of the `items` or `left_out` with a reason: "overlap" (a better one says it), "type share" (its
+    type's share was used up while something that scored lower had its own), "budget" (no room).
+    """
+
+    text: str
+    tokens: int
+    items: tuple[PackedItem, ...]
+    left_out: tuple[tuple[str, Reason], ...]
+    budget: int
+    phase: Phase | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    """What one packing keeps to."""
+
+    phase: Phase | None
+    budget: int
+    count: CountTokens
+    settings: PackSettings
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A passage, whose share it draws on and what it costs.
+
+    `around` is what its heading and source line cost, `bare` all but its text, `whole` all of it.
+    """
+
+    passage: Passage
+    share: str
+    around: int
+    bare: int
+    whole: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    chosen: tuple[_Candidate, ...]
+    left_out: tuple[tuple[_Candidate, Reason], ...]
+
+    @property
+    def complete(self) -> bool:
+        return not self.left_out and not any(each.passage.truncated for each in self.chosen)
+
+
+def pack(
+    hits: Sequence[Hit],
+    *,
+    phase: Phase | None = None,
+    budget: int | None = None,
+    count: CountTokens = estimate_tokens,
+    settings: PackSettings = DEFAULTS,
+) -> Packed:
+    """The best of `hits` as one cited text of at most `budget` tokens by `count`.
+
+    Without a budget the phase's holds. Without a phase no type has a share: the best scored come first.
+    """
+    terms = _Terms(phase, _budget(phase, budget, settings), count, settings)
+    ranked = sorted(hits, key=lambda hit: (-hit.score, hit.kind, hit.id))
+    room = terms.budget - count(frame(phase))
+    if not ranked or room <= 0:
+        return Packed("", 0, (), tuple((hit.id, "budget") for hit in ranked), terms.budget, phase)
+    plan, text = _fitted(_candidates(ranked, terms), room, terms)
+    items = tuple(_item(each, number, count) for number, each in enumerate(_in_order(plan.chosen, phase), 1))
+    return Packed(text, count(text) if text else 0, items, tuple(_left_out(plan)), terms.budget, phase)
+
+
+def _budget(phase: Phase | None, budget: int | None, settings: PackSettings) -> int:
+    if budget is None:
+        return PHASE_BUDGETS[phase] if phase else settings.budget
+    if type(budget) is not int or budget < 0:
+        raise InvalidInput(f"the budget is {budget!r}; give a number of tokens, 0 or more")
+    return budget
+
+
+def _candidates(ranked: Sequence[Hit], terms: _Terms) -> list[_Candidate]:
+    """What remains when nothing is said twice, with its costs. Best first."""
+    readable = terms.budget * terms.settings.characters_per_token
+    texts = [_readable(hit.text, readable) for hit in ranked]
+    repeats = repetitions(texts, terms.settings)
+    headings: set[str] = set()
+    candidates: list[_Candidate] = []
+    for place, hit in enumerate(ranked):
+        if place in repeats:
+            continue
+        heading = _heading(hit, headings)
+        passage = Passage(
+            hit=hit,
+            label=label_of(hit),
+            heading=heading,
+            text=texts[place],
+            also=tuple(ranked[later] for later, earlier in repeats.items() if earlier == place),
+            also_cited=terms.settings.also_cited,
+            truncated=len(hit.text) > readable,
+        )
+        candidates.append(_costed(passage, opens=heading not in headings, terms=terms))
+        headings.add(heading)
+    return candidates
+
+
+def _readable(text: str, limit: int) -> str:
+    return escaped(text.strip() if len(text) <= limit else f"{text[:limit].strip()} {ELLIPSIS}")
+
+
+def _heading(hit: Hit, headings: set[str]) -> str:
+    """The first of its files that has a heading already, else its first file, else what kind it is."""
+    files = [one_line(file) for file in getattr(hit.record, "files", ())]
+    known = (file for file in files if file in headings)
+    return next(known, files[0] if files else WITHOUT_FILE.get(hit.kind, GENERAL))
+
+
+def _costed(passage: Passage, *, opens: bool, terms: _Terms) -> _Candidate:
+    heading = heading_line(passage.heading) if opens else ""
+    around = terms.count(heading) + terms.count(passage.sources(WIDE))
+    bare, whole = (around + terms.count(replace(passage, text=text).body(WIDE)) for text in ("", passage.text))
+    return _Candidate(passage, _share_of(passage.hit, terms.phase), around, bare, whole)
+
+
+def _share_of(hit: Hit, phase: Phase | None) -> str:
+    if hit.kind == TURNS:
+        return TURNS
+    name = str(getattr(hit.record, "type", OTHER))
+    return name if phase and name in PHASE_SHARES[phase] else OTHER
+
+
+def _shares(phase: Phase | None, settings: PackSettings) -> Mapping[str, float]:
+    if phase is None:
+        return {}
+    known = {name: share * (1 - settings.turn_share) for name, share in PHASE_SHARES[phase].items()}
+    return {**known, TURNS: settings.turn_share}
+
+
+def _fitted(candidates: Sequence[_Candidate], room: int, terms: _Terms) -> tuple[_Plan, str]:
+    """The plan that fills the budget best, and its text. Never over budget, however `count` adds up."""
+    fitting: dict[int, tuple[_Plan, str]] = {}
+    plan = tried = _planned(candidates, room, terms)
+    for _ in range(terms.settings.passes):
+        text = _text(tried, terms.phase)
+        spare = terms.budget - terms.count(text)
+        if text and spare >= 0:
+            fitting[spare] = tried, text
+        if not text or spare == 0 or (spare > 0 and tried.complete):
+            break
+        plan = tried
+        room += spare
+        tried = _planned(candidates, room, terms)
+    return fitting[min(fitting)] if fitting else _dropped(plan, terms)
+
+
+def _dropped(plan: _Plan, terms: _Terms) -> tuple[_Plan, str]:
+    """The plan without its worst, until the whole text fits."""
+    text = _text(plan, terms.phase)
+    while text and terms.count(text) > terms.budget:
+        *chosen, worst = plan.chosen
+        plan = _Plan(tuple(chosen), (*plan.left_out, (worst, "budget")))
+        text = _text(plan, terms.phase)
+    return plan, text
+
+
+def _text(plan: _Plan, phase: Phase | None) -> str:
+    return render([each.passage for each in _in_order(plan.chosen, phase)], phase) if plan.chosen else ""
+
+
+def _planned(candidates: Sequence[_Candidate], room: int, terms: _Terms) -> _Plan:
+    """First each type within its share, then what is left over to the best; too long texts are cut once, at the end."""
+    shares, useful = _shares(terms.phase, terms.settings), terms.settings.useful_tokens
+    own = _granted(candidates, [0] * len(candidates), shares, room, useful)
+    grants = _granted(candidates, own, {}, room - sum(own), useful)
+    shown = [_shown(each, grant, terms) for each, grant in zip(candidates, grants, strict=True)]
+    chosen = tuple(each for each in shown if each)
+    by_share = [each for each, grant in zip(shown, own, strict=True) if each and grant] if shares else []
+    lost = (each for each, seen in zip(candidates, shown, strict=True) if not seen)
+    return _Plan(chosen, tuple((each, _reason(each, by_share)) for each in lost))
+
+
+def _granted(
+    candidates: Sequence[_Candidate],
+    before: Sequence[int],
+    shares: Mapping[str, float],
+    room: int,
+    useful: int,
+) -> list[int]:
+    """What each may spend, best first: all it needs, or what is left if that is worth showing.
+
+    Without shares all draw on the same room.
+    """
+    left = {name: int(room * share) for name, share in shares.items()} or {"": room}
+    grants = list(before)
+    for place, candidate in enumerate(candidates):
+        purse = candidate.share if shares else ""
+        grant = min(candidate.whole, before[place] + left.get(purse, 0))
+        if grant > before[place] and grant >= min(candidate.whole, candidate.bare + useful):
+            left[purse] -= grant - before[place]
+            grants[place] = grant
+    return grants
+
+
+def _shown(candidate: _Candidate, grant: int, terms: _Terms) -> _Candidate | None:
+    if grant == 0 or grant >= candidate.whole:
+        return candidate if grant else None
+    passage, count = candidate.passage, terms.count
+    text = shortened(
+        passage.text,
+        fits=lambda text: candidate.around + count(replace(passage, text=text).body(WIDE)) <= grant,
+        enough=lambda text: count(text) >= terms.settings.useful_tokens,
+    )
+    return replace(candidate, passage=replace(passage, text=text, truncated=True)) if text else None
+
+
+def _left_out(plan: _Plan) -> Iterator[tuple[str, Reason]]:
+    for lost, reason in plan.left_out:
+        yield from ((hit.id, reason) for hit in (lost.passage.hit, *lost.passage.also))
+    for each in plan.chosen:
+        yield from ((hit.id, "overlap") for hit in each.passage.also)
+
+
+def _reason(lost: _Candidate, by_share: Iterable[_Candidate]) -> Reason:
+    score = lost.passage.hit.score
+    outdone = any(each.share != lost.share and each.passage.hit.score < score for each in by_share)
+    return "type share" if outdone else "budget"
+
+
+def _in_order(chosen: Sequence[_Candidate], phase: Phase | None) -> list[_Candidate]:
+    """Clusters by their best score; inside one, types in the phase's order, then by score, which `chosen` is in."""
+    clusters: dict[str, list[_Candidate]] = {}
+    for candidate in chosen:
+        clusters.setdefault(candidate.passage.heading, []).append(candidate)
+    types = {name: place for place, name in enumerate((*PHASE_SHARES[phase], OTHER, TURNS))} if phase else {}
+    return [
+        candidate
+        for cluster in clusters.values()
+        for candidate in sorted(cluster, key=lambda each: types.get(each.share, 0))
+    ]
+
+
+def _item(candidate: _Candidate, number: int, count: CountTokens) -> PackedItem:
+    passage = candidate.passage
+    return PackedItem(
+        id=passage.hit.id,
+        citation=f"[{number}]",
+        source=passage.hit.source,
+        tokens=count(passage.body(number)) + count(passage.sources(number)),
+        truncated=passage.truncated,
+        also=tuple(hit.id for hit in passage.also),
+    )

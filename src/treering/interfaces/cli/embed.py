@@ -1,0 +1,93 @@
+"""embed: vectors for what has none, and how far that has come."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from treering.interfaces.cli.options import AsJson, Db, Project, opened
+from treering.interfaces.cli.output import emit
+
+if TYPE_CHECKING:
+    from treering.memory import Memory
+    from treering.ports.models import Embedder
+
+Advance = Callable[[int], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """How many got a vector now, and how many of all documents have one of the model."""
+
+    model: str
+    embedded: int
+    documents: int
+    vectors: int
+
+
+def embed(
+    status: Annotated[bool, typer.Option("--status", help="Only say how many documents have a vector.")] = False,
+    db: Db = None,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make the vectors that search by meaning compares.
+
+    What has one keeps it; interrupted, the next run goes on where this one stopped.
+    """
+    with opened(db, project) as memory:
+        embedder = _embedder(memory)
+        made = 0 if status else _make(memory, embedder)
+        found = _state(memory, embedder, made)
+    from treering.interfaces.cli import show
+
+    covered = f"{found.vectors:,} of {found.documents:,} documents have a vector of {found.model}"
+    picture = (lambda: show.safe(covered)) if status else (lambda: show.done("embedded", f"{made:,} new", covered))
+    emit(found, picture, as_json=as_json)
+
+
+def _embedder(memory: "Memory") -> "Embedder":
+    from treering.compose import now
+
+    with memory.store.reading(memory.scope, now()) as tx:
+        return memory.models.embedder(tx.index.models(), hurried=False)
+
+
+def _state(memory: "Memory", embedder: "Embedder", made: int) -> Embedded:
+    from treering.compose import now
+    from treering.retrieve.embed import coverage
+
+    covered = coverage(memory.scope, memory.store, now(), embedder.model)
+    return Embedded(embedder.model, made, covered.documents, covered.vectors)
+
+
+def _make(memory: "Memory", embedder: "Embedder") -> int:
+    from treering.compose import now
+    from treering.retrieve.embed import embed_all
+
+    before = _state(memory, embedder, 0)
+    with _progress(embedder.model, before.documents - before.vectors) as advance:
+        return embed_all(memory.scope, memory.store, now(), embedder, memory.settings.embedder, between=advance)
+
+
+@contextmanager
+def _progress(model: str, waiting: int) -> Iterator[Advance]:
+    """A bar on a terminal, gone when all is done; nothing where nobody looks."""
+    if not sys.stderr.isatty() or not waiting:
+        yield lambda _done: True
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(model, total=waiting)
+
+        def advance(done: int) -> bool:
+            progress.update(task, completed=done)
+            return True
+
+        yield advance

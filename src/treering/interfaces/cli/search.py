@@ -1,0 +1,190 @@
+"""search: knowledge and turns by their words, their meaning and their ties, explained or packed where that is asked."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from treering.core.errors import InvalidInput
+from treering.interfaces.cli.options import AsJson, Db, Files, Modules, Project, Tags, opened
+from treering.interfaces.cli.output import emit, emit_text
+
+if TYPE_CHECKING:
+    from treering.core.queries import KnowledgeFilter, TimeRange, TurnFilter
+    from treering.memory import Memory
+
+Words = Annotated[str, typer.Argument(metavar="QUERY", help="What to look for; without it, the newest.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The filters as they were typed."""
+
+    types: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
+    sessions: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
+    since: str | None = None
+    before: str | None = None
+    min_confidence: float | None = None
+    knowledge_only: bool = False
+    turns_only: bool = False
+
+    @property
+    def only_knowledge(self) -> bool:
+        """Turns have no type, tag, file, module or confidence: a filter on one of these asks for knowledge."""
+        narrowed = self.types or self.tags or self.files or self.modules or self.min_confidence is not None
+        return self.knowledge_only or bool(narrowed)
+
+    @property
+    def only_turns(self) -> bool:
+        return self.turns_only or bool(self.roles)
+
+
+def search(
+    query: Words = "",
+    *,
+    limit: Annotated[int | None, typer.Option("--limit", metavar="N", help="At most so many results.")] = None,
+    types: Annotated[
+        list[str] | None, typer.Option("--type", metavar="TYPE", help="Only this type; again for more.")
+    ] = None,
+    tags: Tags = None,
+    files: Files = None,
+    modules: Modules = None,
+    sessions: Annotated[
+        list[str] | None, typer.Option("--session", metavar="ID", help="Only from this session; again for more.")
+    ] = None,
+    roles: Annotated[
+        list[str] | None, typer.Option("--role", metavar="ROLE", help="Only turns of this role; again for more.")
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option("--since", metavar="WHEN", help="Not older: 2026-05-08, 8 May 2026…")
+    ] = None,
+    before: Annotated[str | None, typer.Option("--before", metavar="WHEN", help="Older than this moment.")] = None,
+    min_confidence: Annotated[
+        float | None, typer.Option("--min-confidence", metavar="0..1", help="Only what is at least this sure.")
+    ] = None,
+    knowledge_only: Annotated[bool, typer.Option("--knowledge-only", help="Leave turns out.")] = False,
+    turns_only: Annotated[bool, typer.Option("--turns-only", help="Leave knowledge out.")] = False,
+    superseded: Annotated[bool, typer.Option("--superseded", help="Also what was corrected or is doubted.")] = False,
+    in_play: Annotated[
+        list[str] | None,
+        typer.Option("--in-play", metavar="PATH", help="A file that is worked on: prefers what is tied to it; again."),
+    ] = None,
+    phase: Annotated[
+        str | None,
+        typer.Option(
+            "--phase",
+            metavar="PHASE",
+            help="What the work is at: define, implement, validate, refine, explore, reflect.",
+        ),
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Draw why each result stands where it stands.")] = False,
+    packed: Annotated[bool, typer.Option("--pack", help="Print what was found as text for a prompt, cited.")] = False,
+    budget: Annotated[
+        int | None, typer.Option("--budget", metavar="TOKENS", help="How long the text of --pack may be.")
+    ] = None,
+    db: Db = None,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find knowledge and turns, by words, meaning and ties."""
+    form = Form.chosen(explain=explain, packed=packed, budget=budget)
+    wanted = Wanted(
+        types=tuple(types or ()),
+        tags=tuple(tags or ()),
+        files=tuple(files or ()),
+        modules=tuple(modules or ()),
+        sessions=tuple(sessions or ()),
+        roles=tuple(roles or ()),
+        since=since,
+        before=before,
+        min_confidence=min_confidence,
+        knowledge_only=knowledge_only,
+        turns_only=turns_only,
+    )
+    with opened(db, project) as memory:
+        # Opening loads plug-ins, whose types can be asked for too.
+        knowledge, turns = filters(wanted)
+        options = {
+            "knowledge": knowledge,
+            "turns": turns,
+            "superseded": superseded,
+            "files": tuple(in_play or ()),
+            "phase": phase,
+            **({} if limit is None else {"limit": limit}),
+        }
+        form.print(memory, query, options, as_json=as_json)
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What is printed: the results, the results with their reasons, or text for a prompt."""
+
+    explain: bool
+    packed: bool
+    budget: int | None
+
+    @classmethod
+    def chosen(cls, *, explain: bool, packed: bool, budget: int | None) -> "Form":
+        if packed and explain:
+            raise InvalidInput(
+                "--pack prints nothing but the text; leave it out to see --explain, or the other way round"
+            )
+        if budget is not None and not packed:
+            raise InvalidInput("--budget says how long the text of --pack may be; add --pack, or use --limit")
+        return cls(explain, packed, budget)
+
+    def print(self, memory: "Memory", query: str, options: dict[str, Any], *, as_json: bool) -> None:
+        if self.packed:
+            packed = memory.pack(query, budget=self.budget, **options)
+            emit_text(packed, packed.text, as_json=as_json)
+            return
+        answer = memory.recall(query, explain=self.explain, **options)
+        if answer.explanation is None:
+            from treering.interfaces.cli import show
+
+            emit(answer, lambda: show.answer(answer), as_json=as_json)
+        else:
+            from treering.interfaces.cli import reasons
+
+            emit(answer, lambda: reasons.explained(answer), as_json=as_json)
+
+
+def filters(wanted: Wanted) -> "tuple[KnowledgeFilter | None, TurnFilter | None]":
+    """What the typed filters ask of knowledge and of turns; None leaves that kind out."""
+    from treering.core.payloads import knowledge_type
+    from treering.core.queries import KnowledgeFilter, ShareRange, TurnFilter
+
+    if wanted.only_knowledge and wanted.only_turns:
+        raise InvalidInput(
+            "nothing has both: types, tags, files, modules and confidence are of knowledge, roles of turns; "
+            "leave one side out"
+        )
+    when = _time_range(wanted)
+    sure = wanted.min_confidence
+    knowledge = KnowledgeFilter.make(
+        types=[knowledge_type(name).name for name in wanted.types],
+        tags=wanted.tags,
+        files=wanted.files,
+        modules=wanted.modules,
+        sessions=wanted.sessions,
+        created=when,
+        confidence=None if sure is None else ShareRange.make(at_least=sure),
+    )
+    turns = TurnFilter.make(sessions=wanted.sessions, roles=wanted.roles, said=when)
+    return None if wanted.only_turns else knowledge, None if wanted.only_knowledge else turns
+
+
+def _time_range(wanted: Wanted) -> "TimeRange | None":
+    if wanted.since is None and wanted.before is None:
+        return None
+    from treering.compose import now
+    from treering.core.moments import moment_of
+    from treering.core.queries import TimeRange
+
+    present = now()
+    ends = {"since": wanted.since, "before": wanted.before}
+    return TimeRange.make(**{end: moment_of(written, present) for end, written in ends.items() if written is not None})

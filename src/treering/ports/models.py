@@ -1,0 +1,95 @@
+"""What Treering needs from models: texts to vectors, a better order of results, and written text."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from treering.core.errors import ModelUnavailable
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Vectors: TypeAlias = "NDArray[np.float32]"
+"""One row a text, each of length 1; a text that says nothing is a row of zeros."""
+
+
+class Embedder(Protocol):
+    """Places texts in a space where nearness is likeness of meaning. Spaces of different models never mix.
+
+    `ModelUnavailable` where it cannot answer.
+    """
+
+    @property
+    def model(self) -> str:
+        """Names the space: provider, model and what else changes its vectors. Stored with each vector."""
+        ...
+
+    @property
+    def dimension(self) -> int: ...
+
+    @property
+    def local(self) -> bool:
+        """Whether it answers in this process, in less than a millisecond a text."""
+        ...
+
+    def documents(self, texts: Sequence[str]) -> Vectors: ...
+
+    def query(self, text: str) -> Vectors:
+        """One row."""
+        ...
+
+    @property
+    def contextual(self) -> bool:
+        """Whether a text is understood from what stands around it. One that averages words is better off without."""
+        ...
+
+    def reliance(self, text: str) -> float:
+        """From 0 to 1: how far its vectors can be relied on for a text such as this."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Reranker(Protocol):
+    """Reads query and text together. `ModelUnavailable` where it cannot answer."""
+
+    @property
+    def model(self) -> str: ...
+
+    def scores(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        """From 0 to 1, one a text, in their order."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Writer(Protocol):
+    """A language model that continues a prompt. `ModelUnavailable` where it cannot answer."""
+
+    @property
+    def model(self) -> str: ...
+
+    def write(self, prompt: str, *, most_tokens: int) -> str: ...
+
+    def close(self) -> None: ...
+
+
+class Models(Protocol):
+    """The models that are configured or found, each made when it is first asked for.
+
+    Where there is none, or it failed a moment ago, `ModelUnavailable` says why.
+    """
+
+    def embedder(self, known: Sequence[str], *, hurried: bool) -> Embedder:
+        """For a project that has vectors of the `known` models; `hurried` where somebody waits for the answer."""
+        ...
+
+    def reranker(self) -> Reranker: ...
+
+    def writer(self) -> Writer: ...
+
+    def failed(self, part: str, error: ModelUnavailable) -> None:
+        """Leave `part` (embedder, reranker, writer) alone for a while."""
+        ...
+
+    def close(self) -> None: ...

@@ -1,0 +1,104 @@
+"""What recall gives back: results, how they were found, what was missing, and what each stage took."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import overload
+
+from treering.core.records import Knowledge
+from treering.core.turns import Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One result. `score` compares it with the best of its answer, which has 1; `source` cites it.
+
+    `also` names results that say the same and were folded into this one.
+    """
+
+    id: str
+    kind: str
+    text: str
+    score: float
+    source: str
+    record: Knowledge | Turn
+    also: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of a relevance: what was seen, what it counts, and so what it added."""
+
+    name: str
+    value: float
+    weight: float
+
+    @property
+    def added(self) -> float:
+        return self.value * self.weight
+
+
+@dataclass(frozen=True, slots=True)
+class Reasons:
+    """Why one document stands where it stands.
+
+    `ranks` are its places on the paths that found it; `parts` add up to its relevance before it is evened to at most 1;
+    `factors` multiply it. `lost` says what kept it out of the answer; empty for a result.
+    """
+
+    id: str
+    kind: str
+    text: str
+    ranks: Mapping[str, int]
+    parts: tuple[Part, ...]
+    relevance: float
+    factors: Mapping[str, float]
+    score: float
+    lost: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """How an answer came about: the query as it was understood, its results, and those that came next."""
+
+    understood: Mapping[str, str]
+    results: tuple[Reasons, ...]
+    runners_up: tuple[Reasons, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Sequence[Hit]):
+    """The results, best first.
+
+    `missing` says which ways of finding were not available and why, `unreadable` what was found but cannot be shown
+    (`doctor` says more), `milliseconds` what each stage took, `embedder` whose vectors were compared.
+    """
+
+    query: str
+    hits: tuple[Hit, ...]
+    missing: Mapping[str, str] = field(default_factory=dict)
+    unreadable: tuple[str, ...] = ()
+    milliseconds: Mapping[str, float] = field(default_factory=dict)
+    embedder: str = ""
+    explanation: Explanation | None = None
+
+    @overload
+    def __getitem__(self, index: int) -> Hit: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Hit, ...]: ...
+    def __getitem__(self, index: int | slice) -> Hit | tuple[Hit, ...]:
+        return self.hits[index]
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+
+def cite(record: Knowledge | Turn) -> tuple[str, str]:
+    """A record's text and where it comes from."""
+    if isinstance(record, Turn):
+        who = record.speaker or record.role.value
+        return record.text, f"{who}, turn {record.seq + 1} of session {record.session}, {record.at:%Y-%m-%d %H:%M}"
+    where = f" in {', '.join(record.files[:2])}" if record.files else ""
+    return record.content, f"{record.type}, {record.source.value}{where}, {record.created_at:%Y-%m-%d}"

@@ -1,0 +1,47 @@
+"""When little was found: ask a language model what the answer might sound like, and look for that as well."""
+
+from dataclasses import dataclass, replace
+from importlib.resources import files
+
+import numpy as np
+
+from treering.core.errors import ModelUnavailable
+from treering.core.settings import Settings
+from treering.ports.models import Models
+from treering.retrieve.meaning import Meaning
+from treering.retrieve.paths import Found
+
+_PROMPT = "hypothetical_answer.md"
+
+
+@dataclass(frozen=True)
+class Expanded:
+    """The query's vector, moved towards a hypothetical answer; `why_not` where it stays as it was."""
+
+    meaning: Meaning
+    why_not: str = ""
+
+
+def is_thin(found: Found, settings: Settings) -> bool:
+    """Whether too few candidates are likely to be what was asked for."""
+    recall = settings.recall
+    likely = found.fused.total[found.order[: recall.thin_results]] >= recall.likely_at
+    return int(likely.sum()) < recall.thin_results
+
+
+def expanded(query: str, meaning: Meaning, models: Models, settings: Settings) -> Expanded:
+    """Mix the vector of a hypothetical answer into that of the query."""
+    if meaning.vector is None:
+        return Expanded(meaning, "there is no vector to move")
+    try:
+        writer = models.writer()
+        prompt = files("treering.prompts").joinpath(_PROMPT).read_text("utf-8").format(query=query)
+        answer = writer.write(prompt, most_tokens=settings.recall.hypothetical_tokens)
+        sounding = models.embedder((meaning.model,), hurried=True).documents([answer])
+    except ModelUnavailable as exc:
+        models.failed("writer", exc)
+        return Expanded(meaning, str(exc))
+    share = settings.recall.hypothetical_share
+    moved = (1 - share) * meaning.vector + share * sounding
+    length = float(np.linalg.norm(moved)) or 1.0
+    return Expanded(replace(meaning, vector=(moved / length).astype(np.float32)))

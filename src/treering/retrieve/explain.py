@@ -1,0 +1,62 @@
+"""Why the results stand where they stand, and why others do not."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from treering.retrieve.answer import Explanation, Reasons, cite
+from treering.retrieve.fuse import ranks
+from treering.retrieve.meaning import Meaning
+from treering.retrieve.paths import Found
+from treering.retrieve.question import Question
+from treering.retrieve.ranked import Ranked
+
+
+def understood(question: Question, meaning: Meaning) -> Mapping[str, str]:
+    """The query as it was read."""
+    told = {
+        "kind": f"{question.kind.kind.value}: {question.kind.why}",
+        "words": ", ".join(term.word for term in question.terms) or "none",
+        "meaning": meaning.model or f"none: {meaning.why_not}",
+    }
+    if question.files:
+        told["files in play"] = ", ".join(question.files)
+    if question.times is not None and question.times.phrase:
+        told["time"] = f"{question.times.phrase} ({question.times.kind.value})"
+    return told
+
+
+def explain(
+    question: Question,
+    meaning: Meaning,
+    found: Found,
+    *,
+    results: Sequence[Ranked],
+    lost: Sequence[tuple[Ranked, str]],
+) -> Explanation:
+    """The results with their reasons, then those that came next with what they lost by."""
+    candidates = found.candidates
+    paths = {
+        "words": ranks(candidates.words, 0.0),
+        "meaning": ranks(candidates.meaning, -np.inf),
+        "graph": ranks(found.fused.parts["graph"], 0.0),
+    }
+
+    def reasons(result: Ranked, why: str = "") -> Reasons:
+        return Reasons(
+            id=result.record.id,
+            kind=result.kind,
+            text=cite(result.record)[0],
+            ranks={name: places[result.row] for name, places in paths.items() if result.row in places},
+            parts=found.fused.explained(result.row),
+            relevance=result.relevance,
+            factors=result.factors,
+            score=result.score,
+            lost=why,
+        )
+
+    return Explanation(
+        understood=understood(question, meaning),
+        results=tuple(reasons(result) for result in results),
+        runners_up=tuple(reasons(result, why) for result, why in lost),
+    )

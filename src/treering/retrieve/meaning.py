@@ -1,0 +1,42 @@
+"""The query's vector: from the model that the project has vectors of, or the reason why there is none."""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+
+from treering.core.errors import ModelUnavailable, StoreError
+from treering.core.scope import Scope
+from treering.core.settings import Settings
+from treering.ports.models import Embedder, Models, Vectors
+from treering.ports.store import Store
+from treering.retrieve.embed import embed_all
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """A query in the space of a model; `why_not` where there is no vector."""
+
+    model: str = ""
+    reliance: float = 1.0
+    vector: "Vectors | None" = None
+    why_not: str = ""
+
+
+def meaning_of(scope: Scope, store: Store, now: datetime, query: str, *, models: Models, settings: Settings) -> Meaning:
+    """Embed the query. New documents are embedded first where the model is quick enough for somebody who waits."""
+    try:
+        with store.reading(scope, now) as tx:
+            embedder = models.embedder(tx.index.models(), hurried=True)
+            covered = tx.index.coverage(embedder.model) if embedder.local else None
+        if covered and 0 < covered.documents - covered.vectors <= settings.embedder.inline:
+            _catch_up(scope, store, now, embedder, settings)
+        return Meaning(embedder.model, embedder.reliance(query), embedder.query(query))
+    except ModelUnavailable as exc:
+        models.failed("embedder", exc)
+        return Meaning(why_not=str(exc))
+
+
+def _catch_up(scope: Scope, store: Store, now: datetime, embedder: Embedder, settings: Settings) -> None:
+    """A store that cannot be written now is searched as it is; what lacks a vector is said in the answer."""
+    with suppress(StoreError):
+        embed_all(scope, store, now, embedder, settings.embedder)

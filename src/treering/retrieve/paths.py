@@ -1,0 +1,155 @@
+"""The ways to a record: its words, its vector, its ties; and the filters that hold for all of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treering.core.queries import Filter, KnowledgeFilter, TimeRange, TurnFilter
+from treering.core.settings import Settings
+from treering.ports.index import DOCUMENT_KINDS, Candidates, Wanted
+from treering.ports.store import Transaction
+from treering.retrieve.fuse import Fused, fuse
+from treering.retrieve.graph import Tie, ties
+from treering.retrieve.meaning import Meaning
+from treering.retrieve.question import Question, understand
+from treering.retrieve.time_words import Anchor, TimeKind, TimeOrder, resolve_anchor
+
+_MICROSECOND = 1_000_000
+
+
+@dataclass(frozen=True)
+class Found:
+    """Candidates with their relevance so far, and those of them that the filters let through, best first."""
+
+    candidates: Candidates
+    fused: Fused
+    order: NDArray[np.int64]
+    ids: Mapping[int, tuple[str, str]]
+    """Kind and id of those in `order`, by number."""
+    wanted: Wanted
+
+
+def narrowed(filters: Mapping[str, Filter], question: Question) -> Mapping[str, Filter]:
+    """The filters, with what the query itself says about time."""
+    times = question.times
+    if times is None or times.kind is not TimeKind.FILTER or not times.spans:
+        return filters
+    span = hull(times.spans)
+    fields = {KnowledgeFilter: "created", TurnFilter: "said"}
+    return {
+        kind: where if getattr(where, fields[type(where)]) else where.replace(**{fields[type(where)]: span})
+        for kind, where in filters.items()
+    }
+
+
+def hull(spans: Sequence[TimeRange]) -> TimeRange:
+    """The span from the first beginning to the last end."""
+    starts, ends = [span.since for span in spans], [span.before for span in spans]
+    return TimeRange(
+        since=None if None in starts else min(filter(None, starts)),
+        before=None if None in ends else max(filter(None, ends)),
+    )
+
+
+@dataclass(frozen=True)
+class Paths:
+    """All ways to what one question asks for."""
+
+    tx: Transaction
+    question: Question
+    meaning: Meaning
+    settings: Settings
+
+    def search(self, filters: Mapping[str, Filter], *, enough: int) -> Found:
+        """Candidates of all paths. Filters that leave too few of them are applied before the search, not after."""
+        index, kinds = self.tx.index, tuple(filters)
+        most = max(self.settings.recall.candidates, 2 * enough)
+        found = self._fused(index.candidates(self._wanted, kinds, most=most), filters, enough)
+        if len(found.order) < enough:
+            among = index.passing(filters)
+            if len(among) > len(found.order):
+                return self._fused(index.candidates(self._wanted, kinds, most=most, among=among), filters, enough)
+        return found
+
+    @cached_property
+    def _wanted(self) -> Wanted:
+        return Wanted(self.question.codes, self.meaning.vector, self.meaning.model, self.question.shares)
+
+    @cached_property
+    def _tied(self) -> Mapping[int, Tie]:
+        """What the graph reaches, by the number of its document."""
+        reached = ties(self.tx, self.question.text, self.question.files, self.settings.graph)
+        found: dict[int, Tie] = {}
+        for kind in {tie.kind for tie in reached}:
+            of_kind = {tie.id: tie for tie in reached if tie.kind == kind}
+            found |= {number: of_kind[id] for id, number in self.tx.index.numbers(kind, list(of_kind)).items()}
+        return found
+
+    def _fused(self, candidates: Candidates, filters: Mapping[str, Filter], enough: int) -> Found:
+        unseen = np.setdiff1d(np.fromiter(self._tied, np.int64, len(self._tied)), candidates.number)
+        if len(unseen):
+            candidates = self.tx.index.look_at(self._wanted, np.union1d(candidates.number, unseen))
+        extra = {
+            "graph": _graph_column(candidates, self._tied),
+            "time": _time_column(candidates, self._spans),
+            "order": _order_column(candidates, self.question),
+        }
+        fusion, recall = self.settings.fusion, self.settings.recall
+        fused = fuse(self.question, candidates, fusion, reliance=self.meaning.reliance, extra=extra)
+        best = np.argsort(-fused.total, kind="stable")[: max(recall.verified, 3 * enough)]
+        near = np.nan_to_num(candidates.meaning[best]) >= recall.least_likeness
+        best = best[(fused.total[best] >= recall.least) | near]
+        present = {DOCUMENT_KINDS[code] for code in set(candidates.kind[best].tolist())}
+        asked = {kind: where for kind, where in filters.items() if kind in present}
+        ids = self.tx.index.confirmed(asked, np.sort(candidates.number[best]))
+        order = np.array([row for row in best.tolist() if int(candidates.number[row]) in ids], np.int64)
+        return Found(candidates, fused, order, ids, self._wanted)
+
+    @cached_property
+    def _spans(self) -> Sequence[TimeRange]:
+        """The times that the query names, by date or by an event, which the document that tells most of it dates."""
+        times = self.question.times
+        if times is None:
+            return ()
+        return (*times.spans, *(span for anchor in times.anchors if (span := self._dated(anchor)) is not None))
+
+    def _dated(self, anchor: Anchor) -> TimeRange | None:
+        index, recall = self.tx.index, self.settings.recall
+        asked = understand(anchor.phrase, self.tx.now, languages=index.languages(), settings=recall)
+        seen = index.candidates(Wanted(asked.codes), ("knowledge", "turn"), most=recall.candidates)
+        if not len(seen) or seen.words.max() <= 0:
+            return None
+        at = int(seen.at[int(seen.words.argmax())])
+        return resolve_anchor(anchor, datetime.fromtimestamp(at / _MICROSECOND, self.tx.now.tzinfo))
+
+
+def _graph_column(candidates: Candidates, tied: Mapping[int, Tie]) -> NDArray[np.float64]:
+    column = np.zeros(len(candidates))
+    if tied:
+        for row, number in enumerate(candidates.number.tolist()):
+            if number in tied:
+                column[row] = tied[number].weight
+    return column
+
+
+def _time_column(candidates: Candidates, spans: Sequence[TimeRange]) -> NDArray[np.float64]:
+    """1 where the query's own words name the time of a document."""
+    inside = np.zeros(len(candidates), np.bool_)
+    for span in spans:
+        since = -np.inf if span.since is None else span.since.timestamp() * _MICROSECOND
+        before = np.inf if span.before is None else span.before.timestamp() * _MICROSECOND
+        inside |= (candidates.at >= since) & (candidates.at < before)
+    return inside.astype(np.float64)
+
+
+def _order_column(candidates: Candidates, question: Question) -> NDArray[np.float64]:
+    """From 0 to 1 in the order of time, where the query asks for the latest or the first."""
+    order = question.times.order if question.times else None
+    if order is None or len(candidates) < 2:
+        return np.zeros(len(candidates))
+    places = np.argsort(np.argsort(candidates.at, kind="stable"), kind="stable") / (len(candidates) - 1)
+    return places if order is TimeOrder.NEWEST else 1 - places

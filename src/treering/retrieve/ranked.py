@@ -1,0 +1,24 @@
+"""A result on its way to the answer."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from treering.core.records import Knowledge
+from treering.core.turns import Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A record with its relevance (0 to 1), what multiplied it, and the score that came out.
+
+    `row` is its place among the candidates.
+    """
+
+    row: int
+    number: int
+    kind: str
+    record: Knowledge | Turn
+    relevance: float
+    factors: Mapping[str, float]
+    score: float
+    also: tuple[str, ...] = ()

@@ -1,0 +1,41 @@
+"""A closer reading of the best results: query and text together."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from treering.core.errors import ModelUnavailable
+from treering.core.settings import RerankerSettings
+from treering.ports.models import Models
+from treering.retrieve.answer import cite
+from treering.retrieve.ranked import Ranked
+
+
+@dataclass(frozen=True)
+class Reranked:
+    """Results in their new order; `why_not` where they keep the old one."""
+
+    results: Sequence[Ranked]
+    why_not: str = ""
+
+
+def reranked(query: str, results: Sequence[Ranked], models: Models, settings: RerankerSettings) -> Reranked:
+    """Let the reranker read the best; the rest stays behind them in its order."""
+    read, rest = results[: settings.candidates], results[settings.candidates :]
+    try:
+        reranker = models.reranker()
+        if not read:
+            return Reranked(results)
+        scores = reranker.scores(query, [cite(result.record)[0] for result in read])
+    except ModelUnavailable as exc:
+        models.failed("reranker", exc)
+        return Reranked(results, str(exc))
+    best = max(result.score for result in read) or 1.0
+    mixed = [_mixed(result, score, best, settings.share) for result, score in zip(read, scores, strict=True)]
+    return Reranked([*sorted(mixed, key=lambda result: -result.score), *rest])
+
+
+def _mixed(result: Ranked, score: float, best: float, share: float) -> Ranked:
+    """The reranker's word and the score before it, both against the best; never below what was not read."""
+    together = best * (share * score + (1 - share) * result.score / best)
+    factors = {**result.factors, "reranked": together / result.score if result.score else 0.0}
+    return replace(result, score=together, factors=factors)

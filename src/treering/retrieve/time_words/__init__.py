@@ -1,0 +1,23 @@
+"""Time words of a query, in six languages: "last week", "seit Mai", "avant la migration", "三天前"."""
+
+from treering.retrieve.time_words.reading import read_times
+from treering.retrieve.time_words.values import (
+    Anchor,
+    Relation,
+    TimeDirection,
+    TimeKind,
+    TimeOrder,
+    TimeWords,
+    resolve_anchor,
+)
+
+__all__ = [
+    "Anchor",
+    "Relation",
+    "TimeDirection",
+    "TimeKind",
+    "TimeOrder",
+    "TimeWords",
+    "read_times",
+    "resolve_anchor",
+]

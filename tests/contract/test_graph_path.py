@@ -1,0 +1,373 @@
+"""The way through the graph on both engines: what is tied to the files and names in play, and what never is."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from sqlalchemy import event
+
+from tests.conftest import OpenMemory
+from tests.samples import NOW, knowledge, put, sample, turn
+from treering.core.entities import Entity, EntityLink
+from treering.core.episodes import Episode
+from treering.core.errors import InvalidInput
+from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
+from treering.core.records import Relation, RelationKind
+from treering.core.settings import GraphSettings
+from treering.core.values import Record
+from treering.memory import Memory
+from treering.ports.store import Transaction
+from treering.retrieve.graph import (
+    Tie,
+    changed_top,
+    coupled_files,
+    files_in,
+    names_in,
+    neighbourhood_boost,
+    tied_entities,
+    ties,
+)
+
+GRAPH = GraphSettings()
+
+
+@contextmanager
+def reading(memory: Memory, *stored: Record) -> Iterator[Transaction]:
+    with memory.store.transaction(memory.scope, NOW) as tx:
+        put(tx, stored)
+    with memory.store.reading(memory.scope, NOW) as tx:
+        yield tx
+
+
+def together(first: str, second: str, weight: float) -> CoAccessEdge:
+    edge: CoAccessEdge = sample(CoAccessEdge, f"{first}-{second}", first=first, second=second, weight=weight)
+    return edge
+
+
+def node(id: str, file: str | None, **fields: Any) -> GraphNode:
+    made: GraphNode = sample(GraphNode, id, file=file, **fields)
+    return made
+
+
+def edge(origin: str, target: str, **fields: Any) -> GraphEdge:
+    made: GraphEdge = sample(GraphEdge, f"{origin}-{target}", origin=origin, target=target, **fields)
+    return made
+
+
+def entity(id: str, name: str, **fields: Any) -> Entity:
+    made: Entity = sample(Entity, id, name=name, **fields)
+    return made
+
+
+def link(entity: str, record: str, kind: str = "knowledge", **fields: Any) -> EntityLink:
+    made: EntityLink = sample(
+        EntityLink, f"{entity}-{record}", entity=entity, record=record, record_kind=kind, **fields
+    )
+    return made
+
+
+def weights(found: Sequence[Tie]) -> dict[str, float]:
+    return {tie.id: pytest.approx(tie.weight) for tie in found}
+
+
+def test_a_project_without_a_graph_has_no_ties(memory: Memory) -> None:
+    with reading(memory, knowledge("k", "about nothing in particular")) as tx:
+        assert ties(tx, "what did Ada say about auth.py?", ["src/auth.py"], GRAPH) == ()
+        assert ties(tx, "", [], GRAPH) == ()
+        assert coupled_files(tx, [], GRAPH) == {}
+        assert tied_entities(tx, "", GRAPH) == ()
+
+
+def test_a_query_in_a_project_without_a_graph_costs_one_statement(memory: Memory) -> None:
+    statements: list[str] = []
+    with reading(memory, knowledge("k")) as tx:
+        connection = tx._context.connection  # type: ignore[attr-defined]
+        event.listen(connection, "before_cursor_execute", lambda *told: statements.append(told[2]))
+        assert ties(tx, "what did Ada and the others say about the water last week?", [], GRAPH) == ()
+    assert len(statements) == 1
+
+
+def test_knowledge_about_files_in_play_is_tied_most_firmly(memory: Memory) -> None:
+    about = knowledge("about", files=("src/auth.py", "other.py"))
+    with reading(memory, about, knowledge("else", files=("other.py",))) as tx:
+        expected = (Tie("knowledge", "about", 1.0, "about src/auth.py"),)
+        assert ties(tx, "", ["./src/auth.py"], GRAPH) == expected
+        assert ties(tx, "why does `src/auth.py:12` fail?", [], GRAPH) == expected
+
+
+def test_a_path_that_leaves_the_project_is_refused(memory: Memory) -> None:
+    with reading(memory) as tx, pytest.raises(InvalidInput, match="leaves the project"):
+        ties(tx, "", ["../secret.py"], GRAPH)
+
+
+def test_files_touched_together_are_coupled_in_both_directions(memory: Memory) -> None:
+    edges = together("a.py", "b.py", 0.7), together("c.py", "a.py", 0.4), together("x.py", "y.py", 1.0)
+    with reading(memory, *edges, together("a.py", "chance.py", 0.05)) as tx:
+        assert list(coupled_files(tx, ["a.py"], GRAPH).items()) == [("b.py", 0.7), ("c.py", 0.4)]
+        assert coupled_files(tx, ["a.py", "b.py"], GRAPH) == {"c.py": 0.4}
+
+
+def test_files_whose_code_uses_each_other_are_coupled_in_both_directions(memory: Memory) -> None:
+    nodes = [node("A", "a.py"), node("A.f", "a.py", kind="function"), node("B", "b.py"), node("C.g", "c.py")]
+    edges = [edge("A", "B", weight=0.9, confidence=0.5), edge("C.g", "A.f", weight=0.8), edge("A", "A.f", weight=1.0)]
+    idea = [node("idea", None, kind="invariant"), edge("A", "idea", weight=1.0)]
+    with reading(memory, *nodes, *edges, *idea) as tx:
+        assert coupled_files(tx, ["a.py"], GRAPH) == pytest.approx({"c.py": 0.8, "b.py": 0.45})
+
+
+def test_the_strongest_reason_couples_two_files(memory: Memory) -> None:
+    nodes = node("A", "a.py"), node("B", "b.py")
+    with reading(memory, *nodes, edge("A", "B", weight=0.9), together("a.py", "b.py", 0.3)) as tx:
+        assert coupled_files(tx, ["a.py"], GRAPH) == {"b.py": 0.9}
+
+
+def test_stale_nodes_and_edges_are_never_served(memory: Memory) -> None:
+    nodes = [node("A", "a.py"), node("B", "b.py"), node("C", "c.py", stale_at=NOW), node("D", "d.py", stale_at=NOW)]
+    edges = [edge("A", "B", stale_at=NOW), edge("A", "C"), edge("D", "B")]
+    with reading(memory, *nodes, *edges) as tx:
+        assert coupled_files(tx, ["a.py"], GRAPH) == {}
+        assert coupled_files(tx, ["d.py"], GRAPH) == {}
+
+
+def test_coupled_files_are_as_many_as_asked_for_and_the_closest(memory: Memory) -> None:
+    edges = [together("a.py", f"f{number}.py", 0.2 + number / 100) for number in range(20)]
+    with reading(memory, *edges) as tx:
+        found = coupled_files(tx, ["a.py"], GRAPH.replace(most_files=3, most_edges=10))
+        assert list(found) == ["f19.py", "f18.py", "f17.py"]
+
+
+def test_a_file_with_many_symbols_keeps_the_edges_of_the_file_itself(memory: Memory) -> None:
+    symbols = [node(f"z{number}", "a.py", kind="function") for number in range(10)]
+    with reading(memory, node("A", "a.py"), *symbols, node("B", "b.py"), edge("A", "B", weight=0.9)) as tx:
+        assert coupled_files(tx, ["a.py"], GRAPH.replace(most_nodes=3)) == {"b.py": 0.9}
+
+
+def test_closely_coupled_files_bring_their_gotchas_first(memory: Memory) -> None:
+    near = [knowledge(f"near {type}", files=("near.py",), type=type) for type in ("gotcha", "error_pattern", "fact")]
+    far = knowledge("far gotcha", files=("far.py",), type="gotcha")
+    coupling = together("a.py", "near.py", 0.8), together("a.py", "far.py", 0.6)
+    with reading(memory, *near, far, *coupling, knowledge("own", files=("a.py",))) as tx:
+        found = ties(tx, "", ["a.py"], GRAPH)
+        assert weights(found) == {
+            "own": 1.0,
+            "near gotcha": 0.85,
+            "near error_pattern": 0.85,
+            "near fact": 0.4,
+            "far gotcha": 0.3,
+        }
+        assert found[0].id == "own"
+        assert {tie.why for tie in found if tie.id == "near fact"} == {"about near.py, coupled 0.80"}
+
+
+def test_many_other_records_do_not_keep_a_gotcha_of_a_coupled_file_away(memory: Memory) -> None:
+    noise = [knowledge(f"n{number}", files=("b.py",), content=f"noise {number}") for number in range(20)]
+    with reading(memory, knowledge("a", files=("b.py",), type="gotcha"), *noise, together("a.py", "b.py", 0.9)) as tx:
+        assert ties(tx, "", ["a.py"], GRAPH.replace(most_records=5))[0].id == "a"
+
+
+def test_what_a_named_entity_is_linked_with_is_tied_by_confidence_and_rarity(memory: Memory) -> None:
+    stored = [
+        entity("ada", "Ada Lovelace", aliases=("the countess",)),
+        knowledge("sure"),
+        turn("unsure"),
+        sample(Episode, "lived"),
+        link("ada", "sure", confidence=1.0),
+        link("ada", "unsure", "turn", confidence=0.5),
+        link("ada", "lived", "episode", confidence=0.8),
+    ]
+    with reading(memory, *stored) as tx:
+        found = ties(tx, "What does The Countess's husband do?", [], GRAPH)
+        assert [(tie.kind, tie.id, tie.why) for tie in found] == [
+            ("knowledge", "sure", "speaks of Ada Lovelace"),
+            ("episode", "lived", "speaks of Ada Lovelace"),
+            ("turn", "unsure", "speaks of Ada Lovelace"),
+        ]
+        assert found[1].weight / found[0].weight == pytest.approx(0.8)
+        assert 0.7 < found[0].weight < 1.0
+        assert ties(tx, "ADA LOVELACE?", [], GRAPH) == found
+        assert ties(tx, "somebody else", [], GRAPH) == ()
+
+
+def test_an_entity_that_few_records_speak_of_says_more(memory: Memory) -> None:
+    records = [knowledge(f"k{number}", f"text {number}") for number in range(10)]
+    links = [link("everywhere", record.id) for record in records] + [link("rare", "k3")]
+    with reading(memory, entity("everywhere", "web"), entity("rare", "Zig"), *records, *links) as tx:
+        found = ties(tx, "is Zig on the web?", [], GRAPH)
+        assert found[0].id == "k3"
+        assert found[0].weight == pytest.approx(1.0)
+        assert found[1].weight < 0.6
+        assert ties(tx, "the web", [], GRAPH.replace(most_links=9)) == ()
+
+
+def test_two_names_tie_the_record_that_speaks_of_both_more_firmly(memory: Memory) -> None:
+    records = [knowledge(f"k{number}", f"text {number}") for number in range(4)]
+    links = [link("ada", "k0"), link("ada", "k1"), link("bob", "k1"), link("bob", "k2"), link("bob", "k3")]
+    with reading(memory, entity("ada", "Ada"), entity("bob", "Bob"), *records, *links) as tx:
+        found = ties(tx, "Ada and Bob", [], GRAPH)
+        assert found[0].id == "k1"
+        assert found[1].weight < found[0].weight <= 1.0
+
+
+def test_merged_entities_are_followed(memory: Memory) -> None:
+    stored = [
+        entity("old", "Augusta", merged_into="middle"),
+        entity("middle", "Augusta Ada", merged_into="new"),
+        entity("new", "Ada"),
+        entity("x", "Xeno", merged_into="y"),
+        entity("y", "Ypsilon", merged_into="x"),
+        entity("lost", "Lost", merged_into="nowhere"),
+        knowledge("before", "before"),
+        knowledge("since", "since"),
+        knowledge("circle", "circle"),
+        link("old", "before"),
+        link("new", "since"),
+        link("x", "circle"),
+        link("lost", "circle"),
+    ]
+    with reading(memory, *stored) as tx:
+        (named,) = tied_entities(tx, "augusta", GRAPH)
+        assert (named.entity.id, named.ids) == ("new", ("new", "old"))
+        assert {tie.id for tie in ties(tx, "Augusta", [], GRAPH)} == {"before", "since"}
+        assert ties(tx, "Xeno and Lost", [], GRAPH) == ()
+
+
+def test_a_name_inside_a_longer_one_does_not_count(memory: Memory) -> None:
+    with reading(memory, entity("city", "New York"), entity("paper", "New York Times"), entity("t", "Times")) as tx:
+        assert [each.entity.id for each in tied_entities(tx, "who reads the New York Times?", GRAPH)] == ["paper"]
+        assert [each.entity.id for each in tied_entities(tx, "in New York", GRAPH)] == ["city"]
+
+
+def test_names_in_scripts_without_spaces_are_found(memory: Memory) -> None:
+    with reading(memory, entity("tower", "東京タワー"), knowledge("k"), link("tower", "k")) as tx:
+        assert [tie.id for tie in ties(tx, "昨日東京タワーに行きました", [], GRAPH)] == ["k"]
+
+
+def test_relations_lead_one_hop_either_way(memory: Memory) -> None:
+    def related(kind: RelationKind, record: str, confidence: float = 1.0) -> tuple[Relation, ...]:
+        return (Relation(kind=kind, record=record, confidence=confidence),)
+
+    stored = [
+        knowledge("seed", "seed", files=("a.py",), relations=related(RelationKind.REQUIRED_WITH, "needed", 0.5)),
+        knowledge("needed", "needed", relations=related(RelationKind.REQUIRED_WITH, "two hops")),
+        knowledge("two hops", "two hops"),
+        knowledge("check", "check", relations=related(RelationKind.VALIDATES, "seed")),
+        knowledge("newer", "newer", relations=related(RelationKind.SUPERSEDES, "seed")),
+        knowledge("against", "against", relations=related(RelationKind.CONFLICTS_WITH, "seed")),
+    ]
+    with reading(memory, *stored) as tx:
+        found = ties(tx, "", ["a.py"], GRAPH)
+        assert weights(found) == {"seed": 1.0, "newer": 0.9, "check": 0.6, "needed": 0.4}
+        assert {tie.id: tie.why for tie in found}["newer"] == "supersedes seed"
+
+
+def test_deleted_records_and_entities_are_never_tied(memory: Memory) -> None:
+    gone = [
+        knowledge("file", "1", files=("a.py",)),
+        knowledge("coupled", "2", files=("b.py",), type="gotcha"),
+        knowledge("linked", "3"),
+        turn("said"),
+        knowledge("related", "4"),
+    ]
+    seed = knowledge("seed", "5", files=("a.py",), relations=(Relation(kind="derived_from", record="related"),))
+    stored = [*gone, seed, together("a.py", "b.py", 0.9), entity("ada", "Ada"), entity("bob", "Bob")]
+    links = [link("ada", "linked"), link("ada", "said", "turn"), link("bob", "seed"), link("ada", "never was", "dream")]
+    with memory.store.transaction(memory.scope, NOW) as tx:
+        put(tx, [*stored, *links])
+        assert {tie.id for tie in ties(tx, "Ada", ["a.py"], GRAPH)} == {each.id for each in gone} | {"seed"}
+        for each in gone:
+            (tx.turns if each.id == "said" else tx.knowledge).delete(each.id)
+        tx.entities.delete("bob")
+    with memory.store.reading(memory.scope, NOW) as tx:
+        assert [tie.id for tie in ties(tx, "Ada and Bob", ["a.py"], GRAPH)] == ["seed"]
+        assert ties(tx, "Ada and Bob", [], GRAPH) == ()
+
+
+def test_ties_are_no_more_than_asked_for(memory: Memory) -> None:
+    with reading(memory, *[knowledge(f"k{number:02}", f"{number}", files=("a.py",)) for number in range(30)]) as tx:
+        assert len(ties(tx, "", ["a.py"], GRAPH)) == 15
+        assert len(ties(tx, "", ["a.py"], GRAPH, most=3)) == 3
+
+
+def test_nothing_of_another_project_tenant_or_person_is_tied(open_memory: OpenMemory) -> None:
+    mine = open_memory(project="mine", principal="ada")
+    theirs = open_memory(project="theirs", principal="ada")
+    stranger = open_memory(project="mine", tenant="stranger", principal="ada")
+    graph: list[Record] = [
+        together("a.py", "b.py", 0.9),
+        node("A", "a.py"),
+        node("C", "c.py"),
+        edge("A", "C"),
+        entity("e", "Ada"),
+        link("e", "k1"),
+        link("e", "said", "turn"),
+        knowledge("k1", "one", files=("a.py",)),
+        knowledge("k2", "two", files=("b.py",), type="gotcha"),
+        knowledge("k3", "three", relations=(Relation(kind="validates", record="own"),)),
+        turn("said", session="elsewhere"),
+    ]
+    for other in (theirs, stranger):
+        with other.store.transaction(other.scope, NOW) as tx:
+            put(tx, graph)
+    with reading(mine, knowledge("own", files=("a.py",))) as tx:
+        assert coupled_files(tx, ["a.py"], GRAPH) == {}
+        assert tied_entities(tx, "Ada", GRAPH) == ()
+        assert [tie.id for tie in ties(tx, "Ada", ["a.py"], GRAPH)] == ["own"]
+
+    bob = open_memory(project="theirs", principal="bob")
+    with theirs.store.transaction(theirs.scope, NOW) as tx:
+        diary = {"owner": "ada", "visibility": "personal"}
+        put(tx, [knowledge("diary", "d", files=("a.py",), **diary), turn("whisper", session="own", **diary)])
+        put(tx, [link("e", "diary"), link("e", "whisper", "turn")])
+    with theirs.store.reading(theirs.scope, NOW) as tx:
+        assert {"diary", "whisper"} <= {tie.id for tie in ties(tx, "Ada", ["a.py"], GRAPH)}
+    with bob.store.reading(bob.scope, NOW) as tx:
+        assert {tie.id for tie in ties(tx, "Ada", ["a.py"], GRAPH)} == {"k1", "k2", "said"}
+
+
+@pytest.mark.parametrize(
+    ("query", "files"),
+    [
+        ("why does `src/auth/login.py:42` break?", ["src/auth/login.py"]),
+        ("run ./tests/test_x.py::test_y, then (docs/a.md).", ["tests/test_x.py", "docs/a.md"]),
+        ("in auth.py and src\\win\\x.ts", ["auth.py", "src/win/x.ts"]),
+        ("app/[id]/page.tsx#L10-L20 under src/core/", ["app/[id]/page.tsx", "src/core/"]),
+        ("and/or, 24/7, TCP/IP, v1.2.3, e.g. asyncio.gather on 2024/05/01", []),
+        ("https://example.com/a.py /etc/passwd.conf ../up.py ~/x.py C:\\a\\b.py", []),
+        ("", []),
+    ],
+)
+def test_files_in_a_query(query: str, files: list[str]) -> None:
+    assert list(files_in(query)) == files
+
+
+def test_names_in_a_query_are_runs_of_up_to_four_words_without_what_surrounds_them() -> None:
+    found = names_in("Did (Ada Lovelace's) friend @Bob like C++ in l'Italia?")
+    assert {"ada", "ada lovelace", "@bob", "bob", "c++", "italia", "did (ada lovelace's) friend"} <= set(found)
+    assert all(len(name.split()) <= 4 for name in found)
+    assert len(names_in("word " * 10_000 + "京" * 100_000, 50)) <= 50
+    assert names_in(" \ud800 \x07 ... ") == ()
+
+
+def test_results_that_touch_the_neighbourhood_of_the_leaders_gain_their_share() -> None:
+    leaders = [(f"lead{number}", 1.0, frozenset({"a.py", f"{number % 2}.py"})) for number in range(10)]
+    followers = [
+        ("one", 0.5, frozenset({"n1.py", "elsewhere.py"})),
+        ("many", 0.5, frozenset({f"n{number}.py" for number in range(9)})),
+        ("none", 0.5, frozenset({"elsewhere.py"})),
+    ]
+    last = [(f"{number}", 0.1, frozenset({"n1.py"})) for number in range(14, 60)]
+    neighbours = {f"n{number}.py": 0.5 for number in range(9)}
+    boosts = neighbourhood_boost([*leaders, *followers, *last], neighbours)
+    assert boosts["one"] == pytest.approx(0.1)
+    assert boosts["many"] == pytest.approx(0.3)
+    assert set(boosts) == {"one", "many", *map(str, range(14, 51))}
+    assert neighbourhood_boost(leaders, neighbours) == {}
+    assert neighbourhood_boost([("x", 1.0, frozenset[str]())] * 20, neighbours) == {}
+    assert neighbourhood_boost([], {}) == {}
+
+
+def test_whether_the_top_changed() -> None:
+    assert not changed_top("abcdefghij", "abcdefghji")
+    assert changed_top("abcdefghij", "abcdefgihj")
+    assert changed_top("abcdefghij", "bacdefghij")

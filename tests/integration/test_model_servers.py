@@ -1,0 +1,702 @@
+"""Embedders, rerankers and writers over real HTTP: what they send, and what they make of bad answers."""
+
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from time import monotonic
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.integration.model_server import (
+    ModelServer,
+    Reply,
+    model_server,
+    ollama_embeddings,
+    openai_embeddings,
+    rerank_results,
+    vector_of,
+)
+from treering.adapters.models.http import ModelEndpoint, Patience
+from treering.adapters.models.ollama import OllamaEmbedder, choose_model, installed
+from treering.adapters.models.openai_compatible import ChatWriter, OpenAIEmbedder
+from treering.adapters.models.prefixes import prefixes_of
+from treering.adapters.models.remote import Limits, RemoteEmbedder
+from treering.adapters.models.rerank import DialectName, HttpReranker
+from treering.core.errors import InvalidInput, ModelUnavailable
+from treering.ports.models import Embedder, Reranker, Writer
+
+KEY = "sk-of-the-test-1234567890"
+GB = 10**9
+QUICK = Patience(connect=0.5, silence=0.3, whole=1.0, attempts=3, first_wait=0.01, longest_wait=0.05)
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with model_server() as server:
+        yield server
+
+
+@pytest.fixture
+def ollama(server: ModelServer) -> Iterator[OllamaEmbedder]:
+    server.answer("/api/embed", ollama_embeddings())
+    with closing(OllamaEmbedder(server.url, "all-minilm", patience=QUICK)) as embedder:
+        yield embedder
+
+
+@pytest.fixture
+def openai(server: ModelServer) -> Iterator[OpenAIEmbedder]:
+    server.answer("/v1/embeddings", openai_embeddings())
+    with closing(OpenAIEmbedder(f"{server.url}/v1", "text-embedding-3-small", KEY, patience=QUICK)) as embedder:
+        yield embedder
+
+
+EMBEDDERS = {"ollama": "/api/embed", "openai": "/v1/embeddings"}
+
+
+@pytest.fixture(params=EMBEDDERS)
+def embedder(request: pytest.FixtureRequest) -> RemoteEmbedder:
+    made: RemoteEmbedder = request.getfixturevalue(request.param)
+    return made
+
+
+@pytest.fixture
+def path(embedder: RemoteEmbedder) -> str:
+    return EMBEDDERS["ollama" if isinstance(embedder, OllamaEmbedder) else "openai"]
+
+
+@pytest.fixture
+def answer_with(embedder: RemoteEmbedder, server: ModelServer, path: str) -> Callable[..., None]:
+    """Tell the server to answer these vectors, one list of them after the other."""
+
+    def wrapped(rows: list[Any]) -> Reply:
+        if isinstance(embedder, OllamaEmbedder):
+            return Reply({"embeddings": rows})
+        return Reply({"data": [{"index": at, "embedding": row} for at, row in enumerate(rows)]})
+
+    return lambda *answers: server.answer(path, *map(wrapped, answers))
+
+
+# What all embedders on a server do
+
+
+def test_vectors_come_in_the_order_of_the_texts_with_length_1(embedder: RemoteEmbedder) -> None:
+    port: Embedder = embedder
+    texts = ["a", "bb", "ccc"]
+    expected = np.array([vector_of(text, 4) for text in texts])
+    vectors = port.documents(texts)
+    assert vectors.dtype == np.float32
+    assert np.allclose(vectors, expected / np.linalg.norm(expected, axis=1, keepdims=True), atol=1e-6)
+    assert np.allclose(port.query("bb"), vectors[[1]])
+    assert port.local is False
+
+
+def test_the_dimension_is_learned_from_the_first_answer(embedder: RemoteEmbedder, server: ModelServer) -> None:
+    embedder.documents(["a"])
+    assert embedder.dimension == 4
+    assert len(server.asked) == 1
+
+
+def test_the_dimension_is_asked_for_where_nothing_is_known(embedder: RemoteEmbedder, server: ModelServer) -> None:
+    assert (embedder.dimension, embedder.dimension) == (4, 4)
+    assert [body["input"] for body in server.bodies()] == [["a"]]
+
+
+def test_texts_that_say_nothing_are_zeros_and_not_sent(embedder: RemoteEmbedder, server: ModelServer) -> None:
+    vectors = embedder.documents(["", "word", " \n"])
+    assert [bool(row.any()) for row in vectors] == [False, True, False]
+    assert [body["input"] for body in server.bodies()] == [["word"]]
+    assert embedder.documents([]).shape == (0, 4)
+    assert not embedder.query(" ").any()
+    assert len(server.asked) == 1
+
+
+def test_only_blank_texts_still_have_the_models_dimension(embedder: RemoteEmbedder) -> None:
+    assert embedder.documents(["", " "]).shape == (2, 4)
+
+
+def test_a_long_document_is_cut_in_whole_characters(embedder: RemoteEmbedder, server: ModelServer) -> None:
+    embedder.documents(["x" * 300_000, "é" * 300_000, "half \ud800 character"])
+    texts = [text for body in server.bodies() for text in body["input"]]
+    assert texts == ["x" * 8_000, "é" * 4_000, "half ? character"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([[1.0, 2.0]], "1 vectors for 2 texts"),
+        ([[1.0, 2.0]] * 3, "3 vectors for 2 texts"),
+        ([[1.0, 2.0], [1.0]], "different lengths"),
+        ([[1.0, float("nan")], [1.0, 2.0]], "not finite"),
+        ([[1.0, float("inf")], [1.0, 2.0]], "not finite"),
+        ([[1.0, 1e300], [1.0, 2.0]], "not finite"),
+        ([["1.0", "2.0"], ["1.0", "2.0"]], "not a list of numbers"),
+        ([[1.0, None], [1.0, 2.0]], "not a list of numbers"),
+        ([[], []], "not a list of numbers"),
+        ([1.0, 2.0], "not a list of numbers"),
+        ([[[1.0]], [[2.0]]], "not a list of numbers"),
+        ([{"a": 1}, {"a": 1}], "not a list of numbers"),
+        ([[10**400], [1]], "not a list of numbers"),
+    ],
+)
+def test_unusable_vectors_are_told(
+    embedder: RemoteEmbedder, server: ModelServer, answer_with: Callable[..., None], rows: list[Any], told: str
+) -> None:
+    answer_with(rows)
+    with pytest.raises(ModelUnavailable, match=rf"answered .*{told}.*; check the model, or choose another embedder"):
+        embedder.documents(["one", "two"])
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("body", [None, [], "text", 1, {}, {"embeddings": None, "data": None}, {"data": [1, 2]}])
+def test_an_answer_of_another_shape_is_told(
+    embedder: RemoteEmbedder, server: ModelServer, path: str, body: object
+) -> None:
+    server.answer(path, Reply(body))
+    with pytest.raises(ModelUnavailable, match="answered no "):
+        embedder.documents(["one", "two"])
+
+
+def test_another_dimension_midway_is_told(embedder: RemoteEmbedder, answer_with: Callable[..., None]) -> None:
+    answer_with([[1.0, 2.0]], [[1.0, 2.0, 3.0]])
+    embedder.documents(["one"])
+    with pytest.raises(ModelUnavailable, match=r"3 numbers for a text where 2 are expected; .* index anew"):
+        embedder.documents(["two"])
+    assert embedder.dimension == 2
+
+
+def test_connections_are_kept_between_calls_and_closed_in_the_end(
+    embedder: RemoteEmbedder, server: ModelServer
+) -> None:
+    for _ in range(3):
+        embedder.query("a")
+    assert server.connections == 1
+    embedder.close()
+    assert server.soon_without_connections()
+    with pytest.raises(ModelUnavailable, match="is closed; open the memory again"):
+        embedder.query("a")
+
+
+# Ollama
+
+
+def test_ollama_is_asked_in_small_batches(ollama: OllamaEmbedder, server: ModelServer) -> None:
+    ollama.documents([f"text {n}" for n in range(70)])
+    assert [len(body["input"]) for body in server.bodies()] == [32, 32, 6]
+    assert server.bodies()[0]["model"] == "all-minilm"
+    assert "authorization" not in server.asked[0].headers
+
+
+def test_ollama_model_names_the_space_without_the_host(ollama: OllamaEmbedder) -> None:
+    assert ollama.model == "ollama/all-minilm"
+
+
+@pytest.mark.parametrize(
+    ("model", "query", "document"),
+    [
+        (
+            "qwen3-embedding:0.6b",
+            "Instruct: Given a question, retrieve memories that answer it\nQuery: who?",
+            "me",
+        ),
+        ("nomic-embed-text:latest", "search_query: who?", "search_document: me"),
+        ("embeddinggemma", "task: search result | query: who?", "title: none | text: me"),
+        ("mxbai-embed-large", "Represent this sentence for searching relevant passages: who?", "me"),
+        ("snowflake-arctic-embed2", "query: who?", "me"),
+        ("bge-m3", "who?", "me"),
+        ("all-minilm", "who?", "me"),
+    ],
+)
+def test_queries_and_documents_have_the_prefixes_that_the_model_wants(
+    server: ModelServer, model: str, query: str, document: str
+) -> None:
+    server.answer("/api/embed", ollama_embeddings())
+    server.answer("/embeddings", openai_embeddings())
+    for made in (OllamaEmbedder(server.url, model), OpenAIEmbedder(server.url, model)):
+        with closing(made):
+            made.query("who?")
+            made.documents(["me"])
+    assert [body["input"] for body in server.bodies()] == [[query], [document]] * 2
+
+
+def test_prefixes_are_found_however_a_server_spells_the_model() -> None:
+    assert prefixes_of("Qwen/Qwen3-Embedding-8B") == prefixes_of("qwen3-embedding:8b")
+    assert prefixes_of("nomic-ai/nomic-embed-text-v1.5").document == "search_document: "
+    assert prefixes_of("Snowflake/snowflake-arctic-embed-l-v2.0").query == "query: "
+    assert prefixes_of("Snowflake/snowflake-arctic-embed-l").query.startswith("Represent")
+    assert prefixes_of("intfloat/multilingual-e5-large-instruct").document == ""
+    assert prefixes_of("intfloat/multilingual-e5-base").document == "passage: "
+
+
+def test_installed_models_are_listed(server: ModelServer) -> None:
+    server.answer("/api/tags", Reply({"models": [{"name": "bge-m3:latest"}, {"name": 7}, "x", {"name": "llama3:8b"}]}))
+    assert installed(server.url, 1.0) == ("bge-m3:latest", "llama3:8b")
+    assert server.soon_without_connections()
+
+
+def test_no_list_of_models_is_told(server: ModelServer) -> None:
+    server.answer("/api/tags", Reply({"data": []}))
+    with pytest.raises(ModelUnavailable, match="no list of models; check that the URL is that of Ollama"):
+        installed(server.url, 1.0)
+
+
+def test_asking_for_installed_models_ends_at_its_timeout(server: ModelServer) -> None:
+    server.answer("/api/tags", Reply({"models": []}, hang_seconds=5))
+    began = monotonic()
+    with pytest.raises(ModelUnavailable, match="did not answer in time"):
+        installed(server.url, 0.1)
+    assert monotonic() - began < 1.5
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("names", "memory", "chosen"),
+    [
+        (["qwen3-embedding:8b", "qwen3-embedding:4b", "qwen3-embedding:0.6b"], 64 * GB, "qwen3-embedding:8b"),
+        (["qwen3-embedding:8b", "qwen3-embedding:4b", "qwen3-embedding:0.6b"], 24 * GB, "qwen3-embedding:4b"),
+        (["qwen3-embedding:8b", "qwen3-embedding:4b", "qwen3-embedding:0.6b"], 8 * GB, "qwen3-embedding:0.6b"),
+        (["qwen3-embedding:8b", "nomic-embed-text:latest"], 16 * GB, "nomic-embed-text:latest"),
+        (["qwen3-embedding:latest"], 32 * GB, "qwen3-embedding:latest"),
+        (["qwen3-embedding"], 32 * GB, "qwen3-embedding"),
+        (["qwen3-embedding:latest"], 16 * GB, None),
+        (["qwen3-embedding:4b-q4_K_M"], 16 * GB, "qwen3-embedding:4b-q4_K_M"),
+        (["embeddinggemma:300m", "all-minilm:latest", "bge-m3:567m"], 8 * GB, "bge-m3:567m"),
+        (["embeddinggemma:300m"], 8 * GB, "embeddinggemma:300m"),
+        (["llama3:8b", "my-bge-m3"], 64 * GB, None),
+        ([], 64 * GB, None),
+    ],
+)
+def test_the_best_installed_model_that_fits_is_chosen(names: list[str], memory: int, chosen: str | None) -> None:
+    assert choose_model(names, memory) == chosen
+    assert choose_model(reversed(names), memory) == chosen
+
+
+# Servers that speak OpenAI's API
+
+
+def test_openai_is_asked_in_batches_of_texts_and_characters(server: ModelServer) -> None:
+    server.answer("/embeddings", openai_embeddings())
+    limits = Limits(texts=3, characters=10)
+    with closing(OpenAIEmbedder(server.url, "m", limits=limits)) as embedder:
+        vectors = embedder.documents(["a", "b", "c", "d", "5char", "sixsix", "longer than the batch", "e"])
+    assert [body["input"] for body in server.bodies()] == [
+        ["a", "b", "c"],
+        ["d", "5char"],
+        ["sixsix"],
+        ["longer than the batch"],
+        ["e"],
+    ]
+    assert vectors.shape == (8, 4)
+    assert server.bodies()[0]["encoding_format"] == "float"
+    assert "dimensions" not in server.bodies()[0]
+
+
+def test_openai_sends_the_key(openai: OpenAIEmbedder, server: ModelServer) -> None:
+    openai.query("a")
+    assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"
+    assert openai.model == "openai/text-embedding-3-small"
+
+
+def test_shorter_vectors_are_asked_for_and_part_of_the_name(server: ModelServer) -> None:
+    server.answer("/embeddings", openai_embeddings(8))
+    with closing(OpenAIEmbedder(server.url, "m", dimension=3)) as embedder:
+        assert (embedder.model, embedder.dimension, server.asked) == ("openai/m@3", 3, [])
+        assert embedder.query("a").shape == (1, 3)
+    assert server.bodies()[0]["dimensions"] == 3
+
+
+def test_a_server_that_ignores_the_dimension_is_told(server: ModelServer) -> None:
+    server.answer("/embeddings", Reply({"data": [{"index": 0, "embedding": [1.0, 2.0]}]}))
+    with (
+        closing(OpenAIEmbedder(server.url, "m", dimension=3)) as embedder,
+        pytest.raises(ModelUnavailable, match=r"2 numbers .* 3 are expected; m cannot be shortened to this; leave"),
+    ):
+        embedder.query("a")
+
+
+@pytest.mark.parametrize("indices", [(0, 0), (0, 2), (-1, 0), ("0", "1"), (None, 1), ([], 1)])
+def test_places_that_are_not_those_of_the_texts_are_told(
+    openai: OpenAIEmbedder, server: ModelServer, indices: tuple[Any, Any]
+) -> None:
+    server.answer("/v1/embeddings", Reply({"data": [{"index": at, "embedding": [1.0]} for at in indices]}))
+    with pytest.raises(ModelUnavailable, match="places are not those of the texts"):
+        openai.documents(["one", "two"])
+
+
+def test_answers_without_places_are_in_order(openai: OpenAIEmbedder, server: ModelServer) -> None:
+    server.answer("/v1/embeddings", Reply({"data": [{"embedding": [1.0, 0.0]}, {"embedding": [0.0, 1.0]}]}))
+    assert openai.documents(["one", "two"]).tolist() == [[1.0, 0.0], [0.0, 1.0]]
+
+
+def test_the_writer_writes_with_the_most_likely_words(server: ModelServer) -> None:
+    server.answer("/v1/chat/completions", Reply({"choices": [{"message": {"content": "written"}}]}))
+    with closing(ChatWriter(f"{server.url}/v1/", "small", KEY)) as writer:
+        port: Writer = writer
+        assert port.write("prompt \ud800", most_tokens=50) == "written"
+        assert port.model == "openai/small"
+    assert server.bodies() == [
+        {
+            "model": "small",
+            "messages": [{"role": "user", "content": "prompt ?"}],
+            "temperature": 0,
+            "max_tokens": 50,
+        }
+    ]
+    assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"
+    assert server.soon_without_connections()
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ({}, "no message"),
+        ([], "no message"),
+        ({"choices": []}, "no message"),
+        ({"choices": [{"message": None}]}, "no message"),
+        ({"choices": [{"message": {"content": None}}]}, "an empty message; allow it more tokens"),
+        ({"choices": [{"message": {"content": " "}}]}, "an empty message"),
+    ],
+)
+def test_a_writer_that_writes_nothing_is_told(server: ModelServer, body: object, told: str) -> None:
+    server.answer("/chat/completions", Reply(body))
+    with closing(ChatWriter(server.url, "m")) as writer, pytest.raises(ModelUnavailable, match=told):
+        writer.write("prompt", most_tokens=5)
+
+
+# Rerankers
+
+
+@pytest.mark.parametrize(
+    ("dialect", "given", "asked", "echo"),
+    [
+        ("cohere", "", "/v2/rerank", None),
+        ("cohere", "/v2", "/v2/rerank", None),
+        ("jina", "", "/v1/rerank", False),
+        ("jina", "/v1/", "/v1/rerank", False),
+        ("vllm", "", "/v1/rerank", None),
+        ("vllm", "/rerank", "/rerank", None),
+        ("vllm", "/proxy/v9/rerank", "/proxy/v9/rerank", None),
+    ],
+)
+def test_each_dialect_is_spoken(
+    server: ModelServer, dialect: DialectName, given: str, asked: str, echo: bool | None
+) -> None:
+    server.answer(asked, rerank_results(0.1, 0.9, 0.5))
+    with closing(HttpReranker(server.url + given, "r", KEY, dialect)) as made:
+        reranker: Reranker = made
+        assert reranker.scores("who?", ["a", "b", "c"]) == [0.1, 0.9, 0.5]
+        assert reranker.model == f"{dialect}/r"
+    body = server.bodies()[0]
+    assert (body["model"], body["query"], body["documents"], body["top_n"]) == ("r", "who?", ["a", "b", "c"], 3)
+    assert body.get("return_documents") is echo
+    assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"
+    assert server.soon_without_connections()
+
+
+@pytest.fixture
+def reranker(server: ModelServer) -> Iterator[HttpReranker]:
+    with closing(HttpReranker(server.url, "r", KEY, "vllm", patience=QUICK)) as reranker:
+        yield reranker
+
+
+def test_texts_that_the_answer_leaves_out_have_0(reranker: HttpReranker, server: ModelServer) -> None:
+    server.answer("/v1/rerank", Reply({"results": [{"index": 2, "relevance_score": 1}]}))
+    assert reranker.scores("who?", ["a", "b", "c"]) == [0.0, 0.0, 1.0]
+
+
+def test_logits_become_likelihoods_in_the_same_order(reranker: HttpReranker, server: ModelServer) -> None:
+    server.answer("/v1/rerank", rerank_results(-9.0, 0.0, 0.5, 1e6))
+    low, middle, higher, top = reranker.scores("who?", ["a", "b", "c", "d"])
+    assert (round(low, 5), middle, round(higher, 3), top) == (0.00012, 0.5, 0.622, 1.0)
+
+
+def test_a_text_left_out_among_logits_still_has_0(reranker: HttpReranker, server: ModelServer) -> None:
+    server.answer("/v1/rerank", Reply({"results": [{"index": 1, "relevance_score": -9.0}]}))
+    left_out, given = reranker.scores("who?", ["a", "b"])
+    assert left_out == 0.0 < given
+
+
+def test_rounding_beyond_1_does_not_make_logits(reranker: HttpReranker, server: ModelServer) -> None:
+    server.answer("/v1/rerank", rerank_results(1.0000002, -0.0000001, 0.5))
+    assert reranker.scores("who?", ["a", "b", "c"]) == [1.0, 0.0, 0.5]
+
+
+def test_nothing_is_sent_where_nothing_is_said(reranker: HttpReranker, server: ModelServer) -> None:
+    assert list(reranker.scores("who?", [])) == []
+    assert reranker.scores(" ", ["a"]) == [0.0]
+    assert reranker.scores("who?", ["", " "]) == [0.0, 0.0]
+    assert server.asked == []
+    server.answer("/v1/rerank", rerank_results(0.7))
+    assert reranker.scores("who?", ["", "x" * 300_000]) == [0.0, 0.7]
+    assert server.bodies()[0]["documents"] == ["x" * 8_000]
+
+
+def test_many_candidates_are_scored_in_batches_on_one_scale(server: ModelServer) -> None:
+    server.answer("/v1/rerank", rerank_results(0.2, 0.4), rerank_results(-3.0))
+    with closing(HttpReranker(server.url, "r", None, "vllm", limits=Limits(texts=2))) as reranker:
+        first, second, last = reranker.scores("who?", ["a", "b", "c"])
+    assert last < 0.5 < first < second
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ([], "no list of scores"),
+        ({}, "no list of scores"),
+        ({"results": None}, "no list of scores"),
+        ({"results": [1]}, "no list of scores"),
+        ({"results": [{"index": 0}]}, "no list of scores"),
+        ({"results": [{"index": 2, "relevance_score": 0.5}]}, "text 2, which was not asked for"),
+        ({"results": [{"index": -1, "relevance_score": 0.5}]}, "text -1"),
+        ({"results": [{"index": True, "relevance_score": 0.5}]}, "text True"),
+        ({"results": [{"index": 0, "relevance_score": 0.5}] * 2}, "has one already"),
+        ({"results": [{"index": 0, "relevance_score": "high"}]}, "not a number"),
+        ({"results": [{"index": 0, "relevance_score": None}]}, "not a number"),
+        ({"results": [{"index": 0, "relevance_score": float("nan")}]}, "not a number"),
+        ({"results": [{"index": 0, "relevance_score": 10**400}]}, "not a number"),
+    ],
+)
+def test_unusable_scores_are_told(reranker: HttpReranker, server: ModelServer, body: object, told: str) -> None:
+    server.answer("/v1/rerank", Reply(body))
+    with pytest.raises(ModelUnavailable, match=rf"the reranker at http://127.0.0.1:\d+ answered .*{told}"):
+        reranker.scores("who?", ["a", "b"])
+
+
+# The way to any server
+
+
+class Waits:
+    """A clock that only sleeping moves."""
+
+    def __init__(self) -> None:
+        self.slept: list[float] = []
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+
+    def clock(self) -> float:
+        return sum(self.slept)
+
+
+@pytest.fixture
+def waits() -> Waits:
+    return Waits()
+
+
+@pytest.fixture
+def endpoint(server: ModelServer, waits: Waits) -> Iterator[ModelEndpoint]:
+    patience = Patience(silence=0.2, whole=60, attempts=4, first_wait=0.5, longest_wait=10)
+    with closing(
+        ModelEndpoint(
+            "ollama",
+            server.url,
+            KEY,
+            instead="choose another embedder in the settings",
+            patience=patience,
+            sleep=waits.sleep,
+            clock=waits.clock,
+        )
+    ) as endpoint:
+        yield endpoint
+
+
+OK = Reply({"ok": True})
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504, 529])
+def test_a_passing_refusal_is_waited_for(
+    endpoint: ModelEndpoint, server: ModelServer, waits: Waits, status: int
+) -> None:
+    server.answer("/x", Reply(status=status), Reply(status=status), OK)
+    assert endpoint.post("/x", {}) == {"ok": True}
+    assert waits.slept == [0.5, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("headers", "slept"),
+    [
+        ({"Retry-After": "3"}, 3.0),
+        ({"Retry-After": "0"}, 0.5),
+        ({"Retry-After": "3600"}, 10.0),
+        ({"Retry-After": "soon"}, 0.5),
+        ({"Retry-After": "-5"}, 0.5),
+        ({"Retry-After": "Wed, 21 Oct 2099 07:28:00 GMT"}, 10.0),
+        ({"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.5),
+    ],
+)
+def test_the_server_may_ask_for_a_longer_wait_up_to_a_point(
+    endpoint: ModelEndpoint, server: ModelServer, waits: Waits, headers: dict[str, str], slept: float
+) -> None:
+    server.answer("/x", Reply(status=429, headers=headers), OK)
+    assert endpoint.get("/x") == {"ok": True}
+    assert waits.slept == [slept]
+
+
+def test_a_server_that_keeps_failing_is_given_up(endpoint: ModelEndpoint, server: ModelServer, waits: Waits) -> None:
+    server.answer("/x", Reply({"error": "out of memory"}, 500))
+    with pytest.raises(ModelUnavailable) as raised:
+        endpoint.post("/x", {})
+    assert str(raised.value) == (
+        f"ollama at {server.url} refused with status 500 (out of memory); look into its log, "
+        "or choose another embedder in the settings"
+    )
+    assert (len(server.asked), waits.slept) == (4, [0.5, 1.0, 2.0])
+
+
+def test_no_wait_passes_the_deadline(server: ModelServer, waits: Waits) -> None:
+    server.answer("/x", Reply(status=503, headers={"Retry-After": "4"}))
+    patience = Patience(whole=10, attempts=100, longest_wait=30)
+    with (
+        closing(
+            ModelEndpoint("it", server.url, instead="…", patience=patience, sleep=waits.sleep, clock=waits.clock)
+        ) as endpoint,
+        pytest.raises(ModelUnavailable),
+    ):
+        endpoint.get("/x")
+    assert waits.slept == [4.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    ("status", "advice"),
+    [
+        (301, "it is elsewhere; correct the URL"),
+        (400, "check that the model's name fits"),
+        (401, "it wants a valid key"),
+        (403, "this key may not use the model"),
+        (404, "check the URL and the model's name"),
+        (413, "lower the batch limits"),
+        (418, "look into its log"),
+    ],
+)
+def test_a_lasting_refusal_is_told_at_once(
+    endpoint: ModelEndpoint, server: ModelServer, status: int, advice: str
+) -> None:
+    server.answer("/x", Reply({}, status, {"Location": "http://127.0.0.1:1/elsewhere"}))
+    with pytest.raises(ModelUnavailable, match=rf"refused with status {status}; .*{advice}.*, or choose another"):
+        endpoint.post("/x", {})
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error": f"model not found, key {KEY}"},
+        {"error": {"message": f"model not found, key {KEY}", "code": 404}},
+        {"message": f"model\nnot found, key {KEY}"},
+        {"detail": f"model not found, key {KEY}" + "x" * 10_000},
+    ],
+)
+def test_what_the_server_says_is_passed_on_without_the_key(
+    endpoint: ModelEndpoint, server: ModelServer, body: object
+) -> None:
+    server.answer("/x", Reply(body, 404))
+    with pytest.raises(ModelUnavailable, match=r"\(model not found, key …") as raised:
+        endpoint.post("/x", {})
+    assert len(str(raised.value)) < 600
+    assert KEY not in "".join(traceback.format_exception(raised.value))
+    assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b'{"a": ', b"\xff\xfe", b"[" * 100_000])
+def test_what_is_not_json_is_told_and_not_asked_again(
+    endpoint: ModelEndpoint, server: ModelServer, body: bytes
+) -> None:
+    server.answer("/x", Reply(body))
+    with pytest.raises(ModelUnavailable, match="answered what is not JSON; check that the URL"):
+        endpoint.get("/x")
+    assert len(server.asked) == 1
+
+
+def test_a_refusal_that_is_not_json_is_told(endpoint: ModelEndpoint, server: ModelServer) -> None:
+    server.answer("/x", Reply(b"<html>", 404))
+    with pytest.raises(ModelUnavailable, match="refused with status 404; it does not know"):
+        endpoint.get("/x")
+
+
+def test_a_silent_server_is_asked_again(endpoint: ModelEndpoint, server: ModelServer, waits: Waits) -> None:
+    server.answer("/x", Reply(hang_seconds=5), OK)
+    assert endpoint.get("/x") == {"ok": True}
+    assert waits.slept == [0.5]
+
+
+@pytest.mark.parametrize("slow", [Reply(hang_seconds=5), Reply({"much": "text" * 100}, drip_seconds=0.02)])
+def test_a_server_that_never_finishes_is_given_up_at_the_deadline(server: ModelServer, slow: Reply) -> None:
+    server.answer("/x", slow)
+    patience = Patience(silence=0.2, whole=0.5, attempts=100, first_wait=0.01)
+    began = monotonic()
+    with (
+        closing(ModelEndpoint("ollama", server.url, instead="do without", patience=patience)) as endpoint,
+        pytest.raises(ModelUnavailable, match=r"did not .* in time; start it or do without"),
+    ):
+        endpoint.get("/x")
+    assert monotonic() - began < 1.5
+
+
+def test_a_server_that_is_not_there_is_told_with_advice(waits: Waits) -> None:
+    with model_server() as server:
+        gone = server.url
+    with (
+        closing(
+            ModelEndpoint("ollama", gone, KEY, instead="choose another embedder", sleep=waits.sleep, clock=waits.clock)
+        ) as endpoint,
+        pytest.raises(ModelUnavailable) as raised,
+    ):
+        endpoint.get("/api/tags")
+    assert str(raised.value) == f"ollama at {gone} did not answer; start it or choose another embedder"
+    assert waits.slept == [0.5, 1.0]
+    assert KEY not in "".join(traceback.format_exception(raised.value))
+
+
+@pytest.mark.parametrize("url", ["http://" + "a" * 70 + ".invalid", "http://127.0.0.1:0", "https://127.0.0.1:1"])
+def test_an_address_that_nobody_can_have_is_told(waits: Waits, url: str) -> None:
+    made = ModelEndpoint("ollama", url, instead="do without", sleep=waits.sleep, clock=waits.clock)
+    with closing(made) as endpoint, pytest.raises(ModelUnavailable, match="did not answer; start it or do without"):
+        endpoint.get("/x")
+
+
+def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(
+    monkeypatch: pytest.MonkeyPatch, server: ModelServer
+) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    server.answer("/x", OK)
+    for url in (server.url, server.url.replace("127.0.0.1", "localhost")):
+        with closing(ModelEndpoint("it", url, instead="…", patience=QUICK)) as endpoint:
+            assert endpoint.get("/x") == {"ok": True}
+
+
+@pytest.mark.parametrize(
+    ("url", "asks_proxies"),
+    [
+        ("http://localhost:1", False),
+        ("http://ollama.localhost", False),
+        ("http://127.8.0.1", False),
+        ("http://[::1]:1", False),
+        ("http://0.0.0.0", False),
+        ("https://localhost.example.com", True),
+        ("http://10.0.0.1", True),
+    ],
+)
+def test_only_other_machines_are_reached_through_proxies(url: str, asks_proxies: bool) -> None:
+    with closing(ModelEndpoint("it", url, instead="…")) as endpoint:
+        assert endpoint._client.trust_env is asks_proxies
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "localhost:11434", "ftp://host", "http://", "http://user:password@host", "http://host?key=1", "http://h:x"],
+)
+def test_what_is_no_address_is_refused_without_repeating_it(url: str) -> None:
+    with pytest.raises(InvalidInput, match="ollama needs the address of a server") as raised:
+        ModelEndpoint("ollama", url, instead="…")
+    assert "password@" not in str(raised.value)
+
+
+@pytest.mark.parametrize("key", ["sk-line\nbreak", "sk-ключ"])
+def test_a_key_that_cannot_be_sent_is_refused_without_repeating_it(key: str) -> None:
+    with pytest.raises(InvalidInput, match="the key for ollama holds characters") as raised:
+        ModelEndpoint("ollama", "http://localhost", key, instead="…")
+    assert "sk-" not in str(raised.value)

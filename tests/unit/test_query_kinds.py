@@ -1,0 +1,45 @@
+"""Which kind of answer a query asks for."""
+
+import time
+
+import pytest
+
+from bench.query_kinds import load
+from treering.retrieve.kinds import LONGEST_QUERY, QueryKind, kind_of
+
+
+@pytest.mark.parametrize("case", load("query_kinds", "tune"), ids=lambda case: case["query"])
+def test_a_labelled_query_is_of_its_kind(case: dict[str, str]) -> None:
+    assert kind_of(case["query"]).kind == case["kind"]
+
+
+@pytest.mark.parametrize(
+    ("query", "kind", "why"),
+    [
+        ("where is parse_config", QueryKind.IDENTIFIER, "snake_case"),
+        ("who calls parse_config", QueryKind.STRUCTURAL, "calls"),
+        ('"connection reset by peer"', QueryKind.IDENTIFIER, "quotes"),
+        ("why did we move to GitHub", QueryKind.SEMANTIC, "no name"),
+    ],
+)
+def test_the_kind_says_why(query: str, kind: QueryKind, why: str) -> None:
+    assert kind_of(query).kind is kind
+    assert why in kind_of(query).why
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["what does she call her dog?", "who imports wine from France", "my COVID-19 vaccine", "Node.js or not", ""],
+)
+def test_life_is_not_code(query: str) -> None:
+    assert kind_of(query).kind is QueryKind.SEMANTIC
+
+
+@pytest.mark.parametrize(
+    "piece", ["what ", "which tests ", "a.", "_", "/", "a/", "what breaks if ", "-", "'", '" ', "(", "0a"]
+)
+def test_no_query_takes_long(piece: str) -> None:
+    query = piece * LONGEST_QUERY
+    begun = time.perf_counter()
+    kind_of(query)
+    assert time.perf_counter() - begun < 0.5
