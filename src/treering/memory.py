@@ -96,11 +96,13 @@ class Memory:
         files: Iterable[str] = (),
         phase: Phase | str | None = None,
         explain: bool = False,
+        thorough: bool = True,
     ) -> Answer:
         """The best matching records and turns. A filter narrows its kind; None leaves that kind out.
 
         What was corrected or flagged stays out unless `superseded` asks for it. `files` are those in play now, `phase`
-        what the work is at; `explain` tells why each result stands where it stands.
+        what the work is at; `explain` tells why each result stands where it stands. A `thorough` search that finds
+        little asks the language model, where one is configured, what an answer might sound like.
         """
         from treering.retrieve.recall import recall
 
@@ -112,6 +114,7 @@ class Memory:
             files=tuple(files),
             phase=None if phase is None else Phase.named(phase),
             explain=explain,
+            thorough=thorough,
         )
         return recall(self.scope, self.store, self._ports.clock(), wanted, settings=self.settings, models=self.models)
 
@@ -121,7 +124,7 @@ class Memory:
         """What `recall` finds as text for a prompt, each item cited, in a budget of tokens; `options` are recall's."""
         from treering.inject.pack import pack
 
-        found = self.recall(query, phase=phase, **{"limit": self.settings.pack.results, **options})
+        found = self.recall(query, phase=phase, **{"limit": self.settings.pack.results, "thorough": False, **options})
         chosen = None if phase is None else Phase.named(phase)
         return pack(found.hits, phase=chosen, budget=budget, settings=self.settings.pack)
 
@@ -162,7 +165,7 @@ class Memory:
             self._teaching.forget(self.scope, self._ports.clock(), id)
             return
         self._teaching.purge(self.scope, self._ports.clock(), id)
-        self._ports.worker.settle(self.scope, self.settings.store.busy_seconds)
+        self._ports.worker.only("sweep_blobs").settle(self.scope, self.settings.store.busy_seconds)
         self.store.forget_traces()
 
     def undo(self, id: str) -> Knowledge | Turn | Episode | None:
@@ -185,8 +188,10 @@ class Memory:
         """Do the background work, or wait until it is done: documents get their vectors, blobs are swept."""
         from treering.retrieve.embed import queue_embedding
 
-        queue_embedding(self.scope, self.store, self._ports.clock(), self._ports.models, self._ports.new_id())
-        return self._ports.worker.settle(self.scope, timeout)
+        def more() -> bool:
+            return queue_embedding(self.scope, self.store, self._ports.clock(), self.models, self._ports.new_id())
+
+        return self._ports.worker.settle(self.scope, timeout, more)
 
     def export(self, path: str | Path, *, history: bool = False) -> int:
         """Write everything to a portable file (`.gz` compresses); how many lines is returned."""

@@ -136,6 +136,8 @@ class EmbedderSettings(Value):
     """Shorter vectors from a model that can be cut (Matryoshka); None takes what the model gives."""
     batch: int = Field(default=256, ge=1)
     """Documents that are embedded between two commits: what a crash costs at most."""
+    slice_seconds: float = Field(default=1.0, gt=0)
+    """How long a job embeds before it lets others have their turn: `settle` keeps its deadline."""
     inline: int = Field(default=1_000, ge=0)
     """A search first embeds up to so many new documents where the model is bundled: some tenths of a second."""
     query_seconds: float = Field(default=3.0, gt=0)

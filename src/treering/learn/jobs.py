@@ -36,14 +36,24 @@ class Worker:
         self._settings = settings
         self._name = name
 
+    def only(self, *kinds: str) -> "Worker":
+        """A worker that leaves all other kinds alone."""
+        handlers = {kind: handler for kind, handler in self._handlers.items() if kind in kinds}
+        return Worker(self._store, handlers, self._clock, self._settings, self._name)
+
     def run_due(self, scope: Scope, limit: int = 10) -> int:
         """Do up to `limit` jobs that are due; how many were taken is returned."""
         return len(self._round(scope, limit))
 
-    def settle(self, scope: Scope, timeout: float) -> Settled:
-        """Work until nothing of its kinds is due or in another worker's hands, or `timeout` seconds have passed."""
+    def settle(self, scope: Scope, timeout: float, more: Callable[[], bool] = lambda: False) -> Settled:
+        """Work until nothing of its kinds is due or in another worker's hands, or `timeout` seconds have passed.
+
+        When nothing waits, `more` is asked to queue what is left to do, until it has nothing.
+        """
         deadline, done = time.monotonic() + timeout, 0
-        while time.monotonic() < deadline and self._count(scope, JobState.QUEUED, JobState.LEASED):
+        while self._count(scope, JobState.QUEUED, JobState.LEASED) or more():
+            if time.monotonic() >= deadline:
+                break
             finished = self._round(scope)
             done += sum(finished)
             if not finished:

@@ -141,6 +141,10 @@ class SearchIndex(Protocol):
         """The cosine of documents to the middle of the `best`; NaN where there is no vector."""
         ...
 
+    def dimension(self, model: str) -> int | None:
+        """How many numbers the vectors of a model have; None where there is none."""
+        ...
+
     def coverage(self, model: str) -> Coverage: ...
 
     def models(self) -> Sequence[str]:

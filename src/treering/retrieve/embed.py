@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from hashlib import blake2b
+from time import monotonic
 
 from treering.core.episodes import Episode
 from treering.core.errors import ModelUnavailable
@@ -52,16 +53,19 @@ def embed_all(
     *,
     between: Callable[[int], bool] = lambda _done: True,
 ) -> int:
-    """Batch by batch until all have a vector or `between` says stop; then vectors of other models are dropped."""
+    """Batch by batch until all have a vector or `between` says stop."""
     total = 0
     while done := embed_batch(scope, store, now, embedder, settings):
         total += done
         if not between(total):
             return total
-    if total:
-        with store.transaction(scope, now) as tx:
-            tx.index.drop_vectors(but=embedder.model)
     return total
+
+
+def drop_others(scope: Scope, store: Store, now: datetime, model: str) -> int:
+    """Remove the vectors of every other model; how many is returned. Somebody paid for them: only when asked."""
+    with store.transaction(scope, now) as tx:
+        return tx.index.drop_vectors(but=model)
 
 
 def queue_embedding(scope: Scope, store: Store, now: datetime, models: Models, id: str) -> bool:
@@ -77,14 +81,15 @@ def queue_embedding(scope: Scope, store: Store, now: datetime, models: Models, i
 
 
 def do_embedding(scope: Scope, store: Store, job: Job, clock: Clock, *, models: Models, settings: Settings) -> None:
-    """Embed what has no vector, and keep the lease meanwhile; a failing model fails the job, which is tried again."""
+    """Embed what has no vector for some seconds, so that others get their turn; a failing model fails the job."""
     with store.reading(scope, clock()) as tx:
         embedder = models.embedder(tx.index.models(), hurried=False)
     lease = timedelta(seconds=settings.jobs.lease_seconds)
+    until = monotonic() + settings.embedder.slice_seconds
 
     def keep(_done: int) -> bool:
         with store.transaction(scope, clock()) as tx:
-            return tx.jobs.extend(job, lease)
+            return tx.jobs.extend(job, lease) and monotonic() < until
 
     embed_all(scope, store, clock(), embedder, settings.embedder, between=keep)
 

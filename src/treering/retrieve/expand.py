@@ -37,9 +37,13 @@ def expanded(query: str, meaning: Meaning, models: Models, settings: Settings) -
         writer = models.writer()
         prompt = files("treering.prompts").joinpath(_PROMPT).read_text("utf-8").format(query=query)
         answer = writer.write(prompt, most_tokens=settings.recall.hypothetical_tokens)
-        sounding = models.embedder((meaning.model,), hurried=True).documents([answer])
     except ModelUnavailable as exc:
         models.failed("writer", exc)
+        return Expanded(meaning, str(exc))
+    try:
+        sounding = models.embedder((meaning.model,), hurried=True).documents([answer])
+    except ModelUnavailable as exc:
+        models.failed("embedder", exc)
         return Expanded(meaning, str(exc))
     share = settings.recall.hypothetical_share
     moved = (1 - share) * meaning.vector + share * sounding

@@ -33,6 +33,7 @@ def explain(
     *,
     results: Sequence[Ranked],
     lost: Sequence[tuple[Ranked, str]],
+    noted: Mapping[str, str],
 ) -> Explanation:
     """The results with their reasons, then those that came next with what they lost by."""
     candidates = found.candidates
@@ -56,7 +57,7 @@ def explain(
         )
 
     return Explanation(
-        understood=understood(question, meaning),
+        understood={**understood(question, meaning), **noted},
         results=tuple(reasons(result) for result in results),
         runners_up=tuple(reasons(result, why) for result, why in lost),
     )

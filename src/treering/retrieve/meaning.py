@@ -26,11 +26,20 @@ def meaning_of(scope: Scope, store: Store, now: datetime, query: str, *, models:
     """Embed the query. New documents are embedded first where the model is quick enough for somebody who waits."""
     try:
         with store.reading(scope, now) as tx:
-            embedder = models.embedder(tx.index.models(), hurried=True)
-            covered = tx.index.coverage(embedder.model) if embedder.local else None
+            known = tx.index.models()
+            embedder = models.embedder(known, hurried=True)
+            ours = embedder.local and set(known) <= {embedder.model}
+            covered = tx.index.coverage(embedder.model) if ours else None
+            dimension = tx.index.dimension(embedder.model) if embedder.model in known else None
         if covered and 0 < covered.documents - covered.vectors <= settings.embedder.inline:
             _catch_up(scope, store, now, embedder, settings)
-        return Meaning(embedder.model, embedder.reliance(query), embedder.query(query))
+        vector = embedder.query(query)
+        if dimension is not None and vector.shape[1] != dimension:
+            return Meaning(
+                why_not=f"{embedder.model} now makes vectors of {vector.shape[1]} numbers, but those here have "
+                f"{dimension}; give the model another name and run `treering embed`"
+            )
+        return Meaning(embedder.model, embedder.reliance(query), vector)
     except ModelUnavailable as exc:
         models.failed("embedder", exc)
         return Meaning(why_not=str(exc))

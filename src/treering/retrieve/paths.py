@@ -19,6 +19,7 @@ from treering.retrieve.question import Question, understand
 from treering.retrieve.time_words import Anchor, TimeKind, TimeOrder, resolve_anchor
 
 _MICROSECOND = 1_000_000
+_ANYTHING: Mapping[str, Filter] = {"knowledge": KnowledgeFilter(), "turn": TurnFilter()}
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class Found:
     ids: Mapping[int, tuple[str, str]]
     """Kind and id of those in `order`, by number."""
     wanted: Wanted
+    refused: int
+    """How many of the best the filters kept out."""
 
 
 def narrowed(filters: Mapping[str, Filter], question: Question) -> Mapping[str, Filter]:
@@ -69,11 +72,10 @@ class Paths:
         index, kinds = self.tx.index, tuple(filters)
         most = max(self.settings.recall.candidates, 2 * enough)
         found = self._fused(index.candidates(self._wanted, kinds, most=most), filters, enough)
-        if len(found.order) < enough:
-            among = index.passing(filters)
-            if len(among) > len(found.order):
-                return self._fused(index.candidates(self._wanted, kinds, most=most, among=among), filters, enough)
-        return found
+        if len(found.order) >= enough or not found.refused:
+            return found
+        among = index.passing(filters)
+        return self._fused(index.candidates(self._wanted, kinds, most=most, among=among), filters, enough, among)
 
     @cached_property
     def _wanted(self) -> Wanted:
@@ -89,7 +91,14 @@ class Paths:
             found |= {number: of_kind[id] for id, number in self.tx.index.numbers(kind, list(of_kind)).items()}
         return found
 
-    def _fused(self, candidates: Candidates, filters: Mapping[str, Filter], enough: int) -> Found:
+    def _fused(
+        self,
+        candidates: Candidates,
+        filters: Mapping[str, Filter],
+        enough: int,
+        among: NDArray[np.int64] | None = None,
+    ) -> Found:
+        """The best of the candidates that may be shown; neighbours that may not only lend their scores."""
         unseen = np.setdiff1d(np.fromiter(self._tied, np.int64, len(self._tied)), candidates.number)
         if len(unseen):
             candidates = self.tx.index.look_at(self._wanted, np.union1d(candidates.number, unseen))
@@ -100,14 +109,25 @@ class Paths:
         }
         fusion, recall = self.settings.fusion, self.settings.recall
         fused = fuse(self.question, candidates, fusion, reliance=self.meaning.reliance, extra=extra)
-        best = np.argsort(-fused.total, kind="stable")[: max(recall.verified, 3 * enough)]
-        near = np.nan_to_num(candidates.meaning[best]) >= recall.least_likeness
-        best = best[(fused.total[best] >= recall.least) | near]
+        asked = np.isin(candidates.kind, [DOCUMENT_KINDS.index(kind) for kind in filters])
+        shown = asked if among is None else asked & np.isin(candidates.number, among)
+        best = np.flatnonzero(shown & self._related(candidates, fused, shown, enough))
+        best = best[np.argsort(-fused.total[best], kind="stable")][: max(recall.verified, 3 * enough)]
         present = {DOCUMENT_KINDS[code] for code in set(candidates.kind[best].tolist())}
-        asked = {kind: where for kind, where in filters.items() if kind in present}
-        ids = self.tx.index.confirmed(asked, np.sort(candidates.number[best]))
+        narrow = {kind: where for kind, where in filters.items() if kind in present}
+        ids = self.tx.index.confirmed(narrow, np.sort(candidates.number[best]))
         order = np.array([row for row in best.tolist() if int(candidates.number[row]) in ids], np.int64)
-        return Found(candidates, fused, order, ids, self._wanted)
+        return Found(candidates, fused, order, ids, self._wanted, refused=len(best) - len(order))
+
+    def _related(
+        self, candidates: Candidates, fused: Fused, shown: NDArray[np.bool_], enough: int
+    ) -> NDArray[np.bool_]:
+        """Which candidates have to do with the query; one shared word is enough where there is little else."""
+        recall = self.settings.recall
+        related = (fused.total >= recall.least) | (np.nan_to_num(candidates.meaning) >= recall.least_likeness)
+        if int((related & shown).sum()) < enough:
+            related |= candidates.words > 0
+        return np.asarray(related, np.bool_)
 
     @cached_property
     def _spans(self) -> Sequence[TimeRange]:
@@ -120,10 +140,13 @@ class Paths:
     def _dated(self, anchor: Anchor) -> TimeRange | None:
         index, recall = self.tx.index, self.settings.recall
         asked = understand(anchor.phrase, self.tx.now, languages=index.languages(), settings=recall)
-        seen = index.candidates(Wanted(asked.codes), ("knowledge", "turn"), most=recall.candidates)
-        if not len(seen) or seen.words.max() <= 0:
+        seen = index.candidates(Wanted(asked.codes), tuple(_ANYTHING), most=recall.candidates)
+        telling = np.flatnonzero(seen.words > 0)
+        there = index.confirmed(_ANYTHING, np.sort(seen.number[telling]))
+        known = [row for row in telling.tolist() if int(seen.number[row]) in there]
+        if not known:
             return None
-        at = int(seen.at[int(seen.words.argmax())])
+        at = int(seen.at[max(known, key=lambda row: seen.words[row])])
         return resolve_anchor(anchor, datetime.fromtimestamp(at / _MICROSECOND, self.tx.now.tzinfo))
 
 

@@ -14,7 +14,7 @@ from treering.core.language.terms import QueryTerm, code_of, codes_of, query_ter
 from treering.core.settings import RecallSettings
 from treering.core.turns import Role
 from treering.retrieve.kinds import Kind, kind_of
-from treering.retrieve.time_words import TimeWords, read_times
+from treering.retrieve.time_words import TimeKind, TimeWords, read_times
 
 _WORD = re.compile(r"[^\W_]+")
 _SENTENCE = re.compile(r"[^.!?。！？؟\n]+[.!?。！？؟\n]*")
@@ -66,7 +66,11 @@ def understand(
     folded = fold(query)
     words = _WORD.findall(folded)
     named = {code for code in map(code_of, words) if code in speakers}
-    terms = query_terms(query, languages)
+    times = read_times(query, now)
+    # A bound in time is no word to look for; a date that is only preferred may stand in the text as well.
+    bounded = times is not None and times.spans and times.kind is TimeKind.FILTER
+    terms = query_terms(_without(query, times.phrases), languages) if times and bounded else ()
+    terms = terms or query_terms(query, languages)
     # Who speaks is seen from the turns themselves; as words, names would find those who are spoken to.
     terms = tuple(term for term in terms if code_of(term.word) not in named) or terms
     asked = {term.word for term in query_terms(_questions_of(query), languages)}
@@ -77,7 +81,7 @@ def understand(
         codes=[codes_of(term.forms) for term in terms],
         shares=[1.0 if term.word in asked else settings.statement_share for term in terms],
         kind=kind_of(query),
-        times=read_times(query, now),
+        times=times,
         names=np.array(sorted(named | ({code_of(Role.USER.value)} if own else set())), np.int64),
         asks_when=_WHEN.search(folded) is not None,
         files=tuple(files),
@@ -88,3 +92,9 @@ def _questions_of(query: str) -> str:
     """The sentences that ask; all of them where none does."""
     sentences = _SENTENCE.findall(query)
     return " ".join(filter(asks, sentences)) or query
+
+
+def _without(query: str, phrases: Sequence[str]) -> str:
+    for phrase in phrases:
+        query = query.replace(phrase, " ")
+    return query

@@ -1,7 +1,7 @@
 """From a query to ranked, explained results."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from treering.core.errors import InvalidInput
@@ -18,7 +18,7 @@ from treering.retrieve.explain import explain
 from treering.retrieve.feedback import with_feedback
 from treering.retrieve.fold import folded
 from treering.retrieve.fuse import normalised
-from treering.retrieve.graph import coupled_files, files_in, neighbourhood_boost
+from treering.retrieve.graph import changed_top, coupled_files, files_in, neighbourhood_boost
 from treering.retrieve.meaning import Meaning, meaning_of
 from treering.retrieve.paths import Found, Paths, narrowed
 from treering.retrieve.question import Question, understand
@@ -42,7 +42,8 @@ class _Search:
     now: datetime
     watch: Stopwatch
     missing: dict[str, str]
-    unreadable: list[str]
+    unreadable: list[str] = field(default_factory=list)
+    noted: dict[str, str] = field(default_factory=dict)
 
     def answer(self, tx: Transaction, meaning: Meaning) -> Answer:
         """The whole way from candidates to hits."""
@@ -67,7 +68,14 @@ class _Search:
         told = None
         if self.wanted.explain:
             with self.watch.stage("explain"):
-                told = explain(question, meaning, found, results=results, lost=lost[: self.settings.recall.reasons])
+                told = explain(
+                    question,
+                    meaning,
+                    found,
+                    results=results,
+                    lost=lost[: self.settings.recall.reasons],
+                    noted=self.noted,
+                )
         best = max((result.score for result in results), default=1.0) or 1.0
         return Answer(
             query=self.wanted.query,
@@ -82,7 +90,7 @@ class _Search:
     def _found(self, tx: Transaction, question: Question, meaning: Meaning) -> tuple[Found, Meaning]:
         with self.watch.stage("search"):
             found = self._searched(tx, question, meaning)
-        if is_thin(found, self.settings):
+        if self.wanted.thorough and is_thin(found, self.settings):
             with self.watch.stage("expand"):
                 wider = expanded(question.text, meaning, self.models, self.settings)
                 if wider.why_not:
@@ -94,12 +102,15 @@ class _Search:
             return with_feedback(tx, found, self.settings), meaning
 
     def _searched(self, tx: Transaction, question: Question, meaning: Meaning) -> Found:
-        """Within the time that the query names; where too little was said then, that time is only preferred."""
+        """Within the time that the query names; where nothing was said then, that time is only preferred."""
         asked, enough = self.wanted.filters(), self.wanted.limit
         then = narrowed(asked, question)
         paths = Paths(tx, question, meaning, self.settings)
         found = paths.search(then, enough=enough)
-        return paths.search(asked, enough=enough) if then is not asked and len(found.order) < enough else found
+        if then is asked or len(found.order):
+            return found
+        self.missing["time"] = "nothing that fits was said or learned then; that time is only preferred"
+        return paths.search(asked, enough=enough)
 
     def _ranked(self, tx: Transaction, found: Found) -> list[Ranked]:
         """The best candidates as records with their scores, best first."""
@@ -136,11 +147,15 @@ class _Search:
         top = sorted({file for _, _, files in about[:10] for file in files})
         if not top:
             return ranked
-        boosts = neighbourhood_boost(about, coupled_files(tx, top, self.settings.graph))
+        graph = self.settings.graph
+        boosts = neighbourhood_boost(about, coupled_files(tx, top, graph), graph)
         if not boosts:
             return ranked
         lifted = [_lifted(each, boosts.get(each.record.id, 0.0)) for each in ranked]
-        return sorted(lifted, key=lambda result: -result.score)
+        ordered = sorted(lifted, key=lambda result: -result.score)
+        before, after = ([each.record.id for each in results] for results in (ranked, ordered))
+        self.noted["neighbourhood"] = "changed the first 8" if changed_top(before, after) else "changed nothing above 8"
+        return ordered
 
     def _chosen(self, tx: Transaction, ranked: Sequence[Ranked]) -> tuple[list[Ranked], list[tuple[Ranked, str]]]:
         """As many as were asked for, each saying something else; and what came next, with the reason."""
@@ -184,7 +199,7 @@ def recall(scope: Scope, store: Store, now: datetime, wanted: Recall, *, setting
                 missing["meaning of some"] = (
                     f"{lacking:,} of {covered.documents:,} have no vector yet; settle makes them"
                 )
-        return _Search(wanted, settings, models, now, watch, missing, []).answer(tx, meaning)
+        return _Search(wanted, settings, models, now, watch, missing).answer(tx, meaning)
 
 
 def _newest(scope: Scope, store: Store, now: datetime, wanted: Recall) -> Answer:

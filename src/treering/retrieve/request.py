@@ -14,7 +14,7 @@ ALL_TURNS = TurnFilter()
 class Recall:
     """What to look for. An empty query lists the newest; None for a filter leaves that kind out.
 
-    `files` are those in play now, `phase` what the work is at.
+    `files` are those in play now, `phase` what the work is at. A `thorough` search may ask a language model.
     """
 
     query: str
@@ -24,6 +24,7 @@ class Recall:
     files: tuple[str, ...] = ()
     phase: Phase | None = None
     explain: bool = False
+    thorough: bool = True
 
     def filters(self) -> Mapping[str, Filter]:
         """By kind."""

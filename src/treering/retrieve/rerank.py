@@ -31,11 +31,19 @@ def reranked(query: str, results: Sequence[Ranked], models: Models, settings: Re
         return Reranked(results, str(exc))
     best = max(result.score for result in read) or 1.0
     mixed = [_mixed(result, score, best, settings.share) for result, score in zip(read, scores, strict=True)]
-    return Reranked([*sorted(mixed, key=lambda result: -result.score), *rest])
+    ordered = sorted(mixed, key=lambda result: -result.score)
+    ceiling = ordered[-1].score
+    return Reranked([*ordered, *(_below(result, rest[0].score, ceiling) for result in rest)])
 
 
 def _mixed(result: Ranked, score: float, best: float, share: float) -> Ranked:
-    """The reranker's word and the score before it, both against the best; never below what was not read."""
+    """The reranker's word and the score before it, both against the best."""
     together = best * (share * score + (1 - share) * result.score / best)
     factors = {**result.factors, "reranked": together / result.score if result.score else 0.0}
     return replace(result, score=together, factors=factors)
+
+
+def _below(result: Ranked, first: float, ceiling: float) -> Ranked:
+    """What was not read stays in its order, behind all that was."""
+    factor = min(1.0, ceiling / first) if first else 1.0
+    return replace(result, score=result.score * factor, factors={**result.factors, "not reranked": factor})

@@ -8,11 +8,13 @@ from time import monotonic
 from typing import TypeVar, cast
 
 from treering.adapters.models.bundled import BundledEmbedder
-from treering.core.errors import ModelUnavailable
+from treering.core.errors import InvalidInput, ModelUnavailable
 from treering.core.settings import Settings
 from treering.ports.models import Embedder, Reranker, Writer
 
 OLLAMA = "http://127.0.0.1:11434"
+# Which provider makes the vectors of a model, by the beginning of its name.
+_MADE_BY = {"bundled": "wordllama-", "ollama": "ollama/"}
 # Ollama answers its list of models within milliseconds, or is not there.
 _LOOK_SECONDS = 0.25
 
@@ -64,19 +66,28 @@ class ChosenModels:
     def _once(self, part: str, name: str, make: Callable[[], T]) -> T:
         until, error = self._resting.get(part, (0.0, None))
         if error is not None and monotonic() < until:
-            raise error
+            raise ModelUnavailable(str(error))
         with self._lock:
             if name not in self._made:
-                self._made[name] = make()
+                try:
+                    self._made[name] = make()
+                except InvalidInput as exc:
+                    raise ModelUnavailable(str(exc)) from exc
             return cast(T, self._made[name])
 
     def _provider(self, known: Sequence[str]) -> str:
         chosen = self._settings.embedder
         if chosen.provider != "auto":
             return chosen.provider
-        if any(name.startswith("ollama/") for name in known):
-            return "ollama"
-        return "ollama" if not known and self._ollama_model(known) else "bundled"
+        if not known:
+            return "ollama" if self._ollama_model(known) else "bundled"
+        for provider, prefix in _MADE_BY.items():
+            if any(name.startswith(prefix) for name in known):
+                return provider
+        raise ModelUnavailable(
+            f"this project has vectors of {known[0]}, which nothing here makes; name that model in the settings or in "
+            "TREERING_EMBEDDER, or choose another and run `treering embed`"
+        )
 
     def _ollama_model(self, known: Sequence[str]) -> str | None:
         """The model that the project has vectors of, else the best that is installed."""
@@ -133,10 +144,12 @@ class ChosenModels:
         )
 
     def _writer(self) -> Writer:
+        from treering.adapters.models.http import Patience
         from treering.adapters.models.openai_compatible import ChatWriter
 
         chosen = self._settings.writer
-        return ChatWriter(chosen.url, chosen.model, self._key(chosen.key_variable))
+        patience = Patience.once(self._settings.embedder.query_seconds)
+        return ChatWriter(chosen.url, chosen.model, self._key(chosen.key_variable), patience=patience)
 
     def _key(self, variable: str) -> str | None:
         return self._environment.get(variable) or None

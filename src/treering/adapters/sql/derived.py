@@ -83,6 +83,21 @@ class Derivation(Generic[V]):
             self._context.dialect.unindex_text(self._context.connection, self._key(id))
         return tuple(value for facet, value in removed if facet == "blob")
 
+    def refresh_beside(self, thread: str, place: int) -> None:
+        """New numbers, and so new vectors, for the documents before and after a place in a conversation."""
+        scope, dialect, connection = self._context.scope, self._context.dialect, self._context.connection
+        columns = [column for column in documents.c if column.name != "number"]
+        statement = select(*columns).where(
+            documents.c.tenant == scope.tenant,
+            documents.c.project == scope.project,
+            documents.c.kind == self._kind.name,
+            documents.c.thread == thread,
+            documents.c.place.in_((place - 1, place + 1)),
+        )
+        for row in connection.execute(statement).mappings().all():
+            dialect.unindex_text(connection, self._key(row["id"]))
+            dialect.index_text(connection, [dict(row)])
+
     def missing(self, values: Sequence[tuple[V, Encoded]]) -> set[str]:
         """The ids of those whose facets are not all there, or whose document is not as it should be."""
         wrong = set[str]()

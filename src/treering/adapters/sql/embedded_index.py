@@ -128,11 +128,16 @@ class EmbeddedIndex(Index):
             return np.full(len(numbers), np.nan)
         return self._likeness(model, space, self._vectors(model, space, there).mean(axis=0), numbers)
 
+    def dimension(self, model: str) -> int | None:
+        space = self._state(model).spaces[model]
+        return len(space.signs.mean) if len(space.signs.numbers) else None
+
     def coverage(self, model: str) -> Coverage:
         state = self._state(model)
         space = state.spaces.get(model)
-        documents = int(len(state.segments) - state.segments.gone.sum())
-        return Coverage(documents, min(documents, len(space.signs.numbers)) if space else 0)
+        gone = state.segments.columns.number[state.segments.gone]
+        embedded = 0 if space is None else len(space.signs.numbers) - int((space.rows_of(gone) >= 0).sum())
+        return Coverage(len(state.segments) - len(gone), embedded)
 
     def _nearest(self, state: State, wanted: Wanted, most: int, allowed: NDArray[np.bool_] | None) -> NDArray[np.int64]:
         """Rows of the best by vector: many by their signs, the best of these by the vectors themselves."""
@@ -149,12 +154,13 @@ class EmbeddedIndex(Index):
         return state.segments.rows_of(np.sort(best))
 
     def _columns(self, wanted: Wanted, rows: NDArray[np.int64]) -> Candidates:
-        state = self._state(wanted.model)
+        state, seen = self._state(wanted.model), self._seen()
         segments, columns = state.segments, state.segments.columns
-        around = segments.neighbours(rows)
+        rows = rows if seen is None else rows[seen[rows]]
+        around = segments.neighbours(rows, seen)
         every = np.union1d(rows, around[around >= 0])
         number = columns.number[every]
-        found = segments.neighbours(every)
+        found = segments.neighbours(every, seen)
         place = np.minimum(np.searchsorted(every, found), max(len(every) - 1, 0))
         within = np.where((found >= 0) & (every[place] == found), place, -1) if len(every) else found
         scored = self._score(wanted)
@@ -203,9 +209,11 @@ class EmbeddedIndex(Index):
         return self._scored[1]
 
     def _ranking(self) -> BM25:
-        segments = self._state().segments
-        documents = len(segments)
-        average = segments.longest / documents if documents else 0.0
+        segments, seen = self._state().segments, self._seen()
+        documents, words = len(segments), segments.words
+        if seen is not None:
+            documents, words = int(seen.sum()), int(segments.columns.length[seen].sum())
+        average = words / documents if documents else 0.0
         return BM25(documents, average, self._settings.saturation_at, self._settings.length_share)
 
     def _seen(self) -> NDArray[np.bool_] | None:
@@ -230,7 +238,12 @@ class EmbeddedIndex(Index):
         return None if allowed.all() else allowed
 
     def _bury(self, numbers: NDArray[np.int64]) -> None:
-        """Documents that the file no longer has. One that is newer than this transaction is not among them."""
+        """Documents that the file no longer has. One that is newer than this transaction is not among them.
+
+        What this transaction itself took away may yet come back.
+        """
+        if self._context.writing:
+            return
         with self._loaded.lock:
             segments = self._loaded.state.segments
             rows = segments.rows_of(numbers[numbers <= self._newest_in_file()])

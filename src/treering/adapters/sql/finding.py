@@ -16,7 +16,7 @@ from treering.adapters.sql.driving import choose
 from treering.adapters.sql.kinds import KINDS, TURNS
 from treering.adapters.sql.tables import documents, vectors
 from treering.adapters.vectors.signs import STORED
-from treering.core.errors import BlobMissing, Unreadable
+from treering.core.errors import BlobMissing, ModelUnavailable, Unreadable
 from treering.core.queries import Filter
 from treering.core.values import Record
 from treering.ports.index import Candidates, Coverage, Unembedded, Wanted
@@ -56,6 +56,11 @@ class Index(ABC):
 
     @abstractmethod
     def coverage(self, model: str) -> Coverage: ...
+
+    def dimension(self, model: str) -> int | None:
+        statement = select(vectors.c.vector).where(*self._in_project(vectors), vectors.c.model == model).limit(1)
+        stored = self._execute(statement).scalar()
+        return None if stored is None else len(stored) // STORED.itemsize
 
     @abstractmethod
     def _bury(self, numbers: NDArray[np.int64]) -> None:
@@ -161,6 +166,12 @@ class Index(ABC):
 
     def add_vectors(self, model: str, found: Sequence[tuple[int, str, NDArray[np.float32]]]) -> None:
         """Only of documents that are still there: one may have been purged while the model was at work."""
+        known = Index.dimension(self, model)
+        if any(len(vector) != (known or len(found[0][2])) for *_, vector in found):
+            raise ModelUnavailable(
+                f"the vectors of {model} here have {known} numbers, but the model now makes others; give it another "
+                "name, or choose another embedder and run `treering embed`"
+            )
         numbers = np.array(sorted(number for number, *_ in found), np.int64)
         held = select(documents.c.number).where(self._among(documents, numbers))
         there = set(self._execute(held.with_for_update(read=True, key_share=True)).scalars())

@@ -101,6 +101,12 @@ class TurnRecords(LogRecords[Turn], Removals[Turn]):
             total += len(batch)
         return total
 
+    def purge(self, id: str) -> None:
+        """A model that reads in context has heard it in the turns before and after: their vectors are made anew."""
+        row = self._locked(id)
+        super().purge(id)
+        self._derivation.refresh_beside(row["session"], row["seq"])
+
     def _place(self, turns: Sequence[Turn]) -> list[Turn]:
         free = self._sessions.reserve(turns)
         placed = []

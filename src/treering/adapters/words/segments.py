@@ -90,8 +90,8 @@ class Segments:
     gone: NDArray[np.bool_]
     parts: tuple[Postings, ...]
     lines: tuple[Line, ...]
-    longest: int
-    """The sum of all lengths."""
+    words: int
+    """How many words all documents have together."""
 
     @classmethod
     def empty(cls) -> "Segments":
@@ -113,7 +113,7 @@ class Segments:
             parts = (*parts[:kept], Postings.merged(parts[kept:]))
             lines = (*lines[:kept], Line.merged(lines[kept:]))
         gone = np.concatenate((self.gone, np.zeros(len(columns.number), np.bool_)))
-        total = self.longest + int(columns.length.sum())
+        total = self.words + int(columns.length.sum())
         return Segments(Columns.joined((self.columns, columns)), gone, parts, lines, total)
 
     def without(self, rows: NDArray[np.int64]) -> "Segments":
@@ -130,8 +130,8 @@ class Segments:
         place = np.minimum(np.searchsorted(known, numbers), len(known) - 1)
         return np.asarray(place[known[place] == numbers], np.int64)
 
-    def neighbours(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """For each row those of the documents before and after it in its conversation; −1 where there is none."""
+    def neighbours(self, rows: NDArray[np.int64], seen: NDArray[np.bool_] | None) -> NDArray[np.int64]:
+        """For each row those of the documents before and after it in its conversation that are `seen`; −1 for none."""
         thread, place = self.columns.thread[rows], self.columns.place[rows]
         found = np.full((len(rows), len(NEIGHBOURS)), -1, np.int64)
         for column, step in enumerate(NEIGHBOURS):
@@ -139,7 +139,7 @@ class Segments:
             for line in self.lines:
                 found[:, column] = np.maximum(found[:, column], line.at(keys))
         found[thread == 0] = -1
-        return np.where((found >= 0) & self.gone[found], -1, found)
+        return found if seen is None else np.where((found >= 0) & ~seen[found], -1, found)
 
 
 def _kept(parts: Sequence[Postings]) -> int:

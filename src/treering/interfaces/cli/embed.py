@@ -66,11 +66,13 @@ def _state(memory: "Memory", embedder: "Embedder", made: int) -> Embedded:
 
 def _make(memory: "Memory", embedder: "Embedder") -> int:
     from treering.compose import now
-    from treering.retrieve.embed import embed_all
+    from treering.retrieve.embed import drop_others, embed_all
 
     before = _state(memory, embedder, 0)
     with _progress(embedder.model, before.documents - before.vectors) as advance:
-        return embed_all(memory.scope, memory.store, now(), embedder, memory.settings.embedder, between=advance)
+        made = embed_all(memory.scope, memory.store, now(), embedder, memory.settings.embedder, between=advance)
+    drop_others(memory.scope, memory.store, now(), embedder.model)
+    return made
 
 
 @contextmanager

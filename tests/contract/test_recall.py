@@ -1,0 +1,322 @@
+"""What recall promises, on both engines."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from math import prod
+
+import pytest
+
+from tests.conftest import OpenMemory
+from tests.samples import NOW, knowledge, turn
+from treering.core.queries import TurnFilter
+from treering.core.settings import Settings
+from treering.core.turns import Turn
+from treering.memory import Memory
+from treering.retrieve.answer import Answer, Explanation, Reasons
+
+BY_WORDS = Settings.make(embedder={"provider": "none"})
+DEPLOYS = {f"2024-{month:02}-10": f"deploys of the {month}th month went to the cluster" for month in range(3, 8)}
+
+
+def say(memory: Memory, turns: Iterator[Turn]) -> None:
+    """Many turns in one transaction."""
+    with memory.store.transaction(memory.scope, NOW) as tx:
+        tx.turns.create_many(turns)
+
+
+def ids(answer: Answer) -> list[str]:
+    return [hit.id for hit in answer]
+
+
+def explained(answer: Answer) -> Explanation:
+    assert answer.explanation is not None
+    return answer.explanation
+
+
+def reasons_for(answer: Answer, id: str) -> Reasons:
+    return next(each for each in explained(answer).results if each.id == id)
+
+
+# Filters
+
+
+def interleaved(pairs: int) -> Iterator[Turn]:
+    """Each assistant turn holds one word of the query; the user turns around it hold all the others."""
+    for place in range(pairs):
+        at = NOW - timedelta(days=1) + timedelta(minutes=place)
+        asked = f"zulu tango whiskey foxtrot number {place}"
+        yield turn(f"user-{place}", asked, role="user", at=at)
+        answered = f"alpha was noted under {place}"
+        yield turn(f"assistant-{place}", answered, role="assistant", at=at + timedelta(seconds=30))
+
+
+def test_a_filter_finds_turns_that_stand_between_better_matches(memory: Memory) -> None:
+    say(memory, interleaved(300))
+    said_by_assistant = TurnFilter(roles=("assistant",))
+
+    for limit in (1, 10, 50):
+        answer = memory.recall("alpha zulu tango whiskey foxtrot", limit=limit, turns=said_by_assistant)
+        assert len(answer) == limit
+        assert {hit.id.split("-")[0] for hit in answer} == {"assistant"}
+
+
+def test_a_filter_that_few_pass_finds_all_of_them(memory: Memory) -> None:
+    say(memory, interleaved(110))
+    wanted = ("assistant-3", "assistant-50", "assistant-109")
+
+    answer = memory.recall("alpha zulu tango whiskey foxtrot", turns=TurnFilter(ids=wanted))
+
+    assert sorted(ids(answer)) == sorted(wanted)
+
+
+# What others keep to themselves
+
+
+def conversation(open_memory: OpenMemory, project: str, *, hers: bool) -> Memory:
+    mine = open_memory(project=project, principal="me", clock=lambda: NOW)
+    her = open_memory(project=project, principal="her", clock=lambda: NOW)
+    mine.turn(session="s", role="user", text="when is the launch of alpha", id="t1", at=NOW)
+    if hers:
+        secret = "alpha launch alpha launch was moved because of the rocket"
+        her.turn(session="s", role="user", text=secret, id="hers", at=NOW, visibility="personal")
+    mine.turn(session="s", role="assistant", text="it was put off to friday", id="t2", at=NOW)
+    mine.turn(session="s", role="user", text="good, alpha is not ready for a launch", id="t3", at=NOW)
+    return mine
+
+
+def test_what_another_principal_keeps_personal_changes_nothing_of_what_i_get(open_memory: OpenMemory) -> None:
+    without, beside = (
+        conversation(open_memory, project, hers=hers).recall("alpha launch moved", explain=True)
+        for project, hers in (("without", False), ("beside", True))
+    )
+
+    assert ids(beside) == ids(without)
+    assert [hit.score for hit in beside] == pytest.approx([hit.score for hit in without], abs=1e-9)
+    for one, other in zip(explained(without).results, explained(beside).results, strict=True):
+        parts = {part.name: part.added for part in one.parts}
+        assert {part.name: part.added for part in other.parts} == pytest.approx(parts, abs=1e-9)
+        assert dict(other.ranks) == dict(one.ranks)
+        assert other.score == pytest.approx(one.score, abs=1e-9)
+
+
+def test_her_own_answer_holds_what_she_keeps_personal(open_memory: OpenMemory) -> None:
+    conversation(open_memory, "p", hers=True)
+
+    assert ids(open_memory(principal="her").recall("alpha launch moved"))[0] == "hers"
+
+
+# What changes is seen at once
+
+
+def test_what_is_forgotten_is_gone_at_once_in_every_open_memory_and_undo_brings_it_back(
+    open_memory: OpenMemory,
+) -> None:
+    here, there = open_memory(), open_memory()
+    record, said = here.remember("the kettle is blue"), here.turn(session="s", role="user", text="the kettle broke")
+    assert sorted(ids(there.recall("kettle"))) == sorted((record.id, said.id))
+
+    here.forget(record.id)
+    assert [ids(memory.recall("kettle")) for memory in (here, there)] == [[said.id]] * 2
+
+    here.forget(said.id)
+    assert [ids(memory.recall("kettle")) for memory in (here, there)] == [[]] * 2
+
+    here.undo(record.id)
+    assert [ids(memory.recall("kettle")) for memory in (here, there)] == [[record.id]] * 2
+
+
+def test_what_is_purged_is_gone_at_once_in_every_open_memory(open_memory: OpenMemory) -> None:
+    here, there = open_memory(), open_memory()
+    gone, kept = here.remember("the kettle is blue"), here.remember("the kettle whistles")
+    assert len(there.recall("kettle")) == 2
+
+    here.forget(gone.id, hard=True)
+
+    assert [ids(memory.recall("kettle")) for memory in (here, there)] == [[kept.id]] * 2
+
+
+def test_what_is_corrected_is_found_by_its_new_words_only_in_every_open_memory(open_memory: OpenMemory) -> None:
+    here, there = open_memory(settings=BY_WORDS), open_memory(settings=BY_WORDS)
+    old = here.remember("deploys run on jenkins")
+    assert ids(there.recall("jenkins")) == [old.id]
+
+    new = here.correct(old.id, "outdated", text="deploys run on buildkite")
+
+    for memory in (here, there):
+        assert ids(memory.recall("jenkins")) == []
+        assert ids(memory.recall("buildkite")) == [new.id]
+
+
+def test_what_is_new_after_forgetting_is_found_by_meaning_at_once(memory: Memory) -> None:
+    topics = ("database", "invoice", "holiday", "garden", "football", "violin")
+    records = [memory.remember(f"notes about the {topic}") for topic in topics]
+    for record in records[:3]:
+        memory.forget(record.id)
+    memory.recall("violin")
+    new = memory.remember("Her automobile stands in the garage")
+
+    answer = memory.recall("car parking", explain=True)
+
+    assert answer[0].id == new.id
+    assert "words" not in reasons_for(answer, new.id).ranks
+    assert not [name for name in answer.missing if name.startswith("meaning")]
+
+
+# Times
+
+
+def tell_of_deploys(memory: Memory) -> None:
+    for day, text in DEPLOYS.items():
+        memory.turn(session="s", role="user", text=text, id=day, at=f"{day}T12:00:00+00:00")
+
+
+def test_words_of_time_leave_out_what_was_said_before(memory: Memory) -> None:
+    tell_of_deploys(memory)
+
+    answer = memory.recall("deploys since 2 May 2024")
+
+    assert sorted(ids(answer)) == ["2024-05-10", "2024-06-10", "2024-07-10"]
+    assert "time" not in answer.missing
+
+
+def test_a_time_in_which_nothing_was_said_gives_the_best_anyway_and_says_so(memory: Memory) -> None:
+    tell_of_deploys(memory)
+
+    answer = memory.recall("deploys since May 2030")
+
+    assert sorted(ids(answer)) == sorted(DEPLOYS)
+    assert answer.missing["time"]
+
+
+# Words
+
+
+def test_words_that_nothing_holds_do_not_hide_what_holds_another(memory: Memory) -> None:
+    holding = {memory.remember(f"the alpha channel of picture {name}").id for name in ("one", "two", "three")}
+    memory.remember("water boils at a hundred degrees")
+
+    found = ids(memory.recall("alpha zulu tango whiskey foxtrot"))
+
+    assert set(found[:3]) == holding
+
+
+# Explanations
+
+
+def explained_answer(memory: Memory) -> Answer:
+    memory.remember("deploys go through the staging cluster", type="decision", source="user_taught")
+    memory.remember("the cluster loses deploys at night", type="gotcha", confidence=0.6)
+    memory.remember("a cluster has nine nodes", source="observer_inferred")
+    memory.turn(session="s", role="user", text="who watches deploys on the cluster")
+    memory.turn(session="s", role="assistant", text="the cluster watches itself", tainted=True)
+    return memory.recall("deploys cluster", limit=3, explain=True)
+
+
+def test_an_explanation_adds_up(memory: Memory) -> None:
+    told = explained(explained_answer(memory))
+    everything = (*told.results, *told.runners_up)
+    totals = {each.id: sum(part.added for part in each.parts) for each in everything}
+
+    assert max(each.relevance for each in everything) == pytest.approx(1.0)
+    for each in everything:
+        assert each.parts
+        assert each.relevance == pytest.approx(totals[each.id] / max(totals.values()), abs=1e-6)
+        assert prod(each.factors.values()) * each.relevance == pytest.approx(each.score, abs=1e-6)
+
+
+def test_an_explanation_tells_of_the_results_in_their_order_and_what_others_lost_by(memory: Memory) -> None:
+    answer = explained_answer(memory)
+    told = explained(answer)
+
+    assert [each.id for each in told.results] == ids(answer)
+    assert len(told.results) == 3
+    assert not any(each.lost for each in told.results)
+    assert len(told.runners_up) == 2
+    assert all(each.lost for each in told.runners_up)
+
+
+def test_the_best_result_has_score_1_and_none_is_above_the_one_before(memory: Memory) -> None:
+    scores = [hit.score for hit in explained_answer(memory)]
+
+    assert scores[0] == 1.0
+    assert scores == sorted(scores, reverse=True)
+
+
+# Duplicates
+
+
+def test_records_of_the_same_words_become_one_result_that_names_the_other(memory: Memory) -> None:
+    both = {memory.remember("the kettle is blue", id=id).id for id in ("one", "two")}
+    memory.remember("the teapot is green")
+
+    answer = memory.recall("blue kettle", explain=True)
+
+    assert {answer[0].id, *answer[0].also} == both
+    assert both.isdisjoint(ids(answer)[1:])
+    folded = next(each for each in explained(answer).runners_up if each.id == answer[0].also[0])
+    assert answer[0].id in folded.lost
+
+
+def test_turns_of_the_same_words_on_different_days_stay_apart(memory: Memory) -> None:
+    for id, day in (("one", 3), ("two", 4)):
+        memory.turn(session="s", role="user", text="the kettle is blue", id=id, at=datetime(2026, 3, day, tzinfo=UTC))
+
+    answer = memory.recall("blue kettle")
+
+    assert sorted(ids(answer)) == ["one", "two"]
+    assert [hit.also for hit in answer] == [(), ()]
+
+
+# Trust and phases
+
+
+@pytest.mark.parametrize("order", [("user_taught", "observer_inferred"), ("observer_inferred", "user_taught")])
+def test_what_a_person_taught_outranks_what_was_inferred(memory: Memory, order: tuple[str, str]) -> None:
+    for source in order:
+        memory.remember("the kettle is blue", id=source, source=source, created_at=NOW)
+
+    answer = memory.recall("blue kettle")
+
+    assert [(hit.id, hit.also) for hit in answer] == [("user_taught", ("observer_inferred",))]
+
+
+def test_a_phase_lifts_what_matters_in_it(open_memory: OpenMemory) -> None:
+    memory = open_memory(settings=BY_WORDS)
+    memory.remember("the kettle drips sometimes", id="fact", type="fact", confidence=0.8)
+    memory.remember("the kettle drips overnight", id="gotcha", type="gotcha", confidence=0.7)
+
+    plain, implementing = (memory.recall("kettle drips", phase=phase, explain=True) for phase in (None, "implement"))
+
+    assert ids(plain) == ["fact", "gotcha"]
+    assert ids(implementing) == ["gotcha", "fact"]
+    assert [each.relevance for each in explained(implementing).results] == pytest.approx([1.0, 1.0])
+
+
+# Ends of the scale
+
+
+def test_an_empty_memory_answers_nothing(memory: Memory) -> None:
+    assert ids(memory.recall("anything", explain=True)) == []
+    assert ids(memory.recall("")) == []
+
+
+def test_an_empty_query_gives_the_newest(memory: Memory) -> None:
+    memory.remember_many(knowledge(f"k{day}", f"day {day}", created_at=NOW + timedelta(days=day)) for day in range(3))
+
+    assert ids(memory.recall("", limit=2)) == ["k2", "k1"]
+    assert len(memory.recall("  \n ")) == 3
+
+
+def test_as_many_as_there_are_come_where_the_most_are_asked_for(memory: Memory) -> None:
+    memory.remember_many(knowledge(f"k{place}", f"kettle {place} of shelf {place * 7}") for place in range(250))
+
+    assert len(memory.recall("kettle", limit=1_000)) == 250
+
+
+@pytest.mark.parametrize("query", ["kettle " * 14_286, "x" * 100_000, " ".join(f"w{n}" for n in range(15_000))])
+def test_a_very_long_query_is_no_error(memory: Memory, query: str) -> None:
+    record = memory.remember("the kettle is blue")
+
+    answer = memory.recall(query[:100_000], explain=True)
+
+    assert ids(answer) in ([], [record.id])
