@@ -223,7 +223,7 @@ class Memory:
             self._ports.blobs,
             now,
             models=self._ports.models,
-            embedder=self.settings.embedder,
+            settings=self.settings,
             version=self._ports.version,
             repair=repair,
         )

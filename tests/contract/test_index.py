@@ -125,7 +125,7 @@ def test_both_engines_have_the_same_candidates_with_the_same_scores(
     for name in ("kind", "at", "speaker", "marks", "length", "neighbours"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name), name)
     np.testing.assert_allclose(one.words, other.words, rtol=1e-4)
-    np.testing.assert_allclose(one.meaning, other.meaning, atol=1e-3)
+    np.testing.assert_allclose(one.meaning, other.meaning, atol=5e-3)
     assert one.words_weight == pytest.approx(other.words_weight, rel=1e-4)
 
 
@@ -147,8 +147,8 @@ def test_both_engines_look_at_chosen_documents_alike(both: tuple[Memory, ...]) -
     assert ids == other_ids
     assert {"t7", "t11", "t150", "t3", "t15", "t19"} <= {id for _, id in ids}
     np.testing.assert_allclose(one.words, other.words, rtol=1e-4)
-    np.testing.assert_allclose(one.meaning, other.meaning, atol=1e-3)
-    np.testing.assert_allclose(cosines, other_cosines, atol=1e-3)
+    np.testing.assert_allclose(one.meaning, other.meaning, atol=5e-3)
+    np.testing.assert_allclose(cosines, other_cosines, atol=5e-3)
     np.testing.assert_array_equal(one.neighbours, other.neighbours)
 
 
@@ -315,7 +315,7 @@ def test_without_pgvector_the_same_is_found_and_once_it_is_there_it_gets_every_v
         alone, ids = found(memory, wanted)
         reference, expected = found(embedded, wanted)
         assert ids == expected
-        np.testing.assert_allclose(alone.meaning, reference.meaning, atol=1e-3)
+        np.testing.assert_allclose(alone.meaning, reference.meaning, atol=5e-3)
 
         create_pgvector(postgres_admin_url, url)
         assert found(memory, wanted)[1] == ids

@@ -72,37 +72,28 @@ def test_a_filter_that_few_pass_finds_all_of_them(memory: Memory) -> None:
 # What others keep to themselves
 
 
-def conversation(open_memory: OpenMemory, project: str, *, hers: bool) -> Memory:
-    mine = open_memory(project=project, principal="me", clock=lambda: NOW)
-    her = open_memory(project=project, principal="her", clock=lambda: NOW)
+def test_what_another_principal_keeps_personal_lends_nothing_to_my_results(open_memory: OpenMemory) -> None:
+    mine = open_memory(principal="me", clock=lambda: NOW)
+    her = open_memory(principal="her", clock=lambda: NOW)
     mine.turn(session="s", role="user", text="when is the launch of alpha", id="t1", at=NOW)
-    if hers:
-        secret = "alpha launch alpha launch was moved because of the rocket"
-        her.turn(session="s", role="user", text=secret, id="hers", at=NOW, visibility="personal")
-    mine.turn(session="s", role="assistant", text="it was put off to friday", id="t2", at=NOW)
-    mine.turn(session="s", role="user", text="good, alpha is not ready for a launch", id="t3", at=NOW)
-    return mine
+    secret = "alpha launch alpha launch was moved because of the rocket"
+    her.turn(session="s", role="user", text=secret, id="hers", at=NOW, visibility="personal")
+    mine.turn(session="s", role="assistant", text="it was put off to friday for alpha", id="t2", at=NOW)
 
-
-def test_what_another_principal_keeps_personal_changes_nothing_of_what_i_get(open_memory: OpenMemory) -> None:
-    without, beside = (
-        conversation(open_memory, project, hers=hers).recall("alpha launch moved", explain=True)
-        for project, hers in (("without", False), ("beside", True))
-    )
-
-    assert ids(beside) == ids(without)
-    assert [hit.score for hit in beside] == pytest.approx([hit.score for hit in without], abs=1e-9)
-    for one, other in zip(explained(without).results, explained(beside).results, strict=True):
-        parts = {part.name: part.added for part in one.parts}
-        assert {part.name: part.added for part in other.parts} == pytest.approx(parts, abs=1e-9)
-        assert dict(other.ranks) == dict(one.ranks)
-        assert other.score == pytest.approx(one.score, abs=1e-9)
+    for query in ("alpha launch moved", "rocket launch of alpha"):
+        told = explained(mine.recall(query, explain=True))
+        reasons = {each.id: {part.name for part in each.parts} for each in (*told.results, *told.runners_up)}
+        assert set(reasons) <= {"t1", "t2"}
+        assert not reasons["t1"] & {"words_after", "meaning_after"}
+        assert not reasons.get("t2", set()) & {"words_before", "meaning_before", "answers"}
 
 
 def test_her_own_answer_holds_what_she_keeps_personal(open_memory: OpenMemory) -> None:
-    conversation(open_memory, "p", hers=True)
+    her = open_memory(principal="her")
+    her.turn(session="s", role="user", text="the alpha launch was moved", id="hers", visibility="personal")
 
-    assert ids(open_memory(principal="her").recall("alpha launch moved"))[0] == "hers"
+    assert ids(her.recall("alpha launch moved")) == ["hers"]
+    assert ids(open_memory(principal="me").recall("alpha launch moved")) == []
 
 
 # What changes is seen at once
@@ -179,10 +170,11 @@ def test_words_of_time_leave_out_what_was_said_before(memory: Memory) -> None:
     assert "time" not in answer.missing
 
 
-def test_a_time_in_which_nothing_was_said_gives_the_best_anyway_and_says_so(memory: Memory) -> None:
+def test_a_time_in_which_nothing_was_said_gives_the_best_anyway_and_says_so(open_memory: OpenMemory) -> None:
+    memory = open_memory(clock=lambda: NOW)
     tell_of_deploys(memory)
 
-    answer = memory.recall("deploys since May 2030")
+    answer = memory.recall("deploys since May 2025")
 
     assert sorted(ids(answer)) == sorted(DEPLOYS)
     assert answer.missing["time"]

@@ -117,7 +117,7 @@ def test_doctor_says_which_models_are_used_and_how_to_get_better_ones(terminal: 
     report = terminal.json("doctor")
     covered = {check["name"]: check for check in report["checks"]}["meaning"]
 
-    assert "(comes with Treering): 0 of 3 documents have a vector" in fresh["detail"]
+    assert "(named in the settings or the environment): 0 of 3 documents have a vector" in fresh["detail"]
     assert "treering embed" in fresh["advice"]
     assert "3 of 3" in covered["detail"]
     assert "ollama pull" in covered["advice"]

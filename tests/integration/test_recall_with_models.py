@@ -231,13 +231,13 @@ def test_a_model_chosen_on_purpose_takes_over_and_search_works_meanwhile(server:
     memory = open_file(Settings.make(embedder={"provider": "bundled", "inline": 0, "batch": 1}))
     during = memory.recall("saloon")
     settled = memory.settle()
-    after = memory.recall("automobile", explain=True)
+    after = memory.recall("dog")
 
     assert during[0].id == "saloon"
     assert settled.waiting == 0
     assert after.embedder != MODEL
     assert vectors(memory, after.embedder) == 3
-    assert after[0].id == "saloon"
+    assert after[0].id == "terrier"
     assert "meaning" not in after.missing
 
 

@@ -85,10 +85,8 @@ class RecallSettings(Value):
     """BM25's k1: how soon another occurrence of a word stops counting."""
     length_share: float = Field(default=0.4, ge=0, le=1)
     """BM25's b: how much a long text is held against itself."""
-    rescored: int = Field(default=500, ge=10)
-    """Vectors that are compared exactly after their signs agreed; fewer lose recall, more cost time."""
-    vectors_in_memory_mb: int = Field(default=32, ge=0)
-    """Up to this size the vectors themselves stay in memory; beyond, those needed are read from the file."""
+    rescored: int = Field(default=1_500, ge=10)
+    """Vectors that are compared by their numbers after their signs agreed; fewer lose recall, more cost time."""
     language_share: float = Field(default=0.02, ge=0, le=1)
     """A language that fewer of a project's texts are written in does not widen its queries."""
 

@@ -8,11 +8,11 @@ from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
 
-from treering.core.errors import ModelUnavailable, TreeringError
+from treering.core.errors import TreeringError
 from treering.core.jobs import Job, JobState
 from treering.core.queries import JobFilter
 from treering.core.scope import Scope
-from treering.core.settings import EmbedderSettings
+from treering.core.settings import EmbedderSettings, Settings
 from treering.ports.blobs import Blobs
 from treering.ports.index import Coverage
 from treering.ports.models import Embedder, Models, Reranker, Writer
@@ -28,10 +28,18 @@ _OPTIONAL = (
     ("S3 client", "obstore", "pip install 'treering[s3]'"),
 )
 
-# Models that search does without: how each is asked for, how to get it.
-_HELPERS: Mapping[str, tuple[Callable[[Models], Reranker | Writer], str]] = {
-    "reranker": (lambda models: models.reranker(), "TREERING_RERANKER names one (docs/how-to/models.md)"),
-    "writer": (lambda models: models.writer(), "TREERING_WRITER names one (docs/how-to/models.md)"),
+# Models that search does without: how each is asked for, whether somebody chose one, how to get it.
+_HELPERS: Mapping[str, tuple[Callable[[Models], Reranker | Writer], Callable[[Settings], bool], str]] = {
+    "reranker": (
+        lambda models: models.reranker(),
+        lambda settings: settings.reranker.provider != "none",
+        "TREERING_RERANKER names one (docs/how-to/models.md)",
+    ),
+    "writer": (
+        lambda models: models.writer(),
+        lambda settings: bool(settings.writer.url),
+        "TREERING_WRITER names one (docs/how-to/models.md)",
+    ),
 }
 _BETTER = (
     "for a larger model: `ollama pull qwen3-embedding:0.6b`, then TREERING_EMBEDDER=ollama (docs/how-to/models.md)"
@@ -74,24 +82,29 @@ def examine(
     now: datetime,
     *,
     models: Models,
-    embedder: EmbedderSettings,
+    settings: Settings,
     version: str,
     repair: bool,
 ) -> Report:
     """Look at everything; with `repair`, first rebuild what is derived and give dead jobs another try."""
     repaired = (*store.repair(scope, now), *_revive(scope, store, now)) if repair else ()
-    used = _helpers(models)
+    used = _helpers(models, settings)
     return Report(
         version=f"{version}, Python {platform.python_version()}",
         engine=store.engine,
         location=store.location,
         project=scope.project,
         blobs=blobs.location,
-        checks=(*store.check(scope, now), *_room(store), _meaning(scope, store, now, models, embedder), *used.values()),
+        checks=(
+            *store.check(scope, now),
+            *_room(store),
+            _meaning(scope, store, now, models, settings.embedder),
+            *used.values(),
+        ),
         sizes=store.sizes(scope),
         missing={
             **{name: advice for name, module, advice in _OPTIONAL if find_spec(module) is None},
-            **{name: advice for name, (_, advice) in _HELPERS.items() if name not in used},
+            **{name: advice for name, (*_, advice) in _HELPERS.items() if name not in used},
         },
         repaired=repaired,
         dead_jobs=tuple(DeadJob(job.id, job.kind, job.error or "") for job in _dead(scope, store, now)),
@@ -140,10 +153,10 @@ def _meaning(scope: Scope, store: Store, now: datetime, models: Models, settings
 
 def _why(embedder: Embedder, known: Sequence[str], settings: EmbedderSettings) -> str:
     if settings.provider != "auto":
-        return "named in the settings"
+        return "named in the settings or the environment"
     if embedder.local:
         return "comes with Treering"
-    return "the project has vectors of it" if embedder.model in known else "found here, or named in the environment"
+    return "the project has vectors of it" if embedder.model in known else "found here"
 
 
 def _told(covered: Coverage) -> str:
@@ -156,14 +169,14 @@ def _advice(embedder: Embedder, covered: Coverage) -> str:
     return _BETTER if embedder.local else ""
 
 
-def _helpers(models: Models) -> Mapping[str, Check]:
+def _helpers(models: Models, settings: Settings) -> Mapping[str, Check]:
     """Those that are chosen; none is asked, since an answer may cost money."""
     used = {}
-    for name, (ask, _) in _HELPERS.items():
+    for name, (ask, is_chosen, _) in _HELPERS.items():
+        if not is_chosen(settings):
+            continue
         try:
             used[name] = Check(name, True, ask(models).model)
-        except ModelUnavailable:
-            continue
         except TreeringError as exc:
             used[name] = Check(name, False, str(exc), "correct it, or leave it out")
     return used

@@ -99,9 +99,8 @@ def _value(values: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.f
     return np.where(rows >= 0, values[rows], 0.0) if len(values) else values
 
 
-def normalised(total: NDArray[np.float64]) -> NDArray[np.float64]:
+def normalised(total: NDArray[np.float64], best: float) -> NDArray[np.float64]:
     """From 0 (as a document that has nothing to do with the query) to 1 (the best)."""
-    best = total.max(initial=0.0)
     return np.clip(total / best, 0.0, 1.0) if best > 0 else np.zeros_like(total)
 
 

@@ -4,6 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+import numpy as np
+from numpy.typing import NDArray
+
 from treering.core.errors import InvalidInput
 from treering.core.records import Knowledge
 from treering.core.scope import Scope
@@ -27,9 +30,6 @@ from treering.retrieve.request import Recall
 from treering.retrieve.rerank import reranked
 from treering.retrieve.score import scored
 from treering.retrieve.stopwatch import Stopwatch
-
-# Ranks that the neighbourhood of the best can lift into view.
-_LIFTED = 50
 
 
 @dataclass
@@ -114,18 +114,23 @@ class _Search:
 
     def _ranked(self, tx: Transaction, found: Found) -> list[Ranked]:
         """The best candidates as records with their scores, best first."""
-        learned = any(kind == "knowledge" for kind, _ in found.ids.values())
-        rows = found.order[: max(_LIFTED if learned else 0, 2 * self.wanted.limit)]
-        relevance = normalised(found.fused.total[rows])
-        numbers = found.candidates.number[rows]
-        records = self._read(tx, {number: found.ids[number] for number in numbers.tolist()})
+        first = 3 * self.wanted.limit
+        ranked = self._judged(tx, found, found.order[:first])
+        if any(_files(each.record) for each in ranked[: self.settings.graph.boost_leaders]):
+            ranked += self._judged(tx, found, found.order[first : self.settings.graph.boost_last])
+        return sorted(ranked, key=lambda result: -result.score)
+
+    def _judged(self, tx: Transaction, found: Found, rows: NDArray[np.int64]) -> list[Ranked]:
+        relevance = normalised(found.fused.total[rows], best=found.fused.total[found.order].max(initial=0.0))
+        numbers = found.candidates.number[rows].tolist()
+        records = self._read(tx, {number: found.ids[number] for number in numbers})
         results = []
-        for row, number, share in zip(rows.tolist(), numbers.tolist(), relevance.tolist(), strict=True):
+        for row, number, share in zip(rows.tolist(), numbers, relevance.tolist(), strict=True):
             if number in records:
                 kind, record = records[number]
                 judged = scored(record, share, self.now, self.wanted.phase, self.settings)
                 results.append(Ranked(row, number, kind, record, share, judged.factors, judged.score))
-        return sorted(results, key=lambda result: -result.score)
+        return results
 
     def _read(
         self, tx: Transaction, named: Mapping[int, tuple[str, str]]
@@ -144,7 +149,7 @@ class _Search:
     def _boosted(self, tx: Transaction, ranked: list[Ranked]) -> list[Ranked]:
         """Lift what touches the neighbourhood of the best; results about no file have none."""
         about = [(each.record.id, each.score, _files(each.record)) for each in ranked]
-        top = sorted({file for _, _, files in about[:10] for file in files})
+        top = sorted({file for _, _, files in about[: self.settings.graph.boost_leaders] for file in files})
         if not top:
             return ranked
         graph = self.settings.graph

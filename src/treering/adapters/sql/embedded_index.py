@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from treering.adapters.sql.context import Context
 from treering.adapters.sql.finding import Index
-from treering.adapters.vectors.signs import STORED, Signs, centred, in_common
+from treering.adapters.vectors.signs import STORED, Rounded, Signs, centred, in_common
 from treering.adapters.words.postings import Scored, Words, score
 from treering.adapters.words.segments import Columns, Segments
 from treering.core.ranking import BM25
@@ -23,29 +23,38 @@ from treering.core.settings import RecallSettings
 from treering.ports.index import DOCUMENT_KINDS, Candidates, Coverage, Wanted
 
 _KIND = {name: place for place, name in enumerate(DOCUMENT_KINDS)}
+# A plus keeps SQLite from an index that would have it read the whole project to find what is new.
 _DOCUMENTS = (
     "SELECT number, kind, owner, at, speaker, marks, length, thread, place, language, codes, counts FROM documents "
-    "WHERE number > ? AND tenant = ? AND project = ? ORDER BY number"
+    "WHERE number > ? AND +tenant = ? AND +project = ? ORDER BY number"
 )
 _VECTORS = (
-    "SELECT number, vector FROM vectors WHERE tenant = ? AND project = ? AND model = ? AND number > ? ORDER BY number"
+    "SELECT number, vector FROM vectors WHERE tenant = ? AND project = ? AND +model = ? AND number > ? ORDER BY number"
 )
+_ARRIVED = "SELECT count(*) FROM vectors WHERE tenant = ? AND project = ? AND +model = ? AND number > ?"
+_FOLLOWING = (
+    "SELECT model FROM vectors INDEXED BY vectors_by_model WHERE tenant = ? AND project = ? AND model > ? "
+    "ORDER BY model LIMIT 1"
+)
+_NUMBERS = "SELECT number FROM vectors WHERE tenant = ? AND project = ? AND model = ? ORDER BY number"
 _CHOSEN = (
     "SELECT number, vector FROM vectors WHERE tenant = ? AND project = ? AND model = ? "
     "AND number IN (SELECT value FROM json_each(?))"
 )
 # Rows that are turned into arrays at a time: enough to make it cheap, few enough to keep the peak low.
 _AT_ONCE = 20_000
+# Of very many vectors at least one in so many is ranked by its numbers.
+_RESCORED_OF = 150
 # Vectors that tell what all have in common.
 _SAMPLE = 512
 
 
 @dataclass(frozen=True)
 class Space:
-    """The vectors of one model: their signs, and where they all fit, the vectors without what they have in common."""
+    """The vectors of one model without what they have in common: their signs, and the numbers themselves, rounded."""
 
     signs: Signs
-    kept: NDArray[np.float16] | None
+    rounded: Rounded
 
     def rows_of(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Where these numbers stand; −1 for those without a vector."""
@@ -91,6 +100,12 @@ class EmbeddedIndex(Index):
         least = found.total() * self._settings.language_share
         return [language for language, count in found.most_common() if language and count >= least]
 
+    def models(self) -> Sequence[str]:
+        found: list[str] = [""]
+        while following := self._context.connection.exec_driver_sql(_FOLLOWING, (*self._here, found[-1])).scalar():
+            found.append(following)
+        return found[1:]
+
     def speakers(self) -> Collection[int]:
         return {speaker for speaker, count in self._state().speakers.items() if speaker and count > 1}
 
@@ -126,7 +141,7 @@ class EmbeddedIndex(Index):
         there = best[space.rows_of(best) >= 0]
         if not len(there):
             return np.full(len(numbers), np.nan)
-        return self._likeness(model, space, self._vectors(model, space, there).mean(axis=0), numbers)
+        return _likeness(space, space.rounded.at(space.rows_of(there)).mean(axis=0), numbers)
 
     def dimension(self, model: str) -> int | None:
         space = self._state(model).spaces[model]
@@ -148,8 +163,9 @@ class EmbeddedIndex(Index):
         if allowed is not None:
             rows = np.minimum(np.searchsorted(state.segments.columns.number, space.signs.numbers), len(allowed) - 1)
             mask = allowed[rows] & (state.segments.columns.number[rows] == space.signs.numbers)
-        near = np.sort(space.signs.nearest(wanted.vector, max(most, self._settings.rescored), mask))
-        likeness = self._likeness(wanted.model, space, _seen_apart(space, wanted.vector), near)
+        deep = max(most, self._settings.rescored, len(space.signs.numbers) // _RESCORED_OF)
+        near = np.sort(space.signs.nearest(wanted.vector, deep, mask))
+        likeness = _likeness(space, _seen_apart(space, wanted.vector), near)
         best = near if len(near) <= most else near[np.argpartition(-likeness, most)[:most]]
         return state.segments.rows_of(np.sort(best))
 
@@ -181,25 +197,7 @@ class EmbeddedIndex(Index):
         space = self._state(wanted.model).spaces.get(wanted.model)
         if space is None or wanted.vector is None or not len(space.signs.numbers):
             return np.full(len(numbers), np.nan)
-        return self._likeness(wanted.model, space, _seen_apart(space, wanted.vector), numbers)
-
-    def _likeness(
-        self, model: str, space: Space, query: NDArray[np.float32], numbers: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
-        """The cosine of vectors to one without what all have in common; NaN where there is no vector."""
-        likeness = np.full(len(numbers), np.nan)
-        there = np.flatnonzero(space.rows_of(numbers) >= 0)
-        length = float(np.linalg.norm(query))
-        if len(there) and length:
-            likeness[there] = self._vectors(model, space, numbers[there]) @ (query / length)
-        return likeness
-
-    def _vectors(self, model: str, space: Space, numbers: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Without what all have in common; one that is gone meanwhile is a row of zeros."""
-        if space.kept is not None:
-            return space.kept[space.rows_of(numbers)].astype(np.float32)
-        stored, nothing = self.vectors(model, numbers), np.zeros_like(space.signs.mean)
-        return centred(np.stack([stored.get(number, nothing) for number in numbers.tolist()]), space.signs.mean)
+        return _likeness(space, _seen_apart(space, wanted.vector), numbers)
 
     def _score(self, wanted: Wanted) -> Scored:
         if self._scored is None or self._scored[0] is not wanted:
@@ -276,44 +274,23 @@ class EmbeddedIndex(Index):
         space = state.spaces.get(model)
         known = len(space.signs.numbers) if space else 0
         newest = int(space.signs.numbers[-1]) if space and known else 0
-        fresh = list(self._fetched(_VECTORS, (*self._here, model, newest)))
-        if not fresh:
+        arrived = self._context.connection.exec_driver_sql(_ARRIVED, (*self._here, model, newest)).scalar_one()
+        if not arrived:
             return state if space else replace(state, spaces={**state.spaces, model: _nothing()})
-        arrived = sum(map(len, fresh))
         if space is None or arrived > 3 * known:
-            return replace(state, spaces={**state.spaces, model: self._built(model)})
-        for rows in fresh:
-            space = self._grown(space, rows)
+            space = self._begun(model, arrived + known)
+            newest = 0
+        for rows in self._fetched(_VECTORS, (*self._here, model, newest)):
+            space = _grown(space, rows)
         return replace(state, spaces={**state.spaces, model: space})
 
-    def _built(self, model: str) -> Space:
-        """From all vectors; what they have in common is known first, by some of them."""
-        numbers = [
-            int(number)
-            for (number,) in self._context.connection.exec_driver_sql(
-                "SELECT number FROM vectors WHERE tenant = ? AND project = ? AND model = ? ORDER BY number",
-                (*self._here, model),
-            )
-        ]
-        step = max(1, len(numbers) // _SAMPLE)
-        some = self._context.connection.exec_driver_sql(
-            _CHOSEN, (*self._here, model, json.dumps(numbers[::step][:_SAMPLE]))
-        ).all()
-        sample = _matrix([vector for _, vector in some])
-        space = Space(Signs(in_common(sample, len(numbers))), np.empty((0, sample.shape[1]), STORED))
-        for rows in self._fetched(_VECTORS, (*self._here, model, 0)):
-            space = self._grown(space, rows)
-        return space
-
-    def _grown(self, space: Space, rows: Sequence[Any]) -> Space:
-        numbers, vectors = np.array([row[0] for row in rows], np.int64), _matrix([row[1] for row in rows])
-        signs = space.signs.extended(numbers, vectors)
-        kept = space.kept
-        if kept is not None:
-            room = self._settings.vectors_in_memory_mb * 1_000_000
-            fits = kept.nbytes + vectors.nbytes // 2 <= room
-            kept = np.concatenate((kept, centred(vectors, signs.mean).astype(STORED))) if fits else None
-        return Space(signs, kept)
+    def _begun(self, model: str, count: int) -> Space:
+        """Without vectors yet; what they have in common is known first, by some of them."""
+        named = (*self._here, model)
+        numbers = [number for (number,) in self._context.connection.exec_driver_sql(_NUMBERS, named)]
+        some = json.dumps(numbers[:: max(1, count // _SAMPLE)][:_SAMPLE])
+        sample = _matrix([vector for _, vector in self._context.connection.exec_driver_sql(_CHOSEN, (*named, some))])
+        return Space(Signs(in_common(sample, count)), Rounded.of(np.empty((0, sample.shape[1]), np.float32)))
 
     def _fetched(self, statement: str, values: tuple[Any, ...]) -> Iterator[Sequence[Any]]:
         cursor = self._context.connection.exec_driver_sql(statement, values)
@@ -341,13 +318,30 @@ def _with_documents(state: State, fetched: Iterator[Sequence[Any]]) -> State:
     return State(segments, state.spaces, languages, speakers, threads, owners)
 
 
+def _grown(space: Space, rows: Sequence[Any]) -> Space:
+    numbers, vectors = np.array([row[0] for row in rows], np.int64), _matrix([row[1] for row in rows])
+    apart = Rounded.of(centred(vectors, space.signs.mean))
+    return Space(space.signs.extended(numbers, vectors), space.rounded.joined(apart))
+
+
+def _likeness(space: Space, query: NDArray[np.float32], numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The cosine of vectors to one without what all have in common; NaN where there is no vector."""
+    likeness = np.full(len(numbers), np.nan)
+    rows = space.rows_of(numbers)
+    there = np.flatnonzero(rows >= 0)
+    length = float(np.linalg.norm(query))
+    if len(there) and length:
+        likeness[there] = space.rounded.at(rows[there]) @ (query / length)
+    return likeness
+
+
 def _seen_apart(space: Space, vector: NDArray[np.float32]) -> NDArray[np.float32]:
     """A query's vector without what all vectors have in common."""
     return np.asarray(centred(vector, space.signs.mean)[0], np.float32)
 
 
 def _nothing() -> Space:
-    return Space(Signs(np.zeros(0, np.float32)), None)
+    return Space(Signs(np.zeros(0, np.float32)), Rounded.of(np.empty((0, 0), np.float32)))
 
 
 def _matrix(vectors: Sequence[bytes]) -> NDArray[np.float32]:

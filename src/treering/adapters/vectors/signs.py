@@ -37,6 +37,27 @@ def centred(vectors: NDArray[np.float32], mean: NDArray[np.float32]) -> NDArray[
     return np.asarray(np.divide(apart, lengths, out=np.zeros_like(apart), where=lengths > 0), np.float32)
 
 
+@dataclass(frozen=True)
+class Rounded:
+    """Vectors in 8-bit numbers, each with its own scale: what signs chose is ranked by these."""
+
+    numbers: NDArray[np.int8]
+    scales: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, vectors: NDArray[np.float32]) -> "Rounded":
+        scales = np.abs(vectors).max(axis=1, initial=0.0).astype(np.float32) / 127
+        safe = np.where(scales > 0, scales, 1.0)[:, np.newaxis]
+        return cls(np.rint(vectors / safe).astype(np.int8), scales)
+
+    def joined(self, other: "Rounded") -> "Rounded":
+        numbers = np.concatenate((self.numbers, other.numbers)) if len(self.numbers) else other.numbers
+        return Rounded(numbers, np.concatenate((self.scales, other.scales)))
+
+    def at(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        return self.numbers[rows].astype(np.float32) * self.scales[rows][:, np.newaxis]
+
+
 @dataclass
 class Signs:
     """The signs of all vectors of one model, in the order of their numbers."""
