@@ -25,7 +25,7 @@ _WITH_NEIGHBOURS = f"""
         SELECT number FROM documents
         WHERE tenant = %(tenant)s AND project = %(project)s AND thread = chosen.thread AND thread <> ''
         AND place BETWEEN chosen.place + {NEIGHBOURS[0]} AND chosen.place + {NEIGHBOURS[-1]}
-        LIMIT {len(NEIGHBOURS) + 1}
+        ORDER BY place LIMIT {len(NEIGHBOURS) + 1}
     ) AS beside
 """
 _READ = """
