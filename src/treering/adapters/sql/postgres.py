@@ -198,7 +198,8 @@ class Postgres:
         if self._nearby is None:
             self._nearby = nearby_in(context.connection)
         # Every look-up here has an index; of tables that were filled a moment ago the planner does not know yet.
-        context.connection.execute(select(func.set_config("enable_seqscan", "off", True)))
+        dear = (func.set_config(f"enable_{way}", "off", True) for way in ("seqscan", "bitmapscan", "sort"))
+        context.connection.execute(select(*dear))
         project = (context.scope.tenant, context.scope.project)
         return ServerIndex(context, self._remembered.setdefault(project, Remembered()), self._nearby)
 
