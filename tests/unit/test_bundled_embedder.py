@@ -155,9 +155,11 @@ for start in range(0, 10_000, 1_000):
     notes = [f"note {n}: the user wants project {n % 77} migrated" for n in range(start, start + 1_000)]
     embedder.documents(notes)
 assert "wordllama" not in sys.modules and "safetensors" not in sys.modules
-print(next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM")))
+try:  # Where there is a /proc, getrusage also counts what the process was before it became this one.
+    peak = next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM"))
+except OSError:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+print(peak)
 """
-    if not Path("/proc/self/status").exists():
-        pytest.skip("the peak of memory is read from /proc")
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
     assert int(done.stdout) < 100_000
