@@ -14,7 +14,7 @@ import tempfile
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from bench.peers.common import DATA, SETS, Row
+from bench.peers.trial import DATA, SETS, Row
 from bench.peers.embeddings import Embedder, model_folder, serving
 from bench.results import table, write_section
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.peers.common import LIMIT, run
+from bench.peers.trial import LIMIT, run
 from bench.peers.embeddings import Embedder, model_folder
 
 

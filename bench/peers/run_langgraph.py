@@ -7,7 +7,7 @@ from pathlib import Path
 
 from langgraph.store.sqlite import SqliteStore
 
-from bench.peers.common import LIMIT, run
+from bench.peers.trial import LIMIT, run
 from bench.peers.embeddings import DIMENSIONS, Embedder
 
 

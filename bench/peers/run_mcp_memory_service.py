@@ -16,7 +16,7 @@ from typing import Any
 from mcp_memory_service.services.memory_service import MemoryService
 from mcp_memory_service.storage.sqlite_vec import SqliteVecMemoryStorage
 
-from bench.peers.common import LIMIT, run
+from bench.peers.trial import LIMIT, run
 
 
 class McpMemoryService:

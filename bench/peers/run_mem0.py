@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mem0 import Memory
 
-from bench.peers.common import LIMIT, run
+from bench.peers.trial import LIMIT, run
 
 DIMENSIONS = 256
 

@@ -22,7 +22,7 @@ from typing import Any, Protocol, TypeVar
 
 from bench.results import percentile
 
-DATA = Path(os.environ.get("TREERING_BENCH_DATA", "/work/shared/bench"))
+DATA = Path(os.environ.get("TREERING_BENCH_DATA") or Path(__file__).parents[3] / "shared" / "bench")
 SETS = ("locomo", "realtalk", "longmemeval", "beam100k", "memdaily")
 LIMIT = 10
 LOOPBACK = ("127.0.0.1", "::1", "localhost", None, "")
