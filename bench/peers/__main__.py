@@ -14,8 +14,8 @@ import tempfile
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from bench.peers.trial import DATA, SETS, Row
 from bench.peers.embeddings import Embedder, model_folder, serving
+from bench.peers.trial import DATA, SETS, Row
 from bench.results import table, write_section
 
 ROOT = Path(__file__).parents[2]

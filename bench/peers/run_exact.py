@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.peers.trial import LIMIT, run
 from bench.peers.embeddings import Embedder, model_folder
+from bench.peers.trial import LIMIT, run
 
 
 class Exact:

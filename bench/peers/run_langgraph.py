@@ -7,8 +7,8 @@ from pathlib import Path
 
 from langgraph.store.sqlite import SqliteStore
 
-from bench.peers.trial import LIMIT, run
 from bench.peers.embeddings import DIMENSIONS, Embedder
+from bench.peers.trial import LIMIT, run
 
 
 class LangGraph:
