@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.integration.crew import Crew
+from tests.integration.model_server import ModelServer, model_server
 
 
 @pytest.fixture
@@ -13,3 +14,9 @@ def crew() -> Iterator[Crew]:
     with Crew() as crew:
         yield crew
         assert crew.told("failed") == []
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with model_server() as server:
+        yield server
