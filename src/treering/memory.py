@@ -13,12 +13,13 @@ from treering.archive.restore import Imported, import_lines, lines_of
 from treering.core.episodes import Episode
 from treering.core.errors import NotFound
 from treering.core.history import Action, HistoryEntry
+from treering.core.messages import Role
 from treering.core.phases import Phase
 from treering.core.queries import KnowledgeFilter, TurnFilter
 from treering.core.records import Knowledge
 from treering.core.scope import Scope
 from treering.core.settings import Settings
-from treering.core.turns import Role, Turn
+from treering.core.turns import Turn
 from treering.health.doctor import Report, examine
 from treering.health.stats import Stats, stats
 from treering.learn.history import history, note

@@ -8,10 +8,10 @@ from treering.core.events import EventKind
 from treering.core.graph import EdgeKind, NodeKind
 from treering.core.history import Action
 from treering.core.jobs import JobState
+from treering.core.messages import Role
 from treering.core.patterns import PatternCategory, PatternStatus
 from treering.core.records import Level, Source
 from treering.core.scope import Visibility
-from treering.core.turns import Role
 from treering.core.values import FilePaths, Instant, Keys, Label, Labels, Share, Value
 
 

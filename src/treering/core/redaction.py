@@ -16,6 +16,7 @@ from pydantic import AwareDatetime, BaseModel
 from treering.core.episodes import Artifact
 from treering.core.errors import SecretRefused
 from treering.core.history import Revision
+from treering.core.messages import ImagePart
 from treering.core.payloads import Payload
 from treering.core.secrets import redact, scan
 from treering.core.values import LABEL_BYTES, FrozenDict, Value
@@ -26,8 +27,12 @@ V = TypeVar("V", bound=Value)
 _NAMES = frozenset(
     {"id", "session", "owner", "call_id", "record", "entity", "origin", "target", "node", "subject", "key"}
 )
-# A hash, which is checked to be one, and the snapshot of a value that went through here before.
-_CLEAN: Mapping[type[Value], frozenset[str]] = {Artifact: frozenset({"digest"}), Revision: frozenset({"before"})}
+# A hash, which is checked to be one; the snapshot of a value that went through here before; pixels.
+_CLEAN: Mapping[type[Value], frozenset[str]] = {
+    Artifact: frozenset({"digest"}),
+    Revision: frozenset({"before"}),
+    ImagePart: frozenset({"data"}),
+}
 _TEXTLESS = (bool, int, float, Decimal, date, time, timedelta, UUID, Enum, type(None))
 _SERIES = (tuple, list, set, frozenset)
 

@@ -2,15 +2,9 @@
 
 from enum import StrEnum
 
+from treering.core.messages import Body, Role
 from treering.core.scope import Visibility
 from treering.core.values import EMPTY, Count, FrozenMap, Instant, Key, Label, Record, Text, Value
-
-
-class Role(StrEnum):
-    USER = "user"
-    ASSISTANT = "assistant"
-    SYSTEM = "system"
-    TOOL = "tool"
 
 
 class ToolCall(Value):
@@ -29,7 +23,10 @@ class ToolResult(Value):
 
 
 class Turn(Record):
-    """One message: said at `at`, stored at `recorded_at`, at place `seq` of its session."""
+    """One message: said at `at`, stored at `recorded_at`, at place `seq` of its session.
+
+    `body` holds its parts where it is more than a text, a call or a result.
+    """
 
     session: Key
     seq: Count = 0
@@ -42,6 +39,7 @@ class Turn(Record):
     visibility: Visibility = Visibility.PROJECT
     tool_calls: tuple[ToolCall, ...] = ()
     tool_result: ToolResult | None = None
+    body: Body | None = None
     tainted: bool = False
     language: Label | None = None
     metadata: FrozenMap = EMPTY

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from treering.core.language.folding import fold
 from treering.core.language.marks import asks
 from treering.core.language.terms import QueryTerm, code_of, codes_of, query_terms
+from treering.core.messages import Role
 from treering.core.settings import RecallSettings
-from treering.core.turns import Role
 from treering.retrieve.kinds import Kind, kind_of
 from treering.retrieve.time_words import TimeKind, TimeWords, read_times
 

@@ -1,0 +1,137 @@
+"""What is said in a conversation, in one form for every provider: a role, and the parts a message is made of."""
+
+import json
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from treering.core.values import EMPTY, Count, FrozenMap, Instant, Json, Key, Label, Text, Value, thaw
+
+
+class Role(StrEnum):
+    USER = "user"
+    ASSISTANT = "assistant"
+    SYSTEM = "system"
+    TOOL = "tool"
+
+
+class Format(StrEnum):
+    """The shapes in which messages come and go."""
+
+    PLAIN = "plain"
+    CHAT = "chat"
+    RESPONSES = "responses"
+    ANTHROPIC = "anthropic"
+
+
+class TextPart(Value):
+    """Words. In a stored turn `text` may be None: the part is then the turn's own text."""
+
+    kind: Literal["text"] = "text"
+    text: Text | None
+    extra: FrozenMap = EMPTY
+
+
+class ImagePart(Value):
+    """A picture: its bytes in base64, or where it lies. Sizes are in pixels, where they are known."""
+
+    kind: Literal["image"] = "image"
+    data: Text | None = None
+    url: Text | None = None
+    media_type: Label | None = None
+    detail: Label | None = None
+    width: Count | None = None
+    height: Count | None = None
+    extra: FrozenMap = EMPTY
+
+
+class OtherPart(Value):
+    """Anything else a provider sends, as it was: reasoning, audio, documents, searches of the provider's own."""
+
+    kind: Literal["other"] = "other"
+    type: Label
+    data: FrozenMap = EMPTY
+
+
+class CallPart(Value):
+    """The agent asks for a tool. `arguments` are as they came: an object, or the text of one."""
+
+    kind: Literal["call"] = "call"
+    id: Key
+    name: Label
+    arguments: Json = EMPTY
+    extra: FrozenMap = EMPTY
+
+    @property
+    def arguments_text(self) -> str:
+        return self.arguments if isinstance(self.arguments, str) else json.dumps(thaw(self.arguments))
+
+
+class ResultPart(Value):
+    """What a tool answered to the call with this id."""
+
+    kind: Literal["result"] = "result"
+    call_id: Key
+    parts: tuple[Annotated[TextPart | ImagePart | OtherPart, Field(discriminator="kind")], ...] = ()
+    is_error: bool = False
+    extra: FrozenMap = EMPTY
+
+
+Part = Annotated[TextPart | ImagePart | OtherPart | CallPart | ResultPart, Field(discriminator="kind")]
+
+
+class Body(Value):
+    """A message without its name and date. `extra` holds what only the format it came from (`origin`) understands."""
+
+    parts: tuple[Part, ...] = ()
+    origin: Format = Format.PLAIN
+    extra: FrozenMap = EMPTY
+
+
+class Message(Body):
+    """One message. Without an `id` or a moment it gets them when it is added to a conversation."""
+
+    id: Key | None = None
+    role: Role
+    at: Instant | None = None
+    speaker: Label | None = None
+
+    @classmethod
+    def of(cls, role: Role | str, text: str, **fields: object) -> "Message":
+        """A message that is only text."""
+        return cls.make(role=role, parts=(TextPart.make(text=text),), **fields)
+
+    @property
+    def calls(self) -> tuple[CallPart, ...]:
+        return tuple(part for part in self.parts if isinstance(part, CallPart))
+
+    @property
+    def results(self) -> tuple[ResultPart, ...]:
+        return tuple(part for part in self.parts if isinstance(part, ResultPart))
+
+    @property
+    def is_error(self) -> bool:
+        return any(result.is_error for result in self.results)
+
+    @property
+    def text(self) -> str:
+        """What a person would read of it: words, calls with their arguments, what tools answered."""
+        return "\n".join(filter(None, _readable(self.parts)))
+
+
+def _readable(parts: tuple[Part, ...]) -> Iterator[str]:
+    for part in parts:
+        if isinstance(part, TextPart):
+            yield part.text or ""
+        elif isinstance(part, CallPart):
+            yield f"{part.name}({_short(part.arguments)})"
+        elif isinstance(part, ResultPart):
+            yield from _readable(part.parts)
+
+
+def _short(arguments: object) -> str:
+    if isinstance(arguments, Mapping):
+        return ", ".join(f"{name}={value}" for name, value in thaw(arguments).items())
+    return str(arguments)
