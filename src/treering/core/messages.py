@@ -30,7 +30,7 @@ class TextPart(Value):
     """Words. In a stored turn `text` may be None: the part is then the turn's own text."""
 
     kind: Literal["text"] = "text"
-    text: Text | None
+    text: Text | None = None
     extra: FrozenMap = EMPTY
 
 

@@ -190,7 +190,7 @@ def thaw(value: Any) -> Any:
 def _frozen_mapping(value: Any) -> Any:
     if not isinstance(value, Mapping):
         raise ValueError("should be a mapping")
-    return FrozenDict(value)
+    return FrozenDict(value) if value else EMPTY
 
 
 Text = Annotated[str, AfterValidator(_storable), _within(TEXT_BYTES, "a text")]

@@ -1,0 +1,54 @@
+"""Keeps how an item differs from what we would write ourselves, so that it can be given back exactly as it came."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from treering.core.messages import CallPart, ImagePart, Message, ResultPart, TextPart
+from treering.core.values import thaw
+
+V = TypeVar("V", Message, TextPart, ImagePart, CallPart, ResultPart)
+
+
+def exact(value: V, item: dict[str, Any], write: Callable[[V], dict[str, Any]], key: str = "patch") -> V:
+    """`value`, with `extra[key]` holding what turns `write(value)` into `item`; as it is where they are equal."""
+    patch = difference(write(value), item)
+    return value.replace(extra={**value.extra, key: {**value.extra.get(key, {}), **patch}}) if patch else value
+
+
+def difference(made: Any, item: Any) -> dict[str, Any]:
+    """What turns `made` into `item`, two objects or two lists of one length: empty where they are equal.
+
+    `set` holds other and further entries, `unset` names those that are missing, `in` holds differences further down.
+    """
+    ours, theirs = _entries(made), _entries(item)
+    changed = {key: entry for key, entry in theirs.items() if key not in ours or ours[key] != entry}
+    inside = {key: difference(ours[key], entry) for key, entry in changed.items() if _alike(ours.get(key), entry)}
+    patch = {
+        "set": {key: entry for key, entry in changed.items() if key not in inside},
+        "unset": [key for key in ours if key not in theirs],
+        "in": inside,
+    }
+    return {name: entries for name, entries in patch.items() if entries}
+
+
+def patched(made: Any, patch: Any) -> Any:
+    """`made` with a difference applied; as it is where it has become another kind of thing since."""
+    if not isinstance(patch, Mapping) or not isinstance(made, (dict, list)):
+        return made
+    unset, further, inside = patch.get("unset"), patch.get("set"), patch.get("in")
+    entries = {key: entry for key, entry in _entries(made).items() if not unset or key not in unset}
+    entries |= thaw(further) if isinstance(further, Mapping) else {}
+    for key, inner in inside.items() if isinstance(inside, Mapping) else ():
+        if key in entries:
+            entries[key] = patched(entries[key], inner)
+    return list(entries.values()) if isinstance(made, list) else entries
+
+
+def _entries(value: dict[str, Any] | list[Any]) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {str(place): entry for place, entry in enumerate(value)}
+
+
+def _alike(ours: Any, theirs: Any) -> bool:
+    if isinstance(ours, list) and isinstance(theirs, list):
+        return len(ours) == len(theirs)
+    return isinstance(ours, dict) and isinstance(theirs, dict)
