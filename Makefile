@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 
 .DEFAULT_GOAL := help
 .PHONY: help run test check format bench bench-store bench-postgres bench-secrets bench-startup bench-retrieval \
-        bench-weights bench-query-kinds bench-peers bench-search clean
+        bench-weights bench-query-kinds bench-cues bench-peers bench-search bench-working bench-tokens clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 27
@@ -44,7 +44,7 @@ format: $(VENV)/.dev  ## rewrite the code in the house format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: bench-store bench-postgres bench-secrets bench-startup bench-search bench-retrieval bench-weights bench-query-kinds bench-peers  ## measure every figure in bench/RESULTS.md
+bench: bench-store bench-postgres bench-secrets bench-startup bench-tokens bench-working bench-search bench-retrieval bench-weights bench-query-kinds bench-cues bench-peers  ## measure every figure in bench/RESULTS.md
 
 bench-store: $(VENV)/.bench  ## embedded engine up to 1,000,000 records
 	$(BIN)/python -m bench.store
@@ -57,6 +57,12 @@ bench-secrets: $(VENV)/.bench  ## secret detection, both ways
 
 bench-startup: $(VENV)/.bench  ## import and command start-up
 	$(BIN)/python -m bench.startup
+
+bench-tokens: $(VENV)/.bench  ## token counts against real vocabularies (VOCABULARIES=directory), and what counting costs
+	$(BIN)/python -m bench.tokens $(if $(VOCABULARIES),--vocabularies $(VOCABULARIES))
+
+bench-working: $(VENV)/.bench  ## working memory: variables, outputs, prompts, saves
+	$(BIN)/python -m bench.working
 
 bench-search: $(VENV)/.bench  ## search as the store grows to 1,000,000 records, and on PostgreSQL
 	$(BIN)/python -m bench.search_speed
@@ -71,6 +77,9 @@ bench-weights: $(VENV)/.bench  ## how the weights of the fusion are learned
 
 bench-query-kinds: $(VENV)/.bench  ## query kinds and time words
 	$(BIN)/python -m bench.query_kinds
+
+bench-cues: $(VENV)/.bench  ## what messages are by their words, and where subjects change
+	$(BIN)/python -m bench.cues
 
 bench-peers: $(VENV)/.bench  ## other memory libraries on the same sets
 	$(BIN)/python -m bench.peers

@@ -28,6 +28,7 @@ from treering.ports.blobs import Blobs
 from treering.ports.clock import Clock, NewId
 from treering.ports.models import Models
 from treering.ports.store import Store
+from treering.ports.tokens import Tokenizer
 
 if TYPE_CHECKING:
     from treering.adapters.sql.salvage import Salvaged
@@ -84,6 +85,7 @@ def open(
         blobs=store.blobs,
         worker=worker,
         models=models,
+        tokenizers=_tokenizer,
         clock=clock,
         new_id=new_id,
         open_embedded=lambda path: open_store(str(path), None, chosen),
@@ -196,7 +198,12 @@ def _handlers(store: Store, models: Models, settings: Settings, clock: Clock) ->
 
         do_embedding(scope, store, job, clock, models=models, settings=settings)
 
-    return {"sweep_blobs": partial(_sweep_blobs, store), "embed": embed}
+    def summarise(scope: Scope, job: Job, _moment: datetime) -> None:
+        from treering.session.conversation.summarising import do_summaries
+
+        do_summaries(scope, store, job, clock, models=models, settings=settings.conversation)
+
+    return {"sweep_blobs": partial(_sweep_blobs, store), "embed": embed, "summarise_removed": summarise}
 
 
 def _models(settings: Settings) -> Models:
@@ -204,6 +211,12 @@ def _models(settings: Settings) -> Models:
     from treering.adapters.models.choosing import ChosenModels
 
     return ChosenModels(settings, os.environ)
+
+
+def _tokenizer(name: str) -> Tokenizer:
+    from treering.adapters.tokenizers import tokenizer
+
+    return tokenizer(name)
 
 
 def _sweep_blobs(store: Store, scope: Scope, job: Job, moment: datetime) -> None:

@@ -1,6 +1,6 @@
 """Memory: the verbs every door calls. It delegates; the rooms do the work."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
@@ -19,7 +19,9 @@ from treering.core.queries import KnowledgeFilter, TurnFilter
 from treering.core.records import Knowledge
 from treering.core.scope import Scope
 from treering.core.settings import Settings
+from treering.core.tokens import CountTokens
 from treering.core.turns import Turn
+from treering.core.values import LABELS
 from treering.health.doctor import Report, examine
 from treering.health.stats import Stats, stats
 from treering.learn.history import history, note
@@ -29,12 +31,18 @@ from treering.ports.blobs import Blobs
 from treering.ports.clock import Clock, NewId
 from treering.ports.models import Models
 from treering.ports.store import Store
+from treering.ports.tokens import Tokenizer
 from treering.retrieve.answer import Answer
 from treering.retrieve.request import ALL_KNOWLEDGE, ALL_TURNS, Recall, standing
 from treering.session.turns import add_turn
 
 if TYPE_CHECKING:
     from treering.inject.pack import Packed
+    from treering.session.conversation.conversation import Conversation
+    from treering.session.conversation.held import FoundAgain
+    from treering.session.conversation.views import Happened
+    from treering.session.working.pruning import Step
+    from treering.session.working.task import Task
 
 
 @dataclass(frozen=True)
@@ -45,6 +53,7 @@ class Ports:
     blobs: Blobs
     worker: Worker
     models: Models
+    tokenizers: Callable[[str], Tokenizer]
     clock: Clock
     new_id: NewId
     open_embedded: OpenEmbedded
@@ -85,6 +94,48 @@ class Memory:
         chosen = self._ports.new_id() if id is None else id
         said = {"session": session, "role": role, "text": text, **fields}
         return add_turn(self.scope, self.store, self._ports.clock(), id=chosen, at=at, **said)
+
+    def conversation(
+        self,
+        id: str,
+        *,
+        model: str | None = None,
+        limit: int | None = None,
+        max_tokens: int | None = None,
+        max_messages: int | None = None,
+        keep_recent: int | None = None,
+        strategy: str | None = None,
+        oversize: str | None = None,
+        at_task_boundary: bool | None = None,
+        tokenizer: Tokenizer | str | None = None,
+        on_event: "Callable[[Happened], None]" = lambda _happened: None,
+    ) -> "Conversation":
+        """A conversation with a model: all of it is kept, what fits is sent. Its turns are the session's of this id.
+
+        Without a model it goes on under the rules it was held under before.
+        """
+        from treering.session.conversation.opening import open_conversation
+
+        rules = {
+            "limit": limit,
+            "max_tokens": max_tokens,
+            "max_messages": max_messages,
+            "keep_recent": keep_recent,
+            "strategy": strategy,
+            "oversize": oversize,
+            "at_task_boundary": at_task_boundary,
+        }
+        return open_conversation(
+            self.scope,
+            self._ports,
+            self.settings,
+            id=id,
+            model=model,
+            rules=rules,
+            tokenizer=tokenizer,
+            find=self._find_removed,
+            on_event=on_event,
+        )
 
     def recall(
         self,
@@ -128,6 +179,27 @@ class Memory:
         found = self.recall(query, phase=phase, **{"limit": self.settings.pack.results, "thorough": False, **options})
         chosen = None if phase is None else Phase.named(phase)
         return pack(found.hits, phase=chosen, budget=budget, settings=self.settings.pack)
+
+    def task(
+        self,
+        description: str | None = None,
+        *,
+        id: str | None = None,
+        model: str | None = None,
+        count: CountTokens | None = None,
+        on_event: "Callable[[Step], None] | None" = None,
+        **context: Any,
+    ) -> "Task":
+        """A task's working memory: new with a description, else resumed from its latest save by `id`.
+
+        `model` or `count` says how many tokens a text takes; `on_event` hears each step of pruning; `context` is what
+        `load_task_context` takes: goals, constraints, success_criteria, plan, system.
+        """
+        from treering.session.working.opening import Desk, open_task
+
+        ports, settings = self._ports, self.settings
+        desk = Desk(self.store, settings, ports.clock, ports.new_id, self.recall, ports.tokenizers)
+        return open_task(self.scope, desk, description, id=id, model=model, count=count, on_event=on_event, **context)
 
     def get(self, id: str) -> Knowledge | Turn | Episode:
         """The record, turn or episode with this id, also when it was superseded; forgotten ones are not found."""
@@ -233,6 +305,21 @@ class Memory:
         """Let go of the database and the models. Everything acknowledged is stored already."""
         self.store.close()
         self._ports.models.close()
+
+    def _find_removed(self, query: str, session: str, ids: Sequence[str]) -> "FoundAgain":
+        """Look among some turns of a session, by their meaning too where that takes no service."""
+        from treering.retrieve.embed import embed_where_local
+        from treering.session.conversation.held import FoundAgain
+
+        if not ids:
+            return FoundAgain(())
+        embed_where_local(self.scope, self.store, self._ports.clock, self.models, self.settings)
+        where = TurnFilter(sessions=(session,), ids=tuple(ids) if len(ids) <= LABELS else ())
+        limit = self.settings.conversation.recall_messages if where.ids else self.settings.recall.candidates
+        answer = self.recall(query, knowledge=None, turns=where, limit=limit, thorough=False)
+        wanted = frozenset(ids)
+        turns = (hit.record for hit in answer if isinstance(hit.record, Turn) and hit.id in wanted)
+        return FoundAgain(tuple(turns), answer.missing)
 
     def _note(self, action: Action, **detail: object) -> None:
         note(self.scope, self.store, self._ports.clock(), self._ports.new_id(), action, **detail)

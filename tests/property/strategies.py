@@ -26,6 +26,7 @@ from treering.core.values import (
     Json,
     Key,
     Label,
+    Positive,
     Record,
     Share,
     Text,
@@ -96,6 +97,7 @@ _WIDE: tuple[tuple[Any, st.SearchStrategy[Any]], ...] = (
     (Instant, moments),
     (Share, shares),
     (Count, counts),
+    (Positive, counts.map(lambda count: count + 1)),
     (Json, json_values),
     (FrozenMap, json_objects),
     (Vector, st.lists(numbers, max_size=FEW).map(tuple)),
@@ -117,12 +119,13 @@ _NARROW: tuple[tuple[Any, st.SearchStrategy[Any]], ...] = (
     (Instant, st.sampled_from([datetime(2026, 1, day, tzinfo=UTC) for day in (1, 2, 3)])),
     (Share, st.sampled_from((0.0, 0.25, 0.5, 1.0))),
     (Count, st.integers(1, 3)),
+    (Positive, st.integers(1, 3)),
     (Json, st.none()),
     (FrozenMap, st.just({})),
     *(
         (alias, strategy)
         for alias, strategy in _WIDE
-        if alias not in (Key, Label, FilePath, Text, Instant, Share, Count)
+        if alias not in (Key, Label, FilePath, Text, Instant, Share, Count, Positive)
     ),
 )
 _UNIVERSES = {"wide": _WIDE, "narrow": _NARROW}

@@ -68,5 +68,9 @@ class PluginFailed(TreeringError):
     """A plug-in that is installed cannot be loaded."""
 
 
+class ContextTooLarge(TreeringError):
+    """What must be sent does not fit into the model's window."""
+
+
 class ModelUnavailable(TreeringError):
     """A model cannot be reached, refused, or answered what cannot be used; results are given without it."""

@@ -56,16 +56,18 @@ class OtherPart(Value):
 
 
 class CallPart(Value):
-    """The agent asks for a tool. `arguments` are as they came: an object, or the text of one."""
+    """The agent asks for a tool. `arguments` are as they came: an object, the text of one, or None."""
 
     kind: Literal["call"] = "call"
     id: Key
     name: Label
-    arguments: Json = EMPTY
+    arguments: Json = None
     extra: FrozenMap = EMPTY
 
     @property
     def arguments_text(self) -> str:
+        if self.arguments is None:
+            return "{}"
         return self.arguments if isinstance(self.arguments, str) else json.dumps(thaw(self.arguments))
 
 
@@ -134,4 +136,4 @@ def _readable(parts: tuple[Part, ...]) -> Iterator[str]:
 def _short(arguments: object) -> str:
     if isinstance(arguments, Mapping):
         return ", ".join(f"{name}={value}" for name, value in thaw(arguments).items())
-    return str(arguments)
+    return "" if arguments is None else str(arguments)

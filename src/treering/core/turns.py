@@ -2,9 +2,21 @@
 
 from enum import StrEnum
 
+from treering.core.contexts import ContextState
 from treering.core.messages import Body, Role
 from treering.core.scope import Visibility
-from treering.core.values import EMPTY, Count, FrozenMap, Instant, Key, Label, Record, Text, Value
+from treering.core.values import (
+    EMPTY,
+    Count,
+    FrozenMap,
+    Instant,
+    Key,
+    Label,
+    Record,
+    Text,
+    Value,
+    without_objects_naming,
+)
 
 
 class ToolCall(Value):
@@ -60,7 +72,7 @@ class SessionKind(StrEnum):
 
 
 class Session(Record):
-    """A run of turns and events."""
+    """A run of turns and events. `context` is the window of a conversation that is held with a model."""
 
     version: Count = 1
     kind: SessionKind = SessionKind.CHAT
@@ -73,4 +85,10 @@ class Session(Record):
     ended_at: Instant | None = None
     turns: Count = 0
     commit: Label | None = None
+    context: ContextState | None = None
     metadata: FrozenMap = EMPTY
+
+    def without_words_of(self, turn: str, seq: int) -> "Session":
+        """The same session, with nothing in it that quotes the turn at this place: no summary, no object naming it."""
+        context = None if self.context is None else self.context.without_words_of(seq)
+        return self.replace(context=context, metadata=without_objects_naming(turn, self.metadata))

@@ -187,6 +187,23 @@ def thaw(value: Any) -> Any:
     return value
 
 
+def without_objects_naming(name: str, value: Any) -> Any:
+    """JSON without the objects in it that hold `name` as a value, and without what stands under it as a key."""
+    if isinstance(value, Mapping):
+        return {
+            key: without_objects_naming(name, item)
+            for key, item in value.items()
+            if key != name and not _names(name, item)
+        }
+    if isinstance(value, (tuple, list)):
+        return [without_objects_naming(name, item) for item in value if not _names(name, item)]
+    return value
+
+
+def _names(name: str, item: Any) -> bool:
+    return isinstance(item, Mapping) and name in item.values()
+
+
 def _frozen_mapping(value: Any) -> Any:
     if not isinstance(value, Mapping):
         raise ValueError("should be a mapping")
@@ -203,6 +220,7 @@ Keys = Annotated[tuple[Key, ...], AfterValidator(_distinct), Field(max_length=LA
 Instant = Annotated[AwareDatetime, AfterValidator(_utc)]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Count = Annotated[int, Field(ge=0, lt=2**63)]
+Positive = Annotated[int, Field(ge=1, lt=2**63)]
 Json = Annotated[Any, BeforeValidator(_freeze), PlainSerializer(thaw)]
 FrozenMap = Annotated[Any, BeforeValidator(_frozen_mapping), PlainSerializer(thaw, return_type=dict[str, Any])]
 

@@ -157,7 +157,19 @@ class Turns(Log[Turn, TurnFilter], Searchable[Turn, TurnFilter], Removable, Prot
     """Turns get their place in the session (`seq`) from the store, which opens the session where it is new."""
 
 
+@dataclass(frozen=True, slots=True)
+class Pulse:
+    """Changes whenever a session does: its version, and how many turns it was given."""
+
+    version: int
+    turns: int
+
+
 class Sessions(Readable[Session, SessionFilter], Protocol):
+    def pulse(self, id: str) -> Pulse | None:
+        """What tells whether a session changed, without reading it. Taking a turn away makes a new version of it."""
+        ...
+
     def open(self, session: Session) -> Session:
         """The session with this id: as it stands, or newly stored."""
         ...

@@ -94,6 +94,18 @@ def do_embedding(scope: Scope, store: Store, job: Job, clock: Clock, *, models: 
     embed_all(scope, store, clock(), embedder, settings.embedder, between=keep)
 
 
+def embed_where_local(scope: Scope, store: Store, clock: Clock, models: Models, settings: Settings) -> None:
+    """Embed what has no vector, for some seconds, where the model answers in this process; otherwise leave it."""
+    try:
+        with store.reading(scope, clock()) as tx:
+            embedder = models.embedder(tx.index.models(), hurried=True)
+        if embedder.local:
+            until = monotonic() + settings.embedder.slice_seconds
+            embed_all(scope, store, clock(), embedder, settings.embedder, between=lambda _done: monotonic() < until)
+    except ModelUnavailable as exc:
+        models.failed("embedder", exc)
+
+
 def coverage(scope: Scope, store: Store, now: datetime, model: str) -> Coverage:
     with store.reading(scope, now) as tx:
         return tx.index.coverage(model)

@@ -1,10 +1,11 @@
 """Turns and episodes: appended, never rewritten. Sessions hold the turns."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import case
+from sqlalchemy import case, select
 
 from treering.adapters.sql.codec import primitive
 from treering.adapters.sql.context import Context
@@ -15,8 +16,8 @@ from treering.core.episodes import Episode, EpisodeLifecycle
 from treering.core.errors import Conflict
 from treering.core.history import Action
 from treering.core.turns import Session, Turn
-from treering.core.values import EMPTY
-from treering.ports.store import Detail
+from treering.core.values import EMPTY, is_storable
+from treering.ports.store import Detail, Pulse
 
 
 class SessionRecords(Writes[Session]):
@@ -32,6 +33,21 @@ class SessionRecords(Writes[Session]):
         stored = self._clean(session)
         self._insert([stored], Action.CREATE)
         return stored
+
+    def pulse(self, id: str) -> Pulse | None:
+        if not is_storable(id):
+            return None
+        stored = self._table.c
+        statement = select(stored.version, stored.turns).where(self._visible(), stored.id == id)
+        found = self._context.connection.execute(statement).first()
+        return None if found is None else Pulse(*found)
+
+    def forget_words_of(self, row: Mapping[Any, Any]) -> None:
+        """A turn is taken away: make a new version of its session, which quotes it nowhere."""
+        stored = self._row(row["session"], lock=True)
+        if stored is not None:
+            session = self._decode(stored)
+            self.update(session.without_words_of(row["id"], row["seq"]))
 
     def create_many(self, values: Iterable[Session], action: Action = Action.CREATE) -> int:
         return LogRecords(SESSIONS, self._context).create_many(values, action)
@@ -106,6 +122,11 @@ class TurnRecords(LogRecords[Turn], Removals[Turn]):
         row = self._locked(id)
         super().purge(id)
         self._derivation.refresh_beside(row["session"], row["seq"])
+        self._sessions.forget_words_of(row)
+
+    def _mark(self, row: Mapping[Any, Any], deleted_at: datetime | None, action: Action) -> None:
+        super()._mark(row, deleted_at, action)
+        self._sessions.forget_words_of(row)
 
     def _place(self, turns: Sequence[Turn]) -> list[Turn]:
         free = self._sessions.reserve(turns)

@@ -8,11 +8,12 @@ import typer
 
 from treering import __version__
 from treering.interfaces.cli import carry, demo, doctor, embed, find, keep, put_right, search
+from treering.interfaces.cli.context.command import context
 from treering.interfaces.cli.door import ExitCode, leave, run
 
 VERBS: tuple[tuple[str, tuple[Callable[..., None], ...]], ...] = (
     ("Keep", (keep.remember, keep.turn)),
-    ("Find", (search.search, find.get, find.history, find.stats)),
+    ("Find", (search.search, find.get, find.history, find.stats, context)),
     (
         "Put right",
         (put_right.confirm, put_right.correct, put_right.flag, put_right.pin, put_right.forget, put_right.undo),
@@ -43,13 +44,13 @@ def _tell_version(wanted: bool) -> None:
 
 @app.callback(invoke_without_command=True)
 def treering(
-    context: typer.Context,
+    invoked: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", help="Show the version and leave.", callback=_tell_version, is_eager=True)
     ] = False,
 ) -> None:
-    if context.invoked_subcommand is None:
-        print(context.get_help())
+    if invoked.invoked_subcommand is None:
+        print(invoked.get_help())
 
 
 def main() -> None:

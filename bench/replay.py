@@ -1,0 +1,161 @@
+"""Real long sessions through each strategy: does the window stay within its limit, and hold what is needed next?
+
+A session's events become messages; after every few of them a request is built. At each request, of the files and
+identifiers that the next messages mention and that were mentioned before, how many stand in the window (markers and
+their summaries included)? Sessions of one day in a row make the longer histories: an agent that is never restarted.
+"""
+
+import argparse
+import gzip
+import json
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import treering
+from bench.results import table, write_section
+from treering.core.messages import CallPart, Message, ResultPart, Role, TextPart
+from treering.session.conversation.context import Context, orphaned
+from treering.session.names import names_in
+
+EVENTS = Path(__file__).parents[2] / "shared" / "bench" / "agent_sessions" / "events.jsonl.gz"
+LIMITS = (32_000, 64_000, 128_000)
+WAYS: dict[str, dict[str, Any]] = {
+    "rolling_window": {"strategy": "rolling_window"},
+    "importance": {"strategy": "importance"},
+    "hybrid": {"strategy": "hybrid"},
+    "hybrid, 50 messages": {"strategy": "hybrid", "max_messages": 50},
+}
+CHUNK = 10
+"""Messages between two requests."""
+AHEAD = 30
+"""Messages whose names are needed after a request."""
+
+
+@dataclass
+class Outcome:
+    """What the requests of one strategy at one limit were like."""
+
+    requests: int = 0
+    pruned: int = 0
+    over: int = 0
+    orphans: int = 0
+    kept: list[float] = field(default_factory=list)
+    """Of each history: the share of what was needed that stood in the window, where something had left."""
+    fullest: float = 0.0
+
+
+def sessions() -> dict[str, list[Message]]:
+    """Each recorded session as messages, in order."""
+    events = defaultdict(list)
+    with gzip.open(EVENTS, "rt") as lines:
+        for line in lines:
+            event = json.loads(line)
+            events[event["session"]].append(event)
+    ordered = sorted(events, key=lambda session: events[session][0]["ts"])
+    return {session: [_message(each) for each in sorted(events[session], key=_place)] for session in ordered}
+
+
+def _place(event: dict[str, Any]) -> int:
+    return int(event["seq"])
+
+
+def _message(event: dict[str, Any]) -> Message:
+    kind, said = event["kind"], TextPart(text=(event.get("text") or "").replace("\0", ""))
+    if kind == "tool_use":
+        call = CallPart.make(id=event["id"], name=event["tool"], arguments=event["input"])
+        return Message(role=Role.ASSISTANT, parts=(call,), at=event["ts"])
+    if kind == "tool_result":
+        result = ResultPart(call_id=event["id"], parts=(said,), is_error=bool(event.get("is_error")))
+        return Message(role=Role.TOOL, parts=(result,), at=event["ts"])
+    role = Role.USER if kind == "user_text" else Role.ASSISTANT
+    return Message(role=role, parts=(said,), at=event["ts"])
+
+
+def histories(recorded: dict[str, list[Message]]) -> list[list[Message]]:
+    """The sessions, and the days made of several of them."""
+    days = defaultdict(list)
+    for session in recorded:
+        days[session[:10]].append(session)
+    joined = [[each for session in day for each in recorded[session]] for day in days.values() if len(day) > 1]
+    return [*recorded.values(), *joined]
+
+
+def replay(history: Sequence[Message], limit: int, way: dict[str, Any], outcome: Outcome) -> None:
+    """One history, from its first message to its last."""
+    names = [names_in(message.text) for message in history]
+    shares: list[float] = []
+    now = [history[0].at]
+
+    def clock() -> datetime:
+        return now[0] or datetime.now(UTC)
+
+    place = tempfile.TemporaryDirectory()
+    with place as folder, treering.open(Path(folder) / "memory.db", project="bench", clock=clock) as memory:
+        talk = memory.conversation("replay", model="gpt-4o", limit=limit, oversize="truncate", **way)
+        for end in range(CHUNK, len(history) + CHUNK, CHUNK):
+            talk.extend(history[end - CHUNK : end])
+            now[0] = history[min(end, len(history)) - 1].at
+            built = talk.build()
+            outcome.requests += 1
+            outcome.over += built.tokens > built.max_tokens
+            outcome.orphans += len(orphaned(built.messages))
+            outcome.fullest = max(outcome.fullest, built.tokens / built.max_tokens)
+            if not built.markers:
+                continue
+            outcome.pruned += 1
+            known = frozenset[str]().union(*names[:end])
+            needed = frozenset[str]().union(*names[end : end + AHEAD]) & known
+            if needed:
+                shares.append(len(needed & _held(built)) / len(needed))
+    if shares:
+        outcome.kept.append(fmean(shares))
+
+
+def _held(built: Context) -> frozenset[str]:
+    return frozenset[str]().union(*(names_in(message.text) for message in built.messages))
+
+
+def rows(found: Sequence[Sequence[Message]]) -> Iterator[tuple[object, ...]]:
+    for limit in LIMITS:
+        # What fits is sent whole by every strategy: only longer histories tell them apart.
+        long = [each for each in found if sum(len(message.text) for message in each) > 3 * limit]
+        for name, way in WAYS.items():
+            outcome = Outcome()
+            for history in long:
+                replay(history, limit, way, outcome)
+            kept = f"{fmean(outcome.kept):.3f}" if outcome.kept else "–"
+            yield (
+                f"{limit // 1000}K",
+                name,
+                f"{len(outcome.kept)} of {len(long)}",
+                f"{outcome.requests:,}",
+                outcome.over,
+                outcome.orphans,
+                f"{100 * outcome.fullest:.0f} %",
+                kept,
+            )
+
+
+def main() -> None:
+    options = argparse.ArgumentParser()
+    options.add_argument("--every", type=int, default=1, help="only every n-th history, for a quick look")
+    chosen = options.parse_args()
+    if not EVENTS.exists():
+        raise SystemExit(f"{EVENTS} is not here: the recorded sessions belong to the workplace, not to the project")
+    found = histories(sessions())[:: chosen.every]
+    headers = ("limit", "way", "histories pruned", "requests", "over", "orphans", "fullest", "needed again, kept")
+    body = table(headers, list(rows(found)))
+    if chosen.every == 1:
+        write_section("Conversation replay", "make bench-replay", f"{__doc__}\n{body}")
+    else:
+        print(body)
+
+
+if __name__ == "__main__":
+    main()

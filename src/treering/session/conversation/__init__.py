@@ -1,0 +1,1 @@
+"""A conversation: everything said is kept, the right part of it is sent, and the limit is never passed."""

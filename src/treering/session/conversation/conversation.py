@@ -1,0 +1,243 @@
+"""A live conversation: what was said, and what is sent to the model now."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from threading import RLock
+from typing import Any
+
+from treering.core.contexts import Rules
+from treering.core.errors import InvalidInput
+from treering.core.messages import Format, Message, Role
+from treering.session.conversation.context import Context, Marker, Recalled, Shown, laid_out, left_out
+from treering.session.conversation.explaining import explained, statistics
+from treering.session.conversation.fitting import cut_to_fit, too_large
+from treering.session.conversation.held import FoundAgain, HeldWindow, Surroundings
+from treering.session.conversation.quoting import quoted, recalled
+from treering.session.conversation.stored import message_of
+from treering.session.conversation.strategies import Strategy, completed_tasks, strategy_named
+from treering.session.conversation.views import ConversationStats, Explained, Happened
+from treering.session.formats import read_all
+
+Item = Message | Mapping[str, Any]
+
+
+class Conversation:
+    """One conversation with one model. Safe to share between threads; others may write to it meanwhile."""
+
+    def __init__(self, id: str, rules: Rules, around: Surroundings) -> None:
+        self.id = id
+        self.rules = rules
+        self._around = around
+        self._settings = around.settings
+        self._meter = around.meter
+        self._held = HeldWindow(id, rules, around)
+        self._lock = RLock()
+        self._warned = False
+        self._failures = 0
+        self._built: Context | None = None
+
+    def add(
+        self, message: Item | Role | str, text: str | None = None, *, format: Format | str | None = None, **fields: Any
+    ) -> Message:
+        """Keep what was said next: a message in any format, or a role and a text. It is durable when this returns."""
+        if isinstance(message, str):
+            if text is None:
+                raise InvalidInput("give a role and a text, or a message: conversation.add('user', 'Hello')")
+            message = Message.of(_role(message), text, **fields)
+        elif text is not None or fields:
+            raise InvalidInput("a message brings its own text and fields; leave the other arguments out")
+        return self.extend([message], format=format)[0]
+
+    def extend(self, messages: Iterable[Item], *, format: Format | str | None = None) -> tuple[Message, ...]:
+        """Keep many messages, all or none of them."""
+        said = read_all(messages, format)
+        with self._lock:
+            self._held.catch_up()
+            turns = self._held.add(said)
+            self._held.keep_rules()
+            self._warn()
+            return tuple(message_of(turn) for turn in turns)
+
+    def build(
+        self, current: Item | None = None, *, tools: Sequence[Mapping[str, Any]] = (), recall: bool = False
+    ) -> Context:
+        """The messages to send now: system prompts, what is in the window, and `current`, which is not kept.
+
+        Where it is too full, messages leave first. `recall` brings back, as quotations, what left and is needed for
+        the last thing the user said. `tools` are the definitions sent along; they are counted.
+        """
+        last = () if current is None else read_all([current])
+        with self._lock:
+            self._held.catch_up()
+            beside = self._meter.priming + self._meter.tools(tools) + sum(map(self._meter.message, last))
+            if self.rules.at_task_boundary:
+                self._remove(0, completed_tasks, "another task began")
+            self._make_room(beside)
+            found = self._found_again(last) if recall else FoundAgain(())
+            back, quotation = quoted(found.turns, self._meter, self._held.budget(self._settings.recall_share))
+            if quotation is not None:
+                self._make_room(beside + self._meter.message(quotation))
+            self._built = self._assembled(beside, last, quotation, back, found.missing)
+            return self._built
+
+    def prune(self) -> int:
+        """Let messages leave until the window has room again; how many left."""
+        with self._lock:
+            self._held.catch_up()
+            room = int(self._held.budget() * self._settings.prune_to) - self._meter.priming
+            return self._remove(room, strategy_named(self.rules.strategy), "asked to")
+
+    def clear(self) -> int:
+        """Begin afresh: everything but system prompts and pinned messages leaves. `search` still finds it."""
+        with self._lock:
+            self._held.catch_up()
+            return self._held.clear()
+
+    def pin(self, id: str, *, pinned: bool = True) -> None:
+        """Keep a message in the window, or let it go like others; one that had left comes back."""
+        with self._lock:
+            self._held.pin(self._held.entry(id), pinned=pinned)
+
+    def unimportant(self, id: str, *, marked: bool = True) -> None:
+        """Say that a message does not matter: it is among the first to leave."""
+        with self._lock:
+            self._held.mark_unimportant(self._held.entry(id), marked=marked)
+
+    def reported(self, tokens: int) -> float:
+        """Tell what the provider counted for the last `build`; by how much our own counts are corrected from now on."""
+        if tokens < 1:
+            raise InvalidInput(f"a request takes at least one token, not {tokens}; pass what the provider counted")
+        with self._lock:
+            if self._built is None:
+                raise InvalidInput("nothing was built yet; report what the provider counted for a build")
+            self._held.report(tokens * self._held.scale / self._built.tokens)
+            return self._held.scale
+
+    def search(self, query: str, *, limit: int | None = None) -> tuple[Recalled, ...]:
+        """What left the window and answers the query, the best first."""
+        with self._lock:
+            self._held.catch_up()
+            found = self._around.find(query, self.id, self._held.removed_ids())
+        return tuple(map(recalled, found.turns))[: self._settings.recall_messages if limit is None else limit]
+
+    def stats(self) -> ConversationStats:
+        with self._lock:
+            self._held.catch_up()
+            return statistics(self._held, self._meter)
+
+    def explain(self) -> Explained:
+        """Each message, what it is worth and why, and whether it is in the window."""
+        with self._lock:
+            return explained(self._held, self.stats(), self._around.clock())
+
+    def messages(self) -> tuple[Message, ...]:
+        """Everything said, in order."""
+        with self._lock:
+            return self._held.everything()
+
+    def _warn(self) -> None:
+        """Once, each time the window gets fuller than it should; and when the tokenizer fails."""
+        percent = self._percent()
+        full = percent >= 100 * self._settings.prune_at
+        if full and not self._warned:
+            self._tell("warning", f"the window is {percent:.0f} % full; messages leave when the next request is built")
+        self._warned = full
+        failed = self._meter.failures
+        if failed.count > self._failures:
+            self._failures = failed.count
+            self._tell("tokenizer_failed", f"{failed.last}; counted by estimate")
+
+    def _percent(self) -> float:
+        return 100 * (self._held.window.tokens + self._meter.priming) * self._held.scale / self.rules.limit
+
+    def _tell(self, kind: str, detail: str) -> None:
+        self._around.on_event(Happened(kind, self.id, detail, self._percent()))
+
+    def _make_room(self, beside: int) -> None:
+        """Where the window is too full beside what else is sent, let messages leave until there is room to go on."""
+        held, most = self._held, self.rules.max_messages
+        used, budget = held.window.tokens + beside, held.budget()
+        if used <= budget and (most is None or held.window.messages <= most):
+            return
+        share = used * held.scale / self.rules.limit
+        aggressive = share >= self._settings.aggressive_at
+        target = self._settings.aggressive_to if aggressive else self._settings.prune_to
+        trigger = f"window {100 * share:.0f} % full" if used > budget else f"more than {most} messages"
+        self._remove(int(budget * target) - beside, strategy_named(self.rules.strategy), trigger)
+
+    def _remove(self, room: int, strategy: Strategy, trigger: str) -> int:
+        left = self._held.remove(room, strategy, trigger)
+        if left:
+            self._tell("removed", f"{left:,} messages left the window ({trigger})")
+        return left
+
+    def _found_again(self, current: Sequence[Message]) -> FoundAgain:
+        """What left and speaks of what the user said last."""
+        out = self._held.window.out
+        recent = self._held.transcript.entries[-max(1, self.rules.keep_recent) :]
+        said = (entry.said for entry in recent if entry.place not in out)
+        asked = [each for each in (*said, *current) if each.role is Role.USER]
+        if not asked or not out:
+            return FoundAgain(())
+        return self._around.find(asked[-1].text, self.id, self._held.removed_ids())
+
+    def _assembled(
+        self,
+        beside: int,
+        last: Sequence[Message],
+        quotation: Message | None,
+        back: tuple[Recalled, ...],
+        missing: Mapping[str, str],
+    ) -> Context:
+        held, budget = self._held, self._held.budget()
+        quoted_tokens = 0 if quotation is None else self._meter.message(quotation)
+        marked = held.window.shortened(self._meter, budget - beside - quoted_tokens - held.window.message_tokens)
+        shown = list(laid_out(held.transcript, held.window.out, held.window.absent, marked))
+        if quotation is not None:
+            shown.insert(_before_the_question(shown), Shown(quotation))
+        shown, cut = self._fitted(shown, budget - beside)
+        return Context(
+            messages=(*(each.message for each in shown), *last),
+            tokens=-int(-(sum(map(self._size, shown)) + beside) * held.scale // 1),
+            max_tokens=self.rules.max_tokens,
+            limit=self.rules.limit,
+            exact=self._meter.tokenizer.exact,
+            markers=tuple(Marker(len(group), "\n" in marked[group[-1].place].text) for group in held.window.groups),
+            recalled=back,
+            truncated=cut,
+            left_out=left_out(held.transcript, held.window.out),
+            missing=missing,
+        )
+
+    def _fitted(self, shown: list[Shown], room: int) -> tuple[list[Shown], tuple[str, ...]]:
+        """What is sent, where it fits; otherwise what the rules say: an error, or the longest texts are cut."""
+        sizes = list(map(self._size, shown))
+        if sum(sizes) <= room:
+            return shown, ()
+        if self.rules.oversize == "error":
+            largest = max(zip(sizes, shown, strict=True), key=lambda pair: pair[0])[1] if shown else None
+            raise too_large(int(sum(sizes) * self._held.scale), int(room * self._held.scale), largest)
+        fitted, cut = cut_to_fit(shown, self._meter.message, room, never=frozenset(self._held.state.pinned))
+        self._tell("truncated", f"{len(cut)} messages were cut to fit: {', '.join(cut)}")
+        return fitted, cut
+
+    def _size(self, shown: Shown) -> int:
+        """What one message takes; most were counted when they came."""
+        if shown.entry is not None and shown.message is shown.entry.message:
+            return shown.entry.tokens
+        return self._meter.message(shown.message)
+
+
+def _role(name: str) -> Role:
+    try:
+        return Role(name)
+    except ValueError:
+        raise InvalidInput(f"{name!r} is no role; use one of {', '.join(Role)}") from None
+
+
+def _before_the_question(shown: Sequence[Shown]) -> int:
+    """Where a quotation stands: right before the last thing the user said, else behind the last marker."""
+    asked = [place for place, each in enumerate(shown) if each.entry is not None and each.message.role is Role.USER]
+    if asked:
+        return asked[-1]
+    standing = [place for place, each in enumerate(shown) if each.entry is None]
+    return standing[-1] + 1 if standing else len(shown)

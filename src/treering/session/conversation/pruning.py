@@ -1,0 +1,157 @@
+"""Decides what leaves the window: a pure function of what was said, what is protected and how much must go."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+
+from treering.core.messages import Role
+from treering.session.conversation.importance import scores
+from treering.session.conversation.strategies import Leaving, Strategy, Window
+from treering.session.conversation.transcript import Transcript, Unit, completed
+
+
+@dataclass(frozen=True, slots=True)
+class Protection:
+    """What never leaves: the last `keep_recent` messages and what is pinned, beside system prompts and open calls."""
+
+    keep_recent: int
+    pinned: frozenset[str] = frozenset()
+    unimportant: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """How much may stay: tokens, and messages where they are limited."""
+
+    tokens: int
+    messages: int | None
+    marker: int
+    """What one marker takes at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """A message that leaves, and why."""
+
+    place: int
+    why: str
+
+
+@dataclass(slots=True)
+class _Filling:
+    """The window while messages leave it, one unit after the other."""
+
+    gone: list[bool]
+    tokens: int
+    messages: int
+    runs: int
+    room: Room
+
+    def fits(self) -> bool:
+        held = self.room.messages is None or self.messages <= self.room.messages
+        return held and self.tokens + self.runs * self.room.marker <= self.room.tokens
+
+    def more_runs(self, unit: Unit) -> int:
+        """How many markers more there are once `unit` has left."""
+        added = 0
+        for first, last in _blocks(unit):
+            before = first > 0 and self.gone[first - 1]
+            after = last + 1 < len(self.gone) and self.gone[last + 1]
+            added += 1 - before - after
+        return added
+
+    def helps(self, unit: Unit) -> bool:
+        """A unit smaller than the marker that would stand for it makes no room for tokens."""
+        crowded = self.room.messages is not None and self.messages > self.room.messages
+        return crowded or self.more_runs(unit) * self.room.marker < unit.tokens
+
+    def remove(self, unit: Unit) -> None:
+        self.runs += self.more_runs(unit)
+        self.tokens -= unit.tokens
+        self.messages -= len(unit.entries)
+        for entry in unit.entries:
+            self.gone[entry.place] = True
+
+
+def decide(
+    transcript: Transcript,
+    out: frozenset[int],
+    absent: frozenset[int],
+    now: datetime,
+    *,
+    room: Room,
+    protection: Protection,
+    strategy: Strategy,
+    fading: float,
+) -> tuple[Gone, ...]:
+    """Which messages leave so that the rest fits, beside those that are `out` already; none where it fits.
+
+    `absent` ones are not sent anyway. Where nothing is left that may leave, the rest may still not fit.
+    """
+    filling = _filled(transcript, out, absent, room)
+    if filling.fits():
+        return ()
+    kept = [unit for unit in transcript.units() if unit.first not in out and unit.first not in absent]
+    protected, over = protected_units(transcript, protection), completed(transcript)
+    window = Window(
+        transcript=transcript,
+        kept=kept,
+        free=[unit for unit in kept if unit not in protected],
+        scores=scores(transcript.entries, now, over, protection.unimportant),
+        completed=over,
+        fading=fading,
+        marker=room.marker,
+    )
+    order = list(strategy(window))
+    leaving = list[Leaving]()
+    while not filling.fits():
+        chosen = list(_pass(filling, order))
+        if not chosen:
+            break
+        leaving += chosen
+        left = {each.unit for each in chosen}
+        order = [each for each in order if each.unit not in left]
+    return tuple(Gone(entry.place, each.why) for each in leaving for entry in each.unit.entries)
+
+
+def protected_units(transcript: Transcript, protection: Protection) -> set[Unit]:
+    """Units that hold a message which never leaves."""
+    recent = transcript.entries[-protection.keep_recent :] if protection.keep_recent else []
+    held = (entry for entry in transcript if entry.role is Role.SYSTEM or entry.id in protection.pinned)
+    kept = {transcript.unit_of[entry.place] for entry in (*recent, *held)}
+    in_progress = {unit for unit in transcript.unit_of[-1:] if unit.unanswered}
+    return kept | in_progress
+
+
+def _pass(filling: _Filling, order: Sequence[Leaving]) -> Iterator[Leaving]:
+    """Take units in their order until the rest fits; those that leave together do so even when it fits before."""
+    for _, group in groupby(order, key=lambda each: each.whole or each.unit):
+        if filling.fits():
+            return
+        for each in group:
+            if filling.helps(each.unit):
+                filling.remove(each.unit)
+                yield each
+
+
+def _filled(transcript: Transcript, out: frozenset[int], absent: frozenset[int], room: Room) -> _Filling:
+    gone = [entry.place in out for entry in transcript]
+    kept = [entry for entry in transcript if entry.place not in out and entry.place not in absent]
+    runs = sum(1 for left, _ in groupby(gone) if left)
+    return _Filling(gone, sum(entry.tokens for entry in kept), len(kept), runs, room)
+
+
+def _blocks(unit: Unit) -> Iterator[tuple[int, int]]:
+    """The runs of neighbouring places that a unit takes."""
+    if unit.last - unit.first + 1 == len(unit.entries):
+        yield unit.first, unit.last
+    else:
+        yield from runs_of(entry.place for entry in unit.entries)
+
+
+def runs_of(places: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """First and last of each run of neighbouring places, which come in order."""
+    for _, group in groupby(enumerate(places), key=lambda pair: pair[1] - pair[0]):
+        members = [place for _, place in group]
+        yield members[0], members[-1]

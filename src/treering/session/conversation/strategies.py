@@ -1,0 +1,124 @@
+"""Who leaves first when the window is full: three orders, behind one small interface."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import exp, log1p
+
+from treering.core.errors import InvalidInput
+from treering.session.conversation.transcript import Segment, Transcript, Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """A unit that may leave, and why it is its turn. Units of the same `whole` leave together or not at all."""
+
+    unit: Unit
+    why: str
+    whole: Segment | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What a strategy sees: the units in the window, those of them that may leave, and the score of each message.
+
+    `completed` are the places of messages whose task is over; after `fading` messages a unit gives a third. A unit that
+    stands alone between others that left takes a marker more.
+    """
+
+    transcript: Transcript
+    kept: Sequence[Unit]
+    free: Sequence[Unit]
+    scores: Sequence[float]
+    completed: frozenset[int]
+    fading: float
+    marker: int
+
+
+Strategy = Callable[[Window], Iterable[Leaving]]
+"""The units that may leave, the first to leave first."""
+
+
+def rolling_window(window: Window) -> Iterator[Leaving]:
+    """The oldest first, whatever they say."""
+    return (Leaving(unit, "among the oldest") for unit in _by_age(window.free))
+
+
+def by_importance(window: Window) -> Iterator[Leaving]:
+    """The least important first; of equals, the oldest."""
+    scored = sorted((_score(window, unit), unit.first, unit) for unit in _by_age(window.free))
+    return (Leaving(unit, "among the least important") for _, _, unit in scored)
+
+
+def hybrid(window: Window) -> Iterator[Leaving]:
+    """Completed tasks whole, the oldest first; then what gives the least for its room; corrections last.
+
+    A unit gives what it is important for, and the names that few others in the window hold; both fade with age.
+    """
+    corrected = _corrections(window)
+    rest = [unit for unit in window.free if unit.first not in corrected and unit.first not in window.completed]
+    yield from (each for each in completed_tasks(window) if each.unit.first not in corrected)
+    given = _given(window, rest)
+    for unit in sorted(rest, key=lambda unit: (given[unit], unit.first)):
+        yield Leaving(unit, "little in it is still needed")
+    for unit in _by_age(window.free):
+        if unit.first in corrected:
+            yield Leaving(unit, "a correction, when nothing else was left")
+
+
+def completed_tasks(window: Window) -> Iterator[Leaving]:
+    """Only what belongs to completed tasks."""
+    segment_of = window.transcript.segment_of
+    for unit in _by_age(window.free):
+        if unit.first in window.completed:
+            yield Leaving(unit, "its task is complete", segment_of[unit.first])
+
+
+STRATEGIES: Mapping[str, Strategy] = {
+    "rolling_window": rolling_window,
+    "importance": by_importance,
+    "hybrid": hybrid,
+}
+
+
+def strategy_named(name: str) -> Strategy:
+    """The strategy called so; an unknown one is an error that lists the known."""
+    try:
+        return STRATEGIES[name]
+    except KeyError:
+        raise InvalidInput(f"{name!r} is no strategy; use one of {', '.join(STRATEGIES)}") from None
+
+
+def _by_age(units: Iterable[Unit]) -> list[Unit]:
+    return sorted(units, key=lambda unit: unit.first)
+
+
+def _score(window: Window, unit: Unit) -> float:
+    """A unit matters as much as the most important message in it."""
+    return max([window.scores[entry.place] for entry in unit.entries])
+
+
+def _corrections(window: Window) -> set[int]:
+    """Where the units begin in which somebody was put right, and those that were put right."""
+    transcript, found = window.transcript, set[int]()
+    for entry in transcript:
+        if entry.cues.correction:
+            found.add(transcript.unit_of[entry.place].first)
+            found.add(transcript.unit_of[max(0, entry.place - 1)].first)
+    return found
+
+
+def _given(window: Window, units: Sequence[Unit]) -> Mapping[Unit, float]:
+    """What each unit gives for the room it takes."""
+    holders, mentions = Counter[str](), window.transcript.mentions
+    for unit in window.kept:
+        holders.update(unit.names)
+    share = {name: log1p(mentions[name]) / count for name, count in holders.items()}
+    end = len(window.transcript)
+
+    def given(unit: Unit) -> float:
+        held = sum([share[name] for name in unit.names])
+        fade = exp((unit.last - end) / window.fading)
+        return (_score(window, unit) + held) / (unit.tokens + window.marker) * fade
+
+    return {unit: given(unit) for unit in units}

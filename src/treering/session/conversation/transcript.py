@@ -1,0 +1,170 @@
+"""Everything said in a conversation, in order, and what belongs together in it."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from treering.core.messages import Message, Role
+from treering.session.conversation.importance import Modifiers
+from treering.session.cues.reading import Cues
+from treering.session.topics import Subject, Topic, subject_of
+
+SPEAKERS = frozenset({Role.USER, Role.ASSISTANT})
+
+
+@dataclass(slots=True, eq=False)
+class Entry:
+    """One message at its place, with what was found out about it once.
+
+    The message itself is only held while it is in the window; the store has it.
+    """
+
+    place: int
+    seq: int
+    id: str
+    role: Role
+    at: datetime
+    message: Message | None
+    tokens: int
+    cues: Cues
+    modifiers: Modifiers
+    worth: float
+    """The sum of the modifiers."""
+    names: frozenset[str]
+    gist: str
+    """Its first sentence; of an error, the line that says so."""
+
+    @property
+    def said(self) -> Message:
+        if self.message is None:
+            raise AssertionError(f"message {self.id!r} left the window and is read from the store")
+        return self.message
+
+
+class Unit:
+    """Messages that leave together: a question and its answer, calls and their results."""
+
+    __slots__ = ("entries", "first", "last", "names", "tokens", "unanswered")
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self.unanswered: set[str] = set()
+        self.names: frozenset[str] = frozenset()
+        self.first = self.last = self.tokens = 0
+
+    def add(self, entries: Iterable[Entry]) -> None:
+        self.entries = sorted((*self.entries, *entries), key=lambda entry: entry.place)
+        self.first, self.last = self.entries[0].place, self.entries[-1].place
+        self.tokens = sum(entry.tokens for entry in self.entries)
+        self.names = frozenset[str]().union(*(entry.names for entry in self.entries))
+
+
+@dataclass(slots=True, eq=False)
+class Segment:
+    """The messages of one task: from `first` until another begins. `ended` says what showed that it is over."""
+
+    first: int
+    opened: str = "the conversation begins"
+    ended: str = ""
+
+
+class Transcript:
+    """Grows by one message at a time; what is known of earlier ones stays true, but for what belongs together."""
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self.unit_of: list[Unit] = []
+        self.segment_of: list[Segment] = []
+        self.orphans: set[int] = set()
+        self.mentions: Counter[str] = Counter()
+        self._by_id: dict[str, Entry] = {}
+        self._calls: dict[str, Unit] = {}
+        self._topic = Topic()
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self.entries)
+
+    def get(self, id: str) -> Entry | None:
+        return self._by_id.get(id)
+
+    def append(self, entry: Entry, *, fresh: bool = False) -> None:
+        """Add what was said next; `fresh` where nothing before it is still in the window."""
+        unit = self._unit_for(entry, fresh=fresh)
+        self._place_in_segment(entry)
+        unit.add((entry,))
+        self.entries.append(entry)
+        self.unit_of.append(unit)
+        self._by_id[entry.id] = entry
+        self.mentions.update(entry.names)
+
+    def units(self) -> list[Unit]:
+        """Each once, by its first message."""
+        return list(dict.fromkeys(self.unit_of))
+
+    def segments(self) -> list[Segment]:
+        return list(dict.fromkeys(self.segment_of))
+
+    def awaits(self, call_id: str) -> bool:
+        """Whether a call with this id was made and has no result yet."""
+        return call_id in self._calls and call_id in self._calls[call_id].unanswered
+
+    def _unit_for(self, entry: Entry, *, fresh: bool) -> Unit:
+        answered = [result.call_id for result in entry.said.results]
+        known = [self._calls[id] for id in answered if self.awaits(id)]
+        if entry.role is Role.TOOL and not known:
+            self.orphans.add(entry.place)
+        unit = self._joined(known) if known else self._beside(entry, fresh=fresh)
+        unit.unanswered.difference_update(answered)
+        for call in entry.said.calls:
+            unit.unanswered.add(call.id)
+            self._calls[call.id] = unit
+        return unit
+
+    def _beside(self, entry: Entry, *, fresh: bool) -> Unit:
+        """An answer stands with what it answers, and with the rest of the answer."""
+        before = self.entries[-1] if self.entries and not fresh else None
+        if before is not None and entry.role is Role.ASSISTANT and before.role in SPEAKERS:
+            return self.unit_of[before.place]
+        return Unit()
+
+    def _joined(self, units: Sequence[Unit]) -> Unit:
+        first, *others = dict.fromkeys(units)
+        for other in others:
+            first.add(other.entries)
+            first.unanswered |= other.unanswered
+            for entry in other.entries:
+                self.unit_of[entry.place] = first
+            self._calls.update((id, first) for id, unit in self._calls.items() if unit is other)
+        return first
+
+    def _place_in_segment(self, entry: Entry) -> None:
+        current = self.segment_of[-1] if self.segment_of else Segment(entry.place)
+        if entry.role in SPEAKERS:
+            subject, by_user = subject_of(entry.said.text), entry.role is Role.USER
+            opened = self._opened(entry, subject) if by_user and self.segment_of else ""
+            if opened:
+                if entry.cues.opens_task:
+                    current.ended = current.ended or "another task was begun"
+                current = Segment(entry.place, opened)
+                self._topic = self._topic.turned_to(subject)
+            else:
+                self._topic = self._topic.followed_by(subject, by_user=by_user)
+            if entry.cues.ends_task and not current.ended:
+                current.ended = "said to be done"
+        self.segment_of.append(current)
+
+    def _opened(self, entry: Entry, subject: Subject) -> str:
+        """What shows that a user begins another task: saying so, or speaking of something else; empty where not."""
+        if entry.cues.opens_task:
+            return "another task begins"
+        return "another subject begins" if self._topic.shifts(subject) else ""
+
+
+def completed(transcript: Transcript) -> frozenset[int]:
+    """The places of messages whose task is over: said to be done, or left for another one by name."""
+    current = transcript.segment_of[-1] if transcript.segment_of else None
+    return frozenset(place for place, each in enumerate(transcript.segment_of) if each.ended and each is not current)

@@ -1,0 +1,75 @@
+"""What of a conversation is in the model's window, and how much of it that takes."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from treering.core.contexts import ContextState
+from treering.core.messages import Message, Role
+from treering.session.conversation.context import absent_from
+from treering.session.conversation.markers import marker, runs
+from treering.session.conversation.state import seqs_out
+from treering.session.conversation.transcript import Entry, Transcript
+from treering.session.counting import Meter
+
+
+class Window:
+    """The messages that are in, as numbers. Made anew when messages leave; grows when one is added."""
+
+    def __init__(self, transcript: Transcript, state: ContextState, meter: Meter) -> None:
+        self.out = _left(transcript, state)
+        self.absent = absent_from(transcript, self.out)
+        self.by_role: Counter[Role] = Counter()
+        self.messages = 0
+        for entry in transcript:
+            if entry.place not in self.out and entry.place not in self.absent:
+                self._count(entry)
+        self.groups = runs(transcript, self.out, self.absent)
+        told = {(run.first, run.last): run.summary for run in state.removed}
+        self.markers: Mapping[int, Message] = {
+            group[-1].place: marker(len(group), told.get((group[0].seq, group[-1].seq), "")) for group in self.groups
+        }
+        self._marker_tokens = {place: meter.message(each) for place, each in self.markers.items()}
+
+    @property
+    def tokens(self) -> int:
+        """What the messages and the markers take."""
+        return self.message_tokens + self.marker_tokens
+
+    @property
+    def message_tokens(self) -> int:
+        return sum(self.by_role.values())
+
+    @property
+    def marker_tokens(self) -> int:
+        return sum(self._marker_tokens.values())
+
+    def takes(self, entry: Entry, transcript: Transcript) -> bool:
+        """Add what was said last; False where the window has to be made anew to know whether it is in."""
+        if entry.place in transcript.orphans or transcript.unit_of[entry.place].first in self.out:
+            return False
+        self._count(entry)
+        return True
+
+    def shortened(self, meter: Meter, most_tokens: int) -> Mapping[int, Message]:
+        """The markers, without the summaries of as many of the oldest as it takes for all to fit."""
+        markers, total = dict(self.markers), self.marker_tokens
+        for group in self.groups:
+            if total <= most_tokens:
+                break
+            place = group[-1].place
+            markers[place] = marker(len(group))
+            total += meter.message(markers[place]) - self._marker_tokens[place]
+        return markers
+
+    def _count(self, entry: Entry) -> None:
+        self.by_role[entry.role] += entry.tokens
+        self.messages += 1
+
+
+def _left(transcript: Transcript, state: ContextState) -> frozenset[int]:
+    """The places that are out: what left, and what came later but belongs to it."""
+    if not state.removed:
+        return frozenset()
+    gone = seqs_out(state.removed, [entry.seq for entry in transcript])
+    units = {transcript.unit_of[entry.place] for entry in transcript if entry.seq in gone}
+    return frozenset(entry.place for unit in units for entry in unit.entries)

@@ -1,0 +1,138 @@
+"""The notation of the phrase files: plain words, and a few signs.
+
+| written | means |
+| --- | --- |
+| `make sure` | these words in a row; case, accents, commas and quotes between them do not matter |
+| `don't` | the apostrophe may be missing |
+| `never\\|always use` | one of these words |
+| `[please] keep` | a word that may be missing; not the first |
+| `modif*`, `~error` | any ending, or none; any beginning, but not none |
+| `_` | any one word |
+| `..`, `...` | up to 3, up to 8 words, in the same sentence |
+| `#` | a digit |
+| `error:` | a colon must follow; so for `,` `!` `(` and for the sign `]` |
+| `^ stop` | nothing before it in the sentence but words of the list `leads` |
+| `all done $` | a comma or the end of the sentence must follow |
+| `{verb}` | one of the words of the list `words.verb` |
+
+Expressions are bounded: a phrase reads at most some dozen words, whatever the text.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from treering.core.language.folding import fold
+from treering.core.language.stems import stop_words
+
+LANGUAGES = ("en", "fr", "it", "de", "es")
+_GAP = r"[^\w.!?;:\n]{1,6}+"
+_ANY_WORD = r"[^\s.!?;:,]++(?:[.:][^\s.!?;:,]++)*+"
+_JUMPS = {"..": 3, "...": 8}
+_CLAUSE_END = r"(?=[^\w,.!?;:\n]*+(?:[,.!?;:\n]|\Z))"
+_MARKS = ",:!(]"
+_LIST = re.compile(r"\{(\w+)\}")
+_APOSTROPHE_END = re.compile(r"'(?=\*)")
+_PIECE = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """One phrase, read. `text` is as it was written."""
+
+    text: str
+    expression: str
+    """Begins with the first word and not with what may stand before it: so `re` looks for its first letter."""
+    keys: frozenset[str]
+    """Of these words a text with the phrase holds one; empty if it can't be told by whole words."""
+    others: tuple[frozenset[str], ...]
+    """And one of each of these."""
+    inside: str
+    """Characters that a text with the phrase holds, where there are no `keys`."""
+    first: bool
+    """Whether it must begin its sentence."""
+    whole: bool
+    """Whether its first word begins there; if not, it begins before."""
+
+
+def phrase(text: str, lists: Mapping[str, Iterable[str]]) -> Phrase:
+    """Read `text`. Raises ValueError where it is not in the notation."""
+    tokens = _tokens(text, lists)
+    first = tokens[0] == "^"
+    tokens = tokens[1:] if first else tokens
+    if not tokens or tokens[0] in _JUMPS or tokens[0][0] in "[_$":
+        raise ValueError(f"{text!r} must begin with a word, which `^` may stand before")
+    whole = not tokens[0].startswith("~")
+    keys, *others = _slots(tokens) or [frozenset()]
+    inside = "" if keys else max(re.findall(r"[^\W\d]+", tokens[0]), key=len)
+    lead = [tokens[0].removeprefix("~"), *tokens[1:]]
+    return Phrase(text, _expression(lead), keys, tuple(others), inside, first, whole)
+
+
+def within_sentence(text: str, lists: Mapping[str, Iterable[str]]) -> str:
+    """The phrase as a regular expression to be searched in one folded sentence."""
+    tokens = _tokens(text, lists)
+    start = r"\A\W*+" if tokens[0] == "^" else r"(?<!\w)"
+    return start + _expression(tokens[1:] if tokens[0] == "^" else tokens)
+
+
+def _tokens(text: str, lists: Mapping[str, Iterable[str]]) -> list[str]:
+    spread = _LIST.sub(lambda found: "|".join(lists[found[1]]), text)
+    return fold(spread).split()
+
+
+def _expression(tokens: list[str]) -> str:
+    """Words with gaps between them; a token that may be missing brings its own gap."""
+    parts: list[str] = []
+    open_gap = False
+    for token in tokens:
+        if token == "$":
+            parts.append(_CLAUSE_END)
+        elif token in _JUMPS:
+            parts.append(f"(?:{_GAP}{_ANY_WORD}){{0,{_JUMPS[token]}}}?")
+        elif token.startswith("["):
+            parts.append(f"(?:{_GAP}{_word(token[1:-1])})?")
+        else:
+            parts.append((_GAP if open_gap else "") + _word(token))
+            open_gap = token[-1] not in "(]!"
+            if not open_gap:
+                parts.append(r"\W{0,3}")
+    return "".join(parts)
+
+
+def _word(token: str) -> str:
+    if token == "_":
+        return _ANY_WORD
+    mark = token[-1] if token[-1] in _MARKS else ""
+    choices = "|".join(_one(choice) for choice in (token[:-1] if mark else token).split("|"))
+    return f"(?:{choices})" + (rf"\s?{re.escape(mark)}" if mark else r"(?!\w)")
+
+
+def _one(word: str) -> str:
+    escaped = re.escape(_APOSTROPHE_END.sub("\0", word)).replace(r"\~", "~").replace(r"\*", r"\w*+")
+    escaped = escaped.replace(r"\#", r"\d").replace("'", "(?:'|[ ])?").replace(re.escape("\0"), "'[ ]?")
+    return escaped.replace("~", r"\w{1,40}")
+
+
+def _slots(tokens: list[str]) -> list[frozenset[str]]:
+    """The choices for each word that must be there; those that tell most, being rare, long or few, come first."""
+    slots = [_choices(token) for token in tokens if token[0] not in "[$_^" and token not in _JUMPS]
+    telling = [slot for slot in slots if slot]
+    return sorted(telling, key=lambda slot: (not slot.isdisjoint(_common()), -min(map(len, slot)), len(slot)))
+
+
+@cache
+def _common() -> frozenset[str]:
+    return frozenset().union(*map(stop_words, LANGUAGES))
+
+
+def _choices(token: str) -> frozenset[str]:
+    choices = token.rstrip(_MARKS).split("|")
+    if any(sign in choice for choice in choices for sign in "*~#"):
+        return frozenset()
+    found: set[str] = set()
+    for choice in choices:
+        pieces = _PIECE.findall(choice)
+        found |= {max(pieces, key=len), "".join(pieces)} if pieces else set()
+    return frozenset(found)

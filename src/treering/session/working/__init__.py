@@ -1,0 +1,1 @@
+"""Working memory: the state of one task while it runs."""
