@@ -88,7 +88,7 @@ class Session(Record):
     context: ContextState | None = None
     metadata: FrozenMap = EMPTY
 
-    def without_words_of(self, turn: str, seq: int) -> "Session":
-        """The same session, with nothing in it that quotes the turn at this place: no summary, no object naming it."""
-        context = None if self.context is None else self.context.without_words_of(seq)
-        return self.replace(context=context, metadata=without_objects_naming(turn, self.metadata))
+    def without_words_of(self, record: str, seq: int | None) -> "Session":
+        """The same session, with no object in it that names the record, and no summary of its turn at this place."""
+        told = self.context if seq is None or self.context is None else self.context.without_words_of(seq)
+        return self.replace(context=told, metadata=without_objects_naming(record, self.metadata))

@@ -18,7 +18,7 @@ Row = dict[str, Any]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-_BLOBS = "~blobs"
+BLOBS = "~blobs"
 # Columns whose text has no limit worth speaking of.
 _UNBOUNDED = frozenset({"content", "text", "before", "error", "rest"})
 # What turning a row into a value raises where the row is not what was written; pydantic's own is a ValueError.
@@ -118,7 +118,7 @@ class Codec(Generic[V]):
 
     def stored(self, row: Mapping[Any, Any]) -> Encoded:
         """A row as it stands, whatever the settings were when it was written."""
-        return Encoded(dict(row), tuple(json.loads(row["rest"]).get(_BLOBS, {}).values()))
+        return Encoded(dict(row), tuple(json.loads(row["rest"]).get(BLOBS, {}).values()))
 
     def _spill(self, scope: Scope, row: Row, blobs: Blobs) -> Encoded:
         if self._blob_bytes is None:
@@ -134,13 +134,13 @@ class Codec(Generic[V]):
             return Encoded(row)
         digests = {name: blobs.put(scope, data) for name, data in long.items()}
         rest = {} if "rest" in digests else json.loads(row["rest"])
-        kept = {**row, **dict.fromkeys(digests, ""), "rest": json.dumps({**rest, _BLOBS: digests})}
+        kept = {**row, **dict.fromkeys(digests, ""), "rest": json.dumps({**rest, BLOBS: digests})}
         return Encoded(kept, tuple(digests.values()))
 
     def _gather(self, scope: Scope, row: Mapping[Any, Any], blobs: Blobs) -> dict[str, Any]:
         rest: dict[str, Any] = json.loads(row["rest"])
         texts = {name: row[name] for name in self._columns}
-        for name, digest in rest.pop(_BLOBS, {}).items():
+        for name, digest in rest.pop(BLOBS, {}).items():
             whole = blobs.get(scope, digest).decode()
             if name == "rest":
                 rest = json.loads(whole)

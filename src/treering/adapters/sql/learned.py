@@ -14,6 +14,7 @@ from treering.adapters.sql.jobs import queue_blob_sweep
 from treering.adapters.sql.kinds import ENTITIES, KNOWLEDGE, PATTERNS, REVISIONS, Kind
 from treering.adapters.sql.records import LogRecords, Stored, Writes
 from treering.adapters.sql.rows import insert_rows
+from treering.adapters.sql.sessions import SessionRecords
 from treering.adapters.sql.tables import entity_links
 from treering.core.errors import BlobMissing, Conflict, InvalidInput, NotFound, NothingToUndo, Unreadable
 from treering.core.history import Action, Revision
@@ -59,18 +60,28 @@ class Removals(Writes[V]):
         return self._context.connection.execute(statement).first() is not None
 
     def delete(self, id: str) -> None:
-        self._mark(self._locked(id), self._context.now, Action.DELETE)
+        row = self._locked(id)
+        self._mark(row, self._context.now, Action.DELETE)
+        self._forget_quotations(row)
 
     def restore(self, id: str) -> None:
-        self._mark(self._locked(id), None, Action.UNDO)
+        row = self._locked(id)
+        self._mark(row, None, Action.UNDO)
+        self._forget_quotations(row)
 
     def purge(self, id: str) -> None:
-        subject = Subject.of(self._locked(id))
+        row = self._locked(id)
+        subject = Subject.of(row)
         self._context.connection.execute(delete(self._table).where(self._visible(), self._table.c.id == id))
         self._forget_links(id)
         digests = (*self._derivation.forget(id), *Revisions(self._context).purge(self._kind.name, id))
         queue_blob_sweep(self._context, digests)
+        self._forget_quotations(row)
         self._log(Action.PURGE, [subject])
+
+    def _forget_quotations(self, row: Mapping[Any, Any]) -> None:
+        """What sessions hold of it: passages that a task retrieved, summaries of what was said."""
+        SessionRecords(self._context).forget_words_of(row["id"])
 
     def _locked(self, id: str) -> Mapping[Any, Any]:
         """The row, for a change that does not need the record's text."""

@@ -29,7 +29,8 @@ from treering.adapters.sql.kinds import (
 from treering.adapters.sql.learned import LearnedRecords
 from treering.adapters.sql.migrate import bring_up_to_date
 from treering.adapters.sql.records import DerivedRecords, LogRecords
-from treering.adapters.sql.turns import EpisodeRecords, SessionRecords, TurnRecords
+from treering.adapters.sql.sessions import SessionRecords
+from treering.adapters.sql.turns import EpisodeRecords, TurnRecords
 from treering.core.entities import Entity, EntityLink
 from treering.core.errors import StoreError
 from treering.core.events import Event

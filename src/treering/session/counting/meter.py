@@ -1,6 +1,5 @@
 """Counts conversations: the one thing that says how many tokens a text, a message or a set of tools takes."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
@@ -28,14 +27,12 @@ class Failures:
 class Meter:
     """Counts with one tokenizer by one provider's rules; what was counted once is remembered by its hash.
 
-    Totals add up: a request takes `priming`, each `message` and its `tools`. `scale` multiplies all of them, for models
-    that were seen to take more. May be used from many threads.
+    Totals add up: a request takes `priming`, each `message` and its `tools`. May be used from many threads.
     """
 
-    def __init__(self, tokenizer: Tokenizer, rules: Rules, *, scale: float = 1.0, remembered: int = REMEMBERED) -> None:
+    def __init__(self, tokenizer: Tokenizer, rules: Rules, *, remembered: int = REMEMBERED) -> None:
         self.tokenizer = tokenizer
         self.rules = rules
-        self.scale = scale
         self.hits = 0
         self.misses = 0
         self.failures = Failures()
@@ -46,20 +43,20 @@ class Meter:
     @property
     def priming(self) -> int:
         """What a request takes beside its messages and tools."""
-        return self._scaled(self.rules.priming)
+        return self.rules.priming
 
     def text(self, text: str) -> int:
         """What `text` takes on its own."""
-        return self._scaled(self._count(text))
+        return self._count(text)
 
     def message(self, message: Message) -> int:
         """What `message` takes with everything in it and around it."""
         speaker = self.rules.speaker + self._count(message.speaker) if message.speaker else 0
-        return self._scaled(self.rules.message + speaker + sum(self._part(part) for part in message.parts))
+        return self.rules.message + speaker + sum(self._part(part) for part in message.parts)
 
     def tools(self, schemas: Sequence[Mapping[str, Any]]) -> int:
         """What the definitions of tools take, in the shape of any provider."""
-        return self._scaled(tool_tokens(schemas, self.rules.tools, self._count))
+        return tool_tokens(schemas, self.rules.tools, self._count)
 
     def _part(self, part: Part) -> int:
         match part:
@@ -97,9 +94,6 @@ class Meter:
             with self._lock:
                 self.failures = Failures(self.failures.count + 1, f"{type(exc).__name__}: {exc}")
             return estimate_tokens(text)
-
-    def _scaled(self, tokens: int) -> int:
-        return tokens if self.scale == 1.0 else math.ceil(tokens * self.scale)
 
 
 def _checked(count: object) -> int:

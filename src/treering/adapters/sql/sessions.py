@@ -1,0 +1,124 @@
+"""Sessions: they hold turns, the window of a conversation, and what a task saved."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import case, or_, select
+
+from treering.adapters.sql.codec import BLOBS, primitive
+from treering.adapters.sql.context import Context
+from treering.adapters.sql.jobs import queue_blob_sweep
+from treering.adapters.sql.kinds import SESSIONS
+from treering.adapters.sql.records import LogRecords, Stored, Writes
+from treering.core.errors import BlobMissing, Conflict, Unreadable
+from treering.core.history import Action
+from treering.core.turns import Session, Turn
+from treering.core.values import is_storable
+from treering.ports.store import Pulse
+
+
+class SessionRecords(Writes[Session]):
+    """Sessions of one project."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(SESSIONS, context)
+
+    def open(self, session: Session) -> Session:
+        existing = self.get(session.id)
+        if existing is not None:
+            return existing
+        stored = self._clean(session)
+        self._insert([stored], Action.CREATE)
+        return stored
+
+    def pulse(self, id: str) -> Pulse | None:
+        if not is_storable(id):
+            return None
+        stored = self._table.c
+        statement = select(stored.version, stored.turns).where(self._visible(), stored.id == id)
+        found = self._context.connection.execute(statement).first()
+        return None if found is None else Pulse(*found)
+
+    def forget_words_of(self, id: str, session: str | None = None, seq: int | None = None) -> None:
+        """A record is taken away: no session quotes it any more. A turn's own session becomes a new version."""
+        with self._context.seeing_all():
+            rows = self._quoting(id, session)
+        for row in rows:
+            try:
+                quoting = self._decode(row)
+            except (BlobMissing, Unreadable):
+                # What cannot be read cannot be quoted from; `doctor` names it.
+                continue
+            silent = quoting.without_words_of(id, seq if row["id"] == session else None)
+            if silent != quoting or row["id"] == session:
+                self._rewrite(silent.replace(version=quoting.version + 1), Stored(quoting, self._codec.stored(row)))
+
+    def _quoting(self, id: str, session: str | None) -> Sequence[Mapping[Any, Any]]:
+        """Sessions that name a record: in their own row, or perhaps in a blob."""
+        stored, scope = self._table.c, self._context.scope
+        named = (json.dumps(id, ensure_ascii=False)[1:-1], BLOBS)
+        naming = (stored.id == session, *(stored.rest.contains(each, autoescape=True) for each in named))
+        here = (stored.tenant == scope.tenant, stored.project == scope.project)
+        statement = select(self._table).where(*here, or_(*naming)).with_for_update()
+        return self._context.connection.execute(statement).mappings().all()
+
+    def _rewrite(self, session: Session, before: Stored[Session]) -> None:
+        """Whoever it belongs to: what is taken away is taken away for all."""
+        encoded = self._encode(session)
+        stored, scope = self._table.c, self._context.scope
+        mine = (stored.tenant == scope.tenant, stored.project == scope.project, stored.id == session.id)
+        with self._context.seeing_all():
+            self._context.connection.execute(self._table.update().where(*mine).values(encoded.row))
+        self._derivation.replace((before.value, before.encoded), (session, encoded))
+        queue_blob_sweep(self._context, before.encoded.blobs)
+
+    def create_many(self, values: Iterable[Session], action: Action = Action.CREATE) -> int:
+        return LogRecords(SESSIONS, self._context).create_many(values, action)
+
+    def update(self, value: Session) -> Session:
+        before = self._existing(value.id)
+        counted = {"turns": before.value.turns, "last_at": before.value.last_at}
+        revised = self._clean(value.replace(version=value.version + 1, **counted))
+        self._replace_row(revised, before, version=value.version)
+        queue_blob_sweep(self._context, before.encoded.blobs)
+        return revised
+
+    def reserve(self, turns: Sequence[Turn]) -> dict[str, int]:
+        """Make room for `turns` in their sessions, opening new ones; the first free place in each is returned."""
+        by_session: dict[str, list[Turn]] = defaultdict(list)
+        for turn in turns:
+            by_session[turn.session].append(turn)
+        free: dict[str, int] = {}
+        for id, mine in by_session.items():
+            session = Session(
+                id=id,
+                owner=mine[0].owner,
+                visibility=mine[0].visibility,
+                started_at=min(turn.at for turn in mine),
+                last_at=max(turn.at for turn in mine),
+                turns=len(mine),
+            )
+            free[id] = self._grow(session) - len(mine)
+        return free
+
+    def _grow(self, session: Session) -> int:
+        """Open the session where it is new, then lengthen it; one that this scope does not see stays as it is."""
+        stored, last_at = self._table.c, primitive(session.last_at)
+        row = self._encode(self._clean(session.replace(turns=0))).row
+        opening = self._context.dialect.insert(self._table).values(row)
+        self._context.connection.execute(opening.on_conflict_do_nothing(index_elements=["tenant", "project", "id"]))
+        lengthening = (
+            self._table.update()
+            .where(self._visible(), stored.id == session.id)
+            .values(
+                turns=stored.turns + session.turns,
+                last_at=case((stored.last_at < last_at, last_at), else_=stored.last_at),
+            )
+            .returning(stored.turns)
+        )
+        total = self._context.connection.execute(lengthening).scalar_one_or_none()
+        if total is None:
+            raise Conflict(f"the session id {session.id!r} is taken; choose another id")
+        return int(total)
