@@ -5,7 +5,8 @@ BIN    := $(VENV)/bin
 
 .DEFAULT_GOAL := help
 .PHONY: help run test check format bench bench-store bench-postgres bench-secrets bench-startup bench-retrieval \
-        bench-weights bench-query-kinds bench-cues bench-peers bench-search bench-working bench-tokens clean
+        bench-weights bench-query-kinds bench-cues bench-peers bench-search bench-working bench-tokens \
+        bench-conversation bench-replay clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 27
@@ -44,7 +45,7 @@ format: $(VENV)/.dev  ## rewrite the code in the house format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: bench-store bench-postgres bench-secrets bench-startup bench-tokens bench-working bench-search bench-retrieval bench-weights bench-query-kinds bench-cues bench-peers  ## measure every figure in bench/RESULTS.md
+bench: bench-store bench-postgres bench-secrets bench-startup bench-tokens bench-conversation bench-replay bench-working bench-search bench-retrieval bench-weights bench-query-kinds bench-cues bench-peers  ## measure every figure in bench/RESULTS.md
 
 bench-store: $(VENV)/.bench  ## embedded engine up to 1,000,000 records
 	$(BIN)/python -m bench.store
@@ -60,6 +61,12 @@ bench-startup: $(VENV)/.bench  ## import and command start-up
 
 bench-tokens: $(VENV)/.bench  ## token counts against real vocabularies (VOCABULARIES=directory), and what counting costs
 	$(BIN)/python -m bench.tokens $(if $(VOCABULARIES),--vocabularies $(VOCABULARIES))
+
+bench-conversation: $(VENV)/.bench  ## a conversation of 5,000 messages: deciding, building, memory
+	$(BIN)/python -m bench.conversation
+
+bench-replay: $(VENV)/.bench  ## recorded sessions through each strategy, at three limits
+	$(BIN)/python -m bench.replay
 
 bench-working: $(VENV)/.bench  ## working memory: variables, outputs, prompts, saves
 	$(BIN)/python -m bench.working
