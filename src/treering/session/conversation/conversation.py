@@ -7,7 +7,7 @@ from typing import Any
 from treering.core.contexts import Rules
 from treering.core.errors import InvalidInput
 from treering.core.messages import Format, Message, Role
-from treering.session.conversation.context import Context, Marker, Recalled, Shown, laid_out, left_out
+from treering.session.conversation.context import Context, Marker, Recalled, Shown, laid_out, left_out, orphaned
 from treering.session.conversation.explaining import explained, statistics
 from treering.session.conversation.fitting import cut_to_fit, too_large
 from treering.session.conversation.held import FoundAgain, HeldWindow, Surroundings
@@ -18,6 +18,11 @@ from treering.session.conversation.views import ConversationStats, Explained, Ha
 from treering.session.formats import read_all
 
 Item = Message | Mapping[str, Any]
+
+_SMALL = 200
+"""Tokens of a request below which a provider's count says nothing about the next one."""
+_FARTHEST = 5
+"""No tokenizer finds so many times more or fewer tokens than another."""
 
 
 class Conversation:
@@ -66,6 +71,8 @@ class Conversation:
         the last thing the user said. `tools` are the definitions sent along; they are counted.
         """
         last = () if current is None else read_all([current])
+        if orphaned(last):
+            raise InvalidInput("calls and results belong together and are kept: add them, then build without current")
         with self._lock:
             self._held.catch_up()
             beside = self._meter.priming + self._meter.tools(tools) + sum(map(self._meter.message, last))
@@ -76,8 +83,11 @@ class Conversation:
             back, quotation = quoted(found.turns, self._meter, self._held.budget(self._settings.recall_share))
             if quotation is not None:
                 self._make_room(beside + self._meter.message(quotation))
-            self._built = self._assembled(beside, last, quotation, back, found.missing)
-            return self._built
+            built = self._assembled(beside, last, quotation, back, found.missing)
+            if built.tokens > built.max_tokens or orphaned(built.messages):
+                raise AssertionError(f"conversation {self.id!r} was put together wrongly; please report this")
+            self._built = built
+            return built
 
     def prune(self) -> int:
         """Let messages leave until the window has room again; how many left."""
@@ -103,13 +113,20 @@ class Conversation:
             self._held.mark_unimportant(self._held.entry(id), marked=marked)
 
     def reported(self, tokens: int) -> float:
-        """Tell what the provider counted for the last `build`; by how much our own counts are corrected from now on."""
-        if tokens < 1:
-            raise InvalidInput(f"a request takes at least one token, not {tokens}; pass what the provider counted")
+        """Tell what the provider counted for the last `build`; by how much our own counts are corrected from now on.
+
+        Small requests tell nothing: what a provider adds to each of them outweighs the words.
+        """
         with self._lock:
             if self._built is None:
                 raise InvalidInput("nothing was built yet; report what the provider counted for a build")
-            self._held.report(tokens * self._held.scale / self._built.tokens)
+            counted = self._built.tokens / self._held.scale
+            if not counted / _FARTHEST <= tokens <= counted * _FARTHEST + _SMALL:
+                raise InvalidInput(
+                    f"the last build takes about {counted:,.0f} tokens, not {tokens:,}; report what was counted for it"
+                )
+            if counted >= _SMALL:
+                self._held.report(tokens / counted)
             return self._held.scale
 
     def search(self, query: str, *, limit: int | None = None) -> tuple[Recalled, ...]:

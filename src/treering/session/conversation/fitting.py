@@ -48,13 +48,13 @@ def cut_to_fit(
 
 def too_large(tokens: int, room: int, largest: Shown | None = None) -> ContextTooLarge:
     """The error for what cannot be sent."""
-    named = ""
+    named, advice = "", "unpin or shorten messages, lower keep_recent, raise max_tokens, or use oversize='truncate'"
     if largest is not None and largest.entry is not None:
         named = f"; the largest is {largest.entry.role.value} message {largest.entry.id!r}"
-    return ContextTooLarge(
-        f"what must stay takes {tokens:,} tokens and there is room for {room:,}{named}: unpin or shorten messages, "
-        "lower keep_recent, raise max_tokens, or open the conversation with oversize='truncate'; nothing was lost"
-    )
+        if largest.entry.role is Role.SYSTEM:
+            advice = "shorten the system prompt, or take a model with a larger window"
+    sizes = f"what must stay takes {tokens:,} tokens and there is room for {max(0, room):,}"
+    return ContextTooLarge(f"{sizes}{named}: {advice}; nothing was lost")
 
 
 def _level(sizes: Sequence[int], cuttable: Sequence[int], room: int, level: int) -> int:

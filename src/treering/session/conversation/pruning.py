@@ -13,7 +13,7 @@ from treering.session.conversation.transcript import Transcript, Unit, completed
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """What never leaves: the last `keep_recent` messages and what is pinned, beside system prompts and open calls."""
+    """What never leaves: the last `keep_recent` messages, the very last in any case, and what is pinned."""
 
     keep_recent: int
     pinned: frozenset[str] = frozenset()
@@ -117,11 +117,9 @@ def decide(
 
 def protected_units(transcript: Transcript, protection: Protection) -> set[Unit]:
     """Units that hold a message which never leaves."""
-    recent = transcript.entries[-protection.keep_recent :] if protection.keep_recent else []
+    recent = transcript.entries[-max(1, protection.keep_recent) :]
     held = (entry for entry in transcript if entry.role is Role.SYSTEM or entry.id in protection.pinned)
-    kept = {transcript.unit_of[entry.place] for entry in (*recent, *held)}
-    in_progress = {unit for unit in transcript.unit_of[-1:] if unit.unanswered}
-    return kept | in_progress
+    return {transcript.unit_of[entry.place] for entry in (*recent, *held)}
 
 
 def _pass(filling: _Filling, order: Sequence[Leaving]) -> Iterator[Leaving]:
