@@ -20,9 +20,10 @@ from treering.core.contexts import Removed
 from treering.core.errors import InvalidInput
 from treering.interfaces.cli.context import watch
 from treering.interfaces.cli.context.command import _refuse_contradictions
-from treering.interfaces.cli.context.gauge import filled, fullness
+from treering.interfaces.cli.context.gauge import fullness
 from treering.interfaces.cli.context.picture import ROWS, Picture
 from treering.interfaces.cli.context.runs import Run, pieces
+from treering.interfaces.cli.show import bar
 from treering.session.conversation.context import ORPHAN
 from treering.session.conversation.views import Explained, Line
 
@@ -125,8 +126,8 @@ def test_the_bar_is_coloured_and_marked_where_messages_leave(tokens: int, colour
 
 
 def test_a_bar_shows_what_there_is() -> None:
-    assert [filled(part, 100, 4) for part in (0, 1, 50, 100, 300)] == ["", "▏", "██", "████", "████"]
-    assert filled(1, 0, 4) == ""
+    assert [bar(part, 100, 4) for part in (0, 1, 50, 100, 300)] == ["", "▏", "██", "████", "████"]
+    assert bar(1, 0, 4) == ""
 
 
 def test_runs_know_their_spans() -> None:

@@ -238,15 +238,6 @@ def test_long_texts_are_not_kept_alive() -> None:
     assert all(isinstance(part, int) for key in counter._counts for part in key)
 
 
-def test_a_scale_multiplies_everything_and_rounds_up() -> None:
-    plain, scaled = meter(), meter(scale=1.25)
-    message = Message.of("user", "one two three")
-    assert plain.message(message) == 7
-    assert scaled.message(message) == 9
-    assert (scaled.text("one two three"), scaled.priming) == (4, 4)
-    assert scaled.tools([TOOL]) > plain.tools([TOOL])
-
-
 class Failing:
     name, exact = "failing", True
 

@@ -8,7 +8,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from treering.interfaces.cli.show import BAD, FAINT, GOOD, HEAD, ID, preview, safe, unreadable, without
+from treering.interfaces.cli.show import BAD, FAINT, GOOD, HEAD, ID, bar, preview, safe, unreadable, without
 
 if TYPE_CHECKING:
     from treering.retrieve.answer import Answer, Explanation, Hit, Part, Reasons
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 BAR = 16
 """Characters of the longest bar."""
 _MOST_PARTS = 6
-_EIGHTHS = " ▏▎▍▌▋▊▉"
 # Parts whose names alone do not say what they are.
 _PARTS = {
     "asks": "is a question",
@@ -111,10 +110,7 @@ def _name(part: "Part") -> str:
 
 
 def _coloured_bar(added: float, scale: float, length: int = BAR) -> Text:
-    """Filled to an eighth of a character; what counts at all is seen."""
-    eighths = max(1, round(abs(added) / scale * length * 8)) if scale else 0
-    whole, part = divmod(min(eighths, length * 8), 8)
-    return Text("█" * whole + (_EIGHTHS[part] if part else ""), GOOD if added > 0 else BAD)
+    return Text(bar(abs(added), scale, length), GOOD if added > 0 else BAD)
 
 
 def _score(why: "Reasons", hit: "Hit") -> Text:

@@ -26,6 +26,7 @@ FAINT, ID, GOOD, BAD, HEAD = "dim", "cyan", "green", "red", "bold"
 PREVIEW = 280
 """Characters of a text in a list: three lines of a terminal; `get` shows the rest."""
 
+_EIGHTHS = " ▏▎▍▌▋▊▉"
 # Without these, results are missing; without the others, they are there in another order.
 _COSTLY = frozenset({"meaning", "meaning of some"})
 _REDACTED = re.compile(r"\[redacted:([a-z0-9_]+)\]")
@@ -161,6 +162,13 @@ def size(count: int) -> str:
     while amount >= 1024 and unit != "GiB":
         amount, unit = amount / 1024, next(units)
     return f"{amount:,.0f} {unit}" if unit == "B" else f"{amount:,.1f} {unit}"
+
+
+def bar(part: float, whole: float, cells: int) -> str:
+    """Filled to an eighth of a character; what counts at all is seen."""
+    eighths = min(cells * 8, max(1, round(part / whole * cells * 8))) if part > 0 and whole > 0 else 0
+    full, rest = divmod(eighths, 8)
+    return "█" * full + (_EIGHTHS[rest] if rest else "")
 
 
 def _knowledge(record: Any) -> str:

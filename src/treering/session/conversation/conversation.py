@@ -214,7 +214,7 @@ class Conversation:
         shown, cut = self._fitted(shown, budget - beside)
         return Context(
             messages=(*(each.message for each in shown), *last),
-            tokens=-int(-(sum(map(self._size, shown)) + beside) * held.scale // 1),
+            tokens=held.scaled(sum(map(self._size, shown)) + beside),
             max_tokens=self.rules.max_tokens,
             limit=self.rules.limit,
             exact=self._meter.tokenizer.exact,
@@ -232,7 +232,7 @@ class Conversation:
             return shown, ()
         if self.rules.oversize == "error":
             largest = max(zip(sizes, shown, strict=True), key=lambda pair: pair[0])[1] if shown else None
-            raise too_large(int(sum(sizes) * self._held.scale), int(room * self._held.scale), largest)
+            raise too_large(self._held.scaled(sum(sizes)), self._held.scaled(room), largest)
         fitted, cut = cut_to_fit(shown, self._meter.message, room, never=frozenset(self._held.state.pinned))
         self._tell("truncated", f"{len(cut)} messages were cut to fit: {', '.join(cut)}")
         return fitted, cut

@@ -14,7 +14,7 @@ from treering.session.counting import Meter
 
 def statistics(held: HeldWindow, meter: Meter) -> ConversationStats:
     """The window in numbers, as the provider would count them."""
-    state, transcript, window, scale = held.state, held.transcript, held.window, held.scale
+    state, transcript, window = held.state, held.transcript, held.window
     looked_up = meter.hits + meter.misses
     first = next((entry for entry in transcript if entry.place not in window.out), None)
     return ConversationStats(
@@ -25,10 +25,10 @@ def statistics(held: HeldWindow, meter: Meter) -> ConversationStats:
         in_context=window.messages,
         removed=len(window.out),
         left_out=len(window.absent),
-        tokens=_scaled(window.tokens + meter.priming, scale),
-        total_tokens=_scaled(sum(entry.tokens for entry in transcript), scale),
-        tokens_by_role={role.value: _scaled(tokens, scale) for role, tokens in window.by_role.items()},
-        marker_tokens=_scaled(window.marker_tokens, scale),
+        tokens=held.scaled(window.tokens + meter.priming),
+        total_tokens=held.scaled(sum(entry.tokens for entry in transcript)),
+        tokens_by_role={role.value: held.scaled(tokens) for role, tokens in window.by_role.items()},
+        marker_tokens=held.scaled(window.marker_tokens),
         oldest=first.at if first else None,
         last_removal=max((run.at for run in state.removed), default=None),
         spans=state.removed,
@@ -74,7 +74,3 @@ def _why(state: ContextState, entry: Entry) -> str:
     """What was said when it left; what came later to something that had left is out with it."""
     run = next((run for run in state.removed if run.first <= entry.seq <= run.last), None)
     return ORPHAN if run is None else run.why
-
-
-def _scaled(tokens: int, scale: float) -> int:
-    return -int(-tokens * scale // 1)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from math import ceil
 
 from treering.core.contexts import ContextState, Removed, Rules
 from treering.core.errors import Conflict, NotFound
@@ -100,6 +101,10 @@ class HeldWindow:
     def budget(self, share: float = 1.0) -> int:
         """Tokens of ours that a request may take."""
         return int(self.rules.max_tokens * share / self.scale)
+
+    def scaled(self, tokens: int) -> int:
+        """Tokens of ours as the provider counts them."""
+        return ceil(round(tokens * self.scale, 6))
 
     def catch_up(self) -> None:
         """Read what others did since."""

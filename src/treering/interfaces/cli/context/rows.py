@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from treering.interfaces.cli.context.gauge import filled
 from treering.interfaces.cli.context.runs import Run, pieces, removed
-from treering.interfaces.cli.show import FAINT, HEAD, ID, preview, when
+from treering.interfaces.cli.show import FAINT, HEAD, ID, bar, preview, when
 
 if TYPE_CHECKING:
     from treering.session.conversation.views import Explained, Line
@@ -99,7 +98,7 @@ class Columns:
             (f"{line.place + 1:>{self.place}} ", FAINT),
             (f"{_mark(line)} ", HEAD),
             (f"{line.role.value:<{self.role}} ", faint or _ROLES.get(line.role.value, "")),
-            (f"{filled(line.tokens, self.largest, _BAR):<{_BAR}} ", faint or "green"),
+            (f"{bar(line.tokens, self.largest, _BAR):<{_BAR}} ", faint or "green"),
             (f"{line.tokens:>{self.tokens},} ", FAINT),
             (f"{line.importance.score:.2f} ", faint),
             (_fitted(_note(line), self.note), FAINT),
