@@ -195,7 +195,7 @@ def test_the_demo_fits_a_screen_and_leaves_nothing_behind(tmp_path: Path) -> Non
 
     shown = screen.ok("demo")
 
-    assert len(shown.splitlines()) <= 42
+    assert len(shown.splitlines()) <= 48
     assert max(map(len, shown.splitlines())) <= 80
     assert "[redacted:github_token]" in shown
     assert list(tmp_path.iterdir()) == []
@@ -209,6 +209,8 @@ def test_the_demo_really_does_what_it_shows(tmp_path: Path) -> None:
     assert [hit["id"] for hit in played["found_after_correction"]["hits"]] == [corrected["id"]]
     assert played["history"][0]["content_before"] == first["content"]
     assert [hit["id"] for hit in played["found_after_undo"]["hits"]] == [first["id"]]
+    assert played["sent"]["tokens"] <= played["sent"]["max_tokens"]
+    assert played["window"]["removed"] > 0
 
 
 def test_a_payload_is_given_as_json(terminal: Terminal) -> None:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from treering.core.turns import Turn
     from treering.memory import Memory
     from treering.retrieve.answer import Answer
+    from treering.session.conversation.context import Context
+    from treering.session.conversation.views import ConversationStats
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,8 @@ class Played:
     found_after_correction: "Answer"
     history: "tuple[HistoryEntry, ...]"
     found_after_undo: "Answer"
+    sent: "Context"
+    window: "ConversationStats"
 
 
 def demo(as_json: AsJson = False) -> None:
@@ -58,7 +62,12 @@ def _play(folder: "Path") -> Played:
         after_correction = memory.recall(story.FOLLOW_UP)
         history = memory.history(old.id)
         memory.undo(old.id)
-        return Played(turns, lessons, found, correction, after_correction, history, memory.recall(story.FOLLOW_UP))
+        after_undo = memory.recall(story.FOLLOW_UP)
+        talk = memory.conversation(story.NEXT_NIGHT, model="gpt-4o", limit=story.SMALL_WINDOW, keep_recent=2)
+        for role, text in story.LONG_TALK:
+            talk.add(role, text)
+        sent = talk.build()
+        return Played(turns, lessons, found, correction, after_correction, history, after_undo, sent, talk.stats())
 
 
 def _say(memory: "Memory", spoken: story.Spoken) -> "Turn":
@@ -82,6 +91,7 @@ def _picture(played: Played) -> "RenderableType":
         *_chapter("search", f"the next session asks: {story.QUESTION}", _found(played)),
         *_chapter("correct", "later a person knows better; nothing is overwritten", _correction(played)),
         *_chapter("undo", "that was a mistake? the first belief is back", show.hits(played.found_after_undo)),
+        *_chapter("context", "a long talk is kept whole; what fits the model's window is sent", _sent(played)),
         Text(),
         _next_steps(),
     )
@@ -135,6 +145,18 @@ def _correction(played: Played) -> "RenderableType":
     why = f"believed until {show.when(corrected.at)}, when {corrected.actor} said: {corrected.detail['reason']}"
     before = Group(show.preview(corrected.content_before or ""), Text(why, show.FAINT))
     return Group(show.hits(played.found_after_correction), _columns([("before", before)]))
+
+
+def _sent(played: Played) -> "RenderableType":
+    """How full the window is, and what stands in it where messages left."""
+    from rich.console import Group
+    from rich.text import Text
+
+    from treering.interfaces.cli import show
+    from treering.interfaces.cli.context.gauge import fullness
+
+    told = next(message.text for message in played.sent.messages if message.text.startswith("…"))
+    return Group(*fullness(played.window, 60), Text(show.preview(told, 150), show.FAINT))
 
 
 def _next_steps() -> "RenderableType":

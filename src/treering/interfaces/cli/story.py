@@ -42,6 +42,22 @@ LESSONS = (
     Lesson("gotcha", "Run the migrations before the workers start, or every job fails", ("deploy.yml",), ("deploy",)),
 )
 
+NEXT_NIGHT = "next-night"
+SMALL_WINDOW = 220
+"""Tokens of a model that would forget the beginning of the next conversation."""
+LONG_TALK = (
+    ("system", "You look after the web shop. Never touch the production database."),
+    ("user", "Always run the migrations first. Now look at deploy.yml, please."),
+    ("assistant", "deploy.yml starts shop/worker.py and then migrate.sh; the order is wrong."),
+    ("user", "Show me what shop/worker.py does when a table is missing."),
+    ("assistant", "It raises MissingRelation in load_orders and retries three times, then the job is dead."),
+    ("user", "And what does migrate.sh do when it fails half-way?"),
+    ("assistant", "It stops at the first error; the next run goes on after the last migration that was done."),
+    ("user", "Good. Change the order in deploy.yml."),
+    ("assistant", "Done: migrate.sh runs first, the workers wait for it."),
+    ("user", "Does the nightly run pass now?"),
+)
+
 QUESTION = "why is the deploy broken, which database?"
 CORRECTED = 0
 """Which lesson turns out to be old."""
