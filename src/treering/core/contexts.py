@@ -48,8 +48,8 @@ class ContextState(Value):
     removed: tuple[Removed, ...] = ()
     pinned: Keys = ()
     unimportant: Keys = ()
-    fresh_from: Count = 0
-    """The place from which on nothing belongs together with what was before: the history was cleared there."""
+    fresh_from: tuple[Count, ...] = ()
+    """The places where the history was cleared: nothing from there on belongs together with what was before."""
     reported: tuple[float, ...] = ()
     """How much more the provider counted than we did, in its last answers."""
 

@@ -1,11 +1,12 @@
 """What is sent to the model now: put together from the window, and shown to fit."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from treering.core.messages import CallPart, Format, Message, Role
+from treering.core.messages import CallPart, Format, Message, Part, ResultPart, Role
 from treering.core.values import EMPTY
+from treering.session.conversation.exchanges import Spot
 from treering.session.conversation.transcript import Entry, Transcript
 from treering.session.formats import Written, write
 
@@ -67,57 +68,94 @@ class Shown:
     entry: Entry | None = None
 
 
-def laid_out(
-    transcript: Transcript, out: frozenset[int], absent: frozenset[int], markers: Mapping[int, Message]
-) -> Iterator[Shown]:
-    """The window in order: each result right behind its call, each marker (by the place where its run ends)."""
-    waiting = sorted(markers)
-    emitted = set[int]()
-    for entry in transcript:
-        if entry.place in out or entry.place in absent or entry.place in emitted:
-            continue
-        while waiting and waiting[0] < entry.place:
-            yield Shown(markers[waiting.pop(0)])
-        for each in (entry, *_answers(transcript, entry)):
-            emitted.add(each.place)
-            if (sendable := _answered(transcript, each)) is not None:
-                yield Shown(sendable, each)
-    yield from (Shown(markers[place]) for place in waiting)
+class Layout:
+    """The window in order, as a provider takes it: results right behind their calls, and nothing that stands alone."""
+
+    def __init__(self, transcript: Transcript, out: Collection[int], absent: Collection[int]) -> None:
+        self._transcript = transcript
+        self._exchanges = transcript.exchanges
+        self._out = out
+        self._shown = [entry for entry in transcript if entry.place not in out and entry.place not in absent]
+        self._done = set[int]()
+        self._told = set[int]()
+
+    def messages(self, markers: Mapping[int, Message]) -> Iterator[Shown]:
+        """Each message, and each marker by the place where its run ends."""
+        waiting = sorted(markers)
+        for number, entry in enumerate(self._shown):
+            if entry.place in self._done:
+                continue
+            while waiting and waiting[0] < entry.place:
+                yield Shown(markers[waiting.pop(0)])
+            if self._exchanges.has_calls(entry.place):
+                yield from self._exchange(number)
+            else:
+                yield from self._part(entry, lambda _spot: False)
+        yield from (Shown(markers[place]) for place in waiting)
+
+    def _exchange(self, number: int) -> Iterator[Shown]:
+        """Calls that were made at once, then what answers them."""
+        asking = list[Entry]()
+        for entry in self._shown[number:]:
+            alike = not asking or self._transcript.unit_of[entry.place] is self._transcript.unit_of[asking[0].place]
+            if not (alike and self._exchanges.has_calls(entry.place)):
+                break
+            asking.append(entry)
+        places = {entry.place for entry in asking}
+        for entry in asking:
+            self._done.add(entry.place)
+            yield from self._part(entry, lambda _spot: False)
+        for entry in self._transcript.unit_of[asking[0].place].entries:
+            if self._exchanges.answering.get(entry.place, frozenset()) & places and entry.place not in self._out:
+                yield from self._part(entry, lambda spot: self._exchanges.asked_at(spot) in places)
+
+    def _part(self, entry: Entry, answers: Callable[[Spot], bool]) -> Iterator[Shown]:
+        """What of a message is sent here: its words once, calls that are answered, results that answer."""
+        first = entry.place not in self._told
+        self._told.add(entry.place)
+        parts = tuple(
+            part
+            for number, part in enumerate(entry.said.parts)
+            if self._sent_here(part, (entry.place, number), answers, first=first)
+        )
+        if len(parts) == len(entry.said.parts):
+            yield Shown(entry.said, entry)
+        elif parts:
+            plain = {"parts": parts, "origin": Format.PLAIN, "extra": EMPTY}
+            speaks = entry.role is Role.TOOL and not any(isinstance(part, ResultPart) for part in parts)
+            yield Shown(entry.said.replace(**plain, **({"role": Role.USER} if speaks else {})), entry)
+
+    def _sent_here(self, part: Part, spot: Spot, answers: Callable[[Spot], bool], *, first: bool) -> bool:
+        if isinstance(part, CallPart):
+            result = self._exchanges.answer_to(spot)
+            return result is not None and result not in self._out
+        return answers(spot) if isinstance(part, ResultPart) else first
 
 
-def absent_from(transcript: Transcript, out: frozenset[int]) -> frozenset[int]:
-    """Results that no provider takes: their calls were never made."""
-    return frozenset(place for place in transcript.orphans if place not in out)
+def absent_from(transcript: Transcript, out: Collection[int]) -> frozenset[int]:
+    """Messages in the window of which there is nothing to send."""
+    exchanges = transcript.exchanges
+    return frozenset(place for place in exchanges.orphans | exchanges.silent if place not in out)
 
 
-def left_out(transcript: Transcript, out: frozenset[int]) -> Mapping[str, str]:
-    """Messages in the window that are not sent, or not whole."""
-    orphans = {transcript.entries[place].id: ORPHAN for place in absent_from(transcript, out)}
-    pending = (entry for entry in transcript if entry.place not in out and _unanswered(transcript, entry))
-    return orphans | {entry.id: UNANSWERED for entry in pending}
+def left_out(transcript: Transcript, out: Collection[int]) -> Mapping[str, str]:
+    """Messages in the window that are not sent, or not whole, and why."""
+    told = ((entry.id, _lacking(transcript, entry, out)) for entry in transcript if entry.place not in out)
+    return {id: why for id, why in told if why}
 
 
-def _answers(transcript: Transcript, entry: Entry) -> Sequence[Entry]:
-    """What answers the calls of `entry`, where other messages came between."""
-    if not entry.said.calls:
-        return ()
-    calls = {call.id for call in entry.said.calls}
-    later = (each for each in transcript.unit_of[entry.place].entries if each.place > entry.place)
-    return [each for each in later if calls & {result.call_id for result in each.said.results}]
-
-
-def _unanswered(transcript: Transcript, entry: Entry) -> set[str]:
-    pending = transcript.unit_of[entry.place].unanswered
-    return {call.id for call in entry.said.calls if call.id in pending} if pending else set()
-
-
-def _answered(transcript: Transcript, entry: Entry) -> Message | None:
-    """The message without calls that nothing answers; None where nothing is left of it."""
-    message, pending = entry.said, _unanswered(transcript, entry)
-    if not pending:
-        return message
-    parts = tuple(part for part in message.parts if not (isinstance(part, CallPart) and part.id in pending))
-    return message.replace(parts=parts, origin=Format.PLAIN, extra=EMPTY) if parts else None
+def _lacking(transcript: Transcript, entry: Entry, out: Collection[int]) -> str:
+    exchanges = transcript.exchanges
+    if entry.place in exchanges.orphans:
+        return ORPHAN
+    if entry.role is not Role.TOOL and not exchanges.has_calls(entry.place):
+        return ""
+    for number, part in enumerate(entry.said.parts):
+        spot = (entry.place, number)
+        other = exchanges.answer_to(spot) if isinstance(part, CallPart) else exchanges.asked_at(spot)
+        if isinstance(part, (CallPart, ResultPart)) and (other is None or other in out):
+            return UNANSWERED if isinstance(part, CallPart) else ORPHAN
+    return ""
 
 
 def orphaned(messages: Iterable[Message]) -> set[str]:

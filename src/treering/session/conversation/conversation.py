@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from threading import RLock
 from typing import Any
+from warnings import warn
 
 from treering.core.contexts import Rules
-from treering.core.errors import InvalidInput
+from treering.core.errors import InvalidInput, TreeringError
 from treering.core.messages import Format, Message, Role
-from treering.session.conversation.context import Context, Marker, Recalled, Shown, laid_out, left_out, orphaned
+from treering.session.conversation.context import Context, Layout, Marker, Recalled, Shown, left_out, orphaned
 from treering.session.conversation.explaining import explained, statistics
 from treering.session.conversation.fitting import cut_to_fit, too_large
 from treering.session.conversation.held import FoundAgain, HeldWindow, Surroundings
@@ -85,7 +86,7 @@ class Conversation:
                 self._make_room(beside + self._meter.message(quotation))
             built = self._assembled(beside, last, quotation, back, found.missing)
             if built.tokens > built.max_tokens or orphaned(built.messages):
-                raise AssertionError(f"conversation {self.id!r} was put together wrongly; please report this")
+                raise TreeringError(f"conversation {self.id!r} was put together wrongly; please report this mistake")
             self._built = built
             return built
 
@@ -131,10 +132,13 @@ class Conversation:
 
     def search(self, query: str, *, limit: int | None = None) -> tuple[Recalled, ...]:
         """What left the window and answers the query, the best first."""
+        most = self._settings.recall_messages if limit is None else limit
+        if most < 1:
+            raise InvalidInput(f"limit is {most}; ask for at least one message")
         with self._lock:
             self._held.catch_up()
             found = self._around.find(query, self.id, self._held.removed_ids())
-        return tuple(map(recalled, found.turns))[: self._settings.recall_messages if limit is None else limit]
+        return tuple(map(recalled, found.turns))[:most]
 
     def stats(self) -> ConversationStats:
         with self._lock:
@@ -167,7 +171,11 @@ class Conversation:
         return 100 * (self._held.window.tokens + self._meter.priming) * self._held.scale / self.rules.limit
 
     def _tell(self, kind: str, detail: str) -> None:
-        self._around.on_event(Happened(kind, self.id, detail, self._percent()))
+        """What a listener raises must not undo what is done already, nor hide that it is."""
+        try:
+            self._around.on_event(Happened(kind, self.id, detail, self._percent()))
+        except Exception as exc:  # noqa: BLE001 - a listener is the caller's own code
+            warn(f"on_event raised {type(exc).__name__}: {exc}", RuntimeWarning, stacklevel=2)
 
     def _make_room(self, beside: int) -> None:
         """Where the window is too full beside what else is sent, let messages leave until there is room to go on."""
@@ -184,6 +192,7 @@ class Conversation:
     def _remove(self, room: int, strategy: Strategy, trigger: str) -> int:
         left = self._held.remove(room, strategy, trigger)
         if left:
+            self._warned = self._percent() >= 100 * self._settings.prune_at
             self._tell("removed", f"{left:,} messages left the window ({trigger})")
         return left
 
@@ -208,7 +217,7 @@ class Conversation:
         held, budget = self._held, self._held.budget()
         quoted_tokens = 0 if quotation is None else self._meter.message(quotation)
         marked = held.window.shortened(self._meter, budget - beside - quoted_tokens - held.window.message_tokens)
-        shown = list(laid_out(held.transcript, held.window.out, held.window.absent, marked))
+        shown = list(Layout(held.transcript, held.window.out, held.window.absent).messages(marked))
         if quotation is not None:
             shown.insert(_before_the_question(shown), Shown(quotation))
         shown, cut = self._fitted(shown, budget - beside)

@@ -198,13 +198,13 @@ class HeldWindow:
         return state.replace(removed=self._spans(state, self.window.out | reasons.keys(), removal))
 
     def _cleared(self, state: ContextState) -> ContextState:
-        transcript, window = self.transcript, self.window
+        transcript = self.transcript
         held = (entry for entry in transcript if entry.role is Role.SYSTEM or entry.id in state.pinned)
         stays = {place for entry in held for place in _places(transcript.unit_of[entry.place].entries)}
-        groups = markers.runs(transcript, frozenset(_places(transcript) - stays), window.absent)
+        groups = markers.runs(transcript, _places(transcript) - stays)
         spans = markers.Removal(self._around.clock(), "cleared").spans((), groups)
         after = transcript.entries[-1].seq + 1 if len(transcript) else 0
-        return state.replace(removed=spans, fresh_from=after)
+        return state.replace(removed=spans, fresh_from=tuple(dict.fromkeys((*state.fresh_from, after))))
 
     def _pinned(self, state: ContextState, entry: Entry) -> ContextState:
         """Pinned, and back in the window with what belongs to it."""
@@ -217,7 +217,7 @@ class HeldWindow:
 
     def _spans(self, state: ContextState, out: frozenset[int], removal: markers.Removal) -> tuple[Removed, ...]:
         """The runs that are out then, told in what room there is for it."""
-        groups = markers.runs(self.transcript, out, self.window.absent)
+        groups = markers.runs(self.transcript, out)
         spans = removal.spans(state.removed, groups)
         room, most = self.budget(self._settings.summary_share), self._settings.summary_tokens
         return markers.summarised(spans, groups, self._meter.text, room, most)

@@ -41,7 +41,7 @@ class Keeping:
         self._new_id = new_id
         self._meter = meter
         self._counted_as = f"{meter.tokenizer.name} {meter.rules.name}"
-        self._fresh_from = 0
+        self._fresh_from: tuple[int, ...] = ()
         self._pulse: Pulse | None = None
 
     def catch_up(self) -> bool:
@@ -104,7 +104,7 @@ class Keeping:
 
     def _hold(self, session: Session | None, state: ContextState | None, pulse: Pulse | None) -> None:
         self.session, self.state, self._pulse = session, state, pulse
-        self._fresh_from = state.fresh_from if state else 0
+        self._fresh_from = state.fresh_from if state else ()
 
     @property
     def _mine(self) -> TurnFilter:
@@ -179,24 +179,29 @@ class Keeping:
             gist=gist_of(text, cues),
         )
         before = self.transcript.entries[-1].seq if len(self.transcript) else -1
-        self.transcript.append(entry, fresh=before < self._fresh_from <= turn.seq)
+        self.transcript.append(entry, fresh=any(before < place <= turn.seq for place in self._fresh_from))
 
     def _turn(self, message: Message, now: datetime) -> Turn:
         chosen = self._new_id() if message.id is None else message.id
         at = moment_of(message.at, now)
         turn = without_secrets(turn_of(self._scope, message, id=chosen, session=self.id, now=now, at=at)).value
-        return turn.replace(metadata={TOKENS: {self._counted_as: self._meter.message(message_of(turn))}})
+        failed = self._meter.failures.count
+        tokens = self._meter.message(message_of(turn))
+        estimated = self._meter.failures.count > failed
+        return turn if estimated else turn.replace(metadata={TOKENS: {self._counted_as: tokens}})
 
 
-def _fresh_from(session: Session | None) -> int:
+def _fresh_from(session: Session | None) -> tuple[int, ...]:
     state = None if session is None else session.context
-    return state.fresh_from if state else 0
+    return state.fresh_from if state else ()
 
 
 def _refuse_another(turn: Turn, known: Turn | None) -> None:
     """The same message twice is one; another one under its id is a mistake."""
     if known is None:
         return
+    if known.session != turn.session:
+        raise Conflict(f"message {turn.id!r} is in session {known.session!r}; ids are a project's: choose another id")
     if (known.session, known.role, known.text, known.body) != (turn.session, turn.role, turn.text, turn.body):
         raise Conflict(f"message {turn.id!r} is stored already with another content; give each message its own id")
     if known.deleted_at is not None:

@@ -1,6 +1,6 @@
 """What stands in the window where messages left it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
@@ -32,10 +32,10 @@ def largest_marker() -> Message:
     return marker(_LARGEST)
 
 
-def runs(transcript: Transcript, out: frozenset[int], absent: frozenset[int]) -> list[list[Entry]]:
-    """Messages that left, in runs that nothing which is sent stands between."""
-    shown = (entry for entry in transcript if entry.place not in absent)
-    return [list(group) for left, group in groupby(shown, key=lambda entry: entry.place in out) if left]
+def runs(transcript: Transcript, out: Collection[int], unseen: Collection[int] = ()) -> list[list[Entry]]:
+    """Messages that left, in runs of neighbours; what is `unseen` stands between nothing."""
+    seen = (entry for entry in transcript if entry.place not in unseen)
+    return [list(group) for left, group in groupby(seen, key=lambda entry: entry.place in out) if left]
 
 
 @dataclass(frozen=True, slots=True)

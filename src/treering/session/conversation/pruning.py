@@ -89,15 +89,20 @@ def decide(
 
     `absent` ones are not sent anyway. Where nothing is left that may leave, the rest may still not fit.
     """
-    filling = _filled(transcript, out, absent, room)
+    filling, missing = _filled(transcript, out, absent, room), out | absent
     if filling.fits():
         return ()
-    kept = [unit for unit in transcript.units() if unit.first not in out and unit.first not in absent]
     protected, over = protected_units(transcript, protection), completed(transcript)
+    kept, free = list[Unit](), list[Unit]()
+    for whole in transcript.units():
+        if (unit := whole.without(missing)) is not None:
+            kept.append(unit)
+            if whole not in protected:
+                free.append(unit)
     window = Window(
         transcript=transcript,
         kept=kept,
-        free=[unit for unit in kept if unit not in protected],
+        free=free,
         scores=scores(transcript.entries, now, over, protection.unimportant),
         completed=over,
         fading=fading,
@@ -106,7 +111,7 @@ def decide(
     order = list(strategy(window))
     leaving = list[Leaving]()
     while not filling.fits():
-        chosen = list(_pass(filling, order))
+        chosen = list(_pass(filling, order)) or list(_small_ones(filling, order))
         if not chosen:
             break
         leaving += chosen
@@ -131,6 +136,21 @@ def _pass(filling: _Filling, order: Sequence[Leaving]) -> Iterator[Leaving]:
             if filling.helps(each.unit):
                 filling.remove(each.unit)
                 yield each
+
+
+def _small_ones(filling: _Filling, order: Sequence[Leaving]) -> Iterator[Leaving]:
+    """Neighbours that make no room one by one, but do so under one marker together: the oldest such run."""
+    run, tokens, reached = list[Leaving](), 0, -1
+    for each in sorted(order, key=lambda each: each.unit.first):
+        if each.unit.first != reached + 1:
+            run, tokens = [], 0
+        run.append(each)
+        tokens, reached = tokens + each.unit.tokens, each.unit.last
+        if tokens > filling.room.marker:
+            for small in run:
+                filling.remove(small.unit)
+                yield small
+            return
 
 
 def _filled(transcript: Transcript, out: frozenset[int], absent: frozenset[int], room: Room) -> _Filling:

@@ -1,11 +1,12 @@
 """Everything said in a conversation, in order, and what belongs together in it."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from treering.core.messages import Message, Role
+from treering.session.conversation.exchanges import Exchanges
 from treering.session.conversation.importance import Modifiers
 from treering.session.cues.reading import Cues
 from treering.session.topics import Subject, Topic, subject_of
@@ -45,19 +46,28 @@ class Entry:
 class Unit:
     """Messages that leave together: a question and its answer, calls and their results."""
 
-    __slots__ = ("entries", "first", "last", "names", "tokens", "unanswered")
+    __slots__ = ("entries", "first", "last", "names", "tokens")
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
-        self.unanswered: set[str] = set()
         self.names: frozenset[str] = frozenset()
         self.first = self.last = self.tokens = 0
 
     def add(self, entries: Iterable[Entry]) -> None:
         self.entries = sorted((*self.entries, *entries), key=lambda entry: entry.place)
+        if not self.entries:
+            return
         self.first, self.last = self.entries[0].place, self.entries[-1].place
         self.tokens = sum(entry.tokens for entry in self.entries)
         self.names = frozenset[str]().union(*(entry.names for entry in self.entries))
+
+    def without(self, places: Collection[int]) -> "Unit | None":
+        """What of it is elsewhere; itself where all of it is, None where nothing is."""
+        if not any(entry.place in places for entry in self.entries):
+            return self
+        rest = Unit()
+        rest.add(entry for entry in self.entries if entry.place not in places)
+        return rest if rest.entries else None
 
 
 @dataclass(slots=True, eq=False)
@@ -76,10 +86,9 @@ class Transcript:
         self.entries: list[Entry] = []
         self.unit_of: list[Unit] = []
         self.segment_of: list[Segment] = []
-        self.orphans: set[int] = set()
+        self.exchanges = Exchanges()
         self.mentions: Counter[str] = Counter()
         self._by_id: dict[str, Entry] = {}
-        self._calls: dict[str, Unit] = {}
         self._topic = Topic()
 
     def __len__(self) -> int:
@@ -108,37 +117,25 @@ class Transcript:
     def segments(self) -> list[Segment]:
         return list(dict.fromkeys(self.segment_of))
 
-    def awaits(self, call_id: str) -> bool:
-        """Whether a call with this id was made and has no result yet."""
-        return call_id in self._calls and call_id in self._calls[call_id].unanswered
-
     def _unit_for(self, entry: Entry, *, fresh: bool) -> Unit:
-        answered = [result.call_id for result in entry.said.results]
-        known = [self._calls[id] for id in answered if self.awaits(id)]
-        if entry.role is Role.TOOL and not known:
-            self.orphans.add(entry.place)
-        unit = self._joined(known) if known else self._beside(entry, fresh=fresh)
-        unit.unanswered.difference_update(answered)
-        for call in entry.said.calls:
-            unit.unanswered.add(call.id)
-            self._calls[call.id] = unit
-        return unit
+        asked = self.exchanges.add(entry.place, entry.said)
+        if asked:
+            return self._joined([self.unit_of[place] for place in sorted(asked)])
+        return self._beside(entry, fresh=fresh)
 
     def _beside(self, entry: Entry, *, fresh: bool) -> Unit:
-        """An answer stands with what it answers, and with the rest of the answer."""
+        """An answer stands with what it answers, and with the rest of the answer, unless something was between them."""
         before = self.entries[-1] if self.entries and not fresh else None
-        if before is not None and entry.role is Role.ASSISTANT and before.role in SPEAKERS:
-            return self.unit_of[before.place]
-        return Unit()
+        if before is None or entry.role is not Role.ASSISTANT or before.seq + 1 != entry.seq:
+            return Unit()
+        return self.unit_of[before.place] if before.role in SPEAKERS else Unit()
 
     def _joined(self, units: Sequence[Unit]) -> Unit:
         first, *others = dict.fromkeys(units)
         for other in others:
             first.add(other.entries)
-            first.unanswered |= other.unanswered
             for entry in other.entries:
                 self.unit_of[entry.place] = first
-            self._calls.update((id, first) for id, unit in self._calls.items() if unit is other)
         return first
 
     def _place_in_segment(self, entry: Entry) -> None:

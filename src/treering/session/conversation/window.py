@@ -1,7 +1,7 @@
 """What of a conversation is in the model's window, and how much of it that takes."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from treering.core.contexts import ContextState
 from treering.core.messages import Message, Role
@@ -24,9 +24,8 @@ class Window:
             if entry.place not in self.out and entry.place not in self.absent:
                 self._count(entry)
         self.groups = runs(transcript, self.out, self.absent)
-        told = {(run.first, run.last): run.summary for run in state.removed}
         self.markers: Mapping[int, Message] = {
-            group[-1].place: marker(len(group), told.get((group[0].seq, group[-1].seq), "")) for group in self.groups
+            group[-1].place: marker(len(group), _told(group, state)) for group in self.groups
         }
         self._marker_tokens = {place: meter.message(each) for place, each in self.markers.items()}
 
@@ -44,10 +43,19 @@ class Window:
         return sum(self._marker_tokens.values())
 
     def takes(self, entry: Entry, transcript: Transcript) -> bool:
-        """Add what was said last; False where the window has to be made anew to know whether it is in."""
-        if entry.place in transcript.orphans or transcript.unit_of[entry.place].first in self.out:
+        """Add what was said last; False where the window has to be made anew to know what is in it then."""
+        exchanges, place = transcript.exchanges, entry.place
+        asked = exchanges.answering.get(place, frozenset())
+        woken = asked & self.absent
+        beside = {neighbour for each in woken for neighbour in (each - 1, each + 1)}
+        if place in exchanges.orphans or asked & self.out or beside & self.out:
             return False
-        self._count(entry)
+        if place in exchanges.silent:
+            self.absent |= {place}
+            return True
+        self.absent -= woken
+        for each in (*(transcript.entries[called] for called in woken), entry):
+            self._count(each)
         return True
 
     def shortened(self, meter: Meter, most_tokens: int) -> Mapping[int, Message]:
@@ -66,10 +74,17 @@ class Window:
         self.messages += 1
 
 
+def _told(group: Sequence[Entry], state: ContextState) -> str:
+    """What is said of the runs in a group."""
+    first, last = group[0].seq, group[-1].seq
+    return "\n".join(run.summary for run in state.removed if first <= run.first and run.last <= last and run.summary)
+
+
 def _left(transcript: Transcript, state: ContextState) -> frozenset[int]:
-    """The places that are out: what left, and what came later but belongs to it."""
+    """The places that are out: what left, and results whose calls did."""
     if not state.removed:
         return frozenset()
-    gone = seqs_out(state.removed, [entry.seq for entry in transcript])
-    units = {transcript.unit_of[entry.place] for entry in transcript if entry.seq in gone}
-    return frozenset(entry.place for unit in units for entry in unit.entries)
+    seqs = seqs_out(state.removed, [entry.seq for entry in transcript])
+    gone = {entry.place for entry in transcript if entry.seq in seqs}
+    late = {place for place, asked in transcript.exchanges.answering.items() if asked <= gone}
+    return frozenset(gone | late)
