@@ -35,6 +35,8 @@ from treering.session.conversation import held, pruning
 from treering.session.conversation.conversation import Conversation
 
 ROOT = Path(__file__).parents[2]
+HEARD = 3
+"""Messages that a process acknowledges at least before it is killed."""
 KILLS = {"sqlite": 14, "postgresql": 8}
 ADDED = 60
 LONG = "the parser reads src/shop/cart.py and keeps what it saw there. " * 4
@@ -104,7 +106,7 @@ def test_a_conversation_outlives_processes_that_are_killed_while_they_add_and_pr
     moments, acknowledged = random.Random(11), list[str]()
     for kill in range(KILLS[engine]):
         member = Member("talk", *place, str(kill))
-        acknowledged.append(member.hear())
+        acknowledged += [member.hear() for _ in range(HEARD)]
         time.sleep(moments.uniform(0.0, 0.12))
         acknowledged += member.kill()
         with open_place(*place) as memory:
@@ -116,7 +118,6 @@ def test_a_conversation_outlives_processes_that_are_killed_while_they_add_and_pr
             accepted_by_every_provider(context)
             stats = talk.stats()
             assert stats.removed == sum(span.messages for span in stats.spans)
-    assert len(acknowledged) > 2 * KILLS[engine]
 
 
 def test_two_processes_lose_nothing_and_agree_on_the_order(place: Place) -> None:
