@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 .DEFAULT_GOAL := help
 .PHONY: help run test check format bench bench-store bench-postgres bench-secrets bench-startup bench-retrieval \
         bench-weights bench-query-kinds bench-cues bench-peers bench-search bench-working bench-tokens \
-        bench-conversation bench-replay clean
+        bench-conversation bench-replay calibrate clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 27
@@ -27,6 +27,10 @@ $(VENV)/.dev: $(VENV)/.run
 
 $(VENV)/.bench: $(VENV)/.dev
 	$(BIN)/pip install --quiet --constraint constraints.txt --group bench
+	@touch $@
+
+$(VENV)/.calibration: $(VENV)/.dev
+	$(BIN)/pip install --quiet --constraint constraints.txt --group calibration
 	@touch $@
 
 run: $(VENV)/.run  ## set up and show what Treering does, on a temporary project
@@ -90,6 +94,9 @@ bench-cues: $(VENV)/.bench  ## what messages are by their words, and where subje
 
 bench-peers: $(VENV)/.bench  ## other memory libraries on the same sets
 	$(BIN)/python -m bench.peers
+
+calibrate: $(VENV)/.calibration  ## fit token estimates to real vocabularies (VOCABULARIES=directory TEXTS=folder WRITE=1)
+	$(BIN)/python -m bench.calibration $(VOCABULARIES) $(if $(TEXTS),--texts $(TEXTS)) $(if $(KEEP),--keep $(KEEP)) $(if $(WRITE),--write)
 
 clean:  ## remove everything that make created
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

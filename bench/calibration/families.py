@@ -15,8 +15,8 @@ class Family:
 FAMILIES: Mapping[str, Family] = {
     "claude": Family(
         ("claude",),
-        "ctok 1.3.0, family v3: an unofficial reconstruction, equal to the 120 counts of claude-haiku-4-5 that bpe-lite "
-        "publishes",
+        "ctok 1.3.0, family v3: an unofficial reconstruction, equal to the 120 counts of claude-haiku-4-5 that "
+        "bpe-lite publishes",
     ),
     "claude-4.7": Family(
         ("claude-4.7",),

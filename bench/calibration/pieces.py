@@ -14,8 +14,8 @@ PACKAGES = Path(sysconfig.get_paths()["purelib"])
 STANDARD = Path(sysconfig.get_paths()["stdlib"])
 
 
-def pieces(found: Iterable[str], draw: random.Random, size: int) -> Iterator[str]:
-    """About `size` characters of the texts in `found`, 40 to 8,000 at a time."""
+def pieces(found: Iterable[str], draw: random.Random, size: float) -> Iterator[str]:
+    """The texts in `found`, 40 to 8,000 characters at a time, until lengths that add up to `size` were drawn."""
     left = size
     for text in found:
         start = 0

