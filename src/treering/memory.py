@@ -306,7 +306,7 @@ class Memory:
         self.store.close()
         self._ports.models.close()
 
-    def _find_removed(self, query: str, session: str, ids: Sequence[str]) -> "FoundAgain":
+    def _find_removed(self, query: str, session: str, ids: Sequence[str], limit: int) -> "FoundAgain":
         """Look among some turns of a session, by their meaning too where that takes no service."""
         from treering.retrieve.embed import embed_where_local
         from treering.session.conversation.held import FoundAgain
@@ -315,11 +315,11 @@ class Memory:
             return FoundAgain(())
         embed_where_local(self.scope, self.store, self._ports.clock, self.models, self.settings)
         where = TurnFilter(sessions=(session,), ids=tuple(ids) if len(ids) <= LABELS else ())
-        limit = self.settings.conversation.recall_messages if where.ids else self.settings.recall.candidates
-        answer = self.recall(query, knowledge=None, turns=where, limit=limit, thorough=False)
+        most = limit if where.ids else max(limit, self.settings.recall.candidates)
+        answer = self.recall(query, knowledge=None, turns=where, limit=most, thorough=False)
         wanted = frozenset(ids)
-        turns = (hit.record for hit in answer if isinstance(hit.record, Turn) and hit.id in wanted)
-        return FoundAgain(tuple(turns), answer.missing)
+        turns = [hit.record for hit in answer if isinstance(hit.record, Turn) and hit.id in wanted]
+        return FoundAgain(tuple(turns[:limit]), answer.missing)
 
     def _note(self, action: Action, **detail: object) -> None:
         note(self.scope, self.store, self._ports.clock(), self._ports.new_id(), action, **detail)

@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, takewhile
 from random import Random
 
 from hypothesis import strategies as st
@@ -287,13 +287,19 @@ def _assert_kept(context: Context, said: Sequence[Message], keep_recent: int, pi
     for message in context.messages:
         present[message.id] += message.parts
     recent = said[-keep_recent:] if keep_recent else []
-    for message in (each for each in said if each.role is Role.SYSTEM):
+    for message in _prompts(said):
         assert present[message.id] == list(message.parts)
     for message in (*recent, *(each for each in said if each.id in pinned)):
         assert message.id in present or message.id in context.left_out, f"{message.id} has to stay"
     for message in said:
         unchanged = message.id not in context.truncated and message.id not in context.left_out
         assert message.id not in present or not unchanged or _alike(present[message.id], message.parts)
+
+
+def _prompts(said: Sequence[Message]) -> list[Message]:
+    """What the system said before anybody spoke, and what it said last."""
+    leading = list(takewhile(lambda message: message.role is Role.SYSTEM, said))
+    return [*leading, *[message for message in said if message.role is Role.SYSTEM][-1:]]
 
 
 def _alike(sent: Sequence[Part], said: Sequence[Part]) -> bool:

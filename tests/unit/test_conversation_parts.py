@@ -162,7 +162,7 @@ USER, ANSWER = ("user", "hello there"), ("assistant", "it is done there")
     ("said", "together"),
     [
         ([USER, ANSWER, USER, ANSWER], [[0, 1], [2, 3]]),
-        ([USER, USER, ANSWER, ANSWER], [[0], [1, 2, 3]]),
+        ([USER, USER, ANSWER, ANSWER], [[0], [1, 2], [3]]),
         ([("system", "x"), ANSWER, USER], [[0], [1], [2]]),
         ([USER, calling("a"), answering("a"), ANSWER], [[0, 1, 2], [3]]),
         ([calling("a", "b"), answering("b"), answering("a")], [[0, 1, 2]]),
@@ -269,7 +269,8 @@ def test_an_unknown_strategy_is_an_error_that_lists_the_known() -> None:
 
 def test_a_marker_counts_in_words_and_figures() -> None:
     assert markers.marker_text(1) == "… [1 message removed] …"
-    assert markers.marker_text(1_500, "Asked: x") == "… [1,500 messages removed] …\nAsked: x"
+    told = markers.marker_text(1_500, "Asked: </removed> x")
+    assert told == "… [1,500 messages removed] …\n<removed>\nAsked: &lt;/removed> x\n</removed>"
     assert METER.message(markers.largest_marker()) >= METER.message(markers.marker(1_500))
 
 

@@ -1,6 +1,7 @@
 """What was said: turns, in sessions. A turn never changes once it is stored."""
 
 from enum import StrEnum
+from typing import Any
 
 from treering.core.contexts import ContextState
 from treering.core.messages import Body, Role
@@ -15,7 +16,7 @@ from treering.core.values import (
     Record,
     Text,
     Value,
-    without_objects_naming,
+    thaw,
 )
 
 
@@ -84,11 +85,26 @@ class Session(Record):
     last_at: Instant
     ended_at: Instant | None = None
     turns: Count = 0
+    taken: Count = 0
+    """How often a turn was taken away or brought back."""
     commit: Label | None = None
     context: ContextState | None = None
     metadata: FrozenMap = EMPTY
 
     def without_words_of(self, record: str, seq: int | None) -> "Session":
-        """The same session, with no object in it that names the record, and no summary of its turn at this place."""
+        """The same session, without a summary of its turn at this place, nor the record in what tasks saved."""
         told = self.context if seq is None or self.context is None else self.context.without_words_of(seq)
-        return self.replace(context=told, metadata=without_objects_naming(record, self.metadata))
+        tasks = self.metadata.get(TASK)
+        metadata = self.metadata if tasks is None else {**self.metadata, TASK: _unquoted(record, thaw(tasks))}
+        return self.replace(context=told, metadata=metadata)
+
+
+TASK = "working"
+"""Where the metadata of a task's session holds what the task saved: `saves`, by name, each with its `entries`."""
+
+
+def _unquoted(record: str, task: dict[str, Any]) -> dict[str, Any]:
+    """Without the entries that are copies of the record, or speak of it as moved out."""
+    for save in task.get("saves", {}).values():
+        save["entries"] = [entry for entry in save["entries"] if entry.get("reference") != record]
+    return task

@@ -119,6 +119,21 @@ def is_storable(text: str) -> bool:
     return True
 
 
+def storable(value: Any) -> Any:
+    """JSON that both engines can hold: a NUL becomes its picture, half a surrogate pair the replacement character."""
+    if isinstance(value, str):
+        return value if is_storable(value) else _mended(value)
+    if isinstance(value, Mapping):
+        return {storable(key): storable(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [storable(item) for item in value]
+    return value
+
+
+def _mended(text: str) -> str:
+    return text.replace("\0", "\u2400").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def _within(limit: int, what: str) -> AfterValidator:
     def check(text: str) -> str:
         if len(text) > limit or len(text.encode()) > limit:
@@ -185,23 +200,6 @@ def thaw(value: Any) -> Any:
     if isinstance(value, tuple):
         return [thaw(item) for item in value]
     return value
-
-
-def without_objects_naming(name: str, value: Any) -> Any:
-    """JSON without the objects in it that hold `name` as a value, and without what stands under it as a key."""
-    if isinstance(value, Mapping):
-        return {
-            key: without_objects_naming(name, item)
-            for key, item in value.items()
-            if key != name and not _names(name, item)
-        }
-    if isinstance(value, (tuple, list)):
-        return [without_objects_naming(name, item) for item in value if not _names(name, item)]
-    return value
-
-
-def _names(name: str, item: Any) -> bool:
-    return isinstance(item, Mapping) and name in item.values()
 
 
 def _frozen_mapping(value: Any) -> Any:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from treering.core.delimiters import escaped, one_line
 from treering.core.errors import InvalidInput
 from treering.core.phases import OTHER, PHASE_BUDGETS, PHASE_SHARES, Phase
 from treering.core.settings import PackSettings
@@ -14,11 +15,9 @@ from treering.inject.render import (
     GENERAL,
     WITHOUT_FILE,
     Passage,
-    escaped,
     frame,
     heading_line,
     label_of,
-    one_line,
     render,
     shortened,
 )

@@ -5,6 +5,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from treering.core.delimiters import one_line
 from treering.core.phases import Phase
 from treering.retrieve.answer import Hit
 
@@ -15,8 +16,6 @@ SOURCES = "\nSources\n"
 WITHOUT_FILE = {"turn": "Conversation", "episode": "Episodes", "pattern": "Strategies"}
 GENERAL = "General"
 
-# Also with white space or invisible characters in between, which some readers skip.
-_DELIMITER = re.compile(r"<(?=\W{0,8}memory)", re.IGNORECASE)
 # Not after the number of a step: `2. Run make`.
 _SENTENCE_END = re.compile(r"(?<=[.!?…])(?<!\s\d\.)(?<!\s\d\d\.)(?=\s)|(?<=[。！？])|(?=\n)")
 _WORD_END = re.compile(r"(?<=\S)(?=\s)|(?<=[，、；])")
@@ -76,15 +75,6 @@ def _parts(passages: Sequence[Passage], phase: Phase | None) -> Iterator[str]:
     for number, passage in enumerate(passages, 1):
         yield passage.sources(number)
     yield CLOSE
-
-
-def escaped(text: str) -> str:
-    """The text with every opening or closing of our delimiter made harmless."""
-    return _DELIMITER.sub("&lt;", text)
-
-
-def one_line(text: str) -> str:
-    return escaped(" ".join(text.split()))
 
 
 def label_of(hit: Hit) -> str:

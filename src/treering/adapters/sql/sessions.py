@@ -52,7 +52,9 @@ class SessionRecords(Writes[Session]):
                 # What cannot be read cannot be quoted from; `doctor` names it.
                 continue
             silent = quoting.without_words_of(id, seq if row["id"] == session else None)
-            if silent != quoting or row["id"] == session:
+            if row["id"] == session:
+                silent = silent.replace(taken=quoting.taken + 1)
+            if silent != quoting:
                 self._rewrite(silent.replace(version=quoting.version + 1), Stored(quoting, self._codec.stored(row)))
 
     def _quoting(self, id: str, session: str | None) -> Sequence[Mapping[Any, Any]]:
@@ -79,7 +81,7 @@ class SessionRecords(Writes[Session]):
 
     def update(self, value: Session) -> Session:
         before = self._existing(value.id)
-        counted = {"turns": before.value.turns, "last_at": before.value.last_at}
+        counted = {name: getattr(before.value, name) for name in ("turns", "last_at", "taken")}
         revised = self._clean(value.replace(version=value.version + 1, **counted))
         self._replace_row(revised, before, version=value.version)
         queue_blob_sweep(self._context, before.encoded.blobs)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import takewhile
 
 from treering.core.messages import CallPart, Format, Message, Part, ResultPart, Role
 from treering.core.values import EMPTY
@@ -62,16 +63,22 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One message of the window as it is sent; `entry` is None for what stands for others."""
+    """One message as it is sent; `entry` is None for what stands for others, and for what is said `current`ly."""
 
     message: Message
     entry: Entry | None = None
+    current: bool = False
+
+    @property
+    def name(self) -> str:
+        """How it is spoken of; empty for what stands for others."""
+        return self.entry.id if self.entry is not None else (self.message.id or "current") if self.current else ""
 
 
 class Layout:
     """The window in order, as a provider takes it: results right behind their calls, and nothing that stands alone."""
 
-    def __init__(self, transcript: Transcript, out: Collection[int], absent: Collection[int]) -> None:
+    def __init__(self, transcript: Transcript, out: frozenset[int], absent: frozenset[int]) -> None:
         self._transcript = transcript
         self._exchanges = transcript.exchanges
         self._out = out
@@ -94,20 +101,20 @@ class Layout:
         yield from (Shown(markers[place]) for place in waiting)
 
     def _exchange(self, number: int) -> Iterator[Shown]:
-        """Calls that were made at once, then what answers them."""
-        asking = list[Entry]()
-        for entry in self._shown[number:]:
-            alike = not asking or self._transcript.unit_of[entry.place] is self._transcript.unit_of[asking[0].place]
-            if not (alike and self._exchanges.has_calls(entry.place)):
-                break
-            asking.append(entry)
+        """Calls that were made one right after the other, then what answers them."""
+        asking = list(takewhile(lambda entry: self._exchanges.has_calls(entry.place), self._shown[number:]))
         places = {entry.place for entry in asking}
+        answers = set[int]()
         for entry in asking:
             self._done.add(entry.place)
             yield from self._part(entry, lambda _spot: False)
-        for entry in self._transcript.unit_of[asking[0].place].entries:
-            if self._exchanges.answering.get(entry.place, frozenset()) & places and entry.place not in self._out:
-                yield from self._part(entry, lambda spot: self._exchanges.asked_at(spot) in places)
+            spots = ((entry.place, part) for part in range(len(entry.said.parts)))
+            answers |= {result for spot in spots if (result := self._exchanges.answer_to(spot)) is not None}
+        for place in sorted(answers - self._out):
+            yield from self._part(self._transcript.entries[place], lambda spot: self._asked_in(spot, places))
+
+    def _asked_in(self, spot: Spot, places: Collection[int]) -> bool:
+        return self._exchanges.asked_at(spot) in places
 
     def _part(self, entry: Entry, answers: Callable[[Spot], bool]) -> Iterator[Shown]:
         """What of a message is sent here: its words once, calls that are answered, results that answer."""

@@ -1,6 +1,7 @@
 """A live conversation: what was said, and what is sent to the model now."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from threading import RLock
 from typing import Any
 from warnings import warn
@@ -8,6 +9,7 @@ from warnings import warn
 from treering.core.contexts import Rules
 from treering.core.errors import InvalidInput, TreeringError
 from treering.core.messages import Format, Message, Role
+from treering.core.values import storable
 from treering.session.conversation.context import Context, Layout, Marker, Recalled, Shown, left_out, orphaned
 from treering.session.conversation.explaining import explained, statistics
 from treering.session.conversation.fitting import cut_to_fit, too_large
@@ -48,14 +50,14 @@ class Conversation:
         if isinstance(message, str):
             if text is None:
                 raise InvalidInput("give a role and a text, or a message: conversation.add('user', 'Hello')")
-            message = Message.of(_role(message), text, **fields)
+            message = Message.of(_role(message), storable(text), **fields)
         elif text is not None or fields:
             raise InvalidInput("a message brings its own text and fields; leave the other arguments out")
         return self.extend([message], format=format)[0]
 
     def extend(self, messages: Iterable[Item], *, format: Format | str | None = None) -> tuple[Message, ...]:
         """Keep many messages, all or none of them."""
-        said = read_all(messages, format)
+        said = read_all([each if isinstance(each, Message) else storable(each) for each in messages], format)
         with self._lock:
             self._held.catch_up()
             turns = self._held.add(said)
@@ -71,12 +73,13 @@ class Conversation:
         Where it is too full, messages leave first. `recall` brings back, as quotations, what left and is needed for
         the last thing the user said. `tools` are the definitions sent along; they are counted.
         """
-        last = () if current is None else read_all([current])
+        last = () if current is None else read_all([current if isinstance(current, Message) else storable(current)])
         if orphaned(last):
             raise InvalidInput("calls and results belong together and are kept: add them, then build without current")
         with self._lock:
             self._held.catch_up()
-            beside = self._meter.priming + self._meter.tools(tools) + sum(map(self._meter.message, last))
+            always = self._meter.priming + self._meter.tools(tools)
+            beside = always + sum(map(self._meter.message, last))
             if self.rules.at_task_boundary:
                 self._remove(0, completed_tasks, "another task began")
             self._make_room(beside)
@@ -84,7 +87,8 @@ class Conversation:
             back, quotation = quoted(found.turns, self._meter, self._held.budget(self._settings.recall_share))
             if quotation is not None:
                 self._make_room(beside + self._meter.message(quotation))
-            built = self._assembled(beside, last, quotation, back, found.missing)
+            quotations = () if quotation is None else (quotation,)
+            built = replace(self._assembled(always, last, quotations), recalled=back, missing=found.missing)
             if built.tokens > built.max_tokens or orphaned(built.messages):
                 raise TreeringError(f"conversation {self.id!r} was put together wrongly; please report this mistake")
             self._built = built
@@ -106,12 +110,14 @@ class Conversation:
     def pin(self, id: str, *, pinned: bool = True) -> None:
         """Keep a message in the window, or let it go like others; one that had left comes back."""
         with self._lock:
-            self._held.pin(self._held.entry(id), pinned=pinned)
+            self._held.catch_up()
+            self._held.pin(id, pinned=pinned)
 
     def unimportant(self, id: str, *, marked: bool = True) -> None:
         """Say that a message does not matter: it is among the first to leave."""
         with self._lock:
-            self._held.mark_unimportant(self._held.entry(id), marked=marked)
+            self._held.catch_up()
+            self._held.mark_unimportant(id, marked=marked)
 
     def reported(self, tokens: int) -> float:
         """Tell what the provider counted for the last `build`; by how much our own counts are corrected from now on.
@@ -137,8 +143,8 @@ class Conversation:
             raise InvalidInput(f"limit is {most}; ask for at least one message")
         with self._lock:
             self._held.catch_up()
-            found = self._around.find(query, self.id, self._held.removed_ids())
-        return tuple(map(recalled, found.turns))[:most]
+            found = self._around.find(query, self.id, self._held.removed_ids(), most)
+        return tuple(map(recalled, found.turns))
 
     def stats(self) -> ConversationStats:
         with self._lock:
@@ -157,15 +163,19 @@ class Conversation:
 
     def _warn(self) -> None:
         """Once, each time the window gets fuller than it should; and when the tokenizer fails."""
-        percent = self._percent()
-        full = percent >= 100 * self._settings.prune_at
+        full = self._is_full()
         if full and not self._warned:
+            percent = self._percent()
             self._tell("warning", f"the window is {percent:.0f} % full; messages leave when the next request is built")
         self._warned = full
         failed = self._meter.failures
         if failed.count > self._failures:
             self._failures = failed.count
             self._tell("tokenizer_failed", f"{failed.last}; counted by estimate")
+
+    def _is_full(self) -> bool:
+        share = min(self._settings.prune_at, self.rules.max_tokens / self.rules.limit)
+        return self._percent() >= 100 * share
 
     def _percent(self) -> float:
         return 100 * (self._held.window.tokens + self._meter.priming) * self._held.scale / self.rules.limit
@@ -192,46 +202,38 @@ class Conversation:
     def _remove(self, room: int, strategy: Strategy, trigger: str) -> int:
         left = self._held.remove(room, strategy, trigger)
         if left:
-            self._warned = self._percent() >= 100 * self._settings.prune_at
+            self._warned = self._is_full()
             self._tell("removed", f"{left:,} messages left the window ({trigger})")
         return left
 
     def _found_again(self, current: Sequence[Message]) -> FoundAgain:
         """What left and speaks of what the user said last."""
-        out = self._held.window.out
-        recent = self._held.transcript.entries[-max(1, self.rules.keep_recent) :]
-        said = (entry.said for entry in recent if entry.place not in out)
-        asked = [each for each in (*said, *current) if each.role is Role.USER]
-        if not asked or not out:
+        asked = self._held.transcript.last_asked()
+        said = [each.text for each in current if each.role is Role.USER]
+        if not said and asked is not None:
+            said = [self._held.text_of(asked)]
+        if not said or not self._held.window.out:
             return FoundAgain(())
-        return self._around.find(asked[-1].text, self.id, self._held.removed_ids())
+        return self._around.find(said[-1], self.id, self._held.removed_ids(), self._settings.recall_messages)
 
-    def _assembled(
-        self,
-        beside: int,
-        last: Sequence[Message],
-        quotation: Message | None,
-        back: tuple[Recalled, ...],
-        missing: Mapping[str, str],
-    ) -> Context:
+    def _assembled(self, always: int, last: Sequence[Message], quotations: Sequence[Message]) -> Context:
+        """The request, where `always` is what it takes beside its messages."""
         held, budget = self._held, self._held.budget()
-        quoted_tokens = 0 if quotation is None else self._meter.message(quotation)
-        marked = held.window.shortened(self._meter, budget - beside - quoted_tokens - held.window.message_tokens)
+        beside = always + sum(map(self._meter.message, (*last, *quotations)))
+        marked = held.window.shortened(self._meter, budget - beside - held.window.message_tokens)
         shown = list(Layout(held.transcript, held.window.out, held.window.absent).messages(marked))
-        if quotation is not None:
-            shown.insert(_before_the_question(shown), Shown(quotation))
-        shown, cut = self._fitted(shown, budget - beside)
+        place = _before_the_question(shown)
+        shown[place:place] = map(Shown, quotations)
+        shown, cut = self._fitted([*shown, *(Shown(each, current=True) for each in last)], budget - always)
         return Context(
-            messages=(*(each.message for each in shown), *last),
-            tokens=held.scaled(sum(map(self._size, shown)) + beside),
+            messages=tuple(each.message for each in shown),
+            tokens=held.scaled(sum(map(self._size, shown)) + always),
             max_tokens=self.rules.max_tokens,
             limit=self.rules.limit,
-            exact=self._meter.tokenizer.exact,
+            exact=self._meter.tokenizer.exact and not self._meter.failures.count,
             markers=tuple(Marker(len(group), "\n" in marked[group[-1].place].text) for group in held.window.groups),
-            recalled=back,
             truncated=cut,
             left_out=left_out(held.transcript, held.window.out),
-            missing=missing,
         )
 
     def _fitted(self, shown: list[Shown], room: int) -> tuple[list[Shown], tuple[str, ...]]:
@@ -239,7 +241,7 @@ class Conversation:
         sizes = list(map(self._size, shown))
         if sum(sizes) <= room:
             return shown, ()
-        if self.rules.oversize == "error":
+        if self.rules.oversize == "error" or room <= 0:
             largest = max(zip(sizes, shown, strict=True), key=lambda pair: pair[0])[1] if shown else None
             raise too_large(self._held.scaled(sum(sizes)), self._held.scaled(room), largest)
         fitted, cut = cut_to_fit(shown, self._meter.message, room, never=frozenset(self._held.state.pinned))

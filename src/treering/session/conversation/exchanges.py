@@ -1,6 +1,5 @@
-"""Which result answers which call. Ids come again, results come late, twice or without a call: each is told apart."""
+"""Which result answers which call. Ids come again; results come early, late, twice or alone: each is told apart."""
 
-from collections import defaultdict
 from collections.abc import Collection
 
 from treering.core.messages import CallPart, Message, ResultPart, Role
@@ -10,10 +9,14 @@ Spot = tuple[int, int]
 
 
 class Exchanges:
-    """Calls and results as they come. A result answers the latest call with its id that has none yet."""
+    """Calls and results as they come. A result answers the latest call with its id that has none yet.
+
+    One that came before any call with its id answers the first that comes: hooks deliver out of order.
+    """
 
     def __init__(self) -> None:
-        self._open: dict[str, list[Spot]] = defaultdict(list)
+        self._open: dict[str, list[Spot]] = {}
+        self._early: dict[str, Spot] = {}
         self._answer: dict[Spot, int] = {}
         self._asked: dict[Spot, int] = {}
         self._calls: dict[int, int] = {}
@@ -25,18 +28,31 @@ class Exchanges:
         """Messages that are only calls, none of which is answered yet."""
 
     def add(self, place: int, message: Message) -> frozenset[int]:
-        """Take in what was said next; the places of the messages whose calls it answers."""
-        asked = set[int]()
-        for number, part in enumerate(message.parts):
-            if isinstance(part, ResultPart) and (waiting := self._open[part.call_id]):
-                call = waiting.pop()
-                self._answer[call], self._asked[place, number] = place, call[0]
-                self.silent.discard(call[0])
-                asked.add(call[0])
-            elif isinstance(part, CallPart):
-                self._open[part.id].append((place, number))
+        """Take in what was said next; the places of the messages whose calls it answers, or that answer its own."""
+        tied, asked = set[int](), set[int]()
+        calls = [(number, part) for number, part in enumerate(message.parts) if isinstance(part, CallPart)]
+        results = [(number, part) for number, part in enumerate(message.parts) if isinstance(part, ResultPart)]
+        for number, result in results:
+            if waiting := self._open.get(result.call_id):
+                asked.add(self._match(waiting.pop(), (place, number)))
+            elif result.call_id not in self._open:
+                self._early.setdefault(result.call_id, (place, number))
         self._sort_out(place, message, asked)
-        return frozenset(asked)
+        for number, call in calls:
+            waiting = self._open.setdefault(call.id, [])
+            if early := self._early.pop(call.id, None):
+                self._match((place, number), early)
+                tied.add(early[0])
+            else:
+                waiting.append((place, number))
+        return frozenset(asked | tied)
+
+    def _match(self, call: Spot, result: Spot) -> int:
+        self._answer[call], self._asked[result] = result[0], call[0]
+        self.answering[result[0]] = self.answering.get(result[0], frozenset()) | {call[0]}
+        self.silent.discard(call[0])
+        self.orphans.discard(result[0])
+        return call[0]
 
     def _sort_out(self, place: int, message: Message, asked: Collection[int]) -> None:
         calls, results = len(message.calls), len(message.results)
@@ -44,9 +60,7 @@ class Exchanges:
             self._calls[place] = calls
         if calls and calls == len(message.parts):
             self.silent.add(place)
-        if asked:
-            self.answering[place] = frozenset(asked)
-        elif message.role is Role.TOOL and results in (0, len(message.parts)):
+        if not asked and message.role is Role.TOOL and results in (0, len(message.parts)):
             self.orphans.add(place)
 
     def has_calls(self, place: int) -> bool:

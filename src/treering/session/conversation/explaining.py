@@ -20,7 +20,7 @@ def statistics(held: HeldWindow, meter: Meter) -> ConversationStats:
     return ConversationStats(
         id=held.id,
         rules=state.rules,
-        exact=meter.tokenizer.exact,
+        exact=meter.tokenizer.exact and not meter.failures.count,
         messages=len(transcript),
         in_context=window.messages,
         removed=len(window.out),
@@ -55,7 +55,7 @@ def explained(held: HeldWindow, stats: ConversationStats, now: datetime) -> Expl
             id=entry.id,
             role=entry.role,
             at=entry.at,
-            tokens=entry.tokens,
+            tokens=held.scaled(entry.tokens),
             importance=importance(entry, standing),
             segment=number[transcript.segment_of[entry.place]],
             pinned=entry.id in protection.pinned,

@@ -1,6 +1,7 @@
 """Messages too large for the window, and what to do about them."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from treering.core.errors import ContextTooLarge
 from treering.core.messages import Message, Part, ResultPart, Role, TextPart
@@ -27,7 +28,7 @@ def cut_to_fit(
     cuttable = [
         place
         for place, each in enumerate(messages)
-        if each.entry is not None and each.message.role is not Role.SYSTEM and each.entry.id not in never
+        if each.name and each.message.role is not Role.SYSTEM and each.name not in never
     ]
     level, cut = max((sizes[place] for place in cuttable), default=0), dict[int, str]()
     for _ in range(_TRIES):
@@ -35,23 +36,25 @@ def cut_to_fit(
             break
         level = max(_SMALLEST, _level(sizes, cuttable, room, level))
         for place in cuttable:
-            entry = shown[place].entry
-            if sizes[place] > level and entry is not None:
-                messages[place] = Shown(shortened(shown[place].message, level / count(shown[place].message)), entry)
+            whole = shown[place]
+            if sizes[place] > level:
+                messages[place] = replace(whole, message=shortened(whole.message, level / count(whole.message)))
                 sizes[place] = count(messages[place].message)
-                cut[place] = entry.id
+                cut[place] = whole.name
         level = int(level * 0.9)
     if sum(sizes) > room:
         raise too_large(sum(sizes), room)
-    return messages, tuple(cut.values())
+    return messages, tuple(dict.fromkeys(cut.values()))
 
 
 def too_large(tokens: int, room: int, largest: Shown | None = None) -> ContextTooLarge:
     """The error for what cannot be sent."""
     named, advice = "", "unpin or shorten messages, lower keep_recent, raise max_tokens, or use oversize='truncate'"
-    if largest is not None and largest.entry is not None:
-        named = f"; the largest is {largest.entry.role.value} message {largest.entry.id!r}"
-        if largest.entry.role is Role.SYSTEM:
+    if room <= 0:
+        advice = "send fewer tools, or raise max_tokens"
+    elif largest is not None and largest.name:
+        named = f"; the largest is {largest.message.role.value} message {largest.name!r}"
+        if largest.message.role is Role.SYSTEM:
             advice = "shorten the system prompt, or take a model with a larger window"
     sizes = f"what must stay takes {tokens:,} tokens and there is room for {max(0, room):,}"
     return ContextTooLarge(f"{sizes}{named}: {advice}; nothing was lost")

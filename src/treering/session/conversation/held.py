@@ -8,7 +8,7 @@ from math import ceil
 from treering.core.contexts import ContextState, Removed, Rules
 from treering.core.errors import Conflict, NotFound
 from treering.core.jobs import Job
-from treering.core.messages import Message, Role
+from treering.core.messages import Message
 from treering.core.scope import Scope
 from treering.core.settings import ConversationSettings
 from treering.core.turns import Turn
@@ -23,6 +23,8 @@ from treering.session.conversation.views import Happened
 from treering.session.conversation.window import Window
 from treering.session.counting import Meter
 
+_LOWEST = 0.85
+"""No estimate of a whole request is further above what is found: a lower report left out tokens that were cached."""
 _RETRIES = 5
 """How often a change of the window is tried again when another process changed it first."""
 
@@ -35,8 +37,8 @@ class FoundAgain:
     missing: Mapping[str, str] = field(default_factory=dict)
 
 
-Find = Callable[[str, str, Sequence[str]], FoundAgain]
-"""Look for a query among the turns of a session that have these ids."""
+Find = Callable[[str, str, Sequence[str], int], FoundAgain]
+"""Look for a query among the turns of a session that have these ids: at most so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ class HeldWindow:
     def state(self) -> ContextState:
         if self._state is None:
             kept = self._keeping.state
-            self._state = ContextState(rules=self.rules) if kept is None else kept.replace(rules=self.rules)
+            self._state = ContextState(rules=self.rules) if kept is None else _under(self.rules, kept)
         return self._state
 
     @property
@@ -94,9 +96,8 @@ class HeldWindow:
 
     @property
     def scale(self) -> float:
-        """How much more the provider counts than we do; an exact count is never lowered."""
-        seen = max(self.state.reported, default=1.0)
-        return max(1.0, seen) if self._meter.tokenizer.exact else seen
+        """How much more the provider counts than we do; an exact count is never lowered, an estimate little."""
+        return max(1.0 if self._meter.tokenizer.exact else _LOWEST, max(self.state.reported, default=1.0))
 
     def budget(self, share: float = 1.0) -> int:
         """Tokens of ours that a request may take."""
@@ -123,11 +124,14 @@ class HeldWindow:
                 self._window = None
         return turns
 
+    def text_of(self, entry: Entry) -> str:
+        """What was said, also where it left the window."""
+        return entry.message.text if entry.message is not None else self._keeping.text_of(entry.id)
+
     def everything(self) -> tuple[Message, ...]:
         return self._keeping.everything()
 
-    def entry(self, id: str) -> Entry:
-        self.catch_up()
+    def _entry(self, id: str) -> Entry:
         found = self.transcript.get(id)
         if found is None:
             raise NotFound(f"no message {id!r} in conversation {self.id!r}; `explain` lists them")
@@ -155,17 +159,19 @@ class HeldWindow:
         """Let everything leave but system prompts and what is pinned; how many left."""
         return self._changed(self._cleared)
 
-    def pin(self, entry: Entry, *, pinned: bool) -> None:
+    def pin(self, id: str, *, pinned: bool) -> None:
         def changed(state: ContextState) -> ContextState:
-            return self._pinned(state, entry) if pinned else state.replace(pinned=without(state.pinned, entry.id))
+            return self._pinned(state, self._entry(id)) if pinned else state.replace(pinned=without(state.pinned, id))
 
+        self._entry(id)
         self._changed(changed)
 
-    def mark_unimportant(self, entry: Entry, *, marked: bool) -> None:
+    def mark_unimportant(self, id: str, *, marked: bool) -> None:
         def changed(state: ContextState) -> ContextState:
-            others = without(state.unimportant, entry.id)
-            return state.replace(unimportant=(*others, entry.id) if marked else others)
+            others = without(state.unimportant, id)
+            return state.replace(unimportant=(*others, id) if marked else others)
 
+        self._entry(id)
         self._changed(changed)
 
     def report(self, ratio: float) -> None:
@@ -199,8 +205,8 @@ class HeldWindow:
 
     def _cleared(self, state: ContextState) -> ContextState:
         transcript = self.transcript
-        held = (entry for entry in transcript if entry.role is Role.SYSTEM or entry.id in state.pinned)
-        stays = {place for entry in held for place in _places(transcript.unit_of[entry.place].entries)}
+        held = {*transcript.prompts(), *(entry.place for entry in transcript if entry.id in state.pinned)}
+        stays = {each for place in held for each in _places(transcript.unit_of[place].entries)}
         groups = markers.runs(transcript, _places(transcript) - stays)
         spans = markers.Removal(self._around.clock(), "cleared").spans((), groups)
         after = transcript.entries[-1].seq + 1 if len(transcript) else 0
@@ -242,6 +248,12 @@ class HeldWindow:
             self._window = self._state = None
             return len(self.window.out) - out
         raise AssertionError("the last attempt returns or raises")
+
+
+def _under(rules: Rules, state: ContextState) -> ContextState:
+    """The state under other rules; what another model's provider counted says nothing about this one's."""
+    same = (rules.model, rules.tokenizer) == (state.rules.model, state.rules.tokenizer)
+    return state.replace(rules=rules, reported=state.reported if same else ())
 
 
 def _places(entries: Iterable[Entry]) -> set[int]:

@@ -11,7 +11,7 @@ from treering.core.messages import Message
 from treering.core.moments import moment_of
 from treering.core.queries import Order, TurnFilter
 from treering.core.redaction import without_secrets
-from treering.core.scope import Scope
+from treering.core.scope import Scope, Visibility
 from treering.core.turns import Session, Turn
 from treering.ports.clock import Clock, NewId
 from treering.ports.store import Pulse, Store, Transaction
@@ -52,8 +52,8 @@ class Keeping:
                 return False
             session, live = tx.sessions.get(self.id), tx.turns.count(self._mine)
             new = live - len(self.transcript)
-            turns = [] if new < 0 or self._rewritten(session, pulse, new) else self._latest(tx, new)
-            if len(turns) != new or not self._follow(turns):
+            turns = None if self._rewritten(session, pulse, new) else self._latest(tx, new)
+            if turns is None or not self._follow(turns):
                 self._start_again(session, tx.turns.stream(self._mine))
             else:
                 self._append_all(turns)
@@ -67,8 +67,7 @@ class Keeping:
         if len({turn.id for turn in turns}) < len(turns):
             raise InvalidInput("two of the messages have the same id; give each one of its own, or none")
         with self._store.transaction(self._scope, now) as tx:
-            for turn in sorted(turns, key=lambda turn: turn.id):
-                tx.claim(f"turn {turn.id}")
+            tx.claim(f"conversation {self.id}")
             known = tx.turns.get_many([turn.id for turn in turns])
             for turn in turns:
                 _refuse_another(turn, known.get(turn.id))
@@ -112,9 +111,11 @@ class Keeping:
 
     def _rewritten(self, session: Session | None, pulse: Pulse | None, new: int) -> bool:
         """Whether what was read is more than the beginning of what is stored."""
-        if pulse is None or self._pulse is None or _fresh_from(session) != self._fresh_from:
+        if session is None or self.session is None or pulse is None or self._pulse is None:
             return True
-        return pulse.turns - self._pulse.turns != new
+        if session.taken != self.session.taken or _fresh_from(session) != self._fresh_from:
+            return True
+        return new < 0 or pulse.turns - self._pulse.turns != new
 
     def _latest(self, tx: Transaction, count: int) -> list[Turn]:
         if count == 0:
@@ -154,6 +155,11 @@ class Keeping:
             for entry in back:
                 entry.message = message_of(turns[entry.id])
 
+    def text_of(self, id: str) -> str:
+        with self._store.reading(self._scope, self._clock()) as tx:
+            turn = tx.turns.get(id)
+        return "" if turn is None else turn.text
+
     def everything(self) -> tuple[Message, ...]:
         """All that was said, read from the store."""
         with self._store.reading(self._scope, self._clock()) as tx:
@@ -177,6 +183,7 @@ class Keeping:
             worth=total(modifiers),
             names=names_in(text),
             gist=gist_of(text, cues),
+            quotable=turn.visibility is not Visibility.PERSONAL,
         )
         before = self.transcript.entries[-1].seq if len(self.transcript) else -1
         self.transcript.append(entry, fresh=any(before < place <= turn.seq for place in self._fresh_from))

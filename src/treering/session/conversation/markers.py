@@ -6,6 +6,7 @@ from datetime import datetime
 from itertools import groupby
 
 from treering.core.contexts import Removed
+from treering.core.delimiters import REMOVED, delimited, escaped
 from treering.core.messages import Message, Role
 from treering.session.conversation.summaries import CountTokens, summarise
 from treering.session.conversation.transcript import Entry, Transcript
@@ -19,7 +20,7 @@ _LARGEST = 9_999_999
 def marker_text(messages: int, summary: str = "") -> str:
     """How many messages are gone, and what they were about."""
     bare = f"… [{messages:,} {'message' if messages == 1 else 'messages'} removed] …"
-    return f"{bare}\n{summary}" if summary else bare
+    return f"{bare}\n{delimited(REMOVED, escaped(summary))}" if summary else bare
 
 
 def marker(messages: int, summary: str = "") -> Message:

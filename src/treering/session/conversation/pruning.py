@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 
-from treering.core.messages import Role
 from treering.session.conversation.importance import scores
 from treering.session.conversation.strategies import Leaving, Strategy, Window
 from treering.session.conversation.transcript import Transcript, Unit, completed
@@ -13,7 +12,10 @@ from treering.session.conversation.transcript import Transcript, Unit, completed
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """What never leaves: the last `keep_recent` messages, the very last in any case, and what is pinned."""
+    """What never leaves: the last `keep_recent` messages, and what is pinned.
+
+    Beside them: the system prompt, the very last message, and what the user asked last.
+    """
 
     keep_recent: int
     pinned: frozenset[str] = frozenset()
@@ -122,9 +124,11 @@ def decide(
 
 def protected_units(transcript: Transcript, protection: Protection) -> set[Unit]:
     """Units that hold a message which never leaves."""
-    recent = transcript.entries[-max(1, protection.keep_recent) :]
-    held = (entry for entry in transcript if entry.role is Role.SYSTEM or entry.id in protection.pinned)
-    return {transcript.unit_of[entry.place] for entry in (*recent, *held)}
+    recent = range(max(0, len(transcript) - max(1, protection.keep_recent)), len(transcript))
+    pinned = (entry.place for entry in map(transcript.get, protection.pinned) if entry is not None)
+    asked = transcript.last_asked()
+    held = (*recent, *transcript.prompts(), *pinned, *(() if asked is None else (asked.place,)))
+    return {transcript.unit_of[place] for place in held}
 
 
 def _pass(filling: _Filling, order: Sequence[Leaving]) -> Iterator[Leaving]:

@@ -76,5 +76,5 @@ def _tool_call(call: CallPart) -> ToolCall:
     """With its arguments as an object where they are one, as text where not."""
     try:
         return ToolCall.make(id=call.id, name=call.name, arguments=json.loads(call.arguments_text))
-    except ValueError:
+    except (ValueError, RecursionError):
         return ToolCall.make(id=call.id, name=call.name, arguments={"text": call.arguments_text})

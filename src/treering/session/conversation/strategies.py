@@ -57,7 +57,7 @@ def hybrid(window: Window) -> Iterator[Leaving]:
     """
     corrected = _corrections(window)
     rest = [unit for unit in window.free if unit.first not in corrected and unit.first not in window.completed]
-    yield from (each for each in completed_tasks(window) if each.unit.first not in corrected)
+    yield from completed_tasks(window)
     given = _given(window, rest)
     for unit in sorted(rest, key=lambda unit: (given[unit], unit.first)):
         yield Leaving(unit, "little in it is still needed")
@@ -67,10 +67,10 @@ def hybrid(window: Window) -> Iterator[Leaving]:
 
 
 def completed_tasks(window: Window) -> Iterator[Leaving]:
-    """Only what belongs to completed tasks."""
-    segment_of = window.transcript.segment_of
+    """Only what belongs to completed tasks; who was put right there is remembered."""
+    segment_of, corrected = window.transcript.segment_of, _corrections(window)
     for unit in _by_age(window.free):
-        if unit.first in window.completed:
+        if unit.first in window.completed and unit.first not in corrected:
             yield Leaving(unit, "its task is complete", segment_of[unit.first])
 
 

@@ -22,7 +22,11 @@ _READ = 4_000
 
 
 def summarise(entries: Sequence[Entry], count: CountTokens, most_tokens: int) -> str:
-    """At most so many tokens; empty where not even one line fits. Lines come in order of what is missed most."""
+    """At most so many tokens; empty where not even one line fits. Lines come in order of what is missed most.
+
+    What only its owner sees is not told.
+    """
+    entries = [entry for entry in entries if entry.quotable]
     lines = list[str]()
     for title, items in (
         ("Asked", _asked(entries)),

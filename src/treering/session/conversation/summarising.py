@@ -5,10 +5,11 @@ from datetime import datetime
 from importlib.resources import files
 
 from treering.core.contexts import Removed
+from treering.core.delimiters import DATA, delimited, escaped
 from treering.core.errors import Conflict
 from treering.core.jobs import Job
 from treering.core.queries import Order, TurnFilter
-from treering.core.scope import Scope
+from treering.core.scope import Scope, Visibility
 from treering.core.settings import ConversationSettings
 from treering.core.turns import Turn
 from treering.ports.clock import Clock
@@ -43,7 +44,7 @@ def do_summaries(
         prompt = files("treering.prompts").joinpath(_PROMPT).read_text("utf-8").format(messages=told)
         summary = writer.write(prompt, most_tokens=settings.summary_tokens).strip()
         if summary:
-            _keep(scope, store, clock, id, span.replace(summary=summary, written_by=writer.model))
+            _keep(scope, store, clock, id, span, span.replace(summary=summary, written_by=writer.model))
 
 
 def _spans(scope: Scope, store: Store, clock: Clock, id: str) -> Sequence[Removed]:
@@ -60,28 +61,33 @@ def _turns(scope: Scope, store: Store, clock: Clock, id: str, span: Removed) -> 
         while True:
             order = Order(by="seq", descending=False)
             page = tx.turns.find(TurnFilter(sessions=(id,)), order=order, limit=_PAGE, after=after)
-            found += [turn for turn in page.items if span.first <= turn.seq <= span.last]
+            found += [turn for turn in page.items if span.first <= turn.seq <= span.last and _quotable(turn)]
             after = page.next
             if after is None or page.items[-1].seq >= span.last:
                 return found
 
 
+def _quotable(turn: Turn) -> bool:
+    return turn.visibility is not Visibility.PERSONAL
+
+
 def _told(turns: Sequence[Turn]) -> str:
-    lines = "\n".join(f"{turn.speaker or turn.role.value}: {turn.text}" for turn in turns)
-    return lines if len(lines) <= _READ else f"{lines[: _READ // 2]}\n…\n{lines[-_READ // 2 :]}"
+    lines = "\n".join(f"{turn.speaker or turn.role.value}: {escaped(turn.text)}" for turn in turns)
+    return delimited(DATA, lines if len(lines) <= _READ else f"{lines[: _READ // 2]}\n…\n{lines[-_READ // 2 :]}")
 
 
-def _keep(scope: Scope, store: Store, clock: Clock, id: str, told: Removed) -> None:
+def _keep(scope: Scope, store: Store, clock: Clock, id: str, *spans: Removed) -> None:
+    """Put the second of two spans in the place of the first, where that is as it was read."""
+    read, told = spans
     try:
         with store.transaction(scope, clock()) as tx:
             session = tx.sessions.get(id)
             state = None if session is None else session.context
             if session is None or state is None:
                 return
-            place = (told.first, told.last, told.messages)
-            spans = tuple(told if (each.first, each.last, each.messages) == place else each for each in state.removed)
-            if spans != state.removed:
-                tx.sessions.update(session.replace(context=state.replace(removed=spans)))
+            if read in state.removed:
+                removed = tuple(told if each == read else each for each in state.removed)
+                tx.sessions.update(session.replace(context=state.replace(removed=removed)))
     except Conflict:
         # Somebody changed the window while this was written: the next removal queues the work again.
         return

@@ -35,6 +35,8 @@ class Entry:
     names: frozenset[str]
     gist: str
     """Its first sentence; of an error, the line that says so."""
+    quotable: bool = True
+    """Whether whoever sees the session sees it: a summary tells nobody what is another's."""
 
     @property
     def said(self) -> Message:
@@ -89,6 +91,8 @@ class Transcript:
         self.exchanges = Exchanges()
         self.mentions: Counter[str] = Counter()
         self._by_id: dict[str, Entry] = {}
+        self._instructed: list[int] = []
+        self._asked: list[int] = []
         self._topic = Topic()
 
     def __len__(self) -> int:
@@ -108,11 +112,24 @@ class Transcript:
         self.entries.append(entry)
         self.unit_of.append(unit)
         self._by_id[entry.id] = entry
+        if entry.role is Role.SYSTEM:
+            self._instructed.append(entry.place)
+        elif entry.role is Role.USER:
+            self._asked.append(entry.place)
         self.mentions.update(entry.names)
 
     def units(self) -> list[Unit]:
         """Each once, by its first message."""
         return list(dict.fromkeys(self.unit_of))
+
+    def prompts(self) -> list[int]:
+        """The places of the system prompt: what the system said before anybody spoke, and what it said last."""
+        spoken = next((entry.place for entry in self.entries if entry.role is not Role.SYSTEM), len(self.entries))
+        return [*range(spoken), *self._instructed[-1:]]
+
+    def last_asked(self) -> Entry | None:
+        """The last message of the user."""
+        return self.entries[self._asked[-1]] if self._asked else None
 
     def segments(self) -> list[Segment]:
         return list(dict.fromkeys(self.segment_of))
@@ -124,11 +141,11 @@ class Transcript:
         return self._beside(entry, fresh=fresh)
 
     def _beside(self, entry: Entry, *, fresh: bool) -> Unit:
-        """An answer stands with what it answers, and with the rest of the answer, unless something was between them."""
+        """An answer stands with the question right before it, unless something was taken away between them."""
         before = self.entries[-1] if self.entries and not fresh else None
         if before is None or entry.role is not Role.ASSISTANT or before.seq + 1 != entry.seq:
             return Unit()
-        return self.unit_of[before.place] if before.role in SPEAKERS else Unit()
+        return self.unit_of[before.place] if before.role is Role.USER else Unit()
 
     def _joined(self, units: Sequence[Unit]) -> Unit:
         first, *others = dict.fromkeys(units)

@@ -48,7 +48,8 @@ class Window:
         asked = exchanges.answering.get(place, frozenset())
         woken = asked & self.absent
         beside = {neighbour for each in woken for neighbour in (each - 1, each + 1)}
-        if place in exchanges.orphans or asked & self.out or beside & self.out:
+        early = exchanges.has_calls(place) and place not in exchanges.silent and self.absent
+        if place in exchanges.orphans or asked & self.out or beside & self.out or early:
             return False
         if place in exchanges.silent:
             self.absent |= {place}

@@ -81,19 +81,22 @@ class Meter:
                 return known
             self.misses += 1
         counted = self._counted(text)
+        if counted is None:
+            return estimate_tokens(text)
         with self._lock:
             self._counts[key] = counted
             if len(self._counts) > self._remembered:
                 del self._counts[next(iter(self._counts))]
         return counted
 
-    def _counted(self, text: str) -> int:
+    def _counted(self, text: str) -> int | None:
+        """None where the tokenizer failed; it is asked again the next time."""
         try:
             return _checked(self.tokenizer.count(text))
         except Exception as exc:  # noqa: BLE001 - a tokenizer may be the user's own: a conversation goes on without it
             with self._lock:
                 self.failures = Failures(self.failures.count + 1, f"{type(exc).__name__}: {exc}")
-            return estimate_tokens(text)
+            return None
 
 
 def _checked(count: object) -> int:

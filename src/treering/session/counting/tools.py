@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from treering.core.errors import InvalidInput
 from treering.core.values import thaw
 from treering.session.counting.rules import ToolRule
 
@@ -17,6 +18,9 @@ def tool_tokens(schemas: Sequence[Mapping[str, Any]], rule: ToolRule, count: Cou
     """What the definitions cost together; nothing where there are none."""
     if not schemas:
         return 0
+    for schema in schemas:
+        if not isinstance(schema, Mapping):
+            raise InvalidInput(f"a tool is defined by an object, not by {type(schema).__name__}; pass what is sent")
     cost = _json if rule.as_json else _function
     return rule.once + sum(rule.each + cost(schema, rule, count) for schema in schemas)
 
@@ -32,8 +36,10 @@ def _json(schema: Mapping[str, Any], rule: ToolRule, count: Count) -> int:
 def _function(schema: Mapping[str, Any], rule: ToolRule, count: Count) -> int:
     """The cookbook's formula; a tool of the provider's own, which has no schema, is counted as JSON."""
     function = schema.get("function", schema)
+    if not isinstance(function, Mapping) or "name" not in function:
+        return _json(schema, rule, count)
     parameters = function.get("parameters") or function.get("input_schema")
-    if "name" not in function or not isinstance(parameters or {}, Mapping):
+    if not isinstance(parameters or {}, Mapping):
         return _json(schema, rule, count)
     head = f"{function['name']}:{_unstopped(function.get('description'))}"
     return count(head) + _object(parameters or {}, rule, count)

@@ -1,21 +1,9 @@
 """How items look in a prompt: what others wrote is delimited data, which nothing inside it can close."""
 
-import re
+from treering.core.delimiters import escaped, one_line
 
 OPEN, CLOSE = "<working-memory>\n", "</working-memory>\n"
 CUT = " [cut]"
-
-# Also with white space or invisible characters in between, which some readers skip.
-_DELIMITER = re.compile(r"<(?=\W{0,8}(?:working-memory|data)\b)", re.IGNORECASE)
-
-
-def escaped(text: str) -> str:
-    """The text with every opening or closing of our delimiters made harmless."""
-    return _DELIMITER.sub("&lt;", text)
-
-
-def one_line(text: str) -> str:
-    return escaped(" ".join(text.split()))
 
 
 def told(heading: str, label: str, text: str) -> str:

@@ -10,16 +10,14 @@ from typing import Any
 from treering.core.errors import InvalidInput, NotFound, SecretRefused
 from treering.core.messages import Role
 from treering.core.queries import TurnFilter
-from treering.core.scope import Scope
-from treering.core.turns import Session, SessionKind, Turn
+from treering.core.records import Knowledge
+from treering.core.scope import Scope, Visibility
+from treering.core.turns import TASK, Session, SessionKind, Turn
 from treering.core.values import Count, FrozenDict, Instant, Key, Label, Text, Value, thaw
 from treering.ports.clock import Clock
 from treering.ports.store import Store, Transaction
 from treering.session.working.content import Content, cleaned
 from treering.session.working.state import Entry
-
-MARK = "working"
-"""The name in the metadata under which a task's things stand."""
 
 
 class Reference(Value):
@@ -46,6 +44,13 @@ class Shelf:
     title: str
     refuses_secrets: bool = False
 
+    def personal(self, ids: Iterable[str | None]) -> frozenset[str]:
+        """Those of the records that only their owner sees."""
+        named = [id for id in ids if id is not None]
+        with self.store.reading(self.scope, self.clock()) as tx:
+            found: dict[str, Knowledge | Turn] = {**tx.knowledge.get_many(named), **tx.turns.get_many(named)}
+        return frozenset(id for id, record in found.items() if record.visibility is Visibility.PERSONAL)
+
     def put(self, entries: Sequence[Entry], variables: Mapping[str, Mapping[str, Any]]) -> Mapping[str, str]:
         """Store entries, with the variables of their subtasks; the turn's id for each. Durable on return.
 
@@ -69,14 +74,14 @@ class Shelf:
             turn = tx.turns.get(id)
         if turn is None or turn.deleted_at is not None:
             raise NotFound(f"nothing was moved out under {id!r}; `references()` lists what was")
-        if MARK not in turn.metadata:
+        if TASK not in turn.metadata:
             raise InvalidInput(f"turn {id!r} was said, not moved out by a task; `memory.get` reads it")
         return turn
 
     def listed(self) -> tuple[Reference, ...]:
         """Everything that this task moved out, in that order."""
         with self.store.reading(self.scope, self.clock()) as tx:
-            turns = [turn for turn in tx.turns.stream(TurnFilter(sessions=(self.task,))) if MARK in turn.metadata]
+            turns = [turn for turn in tx.turns.stream(TurnFilter(sessions=(self.task,))) if TASK in turn.metadata]
         return tuple(reference_to(turn) for turn in sorted(turns, key=lambda turn: turn.seq))
 
     def session(self, tx: Transaction) -> Session:
@@ -121,17 +126,17 @@ class Shelf:
             at=now,
             recorded_at=now,
             owner=self.scope.principal,
-            metadata={MARK: about},
+            metadata={TASK: about},
         )
 
 
 def content_in(turn: Turn) -> Content:
-    about = turn.metadata[MARK]
+    about = turn.metadata[TASK]
     return Content.make(form=about["form"], encoding=about["encoding"], data=turn.text)
 
 
 def reference_to(turn: Turn) -> Reference:
-    about = turn.metadata[MARK]
+    about = turn.metadata[TASK]
     return Reference.make(
         id=turn.id,
         entry=about["id"],

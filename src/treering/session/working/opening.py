@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
+from warnings import warn
 
-from treering.core.errors import Conflict, InvalidInput, NotFound
+from treering.core.errors import Conflict, InvalidInput
 from treering.core.scope import Scope
 from treering.core.secrets import redact
 from treering.core.settings import Settings
@@ -17,7 +18,6 @@ from treering.session.working.content import extract_of
 from treering.session.working.moved import Shelf
 from treering.session.working.pruning import Step
 from treering.session.working.retrieved import Hit, finder
-from treering.session.working.snapshots import saved
 from treering.session.working.task import Task
 
 
@@ -64,7 +64,7 @@ def open_task(
     task = Task(
         shelf,
         settings.working,
-        count=_counting(desk, model) if model is not None else count or estimate_tokens,
+        count=_counting(desk, model, count),
         find=finder(desk.recall, name),
         on_event=on_event,
     )
@@ -77,14 +77,32 @@ def open_task(
     return task
 
 
-def _counting(desk: Desk, model: str) -> CountTokens:
+def _counting(desk: Desk, model: str | None, count: CountTokens | None) -> CountTokens:
+    """As the model does, as the caller does, or carefully."""
+    if model is None:
+        return estimate_tokens if count is None else _careful(count)
     overrides = desk.settings.conversation.models
     return desk.tokenizers(window_of(model, overrides=overrides).tokenizer).count
 
 
+def _careful(count: CountTokens) -> CountTokens:
+    """The caller's own way of counting, with an estimate where it fails."""
+
+    def counted(text: str) -> int:
+        try:
+            tokens: object = count(text)
+        except Exception as exc:  # noqa: BLE001 - the caller's own code: the task goes on without it
+            warn(f"count raised {type(exc).__name__}: {exc}; tokens are estimated", RuntimeWarning, stacklevel=2)
+            return estimate_tokens(text)
+        return tokens if isinstance(tokens, int) and tokens >= 0 else estimate_tokens(text)
+
+    return counted
+
+
 def _refuse_taken(shelf: Shelf) -> None:
-    try:
-        saved(shelf)
-    except NotFound:
-        return
-    raise Conflict(f"task {shelf.task!r} is saved already; resume it without a description, or choose another id")
+    with shelf.store.reading(shelf.scope, shelf.clock()) as tx:
+        taken = tx.sessions.pulse(shelf.task) is not None
+    if taken:
+        raise Conflict(
+            f"there is a task or session {shelf.task!r} already; resume it without a description, or choose another id"
+        )

@@ -5,8 +5,9 @@ from datetime import datetime
 from typing import Any
 
 from treering.core.errors import Conflict, InvalidInput, NotFound
+from treering.core.turns import TASK
 from treering.core.values import Count, FrozenMap, Instant, Key, Text, Value, thaw
-from treering.session.working.moved import MARK, Shelf
+from treering.session.working.moved import Shelf
 from treering.session.working.sections import Section
 from treering.session.working.sizes import Address
 from treering.session.working.state import Entry, Frame, State, Subtask
@@ -110,18 +111,20 @@ def _store(shelf: Shelf, snapshot: Mapping[str, Any], name: str, keep: int) -> N
         session = shelf.session(tx)
         saves = {**_saves(session.metadata), name: snapshot}
         newest = sorted(saves, key=lambda each: (each == name, saves[each]["at"]))[-keep:]
-        own = {**session.metadata.get(MARK, {}), "saves": {each: saves[each] for each in newest}}
-        tx.sessions.update(session.replace(metadata={**session.metadata, MARK: own}))
+        own = {**session.metadata.get(TASK, {}), "saves": {each: saves[each] for each in newest}}
+        tx.sessions.update(session.replace(metadata={**session.metadata, TASK: own}))
 
 
 def _saves(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    return dict(thaw(metadata.get(MARK, {})).get("saves", {}))
+    return dict(thaw(metadata.get(TASK, {})).get("saves", {}))
 
 
 def _writable(snapshot: Snapshot, shelf: Shelf) -> Snapshot:
-    """What base64 hides from the store is cleaned here."""
+    """What base64 hides from the store is cleaned here; what only one person sees is not saved for all."""
+    own = shelf.personal(entry.reference for entry in snapshot.entries if entry.kind == "retrieved")
     entries = (
         entry if entry.content is None else entry.replace(content=shelf.safe(entry.content))
         for entry in snapshot.entries
+        if entry.reference not in own
     )
     return snapshot.replace(entries=tuple(entries))

@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 from treering.core.errors import InvalidInput, NotFound
 from treering.core.settings import WorkingSettings
 from treering.core.tokens import CountTokens
-from treering.core.turns import Turn
+from treering.core.turns import TASK, Turn
 from treering.core.values import EMPTY, FrozenMap, Value, thaw
 from treering.session.working import context
 from treering.session.working.content import content_of
 from treering.session.working.context import Constraint, Planned
-from treering.session.working.moved import MARK, Reference, Shelf, content_in, id_of, newest_of
+from treering.session.working.moved import Reference, Shelf, content_in, id_of, newest_of
 from treering.session.working.pruning import Report, Step, prune, prune_unread
 from treering.session.working.render import Rendered, render
 from treering.session.working.retrieved import Find, Retrieved, fill, fits, new_among, passage
@@ -244,7 +244,7 @@ class Task:
     def bring_back(self, reference: Reference | str) -> str:
         """Take something that was moved out in again, as the youngest, with its subtask's variables."""
         turn = self._moved(reference)
-        about, content = turn.metadata[MARK], content_in(turn)
+        about, content = turn.metadata[TASK], content_in(turn)
 
         def put(state: State) -> Entry:
             for entry in [each for each in state.entries.values() if each.reference == turn.id]:
