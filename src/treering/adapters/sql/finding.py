@@ -13,7 +13,7 @@ from treering.adapters.sql.codec import Codec
 from treering.adapters.sql.conditions import in_scope, matching
 from treering.adapters.sql.context import Context
 from treering.adapters.sql.driving import choose
-from treering.adapters.sql.kinds import KINDS, TURNS
+from treering.adapters.sql.kinds import KINDS, TURNS, Kind
 from treering.adapters.sql.tables import documents, vectors
 from treering.adapters.vectors.signs import STORED
 from treering.core.errors import BlobMissing, ModelUnavailable, Unreadable
@@ -210,16 +210,14 @@ class Index(ABC):
             self._bury(missing)
 
     def _passing(self, name: str, where: Filter, numbers: NDArray[np.int64] | None) -> Sequence[tuple[int, str]]:
+        if numbers is not None:
+            return self._passing_among(name, where, numbers)
         kind, scope = _KINDS[name], self._context.scope
-        table = kind.table.c
-        same = and_(
-            table.tenant == documents.c.tenant, table.project == documents.c.project, table.id == documents.c.id
-        )
-        driver = choose(self._context.connection, scope, kind, where) if numbers is None else None
+        driver = choose(self._context.connection, scope, kind, where)
         rare = driver is not None and driver.is_rare
         statement = (
             select(documents.c.number, documents.c.id)
-            .select_from(documents.join(kind.table, same))
+            .select_from(documents.join(kind.table, _same_record(kind, documents.c)))
             .where(
                 *self._in_project(documents),
                 documents.c.kind == name,
@@ -227,10 +225,21 @@ class Index(ABC):
                 *matching(kind, where, driver.field if driver and rare else None),
             )
         )
-        if numbers is not None:
-            statement = statement.where(self._among(documents, numbers))
-        elif driver is not None and rare:
+        if driver is not None and rare:
             statement = driver.narrowed(kind, statement)
+        return [(number, id) for number, id in self._execute(statement)]
+
+    def _passing_among(self, name: str, where: Filter, numbers: NDArray[np.int64]) -> Sequence[tuple[int, str]]:
+        """The documents come first: beginning with a long session, SQLite tries each of its turns on all of them."""
+        kind = _KINDS[name]
+        listed = select(documents.c.tenant, documents.c.project, documents.c.number, documents.c.id)
+        listed = listed.where(documents.c.kind == name, self._among(documents, numbers))
+        candidates = listed.cte("candidates").prefix_with("MATERIALIZED")
+        statement = (
+            select(candidates.c.number, candidates.c.id)
+            .select_from(candidates.join(kind.table, _same_record(kind, candidates.c)))
+            .where(in_scope(kind, self._context.scope), *matching(kind, where))
+        )
         return [(number, id) for number, id in self._execute(statement)]
 
     def _among(self, table: Any, numbers: NDArray[np.int64]) -> ColumnElement[bool]:
@@ -241,6 +250,11 @@ class Index(ABC):
 
     def _execute(self, statement: Select[Any]) -> Any:
         return self._context.connection.execute(statement)
+
+
+def _same_record(kind: Kind[Any], document: Any) -> ColumnElement[bool]:
+    record = kind.table.c
+    return and_(record.tenant == document.tenant, record.project == document.project, record.id == document.id)
 
 
 def read_vector(stored: bytes) -> NDArray[np.float32]:
