@@ -19,8 +19,10 @@ from typing import Any
 
 import treering
 from bench.results import table, write_section
+from treering.adapters.tokenizers import tokenizer
 from treering.core.messages import CallPart, Message, ResultPart, Role, TextPart
-from treering.session.conversation.context import Context, orphaned
+from treering.session.conversation.context import Context
+from treering.session.counting import Meter, rules_of
 from treering.session.names import names_in
 
 EVENTS = Path(__file__).parents[2] / "shared" / "bench" / "agent_sessions" / "events.jsonl.gz"
@@ -90,7 +92,7 @@ def replay(history: Sequence[Message], limit: int, way: dict[str, Any], outcome:
     """One history, from its first message to its last."""
     names = [names_in(message.text) for message in history]
     shares: list[float] = []
-    now = [history[0].at]
+    now, meter = [history[0].at], Meter(tokenizer("o200k_base"), rules_of("openai"))
 
     def clock() -> datetime:
         return now[0] or datetime.now(UTC)
@@ -103,8 +105,8 @@ def replay(history: Sequence[Message], limit: int, way: dict[str, Any], outcome:
             now[0] = history[min(end, len(history)) - 1].at
             built = talk.build()
             outcome.requests += 1
-            outcome.over += built.tokens > built.max_tokens
-            outcome.orphans += len(orphaned(built.messages))
+            outcome.over += meter.priming + sum(map(meter.message, built.messages)) > 0.8 * limit
+            outcome.orphans += _alone(built.to("chat").messages)
             outcome.fullest = max(outcome.fullest, built.tokens / built.max_tokens)
             if not built.markers:
                 continue
@@ -115,6 +117,19 @@ def replay(history: Sequence[Message], limit: int, way: dict[str, Any], outcome:
                 shares.append(len(needed & _held(built)) / len(needed))
     if shares:
         outcome.kept.append(fmean(shares))
+
+
+def _alone(messages: list[dict[str, Any]]) -> int:
+    """Calls that the next messages do not answer, and results of no call right before them, as OpenAI would see it."""
+    waiting, alone = set[str](), 0
+    for message in messages:
+        if message["role"] == "tool":
+            alone += message["tool_call_id"] not in waiting
+            waiting.discard(message["tool_call_id"])
+        else:
+            alone += len(waiting)
+            waiting = {call["id"] for call in message.get("tool_calls") or ()}
+    return alone + len(waiting)
 
 
 def _held(built: Context) -> frozenset[str]:

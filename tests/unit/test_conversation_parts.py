@@ -83,7 +83,7 @@ def leaving(said: Sequence[Message | tuple[str, str]], strategy: str, *, tokens:
         strategy=strategy_named(strategy),
         fading=1_000,
     )
-    return [each.place for each in gone]
+    return list(gone)
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,7 @@ class HeldWindow:
 
         def removed(state: ContextState) -> ContextState:
             gone = self._decided(room, strategy)
-            return self._without(state, {each.place: each.why for each in gone}, trigger) if gone else state
+            return self._without(state, gone, trigger) if gone else state
 
         return self._changed(removed)
 
@@ -179,10 +179,10 @@ class HeldWindow:
         kept = self._settings.reports
         self._changed(lambda state: state.replace(reported=(*state.reported, ratio)[-kept:]))
 
-    def _decided(self, room: int, strategy: Strategy) -> tuple[pruning.Gone, ...]:
+    def _decided(self, room: int, strategy: Strategy) -> dict[int, str]:
         window, most = self.window, self.rules.max_messages
         if window.tokens <= room and (most is None or window.messages <= most):
-            return ()
+            return {}
         return pruning.decide(
             self.transcript,
             window.out,

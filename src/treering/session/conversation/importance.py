@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,8 @@ COMPLETED = -0.3
 RECENCY: Sequence[tuple[int, float]] = ((5, 0.4), (10, 0.2), (20, 0.1))
 """The last so many messages gain so much; the first row that applies counts."""
 
+
+_DAY = timedelta(days=1)
 
 Modifiers = tuple[tuple[str, float], ...]
 
@@ -65,17 +67,19 @@ def scores(
     entries: Sequence["Entry"], now: datetime, completed: frozenset[int], unimportant: frozenset[str]
 ) -> list[float]:
     """The same scores, of everything said and by place, from the sums that were made when the messages came."""
-    found, end = list[float](), len(entries)
+    yesterday, recent = now - _DAY, len(entries) - RECENCY[-1][0]
+    found = list[float]()
     for entry in entries:
-        if entry.role is Role.SYSTEM:
-            found.append(1.0)
-        elif entry.id in unimportant:
-            found.append(0.0)
-        else:
-            value = entry.worth + COMPLETED * (entry.place in completed) + _recency(end - 1 - entry.place)
-            if entry.at < now:
-                value += DAY_OF_AGE * (now - entry.at).days
-            found.append(_clamped(value))
+        value, place = entry.worth, entry.place
+        if entry.at <= yesterday:
+            value += DAY_OF_AGE * (now - entry.at).days
+        if place in completed:
+            value += COMPLETED
+        if place >= recent:
+            value += _recency(len(entries) - 1 - place)
+        if entry.role is Role.SYSTEM or entry.id in unimportant:
+            value = float(entry.role is Role.SYSTEM)
+        found.append(_clamped(value))
     return found
 
 

@@ -32,14 +32,6 @@ class Room:
     """What one marker takes at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class Gone:
-    """A message that leaves, and why."""
-
-    place: int
-    why: str
-
-
 @dataclass(slots=True)
 class _Filling:
     """The window while messages leave it, one unit after the other."""
@@ -86,14 +78,14 @@ def decide(
     protection: Protection,
     strategy: Strategy,
     fading: float,
-) -> tuple[Gone, ...]:
-    """Which messages leave so that the rest fits, beside those that are `out` already; none where it fits.
+) -> dict[int, str]:
+    """Which messages leave so that the rest fits, by place, and why; none where it fits with those that are `out`.
 
     `absent` ones are not sent anyway. Where nothing is left that may leave, the rest may still not fit.
     """
     filling, missing = _filled(transcript, out, absent, room), out | absent
     if filling.fits():
-        return ()
+        return {}
     protected, over = protected_units(transcript, protection), completed(transcript)
     kept, free = list[Unit](), list[Unit]()
     for whole in transcript.units():
@@ -119,7 +111,7 @@ def decide(
         leaving += chosen
         left = {each.unit for each in chosen}
         order = [each for each in order if each.unit not in left]
-    return tuple(Gone(entry.place, each.why) for each in leaving for entry in each.unit.entries)
+    return {entry.place: each.why for each in leaving for entry in each.unit.entries}
 
 
 def protected_units(transcript: Transcript, protection: Protection) -> set[Unit]:
