@@ -164,8 +164,8 @@ def main() -> None:
         [(row.what, f"{row.at:,}", f"{row.p50:.2f}", f"{row.p95:.2f}", row.goal or "–") for row in rows],
     )
     held = (
-        f"Resident memory: opening a memory and counting one message takes {one:.0f} MB above the import (the vocabulary "
-        f"of o200k_base, SQLAlchemy, the database); 5,000 messages of 1 KB take {five:.1f} MB more (goal 40), "
+        f"Resident memory: opening a memory and counting a message takes {one:.0f} MB above the import (vocabulary of "
+        f"o200k_base, SQLAlchemy, the database); 5,000 messages of 1 KB take {five:.1f} MB more (goal 40), "
         f"10,000 {ten:.1f} MB. Only what is in the window is held with its text."
     )
     write_section("Conversation", "make bench-conversation", f"{body}\n\n{held}")

@@ -7,6 +7,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from treering.compose import open as open
     from treering.core.errors import TreeringError as TreeringError
+    from treering.core.messages import Message as Message
     from treering.core.payloads import register_knowledge_type as register_knowledge_type
     from treering.core.queries import KnowledgeFilter as KnowledgeFilter
     from treering.core.queries import TurnFilter as TurnFilter
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 _PUBLIC = {
     "open": "treering.compose",
     "Memory": "treering.memory",
+    "Message": "treering.core.messages",
     "Settings": "treering.core.settings",
     "TreeringError": "treering.core.errors",
     "KnowledgeFilter": "treering.core.queries",
@@ -24,7 +26,16 @@ _PUBLIC = {
     "register_knowledge_type": "treering.core.payloads",
 }
 
-__all__ = ["KnowledgeFilter", "Memory", "Settings", "TreeringError", "TurnFilter", "open", "register_knowledge_type"]
+__all__ = [
+    "KnowledgeFilter",
+    "Memory",
+    "Message",
+    "Settings",
+    "TreeringError",
+    "TurnFilter",
+    "open",
+    "register_knowledge_type",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -141,7 +141,10 @@ def _load(name: str) -> "Encoding":
 
     vocabulary = VOCABULARIES[name]
     ranks = _ranks(_file(name), vocabulary.sha256)
-    return Encoding(name, pat_str=vocabulary.pattern, mergeable_ranks=ranks, special_tokens={})
+    encoding = Encoding(name, pat_str=vocabulary.pattern, mergeable_ranks=ranks, special_tokens={})
+    # tiktoken counts with a copy of its own and keeps this one for pickling: 28 MB.
+    encoding._mergeable_ranks = {}
+    return encoding
 
 
 def _file(name: str) -> Path:
