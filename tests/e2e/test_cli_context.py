@@ -174,6 +174,8 @@ def test_a_message_is_pinned_by_the_end_of_its_id(terminal: Terminal) -> None:
     assert unpinned["did"] == {"action": "unpin", "left": 0, "id": id}
     assert unpinned["lines"][-1]["pinned"] is False
 
+    dull = terminal.json("context", "c1", "--unimportant", id)
+    assert dull["lines"][-1]["importance"]["score"] == 0
     back = terminal.json("context", "c1", "--pin", "u0")["lines"]
     assert [line["in_context"] for line in back if line["id"] == "u0"] == [True]
     assert "no message 'zzz' in conversation 'c1'" in terminal.refused("context", "c1", "--pin", "zzz")

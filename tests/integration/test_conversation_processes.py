@@ -37,7 +37,7 @@ from treering.session.conversation.conversation import Conversation
 ROOT = Path(__file__).parents[2]
 HEARD = 3
 """Messages that a process acknowledges at least before it is killed."""
-KILLS = {"sqlite": 14, "postgresql": 8}
+KILLS = {"sqlite": 12, "postgresql": 8}
 ADDED = 60
 LONG = "the parser reads src/shop/cart.py and keeps what it saw there. " * 4
 CHAT = "/v1/chat/completions"

@@ -57,6 +57,9 @@ def context(
         str | None, typer.Option("--pin", metavar="ID", help="Keep a message in the window; the end of its id will do.")
     ] = None,
     unpin: Annotated[str | None, typer.Option("--unpin", metavar="ID", help="Let it leave like others again.")] = None,
+    unimportant: Annotated[
+        str | None, typer.Option("--unimportant", metavar="ID", help="Let a message be among the first to leave.")
+    ] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Draw it again whenever it changes, until Ctrl-C.")] = False,
     every: Annotated[
         float | None, typer.Option("--every", metavar="SECONDS", help=f"How often --watch looks. Default: {EVERY}.")
@@ -69,7 +72,8 @@ def context(
 
     Drawing changes nothing. Messages that left are stored as before.
     """
-    asked = {"--search": search is not None, "--prune": prune, "--clear": clear, "--pin": pin, "--unpin": unpin}
+    meant = {"--pin": pin, "--unpin": unpin, "--unimportant": unimportant}
+    asked = {"--search": search is not None, "--prune": prune, "--clear": clear, **meant}
     chosen = [name for name, given in asked.items() if given not in (None, False)]
     _refuse_contradictions(chosen, whole=whole, watch=watch, every=every, yes=yes)
     with opened(db, project) as memory:
@@ -81,7 +85,7 @@ def context(
         else:
             if clear and not yes:
                 _ask(conversation, as_json=as_json)
-            did = _done(held, prune=prune, clear=clear, pin=pin, unpin=unpin)
+            did = _done(held, chosen[0] if chosen else "", next(filter(None, meant.values()), ""))
             told = held.explain()
             emit(_document(told, did), lambda: _picture(told, did, whole=whole), as_json=as_json)
 
@@ -123,18 +127,20 @@ def _held(memory: "Memory", id: str, model: str | None, limit: int | None) -> "C
     return memory.conversation(id, model=model, limit=limit)
 
 
-def _done(held: "Conversation", *, prune: bool, clear: bool, pin: str | None, unpin: str | None) -> Did | None:
-    """Do what was asked for, if anything was."""
-    if prune:
+def _done(held: "Conversation", action: str, typed: str) -> Did | None:
+    """Do what was asked for, if anything was: to the window, or to the message whose id was typed."""
+    if action == "--prune":
         return Did("prune", left=held.prune())
-    if clear:
+    if action == "--clear":
         return Did("clear", left=held.clear())
-    typed = unpin if pin is None else pin
-    if typed is None:
+    if not action:
         return None
     id = _message_id(held, typed)
-    held.pin(id, pinned=pin is not None)
-    return Did("unpin" if pin is None else "pin", id=id)
+    if action == "--unimportant":
+        held.unimportant(id)
+    else:
+        held.pin(id, pinned=action == "--pin")
+    return Did(action.removeprefix("--"), id=id)
 
 
 def _message_id(held: "Conversation", typed: str) -> str:
@@ -198,4 +204,10 @@ def _document(told: "Explained", did: Did | None) -> dict[str, Any]:
     }
 
 
-_DONE = {"prune": "pruned:", "clear": "cleared:", "pin": "pinned", "unpin": "unpinned"}
+_DONE = {
+    "prune": "pruned:",
+    "clear": "cleared:",
+    "pin": "pinned",
+    "unpin": "unpinned",
+    "unimportant": "marked unimportant:",
+}
