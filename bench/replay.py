@@ -10,7 +10,8 @@ import gzip
 import json
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -136,37 +137,30 @@ def _held(built: Context) -> frozenset[str]:
     return frozenset[str]().union(*(names_in(message.text) for message in built.messages))
 
 
-def rows(found: Sequence[Sequence[Message]]) -> Iterator[tuple[object, ...]]:
-    for limit in LIMITS:
-        # What fits is sent whole by every strategy: only longer histories tell them apart.
-        long = [each for each in found if sum(len(message.text) for message in each) > 3 * limit]
-        for name, way in WAYS.items():
-            outcome = Outcome()
-            for history in long:
-                replay(history, limit, way, outcome)
-            kept = f"{fmean(outcome.kept):.3f}" if outcome.kept else "–"
-            yield (
-                f"{limit // 1000}K",
-                name,
-                f"{len(outcome.kept)} of {len(long)}",
-                f"{outcome.requests:,}",
-                outcome.over,
-                outcome.orphans,
-                f"{100 * outcome.fullest:.0f} %",
-                kept,
-            )
+def row(limit: int, name: str, every: int) -> tuple[object, ...]:
+    """One way at one limit, on every n-th of the histories that are longer: what fits is sent whole by every way."""
+    found = histories(sessions())
+    long = [each for each in found if sum(len(message.text) for message in each) > 3 * limit][::every]
+    outcome = Outcome()
+    for history in long:
+        replay(history, limit, WAYS[name], outcome)
+    kept = f"{fmean(outcome.kept):.3f}" if outcome.kept else "–"
+    pruned, full = f"{len(outcome.kept)} of {len(long)}", f"{100 * outcome.fullest:.0f} %"
+    return f"{limit // 1000}K", name, pruned, f"{outcome.requests:,}", outcome.over, outcome.orphans, full, kept
 
 
 def main() -> None:
     options = argparse.ArgumentParser()
     options.add_argument("--every", type=int, default=1, help="only every n-th history, for a quick look")
-    chosen = options.parse_args()
+    every = options.parse_args().every
     if not EVENTS.exists():
         raise SystemExit(f"{EVENTS} is not here: the recorded sessions belong to the workplace, not to the project")
-    found = histories(sessions())[:: chosen.every]
+    cases = [(limit, name, every) for limit in LIMITS for name in WAYS]
+    with ProcessPoolExecutor() as pool:
+        found = list(pool.map(row, *zip(*cases, strict=True)))
     headers = ("limit", "way", "histories pruned", "requests", "over", "orphans", "fullest", "needed again, kept")
-    body = table(headers, list(rows(found)))
-    if chosen.every == 1:
+    body = table(headers, found)
+    if every == 1:
         write_section("Conversation replay", "make bench-replay", f"{__doc__}\n{body}")
     else:
         print(body)

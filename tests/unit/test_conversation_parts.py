@@ -191,6 +191,21 @@ def test_every_message_is_in_one_unit_and_a_call_in_that_of_its_result(said: lis
         assert all(transcript.unit_of[call] is transcript.unit_of[place] for call in asked)
 
 
+def test_a_task_that_goes_on_after_it_was_said_to_be_done_is_not_over() -> None:
+    said = [
+        ("user", "Write the parser"),
+        ("assistant", "Task complete: the parser is written."),
+        ("user", "It still fails on empty lines, look at the parser once more."),
+        ("assistant", "It is fixed."),
+        ("user", "Now let's work on the invoices instead."),
+    ]
+    transcript = transcript_of(said)
+    assert transcript.segment_of[0].ended == "another task was begun"
+    assert transcript_of(said[:4]).segment_of[0].ended == ""
+    thanked = transcript_of([*said[:2], ("user", "Thanks!")])
+    assert thanked.segment_of[0].ended == "said to be done"
+
+
 def test_a_task_is_over_when_said_so_or_when_another_is_named_but_never_the_current_one() -> None:
     said = [
         ("user", "Write the parser"),

@@ -51,16 +51,22 @@ def by_importance(window: Window) -> Iterator[Leaving]:
 
 
 def hybrid(window: Window) -> Iterator[Leaving]:
-    """Completed tasks whole, the oldest first; then what gives the least for its room; corrections last.
+    """What gives the least for its room, the current task last but for corrections.
 
-    A unit gives what it is important for, and the names that few others in the window hold; both fade with age.
+    A unit gives what it is important for, and the names that few others in the window hold; both fade with age. A
+    completed task leaves whole, and gives what its units give together.
     """
-    corrected = _corrections(window)
-    rest = [unit for unit in window.free if unit.first not in corrected and unit.first not in window.completed]
-    yield from completed_tasks(window)
-    given = _given(window, rest)
-    for unit in sorted(rest, key=lambda unit: (given[unit], unit.first)):
-        yield Leaving(unit, "little in it is still needed")
+    corrected, given = _corrections(window), _Given(window)
+    segment_of = window.transcript.segment_of
+    done, before, now = dict[Segment, list[Leaving]](), list[list[Leaving]](), list[list[Leaving]]()
+    for each in completed_tasks(window):
+        done.setdefault(segment_of[each.unit.first], []).append(each)
+    for unit in window.free:
+        if unit.first not in corrected and unit.first not in window.completed:
+            alone = [Leaving(unit, "little in it is still needed")]
+            (now if segment_of[unit.first] is segment_of[-1] else before).append(alone)
+    for group in (*given.least_first([*done.values(), *before]), *given.least_first(now)):
+        yield from group
     for unit in _by_age(window.free):
         if unit.first in corrected:
             yield Leaving(unit, "a correction, when nothing else was left")
@@ -108,17 +114,24 @@ def _corrections(window: Window) -> set[int]:
     return found
 
 
-def _given(window: Window, units: Sequence[Unit]) -> Mapping[Unit, float]:
-    """What each unit gives for the room it takes."""
-    holders, mentions = Counter[str](), window.transcript.mentions
-    for unit in window.kept:
-        holders.update(unit.names)
-    share = {name: log1p(mentions[name]) / count for name, count in holders.items()}
-    end = len(window.transcript)
+class _Given:
+    """What units give for the room they take."""
 
-    def given(unit: Unit) -> float:
-        held = sum([share[name] for name in unit.names])
-        fade = exp((unit.last - end) / window.fading)
-        return (_score(window, unit) + held) / (unit.tokens + window.marker) * fade
+    def __init__(self, window: Window) -> None:
+        self._window, self._end = window, len(window.transcript)
+        holders, mentions = Counter[str](), window.transcript.mentions
+        for unit in window.kept:
+            holders.update(unit.names)
+        self._share = {name: log1p(mentions[name]) / count for name, count in holders.items()}
 
-    return {unit: given(unit) for unit in units}
+    def least_first(self, groups: Iterable[list[Leaving]]) -> list[list[Leaving]]:
+        return sorted(groups, key=lambda group: (self._of(group), group[0].unit.first))
+
+    def _of(self, group: Sequence[Leaving]) -> float:
+        worth, room, share = 0.0, 0, self._share
+        for each in group:
+            unit = each.unit
+            held = sum([share[name] for name in unit.names])
+            worth += (_score(self._window, unit) + held) * exp((unit.last - self._end) / self._window.fading)
+            room += unit.tokens + self._window.marker
+        return worth / room

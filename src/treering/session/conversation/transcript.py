@@ -167,6 +167,9 @@ class Transcript:
                 self._topic = self._topic.turned_to(subject)
             else:
                 self._topic = self._topic.followed_by(subject, by_user=by_user)
+                if by_user and not entry.cues.casual:
+                    # Said to be done too early: there is more to do.
+                    current.ended = ""
             if entry.cues.ends_task and not current.ended:
                 current.ended = "said to be done"
         self.segment_of.append(current)
