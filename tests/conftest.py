@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
@@ -22,6 +23,10 @@ settings.register_profile(
     "default", deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 )
 settings.load_profile("default")
+
+# A run in the background may ignore Ctrl-C, and its children with it; tests of interrupted commands send one.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A model server that happens to run on this machine is not part of the tests.
 os.environ["TREERING_EMBEDDER"] = "bundled"
