@@ -3,6 +3,7 @@
 A session's events become messages; after every few of them a request is built. At each request, of the files and
 identifiers that the next messages mention and that were mentioned before, how many stand in the window (markers and
 their summaries included)? Sessions of one day in a row make the longer histories: an agent that is never restarted.
+Not a blind test: how fast a unit fades and when a task is over were settled while looking at these same sessions.
 """
 
 import argparse
