@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format bench bench-store bench-postgres bench-secrets bench-startup bench-retrieval \
+.PHONY: help run test fuzz check format bench bench-store bench-postgres bench-secrets bench-startup bench-retrieval \
         bench-weights bench-query-kinds bench-cues bench-peers bench-search bench-working bench-tokens \
         bench-conversation bench-replay calibrate clean
 
@@ -38,6 +38,9 @@ run: $(VENV)/.run  ## set up and show what Treering does, on a temporary project
 
 test: $(VENV)/.dev  ## set up and run every test, on SQLite and PostgreSQL
 	$(BIN)/pytest --numprocesses 2 --dist worksteal
+
+fuzz: $(VENV)/.dev  ## run the property tests with new examples, ten times as many
+	TREERING_TEST_PROFILE=fuzz $(BIN)/pytest --numprocesses 2 --dist worksteal tests/property
 
 check: $(VENV)/.dev  ## lint, format, types and import contracts
 	$(BIN)/ruff check .

@@ -19,10 +19,14 @@ from treering.memory import Memory
 ENGINES = ("sqlite", "postgresql")
 OpenMemory = Callable[..., Memory]
 
-settings.register_profile(
-    "default", deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-)
-settings.load_profile("default")
+# The same commit passes or fails alike everywhere; `make fuzz` looks for what no run has met yet.
+_RELAXED = {
+    "deadline": None,
+    "suppress_health_check": [HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+}
+settings.register_profile("default", derandomize=True, **_RELAXED)
+settings.register_profile("fuzz", max_examples=1_000, **_RELAXED)
+settings.load_profile(os.environ.get("TREERING_TEST_PROFILE", "default"))
 
 # A run in the background may ignore Ctrl-C, and its children with it; tests of interrupted commands send one.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
