@@ -10,7 +10,7 @@ from typing import Any
 
 from bench.results import percentile, table, write_section
 from treering.retrieve.kinds import QueryKind, kind_of
-from treering.retrieve.time_words import read_times
+from treering.core.time_words import read_times
 
 HERE = Path(__file__).parent
 PARTS = ("tune", "held")

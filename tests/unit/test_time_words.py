@@ -6,7 +6,7 @@ import pytest
 
 from bench.query_kinds import load, read
 from treering.core.queries import TimeRange
-from treering.retrieve.time_words import (
+from treering.core.time_words import (
     Anchor,
     Relation,
     TimeDirection,
@@ -16,9 +16,9 @@ from treering.retrieve.time_words import (
     read_times,
     resolve_anchor,
 )
-from treering.retrieve.time_words.calendar import READINGS
-from treering.retrieve.time_words.lexicon import lexicon
-from treering.retrieve.time_words.reading import LANGUAGES
+from treering.core.time_words.calendar import READINGS
+from treering.core.time_words.lexicon import lexicon
+from treering.core.time_words.reading import LANGUAGES
 
 NOW = datetime(2026, 5, 13, 10, 30, tzinfo=UTC)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
-from treering.retrieve.time_words.lexicon import fold
+from treering.core.time_words.lexicon import fold
 
 # Longer text is pasted; what is asked stands at its beginning.
 LONGEST_QUERY = 2_000

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from treering.core.queries import Filter, KnowledgeFilter, TimeRange, TurnFilter
 from treering.core.settings import Settings
+from treering.core.time_words import Anchor, TimeKind, TimeOrder, resolve_anchor
 from treering.ports.index import DOCUMENT_KINDS, Candidates, Wanted
 from treering.ports.store import Transaction
 from treering.retrieve.fuse import Fused, fuse
 from treering.retrieve.graph import Tie, ties
 from treering.retrieve.meaning import Meaning
 from treering.retrieve.question import Question, understand
-from treering.retrieve.time_words import Anchor, TimeKind, TimeOrder, resolve_anchor
 
 _MICROSECOND = 1_000_000
 _ANYTHING: Mapping[str, Filter] = {"knowledge": KnowledgeFilter(), "turn": TurnFilter()}

@@ -13,8 +13,8 @@ from treering.core.language.marks import asks
 from treering.core.language.terms import QueryTerm, code_of, codes_of, query_terms
 from treering.core.messages import Role
 from treering.core.settings import RecallSettings
+from treering.core.time_words import TimeKind, TimeWords, read_times
 from treering.retrieve.kinds import Kind, kind_of
-from treering.retrieve.time_words import TimeKind, TimeWords, read_times
 
 _WORD = re.compile(r"[^\W_]+")
 _SENTENCE = re.compile(r"[^.!?。！？؟\n]+[.!?。！？؟\n]*")

@@ -1,7 +1,7 @@
 """Time words of a query, in six languages: "last week", "seit Mai", "avant la migration", "三天前"."""
 
-from treering.retrieve.time_words.reading import read_times
-from treering.retrieve.time_words.values import (
+from treering.core.time_words.reading import read_times
+from treering.core.time_words.values import (
     Anchor,
     Relation,
     TimeDirection,

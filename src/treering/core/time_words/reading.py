@@ -8,9 +8,9 @@ from functools import cache
 
 from treering.core.errors import InvalidInput
 from treering.core.queries import TimeRange
-from treering.retrieve.time_words.calendar import READINGS, Bounds, earlier
-from treering.retrieve.time_words.lexicon import Lexicon, Template, fold, lexicon
-from treering.retrieve.time_words.values import Anchor, Relation, TimeKind, TimeOrder, TimeWords
+from treering.core.time_words.calendar import READINGS, Bounds, earlier
+from treering.core.time_words.lexicon import Lexicon, Template, fold, lexicon
+from treering.core.time_words.values import Anchor, Relation, TimeKind, TimeOrder, TimeWords
 
 LANGUAGES = ("en", "fr", "it", "de", "es", "zh")
 # Longer text is pasted, and its dates are not what is asked for.

@@ -17,7 +17,7 @@ from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
 
-from treering.retrieve.time_words.values import Relation
+from treering.core.time_words.values import Relation
 
 # Not inside a longer word, a path, a call or an attribute: latest.log, monday.com, now(), docs/may.
 _BEFORE, _AFTER = r"(?<![\w./\\@$#-])", r"(?![\w/\\(]|[.@-]\w)"

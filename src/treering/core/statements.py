@@ -1,0 +1,122 @@
+"""What somebody says is so: subject, attribute and value, from when to when, and whom it contradicts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from types import MappingProxyType
+
+from treering.core.language.folding import fold
+from treering.core.values import Instant, Label, Labels, Share, Text, Value
+
+SPEAKER = "user"
+"""The subject of what people say of themselves, where their name is not known."""
+PROJECT = "project"
+"""The subject of what "we" do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """Something that can be said of a subject. Where it is `exclusive`, a subject has one value at a time."""
+
+    name: str
+    meaning: str
+    exclusive: bool = False
+
+
+ATTRIBUTES: Mapping[str, Attribute] = MappingProxyType(
+    {
+        attribute.name: attribute
+        for attribute in (
+            # People.
+            Attribute("name", "what somebody is called", exclusive=True),
+            Attribute("lives_in", "where somebody lives", exclusive=True),
+            Attribute("from", "where somebody was born or grew up", exclusive=True),
+            Attribute("born_on", "somebody's birthday", exclusive=True),
+            Attribute("age", "how old somebody is", exclusive=True),
+            Attribute("works_at", "the employer", exclusive=True),
+            Attribute("role", "the job or function", exclusive=True),
+            Attribute("team", "the team somebody is in", exclusive=True),
+            Attribute("reports_to", "the boss", exclusive=True),
+            Attribute("email", "the mail address", exclusive=True),
+            Attribute("phone", "the telephone number", exclusive=True),
+            Attribute("timezone", "the time zone somebody works in", exclusive=True),
+            Attribute("partner", "husband, wife, partner", exclusive=True),
+            Attribute("relative", "a child, parent, brother, sister…"),
+            Attribute("pet", "an animal somebody keeps"),
+            Attribute("owns", "a thing somebody has"),
+            Attribute("speaks", "a language somebody speaks"),
+            Attribute("studies", "what somebody studies or learns"),
+            Attribute("likes", "what somebody likes"),
+            Attribute("dislikes", "what somebody dislikes"),
+            Attribute("prefers", "what somebody wants rather than something else"),
+            Attribute("allergic_to", "what somebody must not have"),
+            Attribute("diet", "how somebody eats: vegetarian, vegan…", exclusive=True),
+            Attribute("plans", "what somebody is going to do"),
+            Attribute("did", "what somebody did once: an event with a date"),
+            # Projects and the things in them.
+            Attribute("uses", "what a project or somebody works with"),
+            Attribute("version", "which version of it is in use", exclusive=True),
+            Attribute("written_in", "the language something is written in"),
+            Attribute("runs_on", "what something runs on or is hosted by", exclusive=True),
+            Attribute("deployed_to", "where something is deployed", exclusive=True),
+            Attribute("located_at", "the path, address or URL of something", exclusive=True),
+            Attribute("port", "the port something listens on", exclusive=True),
+            Attribute("owned_by", "whose responsibility something is", exclusive=True),
+            Attribute("depends_on", "what something needs"),
+            Attribute("deadline", "until when something is due", exclusive=True),
+            Attribute("scheduled", "when something regularly happens", exclusive=True),
+            Attribute("named", "what a thing is called", exclusive=True),
+            Attribute("default", "the value that is taken unless another is given", exclusive=True),
+            Attribute("status", "the state something is in: frozen, deprecated, in review…", exclusive=True),
+            Attribute("decided", "what was decided"),
+            Attribute("rule", "what must always or never be done"),
+            Attribute("is", "anything else that something is"),
+            Attribute("has", "anything else that something has"),
+        )
+    }
+)
+
+
+class Statement(Value):
+    """One thing that was said to be so, understandable by itself.
+
+    `text` is a whole sentence without "I", "it" or "yesterday". `over` names values of the same subject and attribute
+    that no longer hold by this very statement ("not MySQL", "instead of npm", "switched from…"). With `ended` the
+    value itself holds no longer. `type` is the knowledge type it becomes.
+    """
+
+    subject: Text
+    attribute: Label
+    value: Text
+    text: Text
+    type: Label = "fact"
+    over: tuple[Text, ...] = ()
+    ended: bool = False
+    valid_from: Instant | None = None
+    valid_until: Instant | None = None
+    speaker: Label | None = None
+    quote: Text = ""
+    language: Label | None = None
+    confidence: Share = 0.7
+    entities: Labels = ()
+
+    @property
+    def exclusive(self) -> bool:
+        """Whether another value of this subject and attribute cannot hold beside it."""
+        known = ATTRIBUTES.get(self.attribute)
+        return known is not None and known.exclusive
+
+
+_ARTICLES = frozenset(files("treering.core.language").joinpath("articles.txt").read_text("utf-8").split())
+
+
+def same_name(text: str) -> str:
+    """Equal for two ways to write one name: "the API team", "API-Team", "our api team"."""
+    words = "".join(char if char.isalnum() or char in "+#." else " " for char in fold(text)).split()
+    kept = [word.strip(".") for word in words if word not in _ARTICLES] or words
+    return " ".join(word for word in kept if word)
+
+
+def fact_key(subject: str, attribute: str) -> str:
+    """What two statements share that may contradict each other."""
+    return f"{same_name(subject)}|{attribute}"[:200]
