@@ -5,8 +5,9 @@ BIN    := $(VENV)/bin
 
 .DEFAULT_GOAL := help
 .PHONY: help run test fuzz check format bench bench-store bench-postgres bench-secrets bench-startup bench-retrieval \
-        bench-weights bench-query-kinds bench-cues bench-peers bench-search bench-working bench-tokens \
-        bench-conversation bench-replay calibrate clean
+        bench-weights bench-query-kinds bench-cues bench-peers bench-precision bench-search bench-working bench-tokens \
+        bench-conversation bench-replay bench-facts bench-duplicates bench-ingest bench-consolidation bench-year \
+        calibrate clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 27
@@ -52,7 +53,7 @@ format: $(VENV)/.dev  ## rewrite the code in the house format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: bench-store bench-postgres bench-secrets bench-startup bench-tokens bench-conversation bench-replay bench-working bench-search bench-retrieval bench-weights bench-query-kinds bench-cues bench-peers  ## measure every figure in bench/RESULTS.md
+bench: bench-store bench-postgres bench-secrets bench-startup bench-tokens bench-conversation bench-replay bench-working bench-search bench-retrieval bench-weights bench-query-kinds bench-cues bench-facts bench-duplicates bench-precision bench-ingest bench-consolidation bench-year bench-peers  ## measure every figure in bench/RESULTS.md
 
 bench-store: $(VENV)/.bench  ## embedded engine up to 1,000,000 records
 	$(BIN)/python -m bench.store
@@ -94,6 +95,24 @@ bench-query-kinds: $(VENV)/.bench  ## query kinds and time words
 
 bench-cues: $(VENV)/.bench  ## what messages are by their words, and where subjects change
 	$(BIN)/python -m bench.cues
+
+bench-facts: $(VENV)/.bench  ## fact extraction on hand-labelled turns in five languages
+	$(BIN)/python -m bench.facts
+
+bench-duplicates: $(VENV)/.bench  ## what is said again becomes one record, what is unrelated stays apart
+	$(BIN)/python -m bench.duplicates
+
+bench-ingest: $(VENV)/.bench  ## a durable turn as the store grows to 1,000,000
+	$(BIN)/python -m bench.ingest
+
+bench-consolidation: $(VENV)/.bench  ## consolidation of 100,000 episodes
+	$(BIN)/python -m bench.consolidation
+
+bench-year: $(VENV)/.bench  ## a simulated year of a team, with every night's maintenance
+	$(BIN)/python -m bench.year
+
+bench-precision: $(VENV)/.bench  ## precise recall on PrecisionMemBench: what is retrieved, and what had better not be
+	$(BIN)/python -m bench.precision
 
 bench-peers: $(VENV)/.bench  ## other memory libraries on the same sets
 	$(BIN)/python -m bench.peers

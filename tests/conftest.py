@@ -34,6 +34,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # A model server that happens to run on this machine is not part of the tests.
 os.environ["TREERING_EMBEDDER"] = "bundled"
+# A thread that works in the background would change what a test counts; tests of it turn it on.
+os.environ["TREERING_BACKGROUND"] = "off"
 
 _server: list[tuple[object, Path]] = []
 

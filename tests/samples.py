@@ -17,6 +17,7 @@ from treering.core.language.terms import codes_of, query_terms
 from treering.core.patterns import Pattern
 from treering.core.records import Knowledge
 from treering.core.redaction import without_secrets
+from treering.core.runs import Run
 from treering.core.settings import Settings, StoreSettings
 from treering.core.turns import Session, Turn
 from treering.core.values import Record
@@ -39,6 +40,7 @@ COLLECTIONS: dict[type[Record], str] = {
     Event: "events",
     AuditEntry: "audit",
     Revision: "revisions",
+    Run: "runs",
     Job: "jobs",
 }
 
@@ -89,6 +91,7 @@ _SAMPLES: dict[type[Record], dict[str, Any]] = {
         "before": "",
         "group": "g",
     },
+    Run: {"stage": "forget", "started_at": NOW, "updated_at": NOW},
     Job: {"kind": "tidy", "run_at": NOW, "created_at": NOW},
 }
 

@@ -2,6 +2,7 @@
 
 import os
 import socket
+import threading
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cache, partial
@@ -14,15 +15,15 @@ from uuid_utils import uuid7
 
 from treering import __version__
 from treering.archive.backup import blobs_beside
-from treering.core.errors import InvalidInput, PluginFailed, StoreReadOnly
-from treering.core.jobs import Job
+from treering.core.errors import InvalidInput, ModelUnavailable, PluginFailed, StoreReadOnly
+from treering.core.jobs import LEARN_SESSION, LINK_ENTITIES, Job
 from treering.core.model_choice import from_environment
 from treering.core.payloads import KnowledgeType, register_knowledge_type
 from treering.core.redaction import refuse_secret
 from treering.core.scope import Scope
 from treering.core.settings import Settings
 from treering.core.values import KEY_BYTES
-from treering.learn.jobs import Handler, Worker
+from treering.learn.jobs import Handler, Lease, Worker
 from treering.memory import Memory, Ports
 from treering.ports.blobs import Blobs
 from treering.ports.clock import Clock, NewId
@@ -32,6 +33,10 @@ from treering.ports.tokens import Tokenizer
 
 if TYPE_CHECKING:
     from treering.adapters.sql.salvage import Salvaged
+    from treering.health.report import HealthReport
+    from treering.learn.stages import StageRun
+    from treering.learn.upkeep.background import Background
+    from treering.learn.upkeep.verbs import Upkeep
 
 _POSTGRES = ("postgresql://", "postgres://", "postgresql+psycopg://")
 _SQLITE = "sqlite:///"
@@ -58,11 +63,15 @@ def open(
     blobs: str | os.PathLike[str] | None = None,
     settings: Settings | None = None,
     clock: Clock = now,
+    background: bool | None = None,
+    repository: str | os.PathLike[str] | None = None,
 ) -> Memory:
     """Open a memory: a SQLite file (made where there is none) or a PostgreSQL database.
 
     Without a path, TREERING_DB says where, else the file that belongs to the repository around the working directory;
     the project is then that repository's, if none is named. In a place that is given it is called `default`.
+    A `background` thread does the jobs that this process queues, unless that or TREERING_BACKGROUND=off says no.
+    Records are compared with the files of `repository`; without a path, of the one around the working directory.
     """
     load_plug_ins()
     chosen = from_environment(settings or Settings(), os.environ)
@@ -78,12 +87,19 @@ def open(
         location = str(_made(data_directory() / current_project()) / "memory.db")
     store = open_store(location, blobs or os.environ.get("TREERING_BLOBS"), chosen)
     models = _models(chosen)
-    handlers = _handlers(store, models, chosen, clock)
-    worker = Worker(store, handlers, clock, chosen.jobs, name=f"{socket.gethostname()}:{os.getpid()}")
+    stop = threading.Event()
+    root = _repository_in(path_or_url, repository)
+    worker, upkeep = _workers(scope, store, models=models, settings=chosen, clock=clock, stop=stop, root=root)
+    wanted = os.environ.get("TREERING_BACKGROUND") != "off" if background is None else background
+    thread = (
+        _background(scope, store, models=models, settings=chosen, clock=clock, stop=stop, root=root) if wanted else None
+    )
     ports = Ports(
         store=store,
         blobs=store.blobs,
         worker=worker,
+        upkeep=upkeep,
+        background=thread,
         models=models,
         tokenizers=_tokenizer,
         clock=clock,
@@ -179,6 +195,15 @@ def _named_place(path_or_url: str | os.PathLike[str] | None) -> str | None:
     return os.environ.get("TREERING_DB") or None if path_or_url is None else os.fspath(path_or_url)
 
 
+def _repository_in(
+    path_or_url: str | os.PathLike[str] | None, repository: str | os.PathLike[str] | None
+) -> Path | None:
+    """The repository whose files records are about; None where a memory was placed and nothing said of one."""
+    if repository is not None:
+        return repository_root(Path(repository).expanduser().absolute())
+    return repository_root(Path.cwd()) if path_or_url is None else None
+
+
 def _project_in(path_or_url: str | os.PathLike[str] | None) -> str:
     return current_project() if path_or_url is None else "default"
 
@@ -192,7 +217,9 @@ def data_directory() -> Path:
     return user_data_path("treering", appauthor=False)
 
 
-def _handlers(store: Store, models: Models, settings: Settings, clock: Clock) -> Mapping[str, Handler]:
+def _handlers(
+    store: Store, models: Models, settings: Settings, clock: Clock, stop: threading.Event
+) -> Mapping[str, Handler]:
     def embed(scope: Scope, job: Job, _moment: datetime) -> None:
         from treering.retrieve.embed import do_embedding
 
@@ -203,7 +230,118 @@ def _handlers(store: Store, models: Models, settings: Settings, clock: Clock) ->
 
         do_summaries(scope, store, job, clock, models=models, settings=settings.conversation)
 
-    return {"sweep_blobs": partial(_sweep_blobs, store), "embed": embed, "summarise_removed": summarise}
+    def learn(scope: Scope, job: Job, moment: datetime) -> None:
+        from treering.learn.sessions import Learner, learn_session
+
+        lease = Lease(store, scope, job, clock, settings.jobs.lease_seconds, stop)
+        learn_session(Learner(store, models, settings, new_id), scope, job, moment, lease.keep)
+
+    def link(scope: Scope, job: Job, _moment: datetime) -> None:
+        from treering.learn.entities.reading import do_linking
+
+        do_linking(scope, store, job, clock, settings=settings, new_id=new_id)
+
+    return {
+        "sweep_blobs": partial(_sweep_blobs, store),
+        "embed": embed,
+        "summarise_removed": summarise,
+        LEARN_SESSION: learn,
+        LINK_ENTITIES: link,
+    }
+
+
+def _workers(
+    scope: Scope,
+    store: Store,
+    *,
+    models: Models,
+    settings: Settings,
+    clock: Clock,
+    stop: threading.Event,
+    root: Path | None = None,
+) -> tuple[Worker, "Upkeep[HealthReport]"]:
+    """Who does jobs, and who looks after the schedule."""
+    from treering.learn.upkeep.queueing import MAINTAIN
+    from treering.learn.upkeep.running import Maintenance
+    from treering.learn.upkeep.schedule import zone_named
+    from treering.learn.upkeep.verbs import Upkeep
+    from treering.learn.upkeep.work import STAGES, nightly
+
+    name = f"{socket.gethostname()}:{os.getpid()}"
+    stages = nightly(settings.upkeep, staleness=partial(_mark_stale, root), vectors=_make_vectors, report=_count_health)
+    maintenance = Maintenance(store, stages, settings, models, clock, new_id, name, stop)
+    handlers = {**_handlers(store, models, settings, clock, stop), MAINTAIN: maintenance.do}
+
+    def report(scope: Scope, moment: datetime) -> "HealthReport":
+        from treering.health.report import health_report
+
+        return health_report(scope, store, moment, stages=STAGES, settings=settings)
+
+    worker = Worker(store, handlers, clock, settings.jobs, name=name, stop=stop)
+    return worker, Upkeep(scope, maintenance, zone_named(settings.upkeep.timezone), worker, report)
+
+
+def _background(
+    scope: Scope,
+    store: Store,
+    *,
+    models: Models,
+    settings: Settings,
+    clock: Clock,
+    stop: threading.Event,
+    root: Path | None = None,
+) -> "Background":
+    """A thread that begins when this store has queued a job."""
+    from treering.learn.upkeep.background import Background, Gate
+
+    gate, times = Gate(), settings.upkeep
+    guarded = gate.guarding(store)
+    worker, upkeep = _workers(scope, guarded, models=models, settings=settings, clock=clock, stop=stop, root=root)
+
+    def work() -> None:
+        worker.run_forever(scope, upkeep.queue_due, every=times.look_seconds, idle=times.idle_seconds)
+
+    thread = Background(work, stop, gate, times.close_seconds)
+    store.on_queued = thread.wake
+    return thread
+
+
+def _make_vectors(run: "StageRun") -> None:
+    """Where the model is local: nothing is sent anywhere at night that nobody asked for."""
+    from treering.retrieve.embed import embed_all
+
+    try:
+        with run.store.reading(run.scope, run.now) as tx:
+            embedder = run.models.embedder(tx.index.models(), hurried=True)
+            covered = tx.index.coverage(embedder.model)
+        run.progress.expect(covered.documents - covered.vectors)
+        made = 0
+
+        def between(total: int) -> bool:
+            nonlocal made
+            run.progress.advance(None, total - made, embedded=total - made)
+            made = total
+            return True
+
+        if embedder.local and not run.dry_run:
+            embed_all(run.scope, run.store, run.now, embedder, run.settings.embedder, between=between)
+    except ModelUnavailable as exc:
+        run.models.failed("embedder", exc)
+
+
+def _count_health(run: "StageRun") -> Mapping[str, int]:
+    from treering.health.report import health_report
+    from treering.learn.upkeep.work import STAGES
+
+    return health_report(run.scope, run.store, run.now, stages=STAGES, settings=run.settings).counts()
+
+
+def _mark_stale(root: Path | None, run: "StageRun") -> None:
+    from treering.adapters.git.history import open_repository
+    from treering.learn.staleness import mark_stale
+
+    seconds = run.settings.staleness.git_seconds
+    mark_stale(run, None if root is None else open_repository(root, os.environ, seconds))
 
 
 def _models(settings: Settings) -> Models:

@@ -1,8 +1,9 @@
 """Memory: the verbs every door calls. It delegates; the rooms do the work."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -11,9 +12,10 @@ from treering.archive.backup import OpenEmbedded, backup
 from treering.archive.export import export_lines, export_to
 from treering.archive.restore import Imported, import_lines, lines_of
 from treering.core.episodes import Episode
-from treering.core.errors import NotFound
+from treering.core.errors import InvalidInput, NotFound
 from treering.core.history import Action, HistoryEntry
 from treering.core.messages import Role
+from treering.core.moments import moment_of
 from treering.core.phases import Phase
 from treering.core.queries import KnowledgeFilter, TurnFilter
 from treering.core.records import Knowledge
@@ -24,6 +26,8 @@ from treering.core.turns import Turn
 from treering.core.values import LABELS
 from treering.health.doctor import Report, examine
 from treering.health.stats import Stats, stats
+from treering.learn.episodes.cache import EpisodeCache
+from treering.learn.episodes.verbs import EpisodeCare
 from treering.learn.history import history, note
 from treering.learn.jobs import Settled, Worker
 from treering.learn.teach import Reason, Teaching
@@ -33,11 +37,18 @@ from treering.ports.models import Models
 from treering.ports.store import Store
 from treering.ports.tokens import Tokenizer
 from treering.retrieve.answer import Answer
-from treering.retrieve.request import ALL_KNOWLEDGE, ALL_TURNS, Recall, standing
+from treering.retrieve.request import ALL_KNOWLEDGE, ALL_TURNS, Recall, believed, said_by, standing
 from treering.session.turns import add_turn
 
 if TYPE_CHECKING:
+    from treering.health.report import HealthReport
     from treering.inject.pack import Packed
+    from treering.learn.entities.verbs import Entities
+    from treering.learn.episodes.keeping import Content
+    from treering.learn.forget.proof import Forgotten
+    from treering.learn.upkeep.background import Background
+    from treering.learn.upkeep.verbs import Upkeep
+    from treering.retrieve.episodes.verbs import Episodes
     from treering.session.conversation.conversation import Conversation
     from treering.session.conversation.held import FoundAgain
     from treering.session.conversation.views import Happened
@@ -52,6 +63,8 @@ class Ports:
     store: Store
     blobs: Blobs
     worker: Worker
+    upkeep: "Upkeep[HealthReport]"
+    background: "Background | None"
     models: Models
     tokenizers: Callable[[str], Tokenizer]
     clock: Clock
@@ -69,7 +82,9 @@ class Memory:
         self.settings = settings
         self.models = ports.models
         self._ports = ports
-        self._teaching = Teaching(ports.store, settings.knowledge, ports.new_id)
+        cache = EpisodeCache(settings.episodes.cache)
+        self._episode_care = EpisodeCare(scope, ports.store, ports.clock, ports.new_id, settings, ports.models, cache)
+        self._teaching = Teaching(ports.store, settings.knowledge, ports.new_id, settings.relations)
 
     def remember(self, text: str, *, type: str = "fact", **fields: Any) -> Knowledge:
         """Keep a piece of knowledge. `fields` are those of `Knowledge`: tags, files, confidence, payload, id…"""
@@ -91,9 +106,48 @@ class Memory:
         **fields: Any,
     ) -> Turn:
         """Keep what was said. `at` is when it was said; a turn delivered twice under one id is stored once."""
-        chosen = self._ports.new_id() if id is None else id
         said = {"session": session, "role": role, "text": text, **fields}
-        return add_turn(self.scope, self.store, self._ports.clock(), id=chosen, at=at, **said)
+        return add_turn(self.scope, self.store, self._ports.clock(), self._ports.new_id, id=id, at=at, **said)
+
+    def episode(
+        self,
+        task: "str | Mapping[str, Any]",
+        *,
+        outcome: "str | Mapping[str, Any]" = "SUCCESS",
+        output: str | None = None,
+        session: str | None = None,
+        at: datetime | date | str | None = None,
+        id: str | None = None,
+        artifacts: "Mapping[str, Content] | None" = None,
+        **fields: Any,
+    ) -> Episode:
+        """Keep a whole task execution. `fields` are what is known of it: plan, trace, insights, domain, tools, tags…
+
+        The parts of `Episode` (task, execution, outcome, reflection, metadata) may be given as mappings instead.
+        `artifacts` are what it produced, by name: bytes, text or a path. One delivered twice under one id is stored
+        once.
+        """
+        from treering.learn.episodes.keeping import keep_episode
+
+        told = {"task": task, "outcome": outcome, "output": output, "session": session, **fields}
+        return keep_episode(
+            self.scope,
+            self.store,
+            self._ports.clock(),
+            id=self._ports.new_id() if id is None else id,
+            at=at,
+            settings=self.settings,
+            artifacts=artifacts or {},
+            **told,
+        )
+
+    @cached_property
+    def episodes(self) -> "Episodes":
+        """Every way to an episode: search, recent, around, during, trend, similar_failures, get, artifact…"""
+        from treering.retrieve.episodes.verbs import Episodes
+
+        ports = self._ports
+        return Episodes(self.scope, self.store, ports.clock, self.settings, self.models, self._episode_care)
 
     def conversation(
         self,
@@ -145,40 +199,65 @@ class Memory:
         knowledge: KnowledgeFilter | None = ALL_KNOWLEDGE,
         turns: TurnFilter | None = ALL_TURNS,
         superseded: bool = False,
+        as_of: datetime | date | str | None = None,
         files: Iterable[str] = (),
         phase: Phase | str | None = None,
         explain: bool = False,
         thorough: bool = True,
+        precise: bool = False,
     ) -> Answer:
         """The best matching records and turns. A filter narrows its kind; None leaves that kind out.
 
-        What was corrected or flagged stays out unless `superseded` asks for it. `files` are those in play now, `phase`
+        What was corrected or flagged stays out unless `superseded` asks for it; `as_of` answers from what was known
+        and believed at that time. `files` are those in play now, `phase`
         what the work is at; `explain` tells why each result stands where it stands. A `thorough` search that finds
-        little asks the language model, where one is configured, what an answer might sound like.
+        little asks the language model, where one is configured, what an answer might sound like. A `precise` one
+        answers only with what the query is really about, by name or by most of its words: often with nothing.
         """
         from treering.retrieve.recall import recall
 
+        if precise and superseded:
+            raise InvalidInput("precise recall never answers with what was superseded; leave one of the two out")
+        now = moment_of(as_of, self._ports.clock())
+        if as_of is not None:
+            knowledge, turns = believed(knowledge, now), said_by(turns, now)
+        elif knowledge is not None and not superseded:
+            knowledge = standing(knowledge)
         wanted = Recall(
             query=query,
-            knowledge=knowledge if knowledge is None or superseded else standing(knowledge),
+            knowledge=knowledge,
             turns=turns,
             limit=self.settings.recall.limit if limit is None else limit,
             files=tuple(files),
             phase=None if phase is None else Phase.named(phase),
             explain=explain,
             thorough=thorough,
+            precise=precise,
         )
-        return recall(self.scope, self.store, self._ports.clock(), wanted, settings=self.settings, models=self.models)
+        return recall(self.scope, self.store, now, wanted, settings=self.settings, models=self.models)
 
     def pack(
-        self, query: str, *, phase: Phase | str | None = None, budget: int | None = None, **options: Any
+        self,
+        query: str,
+        *,
+        phase: Phase | str | None = None,
+        budget: int | None = None,
+        reflection: bool = True,
+        **options: Any,
     ) -> "Packed":
-        """What `recall` finds as text for a prompt, each item cited, in a budget of tokens; `options` are recall's."""
+        """What `recall` finds as text for a prompt, each item cited, in a budget of tokens; `options` are recall's.
+
+        The newest `reflection`, where there is one, comes last.
+        """
         from treering.inject.pack import pack
+        from treering.inject.reflection import latest_reflection
 
         found = self.recall(query, phase=phase, **{"limit": self.settings.pack.results, "thorough": False, **options})
         chosen = None if phase is None else Phase.named(phase)
-        return pack(found.hits, phase=chosen, budget=budget, settings=self.settings.pack)
+        # Who asks for the past, or for nothing that is known, is not told what was thought of it last week.
+        shown = reflection and options.get("as_of") is None and options.get("knowledge", ALL_KNOWLEDGE) is not None
+        latest = latest_reflection(self.scope, self.store, self._ports.clock()) if shown else None
+        return pack(found.hits, phase=chosen, budget=budget, settings=self.settings.pack, reflection=latest)
 
     def task(
         self,
@@ -204,7 +283,7 @@ class Memory:
     def get(self, id: str) -> Knowledge | Turn | Episode:
         """The record, turn or episode with this id, also when it was superseded; forgotten ones are not found."""
         with self.store.reading(self.scope, self._ports.clock()) as tx:
-            for look_up in (tx.knowledge.get, tx.turns.get, tx.episodes.get):
+            for look_up in (tx.knowledge.get, tx.turns.get, tx.episodes.whole):
                 found: Knowledge | Turn | Episode | None = look_up(id)
                 if found is not None and found.deleted_at is None:
                     return found
@@ -229,17 +308,31 @@ class Memory:
         """Keep it from fading."""
         return self._teaching.pin(self.scope, self._ports.clock(), id, pinned=pinned)
 
-    def forget(self, id: str, *, hard: bool = False) -> None:
-        """Take it away: so that `undo` brings it back, or (`hard`) for good, leaving no copy.
+    def forget(self, id: str, *, hard: bool = False) -> "Forgotten | None":
+        """Take it away: so that `undo` brings it back, or (`hard`) for good, leaving no copy, which it can prove.
 
         A PostgreSQL server overwrites its free pages and its log in its own time.
         """
         if not hard:
             self._teaching.forget(self.scope, self._ports.clock(), id)
-            return
-        self._teaching.purge(self.scope, self._ports.clock(), id)
-        self._ports.worker.only("sweep_blobs").settle(self.scope, self.settings.store.busy_seconds)
-        self.store.forget_traces()
+            return None
+        from treering.learn.forget.proof import forget_for_good
+
+        self._episode_care.cache.drop(id)
+        sweep = self._ports.worker.only("sweep_blobs").settle
+        return forget_for_good(self.scope, self._teaching, self._ports.clock, id, sweep=sweep, settings=self.settings)
+
+    def used(self, ids: str | Iterable[str], *, corrected: bool = False) -> int:
+        """These records were of use, and nobody had to correct what came of it, or (`corrected`) somebody had to.
+
+        How many of them are here is returned. Being shown is no use: tell it only of what the work was based on.
+        """
+        from treering.learn.uses import count_uses
+
+        named = (ids,) if isinstance(ids, str) else ids
+        return count_uses(
+            self.scope, self.store, self._ports.clock(), named, corrected=corrected, settings=self.settings
+        )
 
     def undo(self, id: str) -> Knowledge | Turn | Episode | None:
         """Take back the last change; the record as it is now, or None where the change had created it."""
@@ -255,16 +348,33 @@ class Memory:
 
     def stats(self) -> Stats:
         """What this project holds."""
-        return stats(self.scope, self.store, self._ports.clock())
+        return stats(self.scope, self.store, self._ports.clock(), episode_cache=self._episode_care.cache.counts())
 
     def settle(self, timeout: float = 60.0) -> Settled:
-        """Do the background work, or wait until it is done: documents get their vectors, blobs are swept."""
+        """Do the background work, or wait until it is done: what was said is learned from, documents get vectors."""
+        from treering.learn.sessions import queue_learning
         from treering.retrieve.embed import queue_embedding
 
         def more() -> bool:
-            return queue_embedding(self.scope, self.store, self._ports.clock(), self.models, self._ports.new_id())
+            now, ports = self._ports.clock(), self._ports
+            if queue_learning(self.scope, self.store, now, ports.new_id):
+                return True
+            return queue_embedding(self.scope, self.store, now, self.models, ports.new_id())
 
         return self._ports.worker.settle(self.scope, timeout, more)
+
+    @property
+    def entities(self) -> "Entities":
+        """Who and what this memory speaks of: told about, found, linked, merged, renamed."""
+        from treering.learn.entities.verbs import Entities
+
+        ports = self._ports
+        return Entities(self.scope, self.store, self.settings, self.models, ports.clock, ports.new_id)
+
+    @property
+    def upkeep(self) -> "Upkeep[HealthReport]":
+        """Maintenance: `run` a stage or all, what is `due`, the last `runs`, a `report` of how the memory is."""
+        return self._ports.upkeep
 
     def export(self, path: str | Path, *, history: bool = False) -> int:
         """Write everything to a portable file (`.gz` compresses); how many lines is returned."""
@@ -299,10 +409,15 @@ class Memory:
             settings=self.settings,
             version=self._ports.version,
             repair=repair,
+            kept=(self.upkeep.check(),),
         )
 
     def close(self) -> None:
         """Let go of the database and the models. Everything acknowledged is stored already."""
+        self._ports.upkeep.stop()
+        if self._ports.background is not None:
+            self._ports.background.close()
+        self._episode_care.write_accesses()
         self.store.close()
         self._ports.models.close()
 

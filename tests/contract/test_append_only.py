@@ -16,7 +16,16 @@ from treering.memory import Memory
 _FROM_LIFECYCLE = ("status", "access_count", "last_accessed_at")
 CHANGEABLE = {
     "turns": {"visibility", "tainted", "deleted_at"},
-    "episodes": {"version", "visibility", "tainted", "deleted_at", "lifecycle", *_FROM_LIFECYCLE},
+    "episodes": {
+        "version",
+        "visibility",
+        "tainted",
+        "deleted_at",
+        "lifecycle",
+        "consolidated_into",
+        "cold",
+        *_FROM_LIFECYCLE,
+    },
     "events": {"visibility"},
     "audit": set(),
 }

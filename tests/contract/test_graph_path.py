@@ -23,11 +23,10 @@ from treering.retrieve.graph import (
     changed_top,
     coupled_files,
     files_in,
-    names_in,
     neighbourhood_boost,
-    tied_entities,
     ties,
 )
+from treering.retrieve.names import tied_entities
 
 GRAPH = GraphSettings()
 
@@ -227,7 +226,7 @@ def test_merged_entities_are_followed(memory: Memory) -> None:
     ]
     with reading(memory, *stored) as tx:
         (named,) = tied_entities(tx, "augusta", GRAPH)
-        assert (named.entity.id, named.ids) == ("new", ("new", "old"))
+        assert (named.entity.id, named.ids) == ("new", ("new", "old", "middle"))
         assert {tie.id for tie in ties(tx, "Augusta", [], GRAPH)} == {"before", "since"}
         assert ties(tx, "Xeno and Lost", [], GRAPH) == ()
 
@@ -339,14 +338,6 @@ def test_nothing_of_another_project_tenant_or_person_is_tied(open_memory: OpenMe
 )
 def test_files_in_a_query(query: str, files: list[str]) -> None:
     assert list(files_in(query)) == files
-
-
-def test_names_in_a_query_are_runs_of_up_to_four_words_without_what_surrounds_them() -> None:
-    found = names_in("Did (Ada Lovelace's) friend @Bob like C++ in l'Italia?")
-    assert {"ada", "ada lovelace", "@bob", "bob", "c++", "italia", "did (ada lovelace's) friend"} <= set(found)
-    assert all(len(name.split()) <= 4 for name in found)
-    assert len(names_in("word " * 10_000 + "京" * 100_000, 50)) <= 50
-    assert names_in(" \ud800 \x07 ... ") == ()
 
 
 def test_results_that_touch_the_neighbourhood_of_the_leaders_gain_their_share() -> None:

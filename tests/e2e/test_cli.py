@@ -92,7 +92,8 @@ def test_what_people_do_to_a_record(terminal: Terminal) -> None:
     assert terminal.json("confirm", "slow")["user_verified"] is True
     assert "undo slow" in terminal.ok("forget", "slow")
     assert terminal.json("undo", "slow")["record"]["id"] == "slow"
-    assert terminal.json("forget", "slow", "--hard", "--yes") == {"forgotten": "slow", "hard": True}
+    gone = terminal.json("forget", "slow", "--hard", "--yes")
+    assert (gone["forgotten"], gone["hard"], gone["proof"]["clean"]) == ("slow", True, True)
     assert "nothing is stored under 'slow'" in terminal.refused("get", "slow")
     assert terminal.json("settle")["dead"] == 0
 

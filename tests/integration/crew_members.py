@@ -9,7 +9,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import count
 from typing import Any
 
@@ -41,9 +41,13 @@ def text_of(id: str) -> str:
     return f"{name} " + (f"blob of {id} " * 200 if id.endswith(_LONG) else "was written")
 
 
-def open_place(place: str, tenant: str = "t", blobs: str | None = None, **store: Any) -> Memory:
+def open_place(
+    place: str, tenant: str = "t", blobs: str | None = None, clock: Callable[[], datetime] = now, **store: Any
+) -> Memory:
     settings = Settings.make(store={"blob_bytes": BLOB_BYTES, **store})
-    return treering.open(place, project="p", tenant=tenant, blobs=blobs, settings=settings)
+    return treering.open(
+        place, project="p", tenant=tenant, blobs=blobs, settings=settings, clock=clock, background=False
+    )
 
 
 def write_groups(worker: str, **place: str) -> None:
@@ -61,6 +65,31 @@ def write_groups(worker: str, **place: str) -> None:
         tell(remembered=f"{single}-r0")
         memory.turn(session=f"s-{worker}", role="user", text=text_of(f"{single}-t0"), id=f"{single}-t0")
         tell(said=f"{single}-t0")
+
+
+def said_of(id: str) -> tuple[str, str]:
+    """A service of its own for every turn, and its port."""
+    return f"{id} service", str(8_000 + sum(map(ord, id)))
+
+
+def say_and_learn(worker: str, **place: str) -> None:
+    """One fact in each session; what was said is told, then learned."""
+    memory = open_place(**place)
+    for number in count():
+        id = f"{worker}n{number}"
+        service, port = said_of(id)
+        memory.turn(session=id, role="user", text=f"The {service} listens on port {port}.", id=id)
+        tell(said=id)
+        if number % 3 == 2:
+            memory.settle()
+
+
+def maintain(days: float, **place: str) -> None:
+    """All stages, over and over, some time from now."""
+    memory = open_place(clock=lambda: now() + timedelta(days=days), **place)
+    while True:
+        memory.upkeep.run()
+        tell(maintained=True)
 
 
 def write_singles(worker: str, writes: int, **place: str) -> None:
@@ -167,6 +196,8 @@ WORK: dict[str, Callable[..., None]] = {
     work.__name__: work
     for work in (
         write_groups,
+        say_and_learn,
+        maintain,
         write_singles,
         work_off,
         hold_lock,

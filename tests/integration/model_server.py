@@ -160,3 +160,22 @@ def rerank_results(*scores: float) -> Reply:
     """Best first."""
     order = sorted(range(len(scores)), key=lambda at: -scores[at])
     return Reply({"results": [{"index": at, "relevance_score": scores[at]} for at in order]})
+
+
+def chat(content: object, *, ended: str = "stop", **beside: object) -> Reply:
+    """One message: a text as it is, anything else as JSON; `beside` stands in the message as well."""
+    text = content if content is None or isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+    message = {"role": "assistant", "content": text, **beside}
+    return Reply({"choices": [{"index": 0, "message": message, "finish_reason": ended}]})
+
+
+def without_schemas(*replies: Reply, status: int = 400) -> Callable[[Any], Reply]:
+    """A server that refuses to hold its answers to a schema; what it is asked plainly, it answers in turn."""
+    left = list(replies)
+
+    def made(body: Any) -> Reply:
+        if "response_format" in body:
+            return Reply({"error": {"message": "response_format is not supported"}}, status)
+        return left.pop(0) if len(left) > 1 else left[0]
+
+    return made

@@ -162,8 +162,9 @@ def test_a_database_of_an_earlier_revision_opens_with_everything_in_it(
     load_frozen_data(database[1], revision)
 
     with treering.open(place, tenant=SCOPE.tenant, project=SCOPE.project, blobs=tmp_path / "b") as memory:
+        frozen = (DATA / f"{revision}.json").read_text(encoding="utf-8")
         with memory.store.reading(SCOPE, NOW) as tx:
-            for cls in COLLECTIONS:
+            for cls in (cls for cls in COLLECTIONS if f'"old-{cls.__name__}"' in frozen):
                 stored = collection(tx, cls).get(f"old-{cls.__name__}")
                 assert stored == sample(cls, f"old-{cls.__name__}"), cls
             assert revision_of(tx._context.connection) == REVISIONS[-1]  # type: ignore[attr-defined]

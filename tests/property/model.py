@@ -4,9 +4,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from treering.core import queries
+from treering.core.failures import failure_signatures
+from treering.core.payloads import Stated
 from treering.core.queries import Filter, Order
 from treering.core.records import text_digest
 from treering.core.scope import Scope, Visibility
+from treering.core.statements import fact_key, same_name
 from treering.core.values import FrozenDict, Record, Value
 
 Predicate = Callable[[Any, Any], bool]
@@ -45,6 +48,15 @@ def _valid(record: Any, at: Any) -> bool:
     return begun and (record.valid_until is None or record.valid_until > at)
 
 
+def _believed(record: Any, at: Any) -> bool:
+    return record.created_at <= at and (record.deprecated_at is None or record.deprecated_at > at)
+
+
+def _keys_of(payload: Any) -> list[str]:
+    said = isinstance(payload, Stated) and payload.subject is not None and payload.attribute is not None
+    return [fact_key(payload.subject, payload.attribute)] if said else []
+
+
 def _called(record: Any, names: Any) -> bool:
     known = {name.casefold() for name in (record.name, *record.aliases)}
     return bool(known & {name.casefold() for name in names})
@@ -67,10 +79,12 @@ PREDICATES: Mapping[type[Filter], Mapping[str, Predicate]] = {
         "derived_from": _meets(lambda record: record.source_ids),
         "nodes": _meets(lambda record: [record.node, *record.impacted_nodes]),
         "same_text": _meets(lambda record: [text_digest(record.type, record.content)]),
+        "fact_keys": _meets(lambda record: _keys_of(record.payload)),
         "created": _during("created_at"),
         "updated": _during("updated_at"),
         "accessed": _during("last_accessed_at"),
         "valid_at": _valid,
+        "believed_at": _believed,
         "confidence": _between("confidence"),
         "language": _is("language"),
         "pinned": _is("pinned"),
@@ -90,10 +104,17 @@ PREDICATES: Mapping[type[Filter], Mapping[str, Predicate]] = {
         "visibility": _in("visibility"),
         "owners": _in("owner"),
         "said": _during("at"),
+        "places": lambda record, places: places.first <= record.seq < places.before,
         "tainted": _is("tainted"),
         "deleted": _set("deleted_at"),
     },
-    queries.SessionFilter: {"ids": _in("id"), "started": _during("started_at"), "ended": _set("ended_at")},
+    queries.SessionFilter: {
+        "ids": _in("id"),
+        "started": _during("started_at"),
+        "owners": _in("owner"),
+        "ended": _set("ended_at"),
+        "learned": lambda record, wanted: (record.turns <= record.learned) == wanted,
+    },
     queries.EpisodeFilter: {
         "ids": _in("id"),
         "sessions": _in("session"),
@@ -104,6 +125,8 @@ PREDICATES: Mapping[type[Filter], Mapping[str, Predicate]] = {
         "tools": _meets(lambda record: record.metadata.tools),
         "strategies": _meets(lambda record: record.metadata.strategies),
         "tags": _meets(lambda record: record.metadata.tags),
+        "failures": _meets(failure_signatures),
+        "consolidated": lambda record, wanted: (record.lifecycle.consolidated_into is not None) == wanted,
         "happened": _during("at"),
         "tainted": _is("tainted"),
         "deleted": _set("deleted_at"),
@@ -121,6 +144,8 @@ PREDICATES: Mapping[type[Filter], Mapping[str, Predicate]] = {
         "kinds": _in("kind"),
         "names": _in("name"),
         "aliases": _called,
+        "same_names": _meets(lambda record: [same_name(name) for name in (record.name, *record.aliases)]),
+        "merged_into": _in("merged_into"),
         "deleted": _set("deleted_at"),
     },
     queries.EntityLinkFilter: {"entities": _in("entity"), "records": _in("record")},
@@ -151,6 +176,7 @@ PREDICATES: Mapping[type[Filter], Mapping[str, Predicate]] = {
         "undone": _is("undone"),
     },
     queries.JobFilter: {"kinds": _in("kind"), "states": _in("state")},
+    queries.RunFilter: {"stages": _in("stage"), "states": _in("state"), "started": _during("started_at")},
 }
 
 

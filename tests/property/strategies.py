@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from hypothesis import strategies as st
 
-from treering.core.episodes import Artifact, Vector
+from treering.core.episodes import Artifact, Episode, Vector
 from treering.core.patterns import AllOf, AnyOf, Condition, Not
 from treering.core.patterns import Test as FieldTest
 from treering.core.payloads import Payload, knowledge_type, knowledge_types
@@ -198,6 +198,8 @@ def _pushed(value: Any, name: str, bound: Any) -> Any:
 def _field(cls: type[Value], name: str, hint: Any, universe: str) -> st.SearchStrategy[Any]:
     if (cls, name) == (Artifact, "digest"):
         return st.binary(min_size=32, max_size=32).map(bytes.hex)
+    if (cls, name) == (Episode, "cold"):
+        return st.none()
     if (cls, name) == (KnowledgeFilter, "same_text"):
         said = st.tuples(st.sampled_from(("fact", "gotcha")), st.sampled_from(("cold water", "fire")))
         return st.lists(said, max_size=FEW).map(lambda texts: tuple(text_digest(*text) for text in texts))

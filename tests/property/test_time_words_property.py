@@ -6,10 +6,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from treering.retrieve.kinds import kind_of
 from treering.core.time_words import read_times
 from treering.core.time_words.lexicon import fold, lexicon
 from treering.core.time_words.reading import LANGUAGES
+from treering.retrieve.kinds import kind_of
 
 VOCABULARY = sorted(
     {

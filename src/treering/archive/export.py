@@ -14,8 +14,9 @@ from treering.archive.portable import PARTS, blob_line, footer, header, record_l
 from treering.core.episodes import Artifact, Episode
 from treering.core.errors import BlobMissing, InvalidInput, StoreError, StoreFull, StoreReadOnly
 from treering.core.scope import Scope
+from treering.core.values import Record
 from treering.ports.blobs import Blobs
-from treering.ports.store import Store
+from treering.ports.store import Store, Transaction
 
 _FULL = (StoreFull, "free some room and try again")
 _ERRORS: Mapping[int | None, tuple[type[StoreError], str]] = {
@@ -35,11 +36,19 @@ def export_lines(scope: Scope, store: Store, blobs: Blobs, now: datetime, *, his
                 continue
             for value in part.of(tx).stream(part.everything if history else None):
                 counts[part.name] = counts.get(part.name, 0) + 1
-                yield record_line(part, value)
+                yield record_line(part, _whole(tx, value))
                 for artifact in value.outcome.artifacts if isinstance(value, Episode) else ():
                     counts["blob"] = counts.get("blob", 0) + 1
                     yield blob_line(_artifact(scope, blobs, value, artifact))
     yield footer(counts)
+
+
+def _whole(tx: Transaction, value: Record) -> Record:
+    """An episode with what was moved to the blob store: a file is read where that is not."""
+    if not isinstance(value, Episode) or value.cold is None:
+        return value
+    found = tx.episodes.whole(value.id)
+    return value if found is None else found.replace(cold=None)
 
 
 def _artifact(scope: Scope, blobs: Blobs, episode: Episode, artifact: Artifact) -> bytes:

@@ -19,6 +19,7 @@ from treering.core.history import AuditEntry, Revision
 from treering.core.patterns import Pattern
 from treering.core.queries import EntityFilter, EpisodeFilter, Filter, KnowledgeFilter, PatternFilter, TurnFilter
 from treering.core.records import Knowledge
+from treering.core.runs import Run
 from treering.core.turns import Session, Turn
 from treering.core.values import Record
 from treering.ports.store import Transaction
@@ -51,6 +52,7 @@ PARTS: tuple[Part, ...] = (
     Part("graph_edge", GraphEdge, lambda tx: tx.edges, is_computed=True),
     Part("co_access", CoAccessEdge, lambda tx: tx.co_access, is_computed=True),
     Part("error_fingerprint", ErrorFingerprint, lambda tx: tx.fingerprints, is_computed=True),
+    Part("run", Run, lambda tx: tx.runs, is_history=True, is_computed=True),
     Part("revision", Revision, lambda tx: tx.revisions, is_history=True),
     Part("audit", AuditEntry, lambda tx: tx.audit, is_history=True),
 )

@@ -1,17 +1,20 @@
 """How far a record is to be trusted now: worked out each time it is asked, never written back."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
-from math import log1p, prod
+from math import log1p, log2, prod
 from types import MappingProxyType
 
 from treering.core.payloads import knowledge_types
-from treering.core.records import Knowledge, Source
-from treering.core.settings import TrustSettings
+from treering.core.records import Knowledge, RelationKind, Source
+from treering.core.settings import RelationSettings, TrustSettings
 
 _DAY = timedelta(days=1)
 # Past this many uses another one says nothing new.
 _WELL_USED = 100
+# Along these a change travels both ways: each of the two says something about the other.
+_MUTUAL = frozenset({RelationKind.REQUIRED_WITH, RelationKind.CONFLICTS_WITH, RelationKind.DERIVED_FROM})
 
 SOURCE_TRUST: Mapping[Source, float] = MappingProxyType(
     {
@@ -39,13 +42,20 @@ def effective_confidence(record: Knowledge, now: datetime, settings: TrustSettin
 
 
 def half_life_days(record: Knowledge) -> float | None:
-    """After how many days without use the record's confidence halves; None: never."""
-    if record.pinned or record.user_verified:
+    """After how many days without use the record's confidence halves; None: never.
+
+    A fact's is multiplied by 1 + log2(1 + uses): a day's use doubles it, a fortnight's makes it five times as long.
+    """
+    if record.pinned or record.user_verified or _is_open_work(record):
         return None
-    if record.half_life_days is not None:
-        return record.half_life_days
     kind = knowledge_types().get(record.type)
-    return kind.half_life_days if kind else None
+    days = kind.half_life_days if kind and record.half_life_days is None else record.half_life_days
+    return days * (1 + log2(1 + record.access_count)) if days and kind and kind.raised_by_use else days
+
+
+def _is_open_work(record: Knowledge) -> bool:
+    """The state of a unit of work holds until the unit is closed, which ends its validity."""
+    return record.type == "work_state" and record.work_unit is not None and record.valid_until is None
 
 
 def recency(moment: datetime, now: datetime, half_life_days: float) -> float:
@@ -72,3 +82,57 @@ def _doubts(record: Knowledge, now: datetime, settings: TrustSettings) -> Iterat
 
 def _has_passed(moment: datetime | None, now: datetime) -> bool:
     return moment is not None and moment <= now
+
+
+def spread(
+    id: str, change: float, records: Mapping[str, Knowledge], settings: RelationSettings
+) -> Mapping[str, tuple[float, str]]:
+    """The new confidence of whatever a change of `id` reaches among `records`, each with the record it came from.
+
+    Only the change travels, weaker with every relation. Each record is reached once, on the shortest way; of several
+    ways as short as each other the strongest counts, and among those the one that lowers. What a person confirmed, and
+    what no longer stands, neither changes nor passes anything on.
+    """
+    reached, changed = {id}, dict[str, tuple[float, str]]()
+    travelling = {id: change}
+    for _ in range(settings.depth):
+        arriving: dict[str, list[tuple[float, str]]] = defaultdict(list)
+        for origin in sorted(travelling):
+            for target, share in _passed_on(origin, travelling[origin], records, settings):
+                if target not in reached and target in records and _yields(records[target]):
+                    arriving[target].append((share, origin))
+        travelling = {}
+        for target, shares in arriving.items():
+            strongest, origin = min(shares, key=lambda each: (-abs(each[0]), each))
+            before = records[target].confidence
+            after = _within(before + strongest, before, settings)
+            if abs(after - before) > settings.least:
+                changed[target] = after, origin
+                travelling[target] = after - before
+        reached |= arriving.keys()
+    return changed
+
+
+def _within(wanted: float, before: float, settings: RelationSettings) -> float:
+    return min(max(wanted, 0.0), max(before, settings.ceiling))
+
+
+def _yields(record: Knowledge) -> bool:
+    return not record.user_verified and record.deleted_at is None and record.deprecated_at is None
+
+
+def _passed_on(
+    origin: str, change: float, records: Mapping[str, Knowledge], settings: RelationSettings
+) -> Iterator[tuple[str, float]]:
+    """What a change of `origin` means for each record that it is related to."""
+    for id, record in records.items():
+        for relation in record.relations:
+            if relation.record is None:
+                continue
+            forwards = id == origin
+            if not forwards and not (relation.record == origin and relation.kind in _MUTUAL):
+                continue
+            if relation.kind is RelationKind.SUPERSEDES and change < 0:
+                continue
+            factor: float = getattr(settings, relation.kind.value)
+            yield relation.record if forwards else id, change * factor * relation.confidence

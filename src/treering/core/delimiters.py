@@ -13,6 +13,16 @@ def escaped(text: str) -> str:
     return _DELIMITER.sub("&lt;", text)
 
 
+_BLOCK = re.compile(
+    rf"<({'|'.join((MEMORY, WORKING, DATA, REMOVED, RECALLED))})\b[^>]*>.*?(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL
+)
+
+
+def without_ours(text: str) -> str:
+    """The text without what we put into it: blocks of memory that come back in a transcript are not said anew."""
+    return _BLOCK.sub(" ", text) if "<" in text else text
+
+
 def one_line(text: str) -> str:
     return escaped(" ".join(text.split()))
 

@@ -2,6 +2,7 @@
 
 from enum import StrEnum
 
+from treering.core.scope import Visibility
 from treering.core.values import Count, Instant, Key, Label, Labels, Record, Share, Text
 
 
@@ -17,14 +18,22 @@ class EntityKind(StrEnum):
 
 
 class Entity(Record):
-    """A person, project, place… under its canonical name and its aliases."""
+    """A person, project, place… under its canonical name and its aliases.
+
+    One that only personal records speak of is as personal as they are.
+    """
 
     version: Count = 1
+    owner: Key = "local"
+    visibility: Visibility = Visibility.PROJECT
     kind: EntityKind
     name: Label
     aliases: Labels = ()
     summary: Text = ""
     mentions: Count = 0
+    """How many records speak of it whose readers see it, too."""
+    explicit: bool = False
+    """Whether somebody named it: it then stays when the last record that speaks of it is gone."""
     created_at: Instant
     updated_at: Instant
     merged_into: Key | None = None
@@ -32,11 +41,15 @@ class Entity(Record):
 
 
 class EntityLink(Record):
-    """An entity is mentioned in a record."""
+    """An entity is mentioned in a record; who sees the one sees the other. `created_at` is when the record was."""
 
     entity: Key
+    owner: Key = "local"
+    visibility: Visibility = Visibility.PROJECT
     record_kind: Label
     record: Key
     mention: Label
     confidence: Share = 1.0
+    explicit: bool = False
+    """Whether somebody linked the two; reading the record again does not unlink them."""
     created_at: Instant

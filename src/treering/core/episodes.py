@@ -9,6 +9,7 @@ from treering.core.scope import Visibility
 from treering.core.values import EMPTY, Count, FrozenMap, Instant, Key, Keys, Label, Labels, Record, Share, Text, Value
 
 Vector = Annotated[tuple[float, ...], Field(max_length=16_384)]
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class OutcomeStatus(StrEnum):
@@ -71,7 +72,7 @@ class Artifact(Value):
     """Something an episode produced, in the blob store under its hash."""
 
     name: Label
-    digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    digest: Digest
     size: Count
     media_type: Label = "application/octet-stream"
 
@@ -121,6 +122,30 @@ class EpisodeLifecycle(Value):
     access_count: Count = 0
     last_accessed_at: Instant | None = None
     referenced_by: Keys = ()
+    consolidated_into: Key | None = None
+    """The episode that stands for this one and its likes."""
+
+
+class Variation(Value):
+    """How one episode of several alike differs from what they have in common."""
+
+    episode: Key
+    differs: FrozenMap = EMPTY
+
+
+class Consolidation(Value):
+    """What an episode stands for that was made of several alike; they are archived, and named here."""
+
+    representative: Key
+    members: Keys
+    instances: Count
+    first_at: Instant
+    last_at: Instant
+    common: FrozenMap = EMPTY
+    variations: tuple[Variation, ...] = ()
+    mean_duration_ms: float | None = Field(default=None, ge=0)
+    success_rate: Share
+    patterns: Keys = ()
 
 
 class Episode(Record):
@@ -138,5 +163,8 @@ class Episode(Record):
     reflection: EpisodeReflection = Field(default_factory=EpisodeReflection)
     metadata: EpisodeMetadata = Field(default_factory=EpisodeMetadata)
     embeddings: EpisodeEmbeddings | None = None
+    consolidation: Consolidation | None = None
     lifecycle: EpisodeLifecycle = Field(default_factory=EpisodeLifecycle)
+    cold: Digest | None = None
+    """The blob that holds all of it, compressed; here is then only what it is found by. `Episodes.whole` has all."""
     deleted_at: Instant | None = None

@@ -68,9 +68,25 @@ class PluginFailed(TreeringError):
     """A plug-in that is installed cannot be loaded."""
 
 
+class RepositoryUnavailable(TreeringError):
+    """The version control system did not answer, or cannot read the repository."""
+
+
 class ContextTooLarge(TreeringError):
     """What must be sent does not fit into the model's window."""
 
 
 class ModelUnavailable(TreeringError):
     """A model cannot be reached, refused, or answered what cannot be used; results are given without it."""
+
+
+class UnusableAnswer(ModelUnavailable):
+    """A model answered, but refused or missed the form it was asked for; the server itself is well."""
+
+
+class AnswerCutOff(UnusableAnswer):
+    """An answer ended where its tokens did. `text` is what there is of it."""
+
+    def __init__(self, message: str, text: str = "") -> None:
+        super().__init__(message)
+        self.text = text

@@ -1,10 +1,17 @@
 """Durable background work."""
 
+from datetime import datetime
 from enum import StrEnum
 
 from pydantic import Field
 
+from treering.core.turns import Session
 from treering.core.values import EMPTY, Count, FrozenMap, Instant, Key, Label, Record, Text
+
+LEARN_SESSION = "learn_session"
+"""The kind of job that reads what was said in a session, for what can be learned from it."""
+LINK_ENTITIES = "link_entities"
+"""The kind of job that reads what is new for names, and ties it to who and what it speaks of."""
 
 
 class JobState(StrEnum):
@@ -29,3 +36,15 @@ class Job(Record):
     error: Text | None = None
     created_at: Instant
     finished_at: Instant | None = None
+
+
+def linking_job(principal: str, now: datetime, id: str, turn: int = 1) -> Job:
+    """Done as whoever stored something. While the job of one `turn` is at work, that of another waits for what is new."""
+    key = f"{turn} {principal}"
+    return Job(id=id, kind=LINK_ENTITIES, key=key, payload={"principal": principal}, run_at=now, created_at=now)
+
+
+def learning_job(session: Session, now: datetime, id: str) -> Job:
+    """Done as the session's owner, who sees all of it."""
+    what = {"session": session.id, "owner": session.owner}
+    return Job(id=id, kind=LEARN_SESSION, key=session.id, payload=what, run_at=now, created_at=now)

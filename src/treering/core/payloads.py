@@ -45,13 +45,23 @@ class Opaque(Payload):
         return thaw(self.fields)
 
 
+class Stated(Payload):
+    """What somebody said is so, taken apart: two that share subject and attribute may contradict each other."""
+
+    subject: Text | None = None
+    attribute: Text | None = None
+    value: Text | None = None
+    negated: bool = False
+    speaker: Label | None = None
+
+
 class Gotcha(Payload):
     trigger: Text | None = None
     consequence: Text | None = None
     workaround: Text | None = None
 
 
-class Decision(Payload):
+class Decision(Stated):
     rationale: Text | None = None
     alternatives: tuple[Text, ...] = ()
     consequences: tuple[Text, ...] = ()
@@ -64,8 +74,7 @@ class PreferenceStrength(StrEnum):
     NEVER = "never"
 
 
-class Preference(Payload):
-    subject: Text | None = None
+class Preference(Stated):
     strength: PreferenceStrength = PreferenceStrength.PREFER
 
 
@@ -79,7 +88,7 @@ class RequirementKind(StrEnum):
     NON_FUNCTIONAL = "non_functional"
 
 
-class Requirement(Payload):
+class Requirement(Stated):
     kind: RequirementKind = RequirementKind.FUNCTIONAL
     acceptance: tuple[Text, ...] = ()
     priority: Label | None = None
@@ -176,11 +185,8 @@ class ContextCost(Payload):
     samples: Count = 0
 
 
-class Fact(Payload):
-    subject: Text | None = None
-    attribute: Text | None = None
-    value: Text | None = None
-    speaker: Label | None = None
+class Fact(Stated):
+    """A fact."""
 
 
 class Reflection(Payload):
@@ -191,11 +197,15 @@ class Reflection(Payload):
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeType:
-    """A kind of knowledge: its payload, and after how many days without use its confidence halves (None: never)."""
+    """A kind of knowledge: its payload, and after how many days without use its confidence halves (None: never).
+
+    Where that is `raised_by_use`, every use makes it last longer.
+    """
 
     name: str
     payload: type[Payload]
     half_life_days: float | None
+    raised_by_use: bool = False
 
 
 _TYPES: dict[str, KnowledgeType] = {
@@ -217,7 +227,7 @@ _TYPES: dict[str, KnowledgeType] = {
         KnowledgeType("work_unit_outcome", WorkUnitOutcome, None),
         KnowledgeType("workflow_recipe", WorkflowRecipe, 120),
         KnowledgeType("context_cost", ContextCost, None),
-        KnowledgeType("fact", Fact, 6.93),  # ln 2 / 0.1 a day, raised by use
+        KnowledgeType("fact", Fact, 6.93, raised_by_use=True),  # ln 2 / 0.1 a day
         KnowledgeType("reflection", Reflection, None),
     )
 }

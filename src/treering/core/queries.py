@@ -11,8 +11,9 @@ from treering.core.jobs import JobState
 from treering.core.messages import Role
 from treering.core.patterns import PatternCategory, PatternStatus
 from treering.core.records import Level, Source
+from treering.core.runs import RunState
 from treering.core.scope import Visibility
-from treering.core.values import FilePaths, Instant, Keys, Label, Labels, Share, Value
+from treering.core.values import Count, FilePaths, Instant, Keys, Label, Labels, Share, Value
 
 
 class TimeRange(Value):
@@ -27,6 +28,13 @@ class ShareRange(Value):
 
     at_least: Share = 0.0
     at_most: Share = 1.0
+
+
+class PlaceRange(Value):
+    """Places in a session: from `first` (included) to `before` (excluded)."""
+
+    first: Count = 0
+    before: Count
 
 
 class Filter(Value):
@@ -49,10 +57,12 @@ class KnowledgeFilter(Filter):
     derived_from: Keys = ()
     nodes: Keys = ()
     same_text: Keys = ()
+    fact_keys: Keys = ()
     created: TimeRange | None = None
     updated: TimeRange | None = None
     accessed: TimeRange | None = None
     valid_at: Instant | None = None
+    believed_at: Instant | None = None
     confidence: ShareRange | None = None
     language: Label | None = None
     pinned: bool | None = None
@@ -73,6 +83,7 @@ class TurnFilter(Filter):
     visibility: tuple[Visibility, ...] = ()
     owners: Keys = ()
     said: TimeRange | None = None
+    places: PlaceRange | None = None
     tainted: bool | None = None
     deleted: bool | None = False
 
@@ -80,7 +91,9 @@ class TurnFilter(Filter):
 class SessionFilter(Filter):
     ids: Keys = ()
     started: TimeRange | None = None
+    owners: Keys = ()
     ended: bool | None = None
+    learned: bool | None = None
 
 
 class EpisodeFilter(Filter):
@@ -93,6 +106,8 @@ class EpisodeFilter(Filter):
     tools: Labels = ()
     strategies: Labels = ()
     tags: Labels = ()
+    failures: Labels = ()
+    consolidated: bool | None = None
     happened: TimeRange | None = None
     tainted: bool | None = None
     deleted: bool | None = False
@@ -112,6 +127,8 @@ class EntityFilter(Filter):
     kinds: tuple[EntityKind, ...] = ()
     names: Labels = ()
     aliases: Labels = ()
+    same_names: Labels = ()
+    merged_into: Keys = ()
     deleted: bool | None = False
 
 
@@ -168,6 +185,12 @@ class RevisionFilter(Filter):
 class JobFilter(Filter):
     kinds: Labels = ()
     states: tuple[JobState, ...] = ()
+
+
+class RunFilter(Filter):
+    stages: Labels = ()
+    states: tuple[RunState, ...] = ()
+    started: TimeRange | None = None
 
 
 class Order(Value):

@@ -43,12 +43,47 @@ class KnowledgeSettings(Value):
 
 class JobSettings(Value):
     lease_seconds: float = Field(default=60.0, gt=0)
-    """Longer than any single job step; after it another worker may take over."""
+    """How long a worker that died keeps others waiting; one that lives renews it three times in that time."""
+    stuck_seconds: float = Field(default=3600.0, gt=0)
+    """How long a job may take that says nothing of itself: a slow model reads a long session in less."""
     backoff_seconds: float = Field(default=5.0, gt=0)
     """First wait after a failure; doubles with each attempt."""
     backoff_limit_seconds: float = Field(default=3600.0, gt=0)
+    poll_seconds: float = Field(default=1.0, gt=0)
+    """How often a worker without work looks for some: a second is soon, and costs one small query."""
     keep_done_days: float = Field(default=7.0, ge=0)
     """Finished jobs are kept as long as somebody may ask what happened last week; then they only take room."""
+
+
+class UpkeepSettings(Value):
+    """When each stage of maintenance runs: five fields of cron. An empty one leaves it to whoever asks for it."""
+
+    timezone: str = ""
+    """Whose nights are meant, such as Europe/Berlin; empty is the zone of the machine."""
+    enrich: str = "0 2 * * *"
+    """First of the night: what is learned later is tied to the entities that this brings together."""
+    consolidate: str = "0 3 * * *"
+    """Sessions that are over; nobody speaks at three."""
+    reflect: str = "0 3 * * 0"
+    """Looks back on a week, when it is over."""
+    forget: str = "0 4 * * *"
+    """After consolidation, which may have used what would otherwise fade."""
+    episodes: str = "30 4 * * *"
+    """After forgetting: no episode is brought together for the sake of what leaves."""
+    staleness: str = "45 4 * * *"
+    """When the day's commits are in."""
+    index: str = "0 5 * * *"
+    """After everything that writes."""
+    report: str = "15 5 * * *"
+    """Last: it counts what the night has left."""
+    keep_runs: int = Field(default=60, ge=10)
+    """Runs of each stage that are remembered: two months of nights."""
+    look_seconds: float = Field(default=60.0, gt=0)
+    """How often a worker looks at the schedule: cron's own step."""
+    idle_seconds: float = Field(default=5.0, ge=0)
+    """How long the background thread waits for more work before it ends: an agent's next step comes sooner."""
+    close_seconds: float = Field(default=2.0, ge=0)
+    """How long `close` waits for the background thread; a job that takes longer is taken over by the next worker."""
 
 
 class RecallSettings(Value):
@@ -89,6 +124,25 @@ class RecallSettings(Value):
     """Vectors that are compared by their numbers after their signs agreed; fewer lose recall, more cost time."""
     language_share: float = Field(default=0.02, ge=0, le=1)
     """A language that fewer of a project's texts are written in does not widen its queries."""
+
+
+class PreciseSettings(Value):
+    """What a precise search takes for proof that a record is what the query is about."""
+
+    share: float = Field(default=0.5, ge=0, lt=1)
+    """A record holds more than this share of what the query's telling words weigh: most of what is asked about."""
+    likeness: float = Field(default=0.85, ge=0, le=1)
+    """Vectors alone prove something only this near: texts that say the same in other words. A shared topic is none."""
+    sure: float = Field(default=0.5, ge=0, le=1)
+    """Links to entities and relations that are likelier than not are followed."""
+    most_names: int = Field(default=1_000, ge=1, le=LABELS)
+    """Runs of a query's words that are looked up as names: a user's whole message is a query, of 200 words here."""
+    most_entities: int = Field(default=20, ge=1)
+    """Named entities that are followed: twice as many as there are results by default."""
+    slip_letters: int = Field(default=5, ge=3)
+    """Words this long may hold one slip: of shorter ones a letter makes another word (search engines take 3 to 5)."""
+    most_misspelt: int = Field(default=4, ge=0)
+    """Unknown words that are looked up with a slip, about 400 look-ups each; who misspells more asks again."""
 
 
 class FusionSettings(Value):
@@ -182,6 +236,8 @@ class PackSettings(Value):
     """No tokenizer gets more out of a token in running text; what lies past the budget times this is not read."""
     also_cited: int = Field(default=3, ge=0)
     """How many sources that said the same stand behind the first; more say little and cost a line each."""
+    reflection_share: float = Field(default=0.15, ge=0, le=1)
+    """How much of the budget the newest reflection may take before what was found has had its part."""
     passes: int = Field(default=5, ge=1)
     """Parts counted one by one come to more than the whole; what that leaves over is given out again so often."""
 
@@ -197,6 +253,79 @@ class TrustSettings(Value):
     """What remains of what was learned from outside content, until a person confirms it."""
     recency_half_life_days: float = Field(default=30.0, gt=0)
     """After a month a record is half as recent: about how long a piece of work stays in mind."""
+
+
+class ForgettingSettings(Value):
+    half_lives: float = Field(default=3.0, gt=0)
+    """Unused for so many half-lives, an eighth of its weight is left: nobody missed it."""
+    least: float = Field(default=0.05, ge=0, le=1)
+    """What is trusted less than this is as good as unknown."""
+    grace_days: float = Field(default=30.0, ge=0)
+    """How long what was taken away can be brought back: a month shows whether somebody misses it."""
+    page: int = Field(default=200, ge=1)
+    """Records that are looked at between two commits: what a crash costs at most."""
+    proof_pieces: int = Field(default=64, ge=1)
+    """Pieces of a removed text that are looked for in the raw files; a copy of it holds them all."""
+    proof_characters: int = Field(default=24, ge=4)
+    """How long a piece is: four words, which stand elsewhere by chance in no memory of ordinary size."""
+
+
+class UseSettings(Value):
+    uses: int = Field(default=5, ge=1)
+    """So many uses that nobody corrected are evidence."""
+    gain: float = Field(default=0.05, ge=0, le=1)
+    """What they add to the confidence."""
+    ceiling: float = Field(default=0.95, ge=0, le=1)
+    """Use alone gets no further: what everybody repeats may still be wrong."""
+    uses_for_review: int = Field(default=10, ge=1)
+    """So many uses that nobody corrected are as good as a review."""
+
+
+class RelationSettings(Value):
+    """How much of a change of confidence travels along a relation."""
+
+    validates: float = Field(default=0.6, ge=-1, le=1)
+    required_with: float = Field(default=0.3, ge=-1, le=1)
+    conflicts_with: float = Field(default=-0.4, ge=-1, le=1)
+    derived_from: float = Field(default=0.5, ge=-1, le=1)
+    supersedes: float = Field(default=-0.8, ge=-1, le=0)
+    """Only a rise travels: the surer the new record, the less the old one counts."""
+    least: float = Field(default=0.05, gt=0, le=1)
+    """A change that would be no greater than this stops."""
+    depth: int = Field(default=3, ge=0)
+    """Relations in a row that are followed; even the strongest leave a fifth after three."""
+    most: int = Field(default=100, ge=1, le=LABELS)
+    """Records that one change may reach; who is related to more is related to none in particular."""
+    ceiling: float = Field(default=0.95, ge=0, le=1)
+    """Related records lift each other no further: only a person is surer."""
+
+
+class StalenessSettings(Value):
+    most_loss: float = Field(default=0.5, ge=0, le=1)
+    """What a record loses of its confidence when every line of its files was rewritten: as likely right as wrong."""
+    least_loss: float = Field(default=0.01, ge=0, le=1)
+    """Less than a hundredth is not worth a change of the record."""
+    review_days: float = Field(default=30.0, ge=0)
+    """Files that are modified so much later than the record was learned ask for a second look."""
+    git_seconds: float = Field(default=60.0, gt=0)
+    """How long one question to git may take; a history of a hundred thousand commits takes some seconds."""
+
+
+class ReflectionSettings(Value):
+    every_days: float = Field(default=6.0, ge=0)
+    """At most once in so many days: a weekly run that comes an hour early still counts as weekly."""
+    period_days: float = Field(default=7.0, gt=0)
+    """What is looked back on."""
+    least_facts: int = Field(default=3, ge=1)
+    """Fewer new facts than this are remembered as they are."""
+    most_records: int = Field(default=200, ge=1)
+    """Records of each kind that are read, the newest."""
+    most_lines: int = Field(default=12, ge=1)
+    """Lines of each part of the digest; the rest is counted."""
+    line_characters: int = Field(default=200, ge=20)
+    """What one line quotes of a record."""
+    written_tokens: int = Field(default=600, ge=1)
+    """What a language model may write."""
 
 
 class GraphSettings(Value):
@@ -298,6 +427,118 @@ class ConversationSettings(Value):
     """Windows of models that the table does not know, or knows otherwise: `{"my-model": {"limit": 32768}}`."""
 
 
+class LearnSettings(Value):
+    model: Literal["auto", "off"] = "auto"
+    """Auto lets the language model of `writer` read for facts, where there is one; off leaves that to the rules."""
+    page: int = Field(default=30, ge=1, le=200)
+    """Turns that a language model reads in one call: enough to know who "she" is, few enough to miss nothing."""
+    page_characters: int = Field(default=24_000, ge=1_000, le=60_000)
+    """What one call reads at most: some 6,000 tokens, which also a small local model holds beside its answer."""
+    turn_characters: int = Field(default=6_000, ge=100)
+    """What is read of one turn: a longer one is pasted, and would push the others from the page."""
+    most_tokens: int = Field(default=4_000, ge=100)
+    """What one answer may take: thirty facts of a hundred tokens, and some room."""
+    alike: float = Field(default=0.75, gt=0, le=1)
+    """Texts that share so much of their words, or lie so near in meaning, may say the same."""
+    candidates: int = Field(default=50, ge=1, le=LABELS)
+    """Records about the same subject and attribute that a new statement is held against, the newest."""
+    neighbours: int = Field(default=20, ge=1)
+    """Records like it that it is held against, wherever their subject was put."""
+    quiet_minutes: float = Field(default=30.0, ge=0)
+    """A session in which nothing was said for so long can be read at night as if it had ended."""
+
+
+class EpisodeSettings(Value):
+    """Whole task executions: how they age, how they are weighed, how many are kept at hand."""
+
+    mature_after_days: float = Field(default=30.0, gt=0)
+    """A month: what was done since is still part of the work at hand."""
+    aged_after_days: float = Field(default=180.0, gt=0)
+    """Half a year on, nobody asks for single steps; the trace moves to the blob store."""
+    archived_after_days: float = Field(default=365.0, gt=0)
+    """After a year what was learned counts; the rest is fetched when it is asked for."""
+    retention_days: float = Field(default=30.0, ge=0)
+    """How long a deleted episode can still be brought back."""
+    archived_characters: int = Field(default=1_000, ge=1)
+    """How much of an archived episode's request stays at hand: enough to recognise it."""
+    batch: int = Field(default=50, ge=1)
+    """Episodes that are moved on in one transaction: each may write a blob, and others wait meanwhile."""
+    cache: int = Field(default=1_000, ge=0)
+    """Whole episodes kept in this process, the last ones used."""
+    counted_together: int = Field(default=20, ge=1)
+    """Accesses that are written at once, or a read would be a write; a crash forgets at most so many."""
+    limit: int = Field(default=10, ge=1)
+    """Episodes that a search gives where the caller names no limit."""
+    candidates: int = Field(default=200, ge=10)
+    """Episodes that are weighed for a search."""
+    similarity: float = Field(default=0.5, ge=0)
+    """What likeness to the query counts: half, and the four parts below the other half."""
+    recency: float = Field(default=0.2, ge=0)
+    recency_days: float = Field(default=30.0, gt=0)
+    """After so many days recency has faded to a third."""
+    success: float = Field(default=0.15, ge=0)
+    use: float = Field(default=0.1, ge=0)
+    use_scale: float = Field(default=10.0, gt=0)
+    """The logarithm of accesses that counts in full."""
+    domain: float = Field(default=0.05, ge=0)
+    highly_relevant_at: float = Field(default=0.5, ge=0, le=1)
+    """Aged and archived episodes come unasked from this likeness on: most of what is said is the same."""
+    failure_likeness: float = Field(default=0.5, gt=0, le=1)
+    """Two error messages that share so many of their words are alike, though not the same."""
+    same_task: float = Field(default=0.6, gt=0, le=1)
+    """Two requests that share so many of their words ask for the same."""
+    recovery_steps: int = Field(default=3, ge=1)
+    """Steps after an error that are told: what was tried next, and what came of it."""
+
+
+class EpisodeConsolidationSettings(Value):
+    """Which episodes are so alike that one can stand for them."""
+
+    likeness: float = Field(default=0.95, gt=0, lt=1)
+    """The cosine above which two episodes were the same task; the requirement names it."""
+    window_days: float = Field(default=30.0, gt=0)
+    """How far apart two neighbours of a cluster may lie: the same task after a longer pause is a new beginning."""
+    smallest: int = Field(default=3, ge=2)
+    """Two may be chance; of three, one can be said to be typical."""
+    largest: int = Field(default=LABELS, ge=2, le=LABELS)
+    """An episode names each that it stands for; of more, several are made, in the order of time."""
+    lessons: int = Field(default=50, ge=0)
+    """Insights and failures that are carried over, each said once; a reader takes in no more."""
+    difference_characters: int = Field(default=200, ge=0)
+    """How much is kept of the words in which one differs: enough to see what was special; it has the rest itself."""
+
+
+class EntitySettings(Value):
+    """Who and what records speak of."""
+
+    read_characters: int = Field(default=20_000, ge=0)
+    """How much of one text is read for names; what comes after is data, and names in it are found by their words."""
+    most_mentions: int = Field(default=30, ge=0)
+    """Names that one record is linked with, the surest: a log of a thousand identifiers speaks of none of them."""
+    batch: int = Field(default=200, ge=1, le=LABELS)
+    """Records that are linked between two commits: what a crash costs at most."""
+    slice_seconds: float = Field(default=1.0, gt=0)
+    """How long a job links before it lets others have their turn: `settle` keeps its deadline."""
+    few: int = Field(default=2, ge=0)
+    """A record with so many names or fewer may have more that rules do not see: it is read again at night."""
+    nightly_llm: int = Field(default=50, ge=0)
+    """Records that a language model reads again in one night; each is a request that somebody pays for."""
+    nightly_spacy: int = Field(default=2_000, ge=0)
+    """The same where spaCy reads: about a hundredth of a second each."""
+    llm_tokens: int = Field(default=600, ge=1)
+    """Room for some thirty names in an answer."""
+    summary_facts: int = Field(default=3, ge=0)
+    """The surest facts that make the summary of a profile."""
+    profile_facts: int = Field(default=50, ge=1, le=LABELS)
+    """Facts that a profile holds, the surest."""
+    profile_records: int = Field(default=50, ge=1, le=LABELS)
+    """Records that a profile shows, the newest; `recall` finds the others."""
+    related: int = Field(default=8, ge=0)
+    """Entities beside it that a profile names: those that most of its records speak of, too."""
+    nearest: int = Field(default=3, ge=0)
+    """Names that are proposed where one is not known."""
+
+
 class Settings(Value):
     """All settings. Defaults are good; override with `treering.open(settings=…)`."""
 
@@ -305,9 +546,16 @@ class Settings(Value):
     secrets: SecretSettings = Field(default_factory=SecretSettings)
     knowledge: KnowledgeSettings = Field(default_factory=KnowledgeSettings)
     jobs: JobSettings = Field(default_factory=JobSettings)
+    upkeep: UpkeepSettings = Field(default_factory=UpkeepSettings)
     recall: RecallSettings = Field(default_factory=RecallSettings)
+    precise: PreciseSettings = Field(default_factory=PreciseSettings)
     trust: TrustSettings = Field(default_factory=TrustSettings)
     graph: GraphSettings = Field(default_factory=GraphSettings)
+    forgetting: ForgettingSettings = Field(default_factory=ForgettingSettings)
+    use: UseSettings = Field(default_factory=UseSettings)
+    relations: RelationSettings = Field(default_factory=RelationSettings)
+    staleness: StalenessSettings = Field(default_factory=StalenessSettings)
+    reflection: ReflectionSettings = Field(default_factory=ReflectionSettings)
     fusion: FusionSettings = Field(default_factory=FusionSettings)
     embedder: EmbedderSettings = Field(default_factory=EmbedderSettings)
     reranker: RerankerSettings = Field(default_factory=RerankerSettings)
@@ -315,3 +563,7 @@ class Settings(Value):
     pack: PackSettings = Field(default_factory=PackSettings)
     conversation: ConversationSettings = Field(default_factory=ConversationSettings)
     working: WorkingSettings = Field(default_factory=WorkingSettings)
+    learn: LearnSettings = Field(default_factory=LearnSettings)
+    entities: EntitySettings = Field(default_factory=EntitySettings)
+    episodes: EpisodeSettings = Field(default_factory=EpisodeSettings)
+    consolidation: EpisodeConsolidationSettings = Field(default_factory=EpisodeConsolidationSettings)

@@ -87,6 +87,8 @@ class Session(Record):
     turns: Count = 0
     taken: Count = 0
     """How often a turn was taken away or brought back."""
+    learned: Count = 0
+    """How many of its turns were read for what can be learned from them."""
     commit: Label | None = None
     context: ContextState | None = None
     metadata: FrozenMap = EMPTY

@@ -36,7 +36,7 @@ _HELPERS: Mapping[str, tuple[Callable[[Models], Reranker | Writer], Callable[[Se
         "TREERING_RERANKER names one (docs/how-to/models.md)",
     ),
     "writer": (
-        lambda models: models.writer(),
+        lambda models: models.writer(hurried=True),
         lambda settings: bool(settings.writer.url),
         "TREERING_WRITER names one (docs/how-to/models.md)",
     ),
@@ -85,8 +85,12 @@ def examine(
     settings: Settings,
     version: str,
     repair: bool,
+    kept: Sequence[Check] = (),
 ) -> Report:
-    """Look at everything; with `repair`, first rebuild what is derived and give dead jobs another try."""
+    """Look at everything; with `repair`, first rebuild what is derived and give dead jobs another try.
+
+    `kept` is what others have found, such as whether the schedule is kept.
+    """
     repaired = (*store.repair(scope, now), *_revive(scope, store, now)) if repair else ()
     used = _helpers(models, settings)
     return Report(
@@ -100,6 +104,7 @@ def examine(
             *_room(store),
             _meaning(scope, store, now, models, settings.embedder),
             *used.values(),
+            *kept,
         ),
         sizes=store.sizes(scope),
         missing={

@@ -1,7 +1,7 @@
 """Counts what a project holds."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from treering.core.jobs import JobState
@@ -22,6 +22,8 @@ class Stats:
     knowledge: Mapping[str, int]
     states: Mapping[str, int]
     jobs: Mapping[str, int]
+    episode_cache: Mapping[str, float] = field(default_factory=dict)
+    """How often a whole episode was at hand in this process: `hit_rate`, of `hits` and `misses`."""
 
 
 _STATES = {
@@ -35,7 +37,7 @@ _STATES = {
 }
 
 
-def stats(scope: Scope, store: Store, now: datetime) -> Stats:
+def stats(scope: Scope, store: Store, now: datetime, *, episode_cache: Mapping[str, float] | None = None) -> Stats:
     """The counts of one consistent snapshot."""
     with store.reading(scope, now) as tx:
         records = {
@@ -61,4 +63,5 @@ def stats(scope: Scope, store: Store, now: datetime) -> Stats:
         knowledge={name: count for name, count in types.items() if count},
         states=states,
         jobs=jobs,
+        episode_cache=episode_cache or {},
     )

@@ -13,6 +13,7 @@ from treering.inject.overlap import repetitions
 from treering.inject.render import (
     ELLIPSIS,
     GENERAL,
+    REFLECTION,
     WITHOUT_FILE,
     Passage,
     frame,
@@ -66,6 +67,7 @@ class _Terms:
     budget: int
     count: CountTokens
     settings: PackSettings
+    reflection: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +101,18 @@ def pack(
     budget: int | None = None,
     count: CountTokens = estimate_tokens,
     settings: PackSettings = DEFAULTS,
+    reflection: Hit | None = None,
 ) -> Packed:
     """The best of `hits` as one cited text of at most `budget` tokens by `count`.
 
-    Without a budget the phase's holds. Without a phase no type has a share: the best scored come first.
+    Without a budget the phase's holds. Without a phase no type has a share: the best scored come first. A reflection
+    comes last and has a share of its own.
     """
     terms = _Terms(phase, _budget(phase, budget, settings), count, settings)
     ranked = sorted(hits, key=lambda hit: (-hit.score, hit.kind, hit.id))
+    if reflection is not None and reflection.id not in {hit.id for hit in ranked}:
+        ranked.append(reflection)
+        terms = replace(terms, reflection=reflection.id)
     room = terms.budget - count(frame(phase))
     if not ranked or room <= 0:
         return Packed("", 0, (), tuple((hit.id, "budget") for hit in ranked), terms.budget, phase)
@@ -132,7 +139,7 @@ def _candidates(ranked: Sequence[Hit], terms: _Terms) -> list[_Candidate]:
     for place, hit in enumerate(ranked):
         if place in repeats:
             continue
-        heading = _heading(hit, headings)
+        heading = REFLECTION if hit.id == terms.reflection else _heading(hit, headings)
         passage = Passage(
             hit=hit,
             label=label_of(hit),
@@ -213,13 +220,25 @@ def _text(plan: _Plan, phase: Phase | None) -> str:
 def _planned(candidates: Sequence[_Candidate], room: int, terms: _Terms) -> _Plan:
     """First each type within its share, then what is left over to the best; too long texts are cut once, at the end."""
     shares, useful = _shares(terms.phase, terms.settings), terms.settings.useful_tokens
-    own = _granted(candidates, [0] * len(candidates), shares, room, useful)
+    kept = _kept_for_reflection(candidates, room, terms)
+    own = _granted(candidates, kept, shares, room - sum(kept), useful)
     grants = _granted(candidates, own, {}, room - sum(own), useful)
     shown = [_shown(each, grant, terms) for each, grant in zip(candidates, grants, strict=True)]
     chosen = tuple(each for each in shown if each)
     by_share = [each for each, grant in zip(shown, own, strict=True) if each and grant] if shares else []
     lost = (each for each, seen in zip(candidates, shown, strict=True) if not seen)
     return _Plan(chosen, tuple((each, _reason(each, by_share)) for each in lost))
+
+
+def _kept_for_reflection(candidates: Sequence[_Candidate], room: int, terms: _Terms) -> list[int]:
+    """It speaks of everything and is found by nothing: without a part of its own it would never be shown."""
+    share, useful = int(room * terms.settings.reflection_share), terms.settings.useful_tokens
+    return [
+        min(each.whole, share)
+        if each.passage.hit.id == terms.reflection and share >= min(each.whole, each.bare + useful)
+        else 0
+        for each in candidates
+    ]
 
 
 def _granted(

@@ -1,10 +1,15 @@
 """Runs durable jobs: takes a lease, does the work, finishes or tries again later."""
 
+import math
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from treering.core.errors import Conflict, TreeringError
 from treering.core.jobs import Job, JobState
 from treering.core.queries import JobFilter
 from treering.core.scope import Scope
@@ -13,6 +18,10 @@ from treering.ports.clock import Clock
 from treering.ports.store import Store
 
 Handler = Callable[[Scope, Job, datetime], None]
+
+
+class Stopped(Exception):
+    """The worker was asked to stop: the job it is at goes back to the queue, as far as it came."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,26 +33,122 @@ class Settled:
     dead: int
 
 
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """What a long job calls between two steps, when no transaction is open."""
+
+    store: Store
+    scope: Scope
+    job: Job
+    clock: Clock
+    seconds: float
+    stop: threading.Event
+
+    def keep(self) -> None:
+        """Hold the job for longer. `Conflict` where another worker has taken over, `Stopped` where this one is to."""
+        with self.store.transaction(self.scope, self.clock()) as tx:
+            if not tx.jobs.extend(self.job, timedelta(seconds=self.seconds)):
+                raise lost(self.job)
+        self.heed()
+
+    def heed(self) -> None:
+        if self.stop.is_set():
+            raise Stopped
+
+
+class Heartbeat:
+    """Keeps a lease while one step takes long, such as an answer of a slow model: from a thread, up to a limit.
+
+    After it the job counts as stuck, and another worker may take over.
+    """
+
+    def __init__(self, lease: Lease, limit: float) -> None:
+        self._lease = lease
+        self._limit = limit
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._beat, name="treering-heartbeat", daemon=True)
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, *_raised: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _beat(self) -> None:
+        lease, began = self._lease, time.monotonic()
+        while not self._over.wait(lease.seconds / 3) and time.monotonic() - began < self._limit:
+            # Where the database is away, the next beat comes soon enough, or the lease runs out as it should.
+            with suppress(TreeringError), lease.store.transaction(lease.scope, lease.clock()) as tx:
+                if not tx.jobs.extend(lease.job, timedelta(seconds=lease.seconds)):
+                    return
+
+
+def lost(job: Job) -> Conflict:
+    return Conflict(f"the lease of {job.kind} {job.key or job.id} ran out and another worker took over; leave it alone")
+
+
 class Worker:
-    """Does the jobs it has handlers for."""
+    """Does the jobs it has handlers for, until `stop` is set."""
 
     def __init__(
-        self, store: Store, handlers: Mapping[str, Handler], clock: Clock, settings: JobSettings, name: str
+        self,
+        store: Store,
+        handlers: Mapping[str, Handler],
+        clock: Clock,
+        settings: JobSettings,
+        *,
+        name: str,
+        stop: threading.Event | None = None,
     ) -> None:
         self._store = store
         self._handlers = handlers
         self._clock = clock
         self._settings = settings
         self._name = name
+        self._stop = stop or threading.Event()
 
     def only(self, *kinds: str) -> "Worker":
         """A worker that leaves all other kinds alone."""
         handlers = {kind: handler for kind, handler in self._handlers.items() if kind in kinds}
-        return Worker(self._store, handlers, self._clock, self._settings, self._name)
+        return Worker(self._store, handlers, self._clock, self._settings, name=self._name, stop=self._stop)
 
     def run_due(self, scope: Scope, limit: int = 10) -> int:
         """Do up to `limit` jobs that are due; how many were taken is returned."""
         return len(self._round(scope, limit))
+
+    def run_forever(
+        self,
+        scope: Scope,
+        look: Callable[[], object],
+        *,
+        every: float,
+        idle: float | None = None,
+        tell: Callable[[int], object] = lambda _done: None,
+    ) -> None:
+        """Do what is due as it comes, until stopped or (with `idle`) so many seconds without work.
+
+        Every `every` seconds `look` may queue what the schedule says; `tell` hears how many jobs were done.
+        """
+        looked, worked = -math.inf, time.monotonic()
+        while not self._stop.is_set():
+            if time.monotonic() - looked >= every:
+                looked = time.monotonic()
+                look()
+            if self._count(scope, JobState.QUEUED, JobState.LEASED) and (begun := self._round(scope)):
+                worked = time.monotonic()
+                tell(sum(begun))
+            elif idle is not None and time.monotonic() - worked >= idle:
+                return
+            else:
+                self._stop.wait(min(self._settings.poll_seconds, every))
+
+    def run_named(self, scope: Scope, kind: str, key: str) -> bool | None:
+        """Do the job with this key now, though its time may not have come; None where another worker is at it."""
+        lease = timedelta(seconds=self._settings.lease_seconds)
+        with self._store.transaction(scope, self._clock()) as tx:
+            jobs = tx.jobs.lease(self._name, (kind,), limit=1, duration=lease, key=key)
+        return self._run(scope, jobs[0]) if jobs else None
 
     def settle(self, scope: Scope, timeout: float, more: Callable[[], bool] = lambda: False) -> Settled:
         """Work until nothing of its kinds is due or in another worker's hands, or `timeout` seconds have passed.
@@ -52,7 +157,7 @@ class Worker:
         """
         deadline, done = time.monotonic() + timeout, 0
         while self._count(scope, JobState.QUEUED, JobState.LEASED) or more():
-            if time.monotonic() >= deadline:
+            if time.monotonic() >= deadline or self._stop.is_set():
                 break
             finished = self._round(scope)
             done += sum(finished)
@@ -66,11 +171,28 @@ class Worker:
         return Settled(done=done, waiting=waiting, dead=dead)
 
     def _round(self, scope: Scope, limit: int = 10) -> list[bool]:
-        """Take what is due; of each job, whether it is done."""
+        """Take what is due; of each job that was begun, whether it is done. What was not begun goes back."""
         lease = timedelta(seconds=self._settings.lease_seconds)
         with self._store.transaction(scope, self._clock()) as tx:
-            jobs = tx.jobs.lease(self._name, tuple(self._handlers), limit=limit, duration=lease)
-        return [self._run(scope, job) for job in jobs]
+            taken = deque(tx.jobs.lease(self._name, tuple(self._handlers), limit=limit, duration=lease))
+        done = []
+        try:
+            while taken and not self._stop.is_set():
+                job = taken.popleft()
+                if self._still_held(scope, job):
+                    done.append(self._run(scope, job))
+        finally:
+            if taken:
+                self._release(scope, taken)
+        return done
+
+    def _still_held(self, scope: Scope, job: Job) -> bool:
+        """Those before it may have taken long: a lease that is half over is renewed, unless somebody else has it."""
+        lease, now = timedelta(seconds=self._settings.lease_seconds), self._clock()
+        if job.lease_until is not None and job.lease_until - now > lease / 2:
+            return True
+        with self._store.transaction(scope, now) as tx:
+            return tx.jobs.extend(job, lease)
 
     def _count(self, scope: Scope, *states: JobState) -> int:
         """How many jobs that it has handlers for are in one of `states`."""
@@ -78,21 +200,35 @@ class Worker:
             return tx.jobs.count(JobFilter(kinds=tuple(self._handlers), states=states))
 
     def _run(self, scope: Scope, job: Job) -> bool:
+        seconds = self._settings.lease_seconds
+        lease = Lease(self._store, scope, job, self._clock, seconds, self._stop)
         try:
-            self._handlers[job.kind](scope, job, self._clock())
+            with Heartbeat(lease, self._settings.stuck_seconds):
+                self._handlers[job.kind](scope, job, self._clock())
+        except Stopped:
+            self._release(scope, [job])
+            return False
         except Exception as exc:  # noqa: BLE001 - a job is a door: whatever it raises is kept with it and shown by doctor
             now = self._clock()
             with self._store.transaction(scope, now) as tx:
-                tx.jobs.fail(job, _told(exc), retry_at=now + self._wait(job.attempts))
+                tx.jobs.fail(job, told(exc), retry_at=now + self._wait(job.attempts))
             return False
+        except BaseException:
+            self._release(scope, [job])
+            raise
         with self._store.transaction(scope, self._clock()) as tx:
             return tx.jobs.finish(job)
+
+    def _release(self, scope: Scope, jobs: Iterable[Job]) -> None:
+        with self._store.transaction(scope, self._clock()) as tx:
+            for job in jobs:
+                tx.jobs.release(job)
 
     def _wait(self, attempts: int) -> timedelta:
         seconds = self._settings.backoff_seconds * 2 ** max(0, attempts - 1)
         return timedelta(seconds=min(seconds, self._settings.backoff_limit_seconds))
 
 
-def _told(error: Exception) -> str:
+def told(error: BaseException) -> str:
     """What an error says, in text that can be stored."""
     return f"{type(error).__name__}: {error}".replace("\x00", "").encode("utf-8", "replace").decode()

@@ -1,7 +1,7 @@
 """What people and agents do to knowledge: remember, confirm, correct, flag, pin, forget, undo."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -10,11 +10,14 @@ from treering.core.errors import Conflict, InvalidInput, NotFound, NothingToUndo
 from treering.core.history import Action
 from treering.core.payloads import knowledge_type
 from treering.core.queries import KnowledgeFilter, Order
+from treering.core.quoting import without_quotation
 from treering.core.records import Knowledge, Relation, RelationKind, Source, text_digest
 from treering.core.redaction import without_secrets
 from treering.core.scope import Scope
-from treering.core.settings import KnowledgeSettings
+from treering.core.settings import KnowledgeSettings, RelationSettings
 from treering.core.values import EMPTY, LABELS
+from treering.learn.reflect.withdrawing import withdraw
+from treering.learn.relations import propagate, reachable
 from treering.ports.clock import NewId
 from treering.ports.store import Removable, Store, Transaction
 
@@ -46,6 +49,10 @@ class Reason(StrEnum):
             raise InvalidInput(f"{name!r} is no reason; use one of {', '.join(cls)}") from None
 
 
+# What was corrected so is not wrong: nothing follows for what is related to it.
+_SAYS_THE_SAME = frozenset({Reason.DUPLICATE, Reason.TOO_SPECIFIC})
+
+
 @dataclass(frozen=True, slots=True)
 class Teaching:
     """The verbs, on one store."""
@@ -53,6 +60,7 @@ class Teaching:
     store: Store
     settings: KnowledgeSettings
     new_id: NewId
+    relations: RelationSettings = field(default_factory=RelationSettings)
 
     def remember(self, scope: Scope, now: datetime, text: str, *, type: str, **fields: Any) -> Knowledge:
         """Store a piece of knowledge. Words that are known already strengthen the record that holds them.
@@ -69,26 +77,32 @@ class Teaching:
         record = Knowledge.make(**defaults | moments | fields | {"type": type, "content": text})
         with self.store.transaction(scope, now) as tx:
             known = _same_id(tx, record) if "id" in fields else _same_words(tx, record)
-            return tx.knowledge.create(record) if known is None else self._reinforce(tx, known, record, given=fields)
+            return tx.knowledge.create(record) if known is None else self.reinforce(tx, known, record, given=fields)
 
     def confirm(self, scope: Scope, now: datetime, id: str) -> Knowledge:
         """A person says that it is true: it no longer fades, and it is trusted wherever it came from."""
         with self.store.transaction(scope, now) as tx:
+            near = self._claim_related(tx, id)
             record = _live(tx, id)
             if record.deprecated_at is not None:
                 raise InvalidInput(f"{id!r} was corrected; `undo` the correction, or {_instead(tx, record)}")
             cleared = dict.fromkeys(("needs_review", "flagged", "tainted"), False)
             confidence = max(record.confidence, self.settings.confirmed_confidence)
             confirmed = record.replace(user_verified=True, confidence=confidence, **cleared)
-            return tx.knowledge.update(confirmed, Action.CONFIRM)
+            return self._tell(tx, record, tx.knowledge.update(confirmed, Action.CONFIRM), near)
 
     def flag(self, scope: Scope, now: datetime, id: str, note: str) -> Knowledge:
-        """A person doubts it: it waits for review and is not recalled meanwhile. A second doubt weighs nothing."""
+        """A person doubts it: it waits for review and is not recalled meanwhile. A second doubt weighs nothing.
+
+        The log outlives the record: what the note repeats of it is left out.
+        """
         with self.store.transaction(scope, now) as tx:
+            near = self._claim_related(tx, id)
             record = _live(tx, id)
             confidence = record.confidence * (1 if record.flagged else self.settings.flagged_factor)
             flagged = record.replace(flagged=True, needs_review=True, user_verified=False, confidence=confidence)
-            return tx.knowledge.update(flagged, Action.FLAG, {"note": note} if note else {})
+            detail = {"note": without_quotation(note, record.content)} if note else {}
+            return self._tell(tx, record, tx.knowledge.update(flagged, Action.FLAG, detail), near)
 
     def pin(self, scope: Scope, now: datetime, id: str, *, pinned: bool) -> Knowledge:
         """Keep it from fading, or let it fade again."""
@@ -107,19 +121,21 @@ class Teaching:
         """
         _check_correction(id, reason, text, duplicate_of)
         with self.store.transaction(scope, now) as tx:
-            _claim(tx, id, *filter(None, (duplicate_of,)))
+            near = self._claim_related(tx, id, *filter(None, (duplicate_of,)))
             old = _live(tx, id)
             if _successors(tx, old):
                 raise InvalidInput(f"{id!r} was corrected already; {_instead(tx, old)}")
             standing = None
             if duplicate_of is not None:
-                standing = self._reinforce(tx, _live(tx, duplicate_of), old, repeated_by=old.id)
+                standing = self.reinforce(tx, _live(tx, duplicate_of), old, repeated_by=old.id)
             elif text is not None:
                 successor = self._successor(scope, now, old, text, reason)
                 detail = {"reason": reason.value, "supersedes": old.id}
                 standing = tx.knowledge.create(successor, Action.SUPERSEDE, detail)
             detail = {"reason": reason.value} | ({"replaced_by": standing.id} if standing else {})
             retired = tx.knowledge.update(self._retired(now, old, reason, standing), Action.CORRECT, detail)
+            if reason not in _SAYS_THE_SAME:
+                self._tell(tx, old, retired, near)
             return standing or retired
 
     def forget(self, scope: Scope, now: datetime, id: str) -> None:
@@ -130,7 +146,9 @@ class Teaching:
     def purge(self, scope: Scope, now: datetime, id: str) -> None:
         """Remove a record or a turn for good, with every copy of it."""
         with self.store.transaction(scope, now) as tx:
-            _holding(tx, id).purge(id)
+            held = _holding(tx, id)
+            withdraw(tx, id, self.new_id)
+            held.purge(id)
 
     def undo(self, scope: Scope, now: datetime, id: str) -> None:
         """Take back the last change of a record, with everything that was part of it."""
@@ -140,6 +158,18 @@ class Teaching:
                 tx.knowledge.undo(id)
             else:
                 _restore(tx, id)
+
+    def _claim_related(self, tx: Transaction, id: str, *others: str) -> Mapping[str, Knowledge]:
+        """Claim the record with all that a change of it may reach, in one order for everybody."""
+        near = reachable(tx, str(id), self.relations)
+        _claim(tx, id, *others, *near)
+        return near
+
+    def _tell(self, tx: Transaction, before: Knowledge, after: Knowledge, near: Mapping[str, Knowledge]) -> Knowledge:
+        """Pass the change on to what is related; the record itself is returned."""
+        if len(near) > 1:
+            propagate(tx, after.id, after.confidence - before.confidence, self.relations, among=near)
+        return after
 
     def _successor(self, scope: Scope, now: datetime, old: Knowledge, text: str, reason: Reason) -> Knowledge:
         return old.replace(
@@ -173,7 +203,7 @@ class Teaching:
             relations=(*old.relations, *link),
         )
 
-    def _reinforce(
+    def reinforce(
         self,
         tx: Transaction,
         known: Knowledge,

@@ -94,6 +94,15 @@ class Coverage:
     vectors: int
 
 
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A document by its number: of which record, of which kind."""
+
+    number: int
+    kind: str
+    id: str
+
+
 class SearchIndex(Protocol):
     """The documents of one project, as one transaction sees them."""
 
@@ -121,6 +130,13 @@ class SearchIndex(Protocol):
 
     def confirmed(self, filters: "Mapping[str, Filter]", numbers: "Numbers") -> Mapping[int, tuple[str, str]]:
         """Kind and id of those among `numbers` that the scope sees and the filter of their kind lets through."""
+        ...
+
+    def after(self, number: int, *, owner: str, limit: int) -> "Sequence[Listed]":
+        """The next documents by number: personal ones of `owner`, or those that all see where that is empty.
+
+        On a server two writers may commit in another order than that of their numbers.
+        """
         ...
 
     def numbers(self, kind: str, ids: Sequence[str]) -> Mapping[str, int]: ...
@@ -159,8 +175,19 @@ class SearchIndex(Protocol):
         """Vectors of texts that were embedded before."""
         ...
 
+    def vectors(self, model: str, numbers: "Numbers") -> "Mapping[int, NDArray[np.float32]]":
+        """The vectors of documents, as they are stored; those that have none are left out."""
+        ...
+
     def add_vectors(self, model: str, vectors: "Sequence[tuple[int, str, NDArray[np.float32]]]") -> None:
         """Number, digest of the embedded text, vector."""
+        ...
+
+    def has_turn(self, model: str, number: int) -> bool:
+        """Whether a vector of this document can be added already, or the documents before it must have theirs first.
+
+        An engine that takes vectors in the order of their documents would leave those without one for ever.
+        """
         ...
 
     def drop_vectors(self, *, but: str) -> int:

@@ -1,7 +1,7 @@
 """What Treering needs from models: texts to vectors, a better order of results, and written text."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from treering.core.errors import ModelUnavailable
 
@@ -69,7 +69,14 @@ class Writer(Protocol):
     @property
     def model(self) -> str: ...
 
-    def write(self, prompt: str, *, most_tokens: int) -> str: ...
+    def write(self, prompt: str, *, most_tokens: int, schema: Mapping[str, Any] | None = None) -> str:
+        """The continuation. `UnusableAnswer` where the model refuses.
+
+        A JSON `schema` asks for an answer of that form, as far as the model can be held to it: the prompt must ask for
+        it as well, and the answer be checked. With one, an answer that ran out of tokens is `AnswerCutOff`; without,
+        it is given as far as it came.
+        """
+        ...
 
     def close(self) -> None: ...
 
@@ -86,7 +93,9 @@ class Models(Protocol):
 
     def reranker(self) -> Reranker: ...
 
-    def writer(self) -> Writer: ...
+    def writer(self, *, hurried: bool) -> Writer:
+        """`hurried` where somebody waits for the answer."""
+        ...
 
     def failed(self, part: str, error: ModelUnavailable) -> None:
         """Leave `part` (embedder, reranker, writer) alone for a while."""

@@ -1,13 +1,13 @@
 """What Treering needs from a database: transactions in one scope at one moment, and collections inside them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar, overload
 
-from treering.core.entities import Entity, EntityLink
+from treering.core.entities import Entity, EntityKind, EntityLink
 from treering.core.episodes import Episode, EpisodeLifecycle
 from treering.core.events import Event
 from treering.core.fingerprints import ErrorFingerprint
@@ -31,10 +31,12 @@ from treering.core.queries import (
     Page,
     PatternFilter,
     RevisionFilter,
+    RunFilter,
     SessionFilter,
     TurnFilter,
 )
 from treering.core.records import Knowledge
+from treering.core.runs import Run
 from treering.core.scope import Scope
 from treering.core.turns import Session, Turn
 from treering.core.values import EMPTY, Record
@@ -118,11 +120,11 @@ class Removable(Protocol):
         """Whether `id` is here, without reading it; `deleted` counts what was taken away softly."""
         ...
 
-    def delete(self, id: str) -> None: ...
+    def delete(self, id: str, detail: Detail = EMPTY) -> None: ...
 
     def restore(self, id: str) -> None: ...
 
-    def purge(self, id: str) -> None:
+    def purge(self, id: str, detail: Detail = EMPTY) -> None:
         """Remove a record and every derived copy of it. The audit log keeps that it was."""
         ...
 
@@ -142,6 +144,31 @@ class Learned(Log[V, F_contra], Removable, Protocol[V, F_contra]):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What reading tells of an entity: how many more records speak of it, and what it is."""
+
+    mentions: int = 0
+    kind: EntityKind | None = None
+
+
+class Entities(Learned[Entity, EntityFilter], Protocol):
+    def hear(self, heard: Mapping[str, Heard]) -> None:
+        """Count what was read. Nobody decided anything: there is nothing to undo, and versions stay."""
+        ...
+
+    def recount(self, ids: Iterable[str]) -> None:
+        """Count mentions anew, by the links that whoever sees the entity sees."""
+        ...
+
+    def drop_unmentioned(self, ids: Iterable[str]) -> int:
+        """Remove for good those of which no record speaks any more and that nobody named; how many is returned.
+
+        One that only personal records still speak of becomes theirs: one entity for each of their owners.
+        """
+        ...
+
+
 class Derived(Readable[V, F_contra], Protocol[V, F_contra]):
     """Records that are computed again and replaced."""
 
@@ -151,6 +178,12 @@ class Derived(Readable[V, F_contra], Protocol[V, F_contra]):
 
 
 class SearchableLearned(Learned[V, F_contra], Searchable[V, F_contra], Protocol[V, F_contra]): ...
+
+
+class KnowledgeRecords(SearchableLearned[Knowledge, KnowledgeFilter], Protocol):
+    def count_use(self, ids: Iterable[str]) -> int:
+        """Count one use of each, now; how many are here is returned. A use is no change: there is nothing to undo."""
+        ...
 
 
 class Turns(Log[Turn, TurnFilter], Searchable[Turn, TurnFilter], Removable, Protocol):
@@ -176,12 +209,37 @@ class Sessions(Readable[Session, SessionFilter], Protocol):
 
     def create_many(self, values: Iterable[Session], action: Action = Action.CREATE) -> int: ...
 
-    def update(self, value: Session) -> Session: ...
+    def update(self, value: Session) -> Session:
+        """Store it over the version it was read at, but for what the store itself counts."""
+        ...
+
+    def end(self, id: str) -> bool:
+        """It ended with its last turn; False where it had ended before. Whoever speaks in it again opens it again."""
+        ...
+
+    def learn(self, id: str, *, known: int, learned: int) -> bool:
+        """Its first `learned` turns were read; False where somebody else has read on since `known`."""
+        ...
 
 
 class Episodes(Log[Episode, EpisodeFilter], Searchable[Episode, EpisodeFilter], Removable, Protocol):
     def set_lifecycle(self, id: str, lifecycle: EpisodeLifecycle, *, version: int | None = None) -> Episode:
         """Move an episode on; `Conflict` where `version` is given and is no longer the one that is stored."""
+        ...
+
+    def chill(self, slim: Episode) -> Episode:
+        """Move the whole episode to the blob store, compressed, and keep `slim` of it here: nothing is lost.
+
+        `slim` is what was read, with less content and another lifecycle. A stale version is a `Conflict`.
+        """
+        ...
+
+    def whole(self, id: str) -> Episode | None:
+        """All of it, also of what was moved to the blob store, with its present lifecycle."""
+        ...
+
+    def version(self, id: str) -> int | None:
+        """Grows with every change; None where it is not here or was taken away. Reads no content."""
         ...
 
 
@@ -192,10 +250,13 @@ class Jobs(Readable[Job, JobFilter], Protocol):
 
     def create_many(self, values: Iterable[Job], action: Action = Action.CREATE) -> int: ...
 
-    def lease(self, owner: str, kinds: Sequence[str], *, limit: int, duration: timedelta) -> Sequence[Job]:
+    def lease(
+        self, owner: str, kinds: Sequence[str], *, limit: int, duration: timedelta, key: str | None = None
+    ) -> Sequence[Job]:
         """Take up to `limit` due jobs. Nobody else gets them until the lease runs out.
 
-        A job whose last attempt ran out moves to the dead letters; jobs done long ago are removed.
+        A `key` asks for that job, also before its time. A job whose last attempt ran out moves to the dead letters;
+        jobs done long ago are removed.
         """
         ...
 
@@ -204,6 +265,10 @@ class Jobs(Readable[Job, JobFilter], Protocol):
         ...
 
     def finish(self, job: Job) -> bool: ...
+
+    def release(self, job: Job) -> bool:
+        """Give it back before its time, as if it had not been taken; False where the lease was lost."""
+        ...
 
     def fail(self, job: Job, error: str, *, retry_at: datetime) -> bool:
         """Try again at `retry_at`, or move to the dead letters after the last attempt."""
@@ -219,13 +284,15 @@ class Transaction(Protocol):
 
     scope: Scope
     now: datetime
+    blobs: Blobs
+    """Where to put what a record of this transaction will refer to: no sweep takes it away meanwhile."""
 
     def claim(self, name: str) -> None:
         """Be the only one in the project who works on `name`, until the transaction ends."""
         ...
 
     @property
-    def knowledge(self) -> SearchableLearned[Knowledge, KnowledgeFilter]: ...
+    def knowledge(self) -> KnowledgeRecords: ...
     @property
     def sessions(self) -> Sessions: ...
     @property
@@ -235,7 +302,7 @@ class Transaction(Protocol):
     @property
     def patterns(self) -> SearchableLearned[Pattern, PatternFilter]: ...
     @property
-    def entities(self) -> Learned[Entity, EntityFilter]: ...
+    def entities(self) -> Entities: ...
     @property
     def entity_links(self) -> Derived[EntityLink, EntityLinkFilter]: ...
     @property
@@ -252,6 +319,8 @@ class Transaction(Protocol):
     def audit(self) -> Log[AuditEntry, AuditFilter]: ...
     @property
     def revisions(self) -> Log[Revision, RevisionFilter]: ...
+    @property
+    def runs(self) -> Derived[Run, RunFilter]: ...
     @property
     def jobs(self) -> Jobs: ...
     @property
@@ -276,12 +345,32 @@ class Copied:
     blobs: Sequence[tuple[Scope, str]]
 
 
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A text that was looked for and found: in a file, or in a column of a table and there in a record."""
+
+    needle: str
+    place: str
+    record: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Traces:
+    """What a search of everything that is stored came to. Where there are no files, `files` counts tables."""
+
+    files: int
+    size: int
+    found: tuple[Trace, ...]
+
+
 class Store(Protocol):
     """One database on one of the two engines. Once closed it refuses whatever it is asked."""
 
     engine: str
     location: str
     blobs: Blobs
+    on_queued: Callable[[], object]
+    """Called when a transaction that queued jobs is stored."""
 
     def transaction(self, scope: Scope, now: datetime) -> AbstractContextManager[Transaction]:
         """Write. Commits at the end of the block, rolls back on any exception; durable when the block is left."""
@@ -308,11 +397,25 @@ class Store(Protocol):
         """Delete those blobs that no record refers to any more."""
         ...
 
+    def optimise(self) -> None:
+        """Let the planner learn what the tables hold, and empty the log into the file as far as nobody needs it.
+
+        Safe beside traffic: nobody waits for it.
+        """
+        ...
+
     def forget_traces(self) -> None:
         """Leave nothing of purged records in free pages, logs or full-text segments.
 
         `StoreUnavailable` where somebody still reads them. A server only marks their room as free: its pages and its
         log are overwritten in its own time.
+        """
+        ...
+
+    def raw_traces(self, scope: Scope, now: datetime, needles: Sequence[str]) -> Traces:
+        """Look for texts in all bytes that are stored: files with their free pages and logs, blobs, tables.
+
+        Of a server, what its tables hold of this project.
         """
         ...
 

@@ -42,7 +42,7 @@ class Reasons:
     """Why one document stands where it stands.
 
     `ranks` are its places on the paths that found it; `parts` add up to its relevance before it is evened to at most 1;
-    `factors` multiply it. `lost` says what kept it out of the answer; empty for a result.
+    `factors` multiply it. `passed` says why a precise search let it through, `lost` what kept it out of the answer.
     """
 
     id: str
@@ -54,6 +54,7 @@ class Reasons:
     factors: Mapping[str, float]
     score: float
     lost: str = ""
+    passed: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,27 +1,25 @@
 """Gives every document its vector, in order and in batches; whoever comes next goes on where the last one stopped."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from hashlib import blake2b
 from time import monotonic
+from typing import TYPE_CHECKING
 
-from treering.core.episodes import Episode
+from treering.core.embedded_text import digest_it_brings, digest_of, embedded_text, vector_it_brings
 from treering.core.errors import ModelUnavailable
 from treering.core.jobs import Job
-from treering.core.language.marks import without_speaker
-from treering.core.patterns import Pattern
-from treering.core.records import Knowledge
 from treering.core.scope import Scope
 from treering.core.settings import EmbedderSettings, Settings
-from treering.core.turns import Turn
 from treering.ports.clock import Clock
 from treering.ports.index import Coverage, Unembedded
 from treering.ports.models import Embedder, Models
 from treering.ports.store import Store
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 EMBED = "embed"
-# Characters of a neighbouring turn that a text is understood from: a sentence or two.
-_AROUND = 200
 
 
 def embed_batch(scope: Scope, store: Store, now: datetime, embedder: Embedder, settings: EmbedderSettings) -> int:
@@ -33,14 +31,17 @@ def embed_batch(scope: Scope, store: Store, now: datetime, embedder: Embedder, s
         waiting = tx.index.unembedded(embedder.model, limit=settings.batch)
         if not waiting:
             return 0
-        texts = {each.number: contextual_text(each, contextual=embedder.contextual) for each in waiting}
-        digests = {number: _digest(text) for number, text in texts.items()}
+        brought = _brought(waiting, embedder)
+        own = {number for number, *_ in brought}
+        texts = {each.number: _text(each, embedder) for each in waiting if each.number not in own}
+        digests = {number: digest_of(text) for number, text in texts.items()}
         known = dict(tx.index.known_vectors(embedder.model, sorted(set(digests.values()))))
     fresh = {digest: texts[number] for number, digest in digests.items() if digest not in known}
     if fresh:
         known |= dict(zip(fresh, embedder.documents(list(fresh.values())), strict=True))
     with store.transaction(scope, now) as tx:
-        tx.index.add_vectors(embedder.model, [(number, digest, known[digest]) for number, digest in digests.items()])
+        made = [(number, digest, known[digest]) for number, digest in digests.items()]
+        tx.index.add_vectors(embedder.model, [*brought, *made])
     return len(waiting)
 
 
@@ -111,38 +112,18 @@ def coverage(scope: Scope, store: Store, now: datetime, model: str) -> Coverage:
         return tx.index.coverage(model)
 
 
-def contextual_text(waiting: Unembedded, *, contextual: bool) -> str:
-    """What is embedded for a document: its text, for a model that reads in context with what stands around it."""
-    record = waiting.record
-    if isinstance(record, Knowledge):
-        return _of_knowledge(record) if contextual else " ".join((record.content, *record.tags, *record.files))
-    if isinstance(record, Turn):
-        return _of_turn(record, waiting) if contextual else without_speaker(record.text)
-    if isinstance(record, Episode):
-        return f"{record.task.input}\n{record.outcome.output}"
-    if isinstance(record, Pattern):
-        return f"{record.name}\n{record.summary}\n{record.description}"
-    return ""
+def _text(waiting: Unembedded, embedder: Embedder) -> str:
+    return embedded_text(waiting.record, contextual=embedder.contextual, before=waiting.before, after=waiting.after)
 
 
-def _of_knowledge(record: Knowledge) -> str:
-    symbol = record.chunk.context if record.chunk else ""
-    around = {
-        "Files": ", ".join(record.files),
-        "Symbol": symbol,
-        "Module": ", ".join(record.modules),
-        "Type": record.type,
-        "Tags": ", ".join(record.tags),
-    }
-    prefix = " | ".join(f"{name}: {value}" for name, value in around.items() if value)
-    return f"{prefix}\n\n{record.content}"
+def _brought(waiting: Sequence[Unembedded], embedder: Embedder) -> "list[tuple[int, str, NDArray[np.float32]]]":
+    """The vectors of those that have one to bring, as long as the model's are."""
+    import numpy as np
 
-
-def _of_turn(turn: Turn, waiting: Unembedded) -> str:
-    """Who said it and when, after what and before what."""
-    said = f"{turn.speaker or turn.role.value}, {turn.at:%d %B %Y}: {turn.text}"
-    return "\n".join(filter(None, (waiting.before[-_AROUND:], said, waiting.after[:_AROUND])))
-
-
-def _digest(text: str) -> str:
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return [
+        (each.number, digest_it_brings(each.record), np.array(vector, np.float32))
+        for each in waiting
+        if each.record is not None
+        and (vector := vector_it_brings(each.record, embedder.model))
+        and len(vector) == embedder.dimension
+    ]

@@ -34,7 +34,7 @@ def expanded(query: str, meaning: Meaning, models: Models, settings: Settings) -
     if meaning.vector is None:
         return Expanded(meaning, "there is no vector to move")
     try:
-        writer = models.writer()
+        writer = models.writer(hurried=True)
         prompt = files("treering.prompts").joinpath(_PROMPT).read_text("utf-8").format(query=query)
         answer = writer.write(prompt, most_tokens=settings.recall.hypothetical_tokens)
     except ModelUnavailable as exc:

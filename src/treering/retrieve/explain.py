@@ -6,6 +6,7 @@ import numpy as np
 
 from treering.retrieve.answer import Explanation, Reasons, cite
 from treering.retrieve.fuse import ranks
+from treering.retrieve.graph import Tie
 from treering.retrieve.meaning import Meaning
 from treering.retrieve.paths import Found
 from treering.retrieve.question import Question
@@ -34,6 +35,7 @@ def explain(
     results: Sequence[Ranked],
     lost: Sequence[tuple[Ranked, str]],
     noted: Mapping[str, str],
+    passed: Mapping[int, Tie],
 ) -> Explanation:
     """The results with their reasons, then those that came next with what they lost by."""
     candidates = found.candidates
@@ -54,6 +56,7 @@ def explain(
             factors=result.factors,
             score=result.score,
             lost=why,
+            passed=passed[result.number].why if result.number in passed else "",
         )
 
     return Explanation(

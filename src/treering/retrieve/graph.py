@@ -3,20 +3,15 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from math import log
 from types import MappingProxyType
 from typing import TypeVar
 
-from treering.core.entities import Entity
 from treering.core.errors import InvalidInput
 from treering.core.graph import GraphNode, NodeKind
-from treering.core.language.scripts import SPACELESS
 from treering.core.queries import (
     CoAccessFilter,
     EdgeFilter,
-    EntityFilter,
-    EntityLinkFilter,
     EpisodeFilter,
     KnowledgeFilter,
     NodeFilter,
@@ -27,22 +22,14 @@ from treering.core.queries import (
 )
 from treering.core.records import Knowledge, RelationKind
 from treering.core.settings import GraphSettings
-from treering.core.values import LABEL_BYTES, PATH_BYTES, Record
+from treering.core.values import PATH_BYTES, Record
 from treering.ports.store import Found, Transaction
+from treering.retrieve.names import Named, records_of, tied_entities
 
 DEFAULTS = GraphSettings()
 
 V = TypeVar("V", bound=Record)
 
-# In this order an index gives the first at once.
-_ANY = Order(by="name")
-_NAME_WORDS = 4
-_NAME_CHARACTERS = 8
-_AROUND = " \t.,;:!?()[]{}<>\"'`*_~|…“”„«»‘’¿¡。、，！？；：（）「」『』"
-_SIGNS = "@#+-/$%&="
-_ADDED = re.compile(r"['’]s?$")
-_ELIDED = re.compile(r"^\w{1,4}['’](?=\w\w)")
-_SPACELESS = re.compile(f"[{SPACELESS}]{{2,}}")
 _BETWEEN_PATHS = re.compile(r"[\s\"'`<>,;|=]+|\]\(")
 _LINE = re.compile(r"(?:::\w.*|(?::\d+)+(?:-\d+)?|#L\d+(?:-L?\d+)?)$")
 _STEP, _LAST = r"[^\s:/\\]+[/\\]", r"[^\s:/\\]*"
@@ -96,20 +83,14 @@ class Tie:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """An entity that a query names, and the ids it went by before it was merged."""
+class Reached:
+    """A tie with the record it leads to."""
 
-    entity: Entity
-    ids: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Reached:
     tie: Tie
     record: Record
 
 
-_Ties = dict[tuple[str, str], _Reached]
+_Ties = dict[tuple[str, str], Reached]
 
 
 def ties(
@@ -123,11 +104,11 @@ def ties(
     in_play = _in_play([*files, *files_in(query)], settings)
     reached: _Ties = {}
     if in_play:
-        _add(reached, _about(tx, in_play, settings))
+        _add(reached, about_files(tx, in_play, settings))
         _add(reached, _about_coupled(tx, in_play, coupled_files(tx, in_play, settings), settings))
     _add(reached, _about_named(tx, tied_entities(tx, query, settings), settings))
     if reached:
-        _add(reached, _related(tx, _firmest(reached, most), settings))
+        _add(reached, related(tx, _firmest(reached, most), settings))
     return tuple(each.tie for each in _firmest(reached, most) if each.tie.weight >= settings.weakest)
 
 
@@ -147,24 +128,6 @@ def coupled_files(tx: Transaction, files: Sequence[str], settings: GraphSettings
     return dict(sorted(closest.items(), key=lambda tie: (-tie[1], tie[0]))[: settings.most_files])
 
 
-def tied_entities(tx: Transaction, query: str, settings: GraphSettings = DEFAULTS) -> tuple[Named, ...]:
-    """The entities that a query names, by name or alias, each once; a name inside a longer one does not count."""
-    names = names_in(query, settings.most_names)
-    if not names or not tx.entities.find(order=_ANY, limit=1).items:
-        return ()
-    found = tx.entities.find(EntityFilter(aliases=names), limit=settings.most_names).items
-    called = {entity.id: _name_used(entity, names) for entity in found}
-    longest = sorted(
-        (entity for entity in found if not _is_inside(called[entity.id], called.values())),
-        key=lambda entity: -len(called[entity.id]),
-    )
-    named: dict[str, Named] = {}
-    for entity, survivor in _survivors(tx, longest, settings):
-        before = named.get(survivor.id, Named(survivor, (survivor.id,)))
-        named[survivor.id] = replace(before, ids=tuple(dict.fromkeys((*before.ids, entity.id))))
-    return tuple(named.values())[: settings.most_entities]
-
-
 def files_in(query: str) -> tuple[str, ...]:
     """Paths relative to the repository that a text names, as records keep them; line numbers are left off.
 
@@ -174,17 +137,6 @@ def files_in(query: str) -> tuple[str, ...]:
     bare = (_LINE.sub("", piece.lstrip("([{*").rstrip(")]}*.:!?")) for piece in pieces)
     paths = (piece.replace("\\", "/") for piece in bare if _PATH.fullmatch(piece))
     return tuple(dict.fromkeys(path for each in paths for path in _normal(each)))
-
-
-def names_in(query: str, most: int = DEFAULTS.most_names) -> tuple[str, ...]:
-    """Whatever in a text may be a name, folded as aliases are: runs of up to four words, from its beginning.
-
-    Scripts without spaces come in runs of characters. The marks around a name go, as does what grammar adds to it.
-    """
-    names: dict[str, None] = {}
-    for run in islice(_runs(query.casefold().split(maxsplit=most)[:most]), most):
-        names.update(dict.fromkeys(filter(_may_be_a_name, _bare_names(run))))
-    return tuple(names)[:most]
 
 
 def neighbourhood_boost(
@@ -213,7 +165,7 @@ def _in_play(files: Iterable[str], settings: GraphSettings) -> tuple[str, ...]:
     return NodeFilter.make(files=first).files if first else ()
 
 
-def _add(reached: _Ties, found: Iterable[_Reached]) -> None:
+def _add(reached: _Ties, found: Iterable[Reached]) -> None:
     """Independent reasons add up without passing 1; the firmest one is named."""
     for each in found:
         key = each.tie.kind, each.tie.id
@@ -223,22 +175,22 @@ def _add(reached: _Ties, found: Iterable[_Reached]) -> None:
             continue
         firmer = max(before.tie, each.tie, key=lambda tie: tie.weight)
         weight = 1 - (1 - before.tie.weight) * (1 - each.tie.weight)
-        reached[key] = _Reached(replace(firmer, weight=weight), each.record)
+        reached[key] = Reached(replace(firmer, weight=weight), each.record)
 
 
-def _firmest(reached: _Ties, most: int) -> list[_Reached]:
+def _firmest(reached: _Ties, most: int) -> list[Reached]:
     return sorted(reached.values(), key=lambda each: -each.tie.weight)[:most]
 
 
-def _about(tx: Transaction, files: tuple[str, ...], settings: GraphSettings) -> Iterator[_Reached]:
+def about_files(tx: Transaction, files: tuple[str, ...], settings: GraphSettings) -> Iterator[Reached]:
     for record in _knowledge(tx, KnowledgeFilter(files=files), settings):
         about = ", ".join(file for file in record.files if file in files)
-        yield _Reached(Tie("knowledge", record.id, 1.0, f"about {about}"), record)
+        yield Reached(Tie("knowledge", record.id, 1.0, f"about {about}"), record)
 
 
 def _about_coupled(
     tx: Transaction, in_play: tuple[str, ...], coupled: Mapping[str, float], settings: GraphSettings
-) -> Iterator[_Reached]:
+) -> Iterator[Reached]:
     """What is known about files that are coupled with those in play, but not about these themselves."""
     close = tuple(file for file, weight in coupled.items() if weight > settings.coupled)
     wanted = (
@@ -250,7 +202,7 @@ def _about_coupled(
         if not set(record.files) & set(in_play):
             file = max(record.files, key=lambda file: coupled.get(file, 0.0))
             weight = _expanded(coupled[file], record.type, settings)
-            yield _Reached(Tie("knowledge", record.id, weight, f"about {file}, coupled {coupled[file]:.2f}"), record)
+            yield Reached(Tie("knowledge", record.id, weight, f"about {file}, coupled {coupled[file]:.2f}"), record)
 
 
 def _expanded(coupling: float, type: str, settings: GraphSettings) -> float:
@@ -259,41 +211,37 @@ def _expanded(coupling: float, type: str, settings: GraphSettings) -> float:
     return coupling * settings.loose_factor
 
 
-def _about_named(tx: Transaction, named: Sequence[Named], settings: GraphSettings) -> Iterator[_Reached]:
+def _about_named(tx: Transaction, named: Sequence[Named], settings: GraphSettings) -> Iterator[Reached]:
     linked = sorted((tie for each in named for tie in _links(tx, each, settings)), key=lambda tie: -tie.weight)
     return _readable(tx, linked, settings)
 
 
-def _readable(tx: Transaction, ties: Sequence[Tie], settings: GraphSettings) -> Iterator[_Reached]:
+def _readable(tx: Transaction, ties: Sequence[Tie], settings: GraphSettings) -> Iterator[Reached]:
     """The ties whose records are there: neither deleted nor out of sight."""
     for kind, read in _READ.items():
         ids = tuple(dict.fromkeys(tie.id for tie in ties if tie.kind == kind))[: settings.most_records]
         alive = {record.id: record for record in read(tx, ids)} if ids else {}
-        yield from (_Reached(tie, alive[tie.id]) for tie in ties if tie.kind == kind and tie.id in alive)
+        yield from (Reached(tie, alive[tie.id]) for tie in ties if tie.kind == kind and tie.id in alive)
 
 
 def _links(tx: Transaction, named: Named, settings: GraphSettings) -> Iterator[Tie]:
     """One tie for each record that speaks of the entity; none where too many do."""
-    page = tx.entity_links.find(EntityLinkFilter(entities=named.ids), limit=settings.most_links)
-    if page.next is not None or not page.items:
+    surest = records_of(tx, named, settings)
+    if not surest:
         return
-    surest: dict[tuple[str, str], float] = {}
-    for link in page.items:
-        key = link.record_kind, link.record
-        surest[key] = max(link.confidence, surest.get(key, 0.0))
     rarity = log(1 + settings.most_links / len(surest)) / log(1 + settings.most_links)
     for (kind, id), confidence in surest.items():
         yield Tie(kind, id, confidence * rarity, f"speaks of {named.entity.name}")
 
 
-def _related(tx: Transaction, firmest: Sequence[_Reached], settings: GraphSettings) -> Iterator[_Reached]:
+def related(tx: Transaction, firmest: Sequence[Reached], settings: GraphSettings) -> Iterator[Reached]:
     """What the relations of knowledge lead to, one hop, either way."""
     ends = {each.record.id: each.tie.weight for each in firmest if isinstance(each.record, Knowledge)}
     known = [each.record for each in firmest if isinstance(each.record, Knowledge)]
     forth = [tie for record in known for tie in _targets(record, ends[record.id])]
     yield from _readable(tx, forth, settings)
     for record in _knowledge(tx, KnowledgeFilter(related_to=tuple(ends)), settings) if ends else ():
-        yield from (_Reached(tie, record) for tie in _origins(record, ends))
+        yield from (Reached(tie, record) for tie in _origins(record, ends))
 
 
 def _targets(record: Knowledge, weight: float) -> Iterator[Tie]:
@@ -360,51 +308,8 @@ def _nodes_of(tx: Transaction, files: tuple[str, ...], settings: GraphSettings) 
     return tuple(dict.fromkeys(node.id for node in nodes))[: settings.most_nodes]
 
 
-def _survivors(tx: Transaction, entities: Sequence[Entity], settings: GraphSettings) -> Iterator[tuple[Entity, Entity]]:
-    """Each entity with the one it was merged into in the end; none where that is deleted, or a circle."""
-    ends = {entity.id: entity for entity in entities}
-    for _ in range(settings.most_merges):
-        merged = {id: entity.merged_into for id, entity in ends.items() if entity.merged_into}
-        if not merged:
-            break
-        into = tx.entities.get_many(merged.values())
-        ends = {id: into.get(merged[id], end) if id in merged else end for id, end in ends.items()}
-    for entity in entities:
-        end = ends[entity.id]
-        if end.merged_into is None and end.deleted_at is None:
-            yield entity, end
-
-
-def _name_used(entity: Entity, names: Iterable[str]) -> str:
-    """The longest of an entity's names that is among `names`."""
-    own = {name.casefold() for name in (entity.name, *entity.aliases)}
-    return max(own.intersection(names), key=len, default="")
-
-
-def _is_inside(name: str, names: Iterable[str]) -> bool:
-    return any(name != longer and f" {name} " in f" {longer} " for longer in names)
-
-
 def _normal(path: str) -> Iterator[str]:
     try:
         yield from NodeFilter.make(files=(path,)).files
     except InvalidInput:
         return
-
-
-def _runs(words: Sequence[str]) -> Iterator[str]:
-    for place, word in enumerate(words):
-        yield from (" ".join(words[place : place + length]) for length in range(1, _NAME_WORDS + 1))
-        for run in _SPACELESS.findall(word):
-            yield from (run[at : at + length] for at in range(len(run)) for length in range(2, _NAME_CHARACTERS + 1))
-
-
-def _bare_names(run: str) -> tuple[str, ...]:
-    """`(@ada's` as @ada's, ada's and ada; `l'italia` also as italia."""
-    written = run.strip(_AROUND)
-    bare = written.strip(_AROUND + _SIGNS)
-    return written, bare, _ADDED.sub("", bare), _ELIDED.sub("", bare)
-
-
-def _may_be_a_name(text: str) -> bool:
-    return len(text) > 1 and text.isprintable() and len(text.encode()) <= LABEL_BYTES

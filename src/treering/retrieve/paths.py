@@ -77,6 +77,13 @@ class Paths:
         among = index.passing(filters)
         return self._fused(index.candidates(self._wanted, kinds, most=most, among=among), filters, enough, among)
 
+    def only(self, passed: Mapping[int, Tie], filters: Mapping[str, Filter]) -> Found:
+        """These documents, each with what ties it to the question, as far as the filters let them through."""
+        numbers = np.fromiter(sorted(passed), np.int64, len(passed))
+        candidates = self.tx.index.look_at(self._wanted, numbers)
+        fused = self._weighed(candidates, passed)
+        return self._confirmed(candidates, filters, fused, np.isin(candidates.number, numbers))
+
     @cached_property
     def _wanted(self) -> Wanted:
         return Wanted(self.question.codes, self.meaning.vector, self.meaning.model, self.question.shares)
@@ -102,17 +109,32 @@ class Paths:
         unseen = np.setdiff1d(np.fromiter(self._tied, np.int64, len(self._tied)), candidates.number)
         if len(unseen):
             candidates = self.tx.index.look_at(self._wanted, np.union1d(candidates.number, unseen))
+        fused = self._weighed(candidates, self._tied)
+        asked = np.isin(candidates.kind, [DOCUMENT_KINDS.index(kind) for kind in filters])
+        shown = asked if among is None else asked & np.isin(candidates.number, among)
+        shown &= self._related(candidates, fused, shown, enough)
+        return self._confirmed(candidates, filters, fused, shown, enough)
+
+    def _weighed(self, candidates: Candidates, tied: Mapping[int, Tie]) -> Fused:
         extra = {
-            "graph": _graph_column(candidates, self._tied),
+            "graph": _graph_column(candidates, tied),
             "time": _time_column(candidates, self._spans),
             "order": _order_column(candidates, self.question),
         }
-        fusion, recall = self.settings.fusion, self.settings.recall
-        fused = fuse(self.question, candidates, fusion, reliance=self.meaning.reliance, extra=extra)
-        asked = np.isin(candidates.kind, [DOCUMENT_KINDS.index(kind) for kind in filters])
-        shown = asked if among is None else asked & np.isin(candidates.number, among)
-        best = np.flatnonzero(shown & self._related(candidates, fused, shown, enough))
-        best = best[np.argsort(-fused.total[best], kind="stable")][: max(recall.verified, 3 * enough)]
+        return fuse(self.question, candidates, self.settings.fusion, reliance=self.meaning.reliance, extra=extra)
+
+    def _confirmed(
+        self,
+        candidates: Candidates,
+        filters: Mapping[str, Filter],
+        fused: Fused,
+        shown: NDArray[np.bool_],
+        enough: int | None = None,
+    ) -> Found:
+        """The best of those shown that pass; without `enough` all of them."""
+        best = np.flatnonzero(shown)
+        most = None if enough is None else max(self.settings.recall.verified, 3 * enough)
+        best = best[np.argsort(-fused.total[best], kind="stable")][:most]
         present = {DOCUMENT_KINDS[code] for code in set(candidates.kind[best].tolist())}
         narrow = {kind: where for kind, where in filters.items() if kind in present}
         ids = self.tx.index.confirmed(narrow, np.sort(candidates.number[best]))

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treering.core.errors import InvalidInput
+from treering.core.queries import Filter
 from treering.core.records import Knowledge
 from treering.core.scope import Scope
 from treering.core.settings import Settings
@@ -21,12 +22,13 @@ from treering.retrieve.explain import explain
 from treering.retrieve.feedback import with_feedback
 from treering.retrieve.fold import folded
 from treering.retrieve.fuse import normalised
-from treering.retrieve.graph import changed_top, coupled_files, files_in, neighbourhood_boost
+from treering.retrieve.graph import Tie, changed_top, coupled_files, files_in, neighbourhood_boost
 from treering.retrieve.meaning import Meaning, meaning_of
 from treering.retrieve.paths import Found, Paths, narrowed
+from treering.retrieve.precise import Precise
 from treering.retrieve.question import Question, understand
 from treering.retrieve.ranked import Ranked
-from treering.retrieve.request import Recall
+from treering.retrieve.request import Recall, holding
 from treering.retrieve.rerank import reranked
 from treering.retrieve.score import scored
 from treering.retrieve.stopwatch import Stopwatch
@@ -44,6 +46,7 @@ class _Search:
     missing: dict[str, str]
     unreadable: list[str] = field(default_factory=list)
     noted: dict[str, str] = field(default_factory=dict)
+    passed: Mapping[int, Tie] = field(default_factory=dict)
 
     def answer(self, tx: Transaction, meaning: Meaning) -> Answer:
         """The whole way from candidates to hits."""
@@ -75,6 +78,7 @@ class _Search:
                     results=results,
                     lost=lost[: self.settings.recall.reasons],
                     noted=self.noted,
+                    passed=self.passed,
                 )
         best = max((result.score for result in results), default=1.0) or 1.0
         return Answer(
@@ -90,7 +94,7 @@ class _Search:
     def _found(self, tx: Transaction, question: Question, meaning: Meaning) -> tuple[Found, Meaning]:
         with self.watch.stage("search"):
             found = self._searched(tx, question, meaning)
-        if self.wanted.thorough and is_thin(found, self.settings):
+        if self.wanted.thorough and not self.wanted.precise and is_thin(found, self.settings):
             with self.watch.stage("expand"):
                 wider = expanded(question.text, meaning, self.models, self.settings)
                 if wider.why_not:
@@ -103,14 +107,20 @@ class _Search:
 
     def _searched(self, tx: Transaction, question: Question, meaning: Meaning) -> Found:
         """Within the time that the query names; where nothing was said then, that time is only preferred."""
-        asked, enough = self.wanted.filters(), self.wanted.limit
+        asked = self.wanted.filters()
         then = narrowed(asked, question)
-        paths = Paths(tx, question, meaning, self.settings)
-        found = paths.search(then, enough=enough)
+        found = self._within(tx, question, meaning, then)
         if then is asked or len(found.order):
             return found
         self.missing["time"] = "nothing that fits was said or learned then; that time is only preferred"
-        return paths.search(asked, enough=enough)
+        return self._within(tx, question, meaning, asked)
+
+    def _within(self, tx: Transaction, question: Question, meaning: Meaning, filters: Mapping[str, Filter]) -> Found:
+        paths = Paths(tx, question, meaning, self.settings)
+        if not self.wanted.precise:
+            return paths.search(filters, enough=self.wanted.limit)
+        self.passed = Precise(tx, question, meaning, self.settings).passed(filters)
+        return paths.only(self.passed, filters)
 
     def _ranked(self, tx: Transaction, found: Found) -> list[Ranked]:
         """The best candidates as records with their scores, best first."""
@@ -189,8 +199,10 @@ def recall(scope: Scope, store: Store, now: datetime, wanted: Recall, *, setting
         raise InvalidInput(f"the query is a {type(wanted.query).__name__}; ask in words")
     if type(wanted.limit) is not int or not 1 <= wanted.limit <= settings.recall.limit_max:
         raise InvalidInput(f"limit is {wanted.limit}; ask for 1 to {settings.recall.limit_max}, or use export")
+    if wanted.precise and wanted.knowledge is not None:
+        wanted = replace(wanted, knowledge=holding(wanted.knowledge, now))
     if not wanted.query.strip():
-        return _newest(scope, store, now, wanted)
+        return Answer(wanted.query, ()) if wanted.precise else _newest(scope, store, now, wanted)
     watch, missing = Stopwatch(), dict[str, str]()
     with watch.stage("embed"):
         meaning = meaning_of(scope, store, now, wanted.query, models=models, settings=settings)

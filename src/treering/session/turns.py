@@ -8,25 +8,36 @@ from treering.core.moments import moment_of
 from treering.core.redaction import without_secrets
 from treering.core.scope import Scope
 from treering.core.turns import Turn
+from treering.ports.clock import NewId
 from treering.ports.store import Store
+from treering.session.closing import said_first
 
 
 def add_turn(
-    scope: Scope, store: Store, now: datetime, *, id: str, at: datetime | date | str | None, **fields: Any
+    scope: Scope,
+    store: Store,
+    now: datetime,
+    new_id: NewId,
+    *,
+    id: str | None,
+    at: datetime | date | str | None,
+    **fields: Any,
 ) -> Turn:
     """Append a turn. The same turn delivered twice is stored once.
 
     Another text under its id is a `Conflict`, and so is a turn that was forgotten.
     """
-    turn = Turn.make(id=id, at=moment_of(at, now), recorded_at=now, owner=scope.principal, **fields)
+    turn = Turn.make(
+        id=new_id() if id is None else id, at=moment_of(at, now), recorded_at=now, owner=scope.principal, **fields
+    )
     with store.transaction(scope, now) as tx:
         tx.claim(f"turn {turn.id}")
         known = tx.turns.get(turn.id)
         if known is None:
-            return tx.turns.create(turn)
+            return said_first(tx, tx.turns.create(turn), new_id)
     said = without_secrets(turn).value
     if (known.session, known.role, known.text) != (said.session, said.role, said.text):
-        raise Conflict(f"turn {id!r} is stored already with another text; give each turn an id of its own")
+        raise Conflict(f"turn {turn.id!r} is stored already with another text; give each turn an id of its own")
     if known.deleted_at is not None:
-        raise Conflict(f"turn {id!r} was forgotten; `undo` brings it back, another id stores it anew")
+        raise Conflict(f"turn {turn.id!r} was forgotten; `undo` brings it back, another id stores it anew")
     return known

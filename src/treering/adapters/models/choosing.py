@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from time import monotonic
@@ -48,11 +49,11 @@ class ChosenModels:
             raise ModelUnavailable("none is configured; the order is that of the fusion")
         return self._once("reranker", "reranker", self._reranker)
 
-    def writer(self) -> Writer:
+    def writer(self, *, hurried: bool) -> Writer:
         chosen = self._settings.writer
         if not chosen.url:
             raise ModelUnavailable("no language model is configured")
-        return self._once("writer", "writer", self._writer)
+        return self._once("writer", f"writer {hurried}", partial(self._writer, hurried=hurried))
 
     def failed(self, part: str, error: ModelUnavailable) -> None:
         self._resting[part] = (monotonic() + self._settings.embedder.rest_seconds, error)
@@ -143,12 +144,12 @@ class ChosenModels:
             chosen.url, chosen.model, self._key(chosen.key_variable), chosen.provider, patience=patience
         )
 
-    def _writer(self) -> Writer:
+    def _writer(self, *, hurried: bool) -> Writer:
         from treering.adapters.models.http import Patience
-        from treering.adapters.models.openai_compatible import ChatWriter
+        from treering.adapters.models.openai_compatible import WRITING_TAKES_LONG, ChatWriter
 
         chosen = self._settings.writer
-        patience = Patience.once(self._settings.embedder.query_seconds)
+        patience = Patience.once(self._settings.embedder.query_seconds) if hurried else WRITING_TAKES_LONG
         return ChatWriter(chosen.url, chosen.model, self._key(chosen.key_variable), patience=patience)
 
     def _key(self, variable: str) -> str | None:

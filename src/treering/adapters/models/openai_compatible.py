@@ -1,14 +1,20 @@
 """Embeddings and written text from any server that speaks OpenAI's API: OpenAI, vLLM, LM Studio, llama.cpp, …"""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
-from treering.adapters.models.http import ModelEndpoint, Patience
+import httpx
+
+from treering.adapters.models.http import ModelEndpoint, Patience, _Refusal
 from treering.adapters.models.remote import Limits, RemoteEmbedder
 from treering.adapters.models.texts import encodable
+from treering.core.errors import AnswerCutOff, ModelUnavailable, UnusableAnswer
 
 WRITING_TAKES_LONG = Patience(silence=120.0, whole=180.0)
 """An answer arrives as a whole, when its last token is written."""
+_NOT_TAKEN = frozenset({400, 422})
+# What a refusal says that is about this part: models that think take no temperature, and call the limit otherwise.
+_SIGNS = {"max_tokens": "max_completion_tokens", "temperature": "temperature"}
 
 
 class OpenAIEmbedder(RemoteEmbedder):
@@ -46,7 +52,7 @@ class OpenAIEmbedder(RemoteEmbedder):
 
 
 class ChatWriter:
-    """`POST {url}/chat/completions`, always with the most likely words (temperature 0)."""
+    """`POST {url}/chat/completions`, with the most likely words (temperature 0) wherever a server lets us choose."""
 
     def __init__(
         self,
@@ -56,32 +62,96 @@ class ChatWriter:
         *,
         patience: Patience = WRITING_TAKES_LONG,
     ) -> None:
-        self._endpoint = ModelEndpoint(
+        self._endpoint = _ChatEndpoint(
             "the writing server", url, key, instead="choose another writer in the settings", patience=patience
         )
         self._name = model
+        self._given_up: frozenset[str] = frozenset()
 
     @property
     def model(self) -> str:
         return f"openai/{self._name}"
 
-    def write(self, prompt: str, *, most_tokens: int) -> str:
-        answer = self._endpoint.post(
-            "/chat/completions",
-            {
-                "model": self._name,
-                "messages": [{"role": "user", "content": encodable(prompt)}],
-                "temperature": 0,
-                "max_tokens": most_tokens,
-            },
+    def write(self, prompt: str, *, most_tokens: int, schema: Mapping[str, Any] | None = None) -> str:
+        body: dict[str, Any] = {
+            "model": self._name,
+            "messages": [{"role": "user", "content": encodable(prompt)}],
+            "temperature": 0,
+            "max_tokens": most_tokens,
+        }
+        if schema is None:
+            return self._message(self._answer(body))[0]
+        form = {"name": schema.get("title", "Answer"), "strict": True, "schema": schema}
+        text, cut_off = self._message(
+            self._answer({**body, "response_format": {"type": "json_schema", "json_schema": form}})
         )
-        try:
-            text = answer["choices"][0]["message"]["content"]
-        except (KeyError, IndexError, TypeError) as exc:
-            raise self._endpoint.unusable("no message") from exc
-        if not isinstance(text, str) or not text.strip():
-            raise self._endpoint.unusable("an empty message", "allow it more tokens, or choose another model")
+        if cut_off:
+            told = self._endpoint.unusable("more than its tokens allow", "allow it more tokens, or ask for less")
+            raise AnswerCutOff(str(told), text)
+        if not text.lstrip().startswith(("{", "[")):
+            # It took the schema and did not heed it; the prompt alone does as much.
+            self._given_up |= {"response_format"}
         return text
+
+    def _answer(self, body: Mapping[str, Any]) -> object:
+        """What a server answers once it is asked the way it takes; it is remembered, and nothing is tried twice."""
+        given_up = self._given_up
+        while True:
+            try:
+                answer = self._endpoint.post("/chat/completions", _without(given_up, body))
+            except ModelUnavailable as exc:
+                blamed = _blamed(exc.__cause__, body.keys() - given_up)
+                if blamed is None:
+                    raise
+                given_up |= {blamed}
+            else:
+                self._given_up |= given_up
+                return answer
+
+    def _message(self, answer: Any) -> tuple[str, bool]:
+        """What was written, and whether its end is missing."""
+        try:
+            choice = answer["choices"][0]
+            message = choice["message"]
+            text, refusal = message.get("content"), message.get("refusal")
+        except (KeyError, IndexError, TypeError, AttributeError) as exc:
+            raise self._endpoint.unusable("no message") from exc
+        ended = choice.get("finish_reason")
+        if refusal or ended == "content_filter":
+            told = self._endpoint.unusable("that it will not", "choose another model")
+            raise UnusableAnswer(str(told))
+        written = text if isinstance(text, str) and text.strip() else ""
+        if not written:
+            told = self._endpoint.unusable("an empty message", "allow it more tokens, or choose another model")
+            raise AnswerCutOff(str(told)) if ended == "length" else UnusableAnswer(str(told))
+        return written, ended == "length"
 
     def close(self) -> None:
         self._endpoint.close()
+
+
+class _NotTaken(Exception):
+    """The server does not take a request such as this; it may say why."""
+
+
+class _ChatEndpoint(ModelEndpoint):
+    """Tells, as the cause of an error, where another request might be taken."""
+
+    def _refused(self, response: httpx.Response, data: bytes) -> _Refusal:
+        refusal = super()._refused(response, data)
+        if response.status_code in _NOT_TAKEN:
+            refusal.__cause__ = _NotTaken(refusal.what)
+        return refusal
+
+
+def _blamed(cause: BaseException | None, sent: Set[str]) -> str | None:
+    """What to leave out of the next request: what the refusal names, else the schema, which fewest servers take."""
+    if not isinstance(cause, _NotTaken):
+        return None
+    named = [part for part, sign in _SIGNS.items() if part in sent and sign in str(cause)]
+    return next(iter(named), "response_format" if "response_format" in sent else None)
+
+
+def _without(given_up: Set[str], body: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {part: value for part, value in body.items() if part not in given_up}
+    return kept | {"max_completion_tokens": body["max_tokens"]} if "max_tokens" in given_up else kept

@@ -10,7 +10,7 @@ from treering.adapters.sql.codec import micros, primitive
 from treering.adapters.sql.kinds import FLAG, Kind
 from treering.adapters.sql.tables import facets
 from treering.core import queries
-from treering.core.queries import Filter, ShareRange, TimeRange
+from treering.core.queries import Filter, PlaceRange, ShareRange, TimeRange
 from treering.core.scope import EVERY_VISIBILITY, Scope, Visibility
 
 Condition = Callable[[Kind[Any], Any], ColumnElement[bool]]
@@ -75,6 +75,22 @@ def _valid_at(kind: Kind[Any], moment: Any) -> ColumnElement[bool]:
     at = micros(moment)
     start, end = kind.table.c.valid_from, kind.table.c.valid_until
     return and_(or_(start.is_(None), start <= at), or_(end.is_(None), end > at))
+
+
+def _believed_at(kind: Kind[Any], moment: Any) -> ColumnElement[bool]:
+    at = micros(moment)
+    learned, retired = kind.table.c.created_at, kind.table.c.deprecated_at
+    return and_(learned <= at, or_(retired.is_(None), retired > at))
+
+
+def _placed(kind: Kind[Any], places: PlaceRange) -> ColumnElement[bool]:
+    stored = kind.table.c.seq
+    return and_(stored >= places.first, stored < places.before)
+
+
+def _learned(kind: Kind[Any], wanted: bool) -> ColumnElement[bool]:
+    turns, learned = kind.table.c.turns, kind.table.c.learned
+    return turns <= learned if wanted else turns > learned
 
 
 def has_facet(kind: Kind[Any], facet: str, values: tuple[str, ...]) -> ColumnElement[bool]:
@@ -154,10 +170,12 @@ CONDITIONS: Mapping[type[Filter], Mapping[str, Condition]] = {
         "derived_from": AnyFacet("source"),
         "nodes": AnyFacet("node"),
         "same_text": AnyFacet("text"),
+        "fact_keys": AnyFacet("fact"),
         "created": _during("created_at"),
         "updated": _during("updated_at"),
         "accessed": _during("last_accessed_at"),
         "valid_at": _valid_at,
+        "believed_at": _believed_at,
         "confidence": _share("confidence"),
         "language": _equal("language"),
         "pinned": Flag("pinned"),
@@ -172,11 +190,14 @@ CONDITIONS: Mapping[type[Filter], Mapping[str, Condition]] = {
         "roles": _one_of("role"),
         "speakers": _one_of("speaker"),
         "said": _during("at"),
+        "places": _placed,
     },
     queries.SessionFilter: {
         "ids": _one_of("id"),
         "started": _during("started_at"),
         "ended": _is_set("ended_at"),
+        "owners": _one_of("owner"),
+        "learned": _learned,
     },
     queries.EpisodeFilter: {
         **_OWNED,
@@ -188,6 +209,8 @@ CONDITIONS: Mapping[type[Filter], Mapping[str, Condition]] = {
         "tools": AnyFacet("tool"),
         "strategies": AnyFacet("strategy"),
         "tags": AnyFacet("tag"),
+        "failures": AnyFacet("failure"),
+        "consolidated": _is_set("consolidated_into"),
         "happened": _during("at"),
         "tainted": _equal("tainted"),
     },
@@ -203,6 +226,8 @@ CONDITIONS: Mapping[type[Filter], Mapping[str, Condition]] = {
         "kinds": _one_of("kind"),
         "names": _one_of("name"),
         "aliases": AnyFacet("alias", fold=True),
+        "same_names": AnyFacet("same_name"),
+        "merged_into": AnyFacet("merged_into"),
     },
     queries.EntityLinkFilter: {"entities": _one_of("entity"), "records": _one_of("record")},
     queries.NodeFilter: {
@@ -234,4 +259,5 @@ CONDITIONS: Mapping[type[Filter], Mapping[str, Condition]] = {
         "undone": _equal("undone"),
     },
     queries.JobFilter: {"kinds": _one_of("kind"), "states": _one_of("state")},
+    queries.RunFilter: {"stages": _one_of("stage"), "states": _one_of("state"), "started": _during("started_at")},
 }

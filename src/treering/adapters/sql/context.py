@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
@@ -23,6 +23,8 @@ class Dialect(Protocol):
 
     name: str
     location: str
+    raw_files: tuple[str, ...]
+    """What follows the location in the names of the files that hold the database; none where a server keeps them."""
 
     def open(self) -> Engine: ...
 
@@ -100,6 +102,10 @@ class Dialect(Protocol):
         """What is wrong with the file itself; empty where it is sound."""
         ...
 
+    def optimise(self, engine: Engine) -> None:
+        """Let the planner learn, and empty the log, without making anybody wait."""
+        ...
+
     def forget_traces(self, engine: Engine) -> None: ...
 
     def copy_to(self, engine: Engine, target: Path, identity: str) -> Copied | None:
@@ -130,6 +136,8 @@ class Context:
     new_id: NewId
     group: str
     writing: bool
+    queued: list[str] = field(default_factory=list)
+    """The kinds of the jobs that this transaction queued."""
 
     @contextmanager
     def seeing_all(self) -> Iterator[None]:

@@ -36,6 +36,8 @@ _FOLLOWING = (
     "SELECT model FROM vectors INDEXED BY vectors_by_model WHERE tenant = ? AND project = ? AND model > ? "
     "ORDER BY model LIMIT 1"
 )
+_NEWEST = "SELECT coalesce(max(number), 0) FROM vectors WHERE tenant = ? AND project = ? AND model = ?"
+_WAITING = "SELECT 1 FROM documents WHERE number > ? AND number < ? AND +tenant = ? AND +project = ? LIMIT 1"
 _NUMBERS = "SELECT number FROM vectors WHERE tenant = ? AND project = ? AND model = ? ORDER BY number"
 _CHOSEN = (
     "SELECT number, vector FROM vectors WHERE tenant = ? AND project = ? AND model = ? "
@@ -153,6 +155,12 @@ class EmbeddedIndex(Index):
         gone = state.segments.columns.number[state.segments.gone]
         embedded = 0 if space is None else len(space.signs.numbers) - int((space.rows_of(gone) >= 0).sum())
         return Coverage(len(state.segments) - len(gone), embedded)
+
+    def has_turn(self, model: str, number: int) -> bool:
+        """Whoever reads on after the newest vector would never meet those before it that come later."""
+        newest = self._context.connection.exec_driver_sql(_NEWEST, (*self._here, model)).scalar_one()
+        before = self._context.connection.exec_driver_sql(_WAITING, (newest, number, *self._here)).first()
+        return before is None and number > newest
 
     def _nearest(self, state: State, wanted: Wanted, most: int, allowed: NDArray[np.bool_] | None) -> NDArray[np.int64]:
         """Rows of the best by vector: many by their signs, the best of these by the vectors themselves."""

@@ -19,7 +19,7 @@ from treering.adapters.vectors.signs import STORED
 from treering.core.errors import BlobMissing, ModelUnavailable, Unreadable
 from treering.core.queries import Filter
 from treering.core.values import Record
-from treering.ports.index import Candidates, Coverage, Unembedded, Wanted
+from treering.ports.index import Candidates, Coverage, Listed, Unembedded, Wanted
 
 _KINDS = {kind.name: kind for kind in KINDS}
 
@@ -77,6 +77,15 @@ class Index(ABC):
         if len(found) < len(numbers):
             self._bury_missing(np.array([number for number in numbers.tolist() if number not in found], np.int64))
         return found
+
+    def after(self, number: int, *, owner: str, limit: int) -> Sequence[Listed]:
+        statement = (
+            select(documents.c.number, documents.c.kind, documents.c.id)
+            .where(*self._in_project(documents), documents.c.number > number, documents.c.owner == owner)
+            .order_by(documents.c.number)
+            .limit(limit)
+        )
+        return [Listed(*row) for row in self._execute(statement)]
 
     def numbers(self, kind: str, ids: Sequence[str]) -> Mapping[str, int]:
         if not ids:
@@ -178,6 +187,9 @@ class Index(ABC):
         kept = [each for each in found if each[0] in there]
         if kept:
             self._insert_vectors(model, kept)
+
+    def has_turn(self, model: str, number: int) -> bool:
+        return True
 
     def _insert_vectors(self, model: str, found: Sequence[tuple[int, str, NDArray[np.float32]]]) -> None:
         rows = [

@@ -30,21 +30,26 @@ class JobQueue(Writes[Job]):
             if self._waiting(job):
                 return False
         self._insert([self._clean(job)], Action.CREATE)
+        self._context.queued.append(job.kind)
         return True
 
     def create_many(self, values: Iterable[Job], action: Action = Action.CREATE) -> int:
         return LogRecords(JOBS, self._context).create_many(values, action)
 
-    def lease(self, owner: str, kinds: Sequence[str], *, limit: int, duration: timedelta) -> Sequence[Job]:
+    def lease(
+        self, owner: str, kinds: Sequence[str], *, limit: int, duration: timedelta, key: str | None = None
+    ) -> Sequence[Job]:
         columns, now = self._table.c, micros(self._context.now)
         expired = and_(columns.state == JobState.LEASED.value, columns.lease_until <= now)
         self._remove_old()
         self._bury(self._free(kinds, and_(expired, columns.attempts >= columns.max_attempts)))
-        due = or_(and_(columns.state == JobState.QUEUED.value, columns.run_at <= now), expired)
+        waits = columns.state == JobState.QUEUED.value
+        due = or_(and_(waits, columns.run_at <= now), expired) if key is None else or_(waits, expired)
+        wanted = due if key is None else and_(due, columns.key == key)
         until = self._context.now + duration
         taken = [
             job.replace(state=JobState.LEASED, lease_owner=owner, lease_until=until, attempts=job.attempts + 1)
-            for job in self._free(kinds, due, limit)
+            for job in self._free(kinds, wanted, limit)
         ]
         for job in taken:
             self._set(job, columns.id == job.id)
@@ -56,6 +61,10 @@ class JobQueue(Writes[Job]):
     def finish(self, job: Job) -> bool:
         done = job.replace(state=JobState.DONE, lease_owner=None, lease_until=None, finished_at=self._context.now)
         return self._set(done, self._held(job))
+
+    def release(self, job: Job) -> bool:
+        back = job.replace(state=JobState.QUEUED, attempts=job.attempts - 1, lease_owner=None, lease_until=None)
+        return self._set(back, self._held(job))
 
     def fail(self, job: Job, error: str, *, retry_at: datetime) -> bool:
         dead = job.attempts >= job.max_attempts
@@ -72,6 +81,7 @@ class JobQueue(Writes[Job]):
     def revive(self, id: str) -> bool:
         job = self._existing(id).value
         revived = job.replace(state=JobState.QUEUED, attempts=0, run_at=self._context.now, finished_at=None)
+        self._context.queued.append(job.kind)
         return self._set(revived, self._table.c.state == JobState.DEAD.value)
 
     def _free(self, kinds: Sequence[str], condition: Any, limit: int | None = None) -> list[Job]:

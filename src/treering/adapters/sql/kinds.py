@@ -10,13 +10,17 @@ from treering.adapters.sql import tables
 from treering.core.entities import Entity, EntityLink
 from treering.core.episodes import Episode
 from treering.core.events import Event
+from treering.core.failures import failure_signatures
 from treering.core.fingerprints import ErrorFingerprint
 from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
 from treering.core.history import AuditEntry, Revision
 from treering.core.jobs import Job
 from treering.core.language.marks import speaker_of
 from treering.core.patterns import Pattern
+from treering.core.payloads import Stated
 from treering.core.records import Knowledge, text_digest
+from treering.core.runs import Run
+from treering.core.statements import fact_key, same_name
 from treering.core.turns import Session, Turn
 from treering.core.values import Record
 
@@ -70,6 +74,13 @@ class Kind(Generic[V]):
         return "deleted_at" in self.table.c
 
 
+def _fact_keys(record: Knowledge) -> tuple[str, ...]:
+    said = record.payload
+    if not isinstance(said, Stated) or said.subject is None or said.attribute is None:
+        return ()
+    return (fact_key(said.subject, said.attribute),)
+
+
 KNOWLEDGE = Kind(
     "knowledge",
     Knowledge,
@@ -85,6 +96,7 @@ KNOWLEDGE = Kind(
         "relation": lambda k: tuple(r.record for r in k.relations),
         "source": lambda k: k.source_ids,
         "node": lambda k: (k.node, *k.impacted_nodes),
+        "fact": _fact_keys,
     },
     searched=lambda k: Searched(" ".join((k.content, *k.tags, *k.files)), language=k.language),
 )
@@ -110,17 +122,19 @@ EPISODES = Kind(
         "tool": lambda e: e.metadata.tools,
         "strategy": lambda e: e.metadata.strategies,
         "tag": lambda e: e.metadata.tags,
-        "blob": lambda e: tuple(a.digest for a in e.outcome.artifacts),
+        "failure": failure_signatures,
+        "blob": lambda e: (*(a.digest for a in e.outcome.artifacts), e.cold),
     },
     derived={
         "domain": lambda e: e.metadata.domain,
         "task_type": lambda e: e.metadata.task_type,
         "outcome_status": lambda e: e.outcome.status,
         "status": lambda e: e.lifecycle.status,
+        "consolidated_into": lambda e: e.lifecycle.consolidated_into,
         "access_count": lambda e: e.lifecycle.access_count,
         "last_accessed_at": lambda e: e.lifecycle.last_accessed_at,
     },
-    searched=lambda e: Searched(f"{e.task.input} {e.outcome.output}"),
+    searched=lambda e: Searched(" ".join((e.task.input, e.outcome.output, *e.reflection.insights, *e.metadata.tags))),
 )
 PATTERNS = Kind(
     "pattern",
@@ -140,7 +154,11 @@ ENTITIES = Kind(
     tables.entities,
     born="created_at",
     orders=("name", "created_at", "mentions"),
-    facets={"alias": lambda e: (e.name.casefold(), *(a.casefold() for a in e.aliases))},
+    facets={
+        "alias": lambda e: (e.name.casefold(), *(a.casefold() for a in e.aliases)),
+        "same_name": lambda e: tuple(same_name(name) for name in (e.name, *e.aliases)),
+        "merged_into": lambda e: (e.merged_into,),
+    },
 )
 ENTITY_LINKS = Kind(
     "entity_link", EntityLink, tables.entity_links, born="created_at", orders=("created_at",), computed=True
@@ -166,6 +184,7 @@ FINGERPRINTS = Kind(
 EVENTS = Kind("event", Event, tables.events, born="at", orders=("at",), audited=False)
 AUDIT = Kind("audit", AuditEntry, tables.audit, born="at", orders=("at",), audited=False)
 REVISIONS = Kind("revision", Revision, tables.revisions, born="at", orders=("at",), audited=False)
+RUNS = Kind("run", Run, tables.runs, born="started_at", orders=("started_at",), computed=True)
 JOBS = Kind("job", Job, tables.jobs, born="created_at", orders=("run_at", "created_at"), audited=False)
 
 KINDS: tuple[Kind[Any], ...] = (
@@ -183,6 +202,7 @@ KINDS: tuple[Kind[Any], ...] = (
     EVENTS,
     AUDIT,
     REVISIONS,
+    RUNS,
     JOBS,
 )
 

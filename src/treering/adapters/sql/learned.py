@@ -1,23 +1,25 @@
 """Records that are revised: every change keeps the state before it, so that every change can be undone."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
-from sqlalchemy import RowMapping, Select, delete, select, update
+from sqlalchemy import RowMapping, Select, case, delete, select, update
 
 from treering.adapters.sql.codec import Codec, primitive
 from treering.adapters.sql.context import Context
 from treering.adapters.sql.derived import Derivation
 from treering.adapters.sql.jobs import queue_blob_sweep
 from treering.adapters.sql.kinds import ENTITIES, KNOWLEDGE, PATTERNS, REVISIONS, Kind
-from treering.adapters.sql.records import LogRecords, Stored, Writes
+from treering.adapters.sql.mentioned import forget_links
+from treering.adapters.sql.records import LogRecords, Stored, Writes, batches
+from treering.adapters.sql.remarks import forget_remarks
 from treering.adapters.sql.rows import insert_rows
 from treering.adapters.sql.sessions import SessionRecords
-from treering.adapters.sql.tables import entity_links
 from treering.core.errors import BlobMissing, Conflict, InvalidInput, NotFound, NothingToUndo, Unreadable
 from treering.core.history import Action, Revision
+from treering.core.records import Knowledge
 from treering.core.scope import Visibility
 from treering.core.values import EMPTY, Record, is_storable
 from treering.ports.store import Detail
@@ -26,6 +28,7 @@ V = TypeVar("V", bound=Record)
 
 # What a change brought into being has no state before it; what lost its text has none that can be kept.
 _NO_STATE = ""
+_BATCH = 500
 # Creations that belong to a larger action and leave with it.
 _COMPOUND = frozenset({Action.SUPERSEDE})
 _LEARNED: Mapping[str, Kind[Any]] = {kind.name: kind for kind in (KNOWLEDGE, PATTERNS, ENTITIES)}
@@ -59,9 +62,9 @@ class Removals(Writes[V]):
             statement = statement.where(self._table.c.deleted_at.is_(None))
         return self._context.connection.execute(statement).first() is not None
 
-    def delete(self, id: str) -> None:
+    def delete(self, id: str, detail: Detail = EMPTY) -> None:
         row = self._locked(id)
-        self._mark(row, self._context.now, Action.DELETE)
+        self._mark(row, self._context.now, Action.DELETE, detail)
         self._forget_quotations(row)
 
     def restore(self, id: str) -> None:
@@ -69,15 +72,24 @@ class Removals(Writes[V]):
         self._mark(row, None, Action.UNDO)
         self._forget_quotations(row)
 
-    def purge(self, id: str) -> None:
+    def purge(self, id: str, detail: Detail = EMPTY) -> None:
         row = self._locked(id)
-        subject = Subject.of(row)
+        subject, said = Subject.of(row), self._said(row)
         self._context.connection.execute(delete(self._table).where(self._visible(), self._table.c.id == id))
         self._forget_links(id)
         digests = (*self._derivation.forget(id), *Revisions(self._context).purge(self._kind.name, id))
         queue_blob_sweep(self._context, digests)
         self._forget_quotations(row)
-        self._log(Action.PURGE, [subject])
+        forget_remarks(self._context, id, said)
+        self._log(Action.PURGE, [subject], detail)
+
+    def _said(self, row: Mapping[Any, Any]) -> tuple[str, ...]:
+        """What it says, as far as that can be read."""
+        try:
+            value = self._decode(row)
+        except (BlobMissing, Unreadable):
+            return ()
+        return () if self._kind.searched is None else (self._kind.searched(value).text,)
 
     def _forget_quotations(self, row: Mapping[Any, Any]) -> None:
         """What sessions hold of it: passages that a task retrieved, summaries of what was said."""
@@ -90,9 +102,11 @@ class Removals(Writes[V]):
             raise NotFound(f"no {self._kind.name} {id!r} in project {self._context.scope.project!r}")
         return row
 
-    def _mark(self, row: Mapping[Any, Any], deleted_at: datetime | None, action: Action) -> None:
+    def _mark(
+        self, row: Mapping[Any, Any], deleted_at: datetime | None, action: Action, detail: Detail = EMPTY
+    ) -> None:
         self._change(row, deleted_at=deleted_at)
-        self._log(action, [Subject.of(row)])
+        self._log(action, [Subject.of(row)], detail)
 
     def _change(self, row: Mapping[Any, Any], **columns: Any) -> None:
         """Set columns that nothing is derived from."""
@@ -100,14 +114,12 @@ class Removals(Writes[V]):
         self._context.connection.execute(statement.values({name: primitive(each) for name, each in columns.items()}))
 
     def _forget_links(self, id: str) -> None:
-        scope = self._context.scope
-        self._context.connection.execute(
-            delete(entity_links).where(
-                entity_links.c.tenant == scope.tenant,
-                entity_links.c.project == scope.project,
-                entity_links.c.record == id,
-            )
-        )
+        """With the entities that nothing else speaks of: their names came from this record."""
+        from treering.adapters.sql.entities import EntityRecords
+
+        if unlinked := forget_links(self._context, id):
+            EntityRecords(self._context).drop_unmentioned(unlinked)
+            EntityRecords(self._context).recount(unlinked)
 
 
 class LearnedRecords(LogRecords[V], Removals[V]):
@@ -156,13 +168,27 @@ class LearnedRecords(LogRecords[V], Removals[V]):
         undone = (of_kind[kind]._readable(subject) for kind, subject in changed)
         return tuple(record for record in undone if record is not None)
 
-    def _mark(self, row: Mapping[Any, Any], deleted_at: datetime | None, action: Action) -> None:
+    def _said(self, row: Mapping[Any, Any]) -> tuple[str, ...]:
+        """Also what it said before it was changed."""
+        said, searched = super()._said(row), self._kind.searched
+        if searched is None:
+            return said
+        try:
+            before = [each.before for each in self._revisions.of_subject(self._kind.name, row["id"]) if each.before]
+            earlier = (searched(self._kind.value.from_json(each)).text for each in before)
+            return tuple(dict.fromkeys((*said, *earlier)))
+        except (BlobMissing, Unreadable, InvalidInput):
+            return said
+
+    def _mark(
+        self, row: Mapping[Any, Any], deleted_at: datetime | None, action: Action, detail: Detail = EMPTY
+    ) -> None:
         if action is not Action.UNDO:
             before = self._readable(row["id"])
             state = before.to_json() if before else _NO_STATE
             self._revisions.add(self._kind, Subject.of(row), action, state, version=row["version"])
         self._change(row, deleted_at=deleted_at, version=row["version"] + 1, updated_at=self._context.now)
-        self._log(action, [Subject.of(row)])
+        self._log(action, [Subject.of(row)], detail)
 
     def _take_back(self, revision: Revision) -> None:
         earlier: Any = self._kind.value.from_json(revision.before) if revision.before != _NO_STATE else None
@@ -188,6 +214,26 @@ class LearnedRecords(LogRecords[V], Removals[V]):
         queue_blob_sweep(self._context, before.encoded.blobs)
         self._log(action, [revised], detail)
         return revised
+
+
+class KnowledgeTable(LearnedRecords[Knowledge]):
+    """What is known, and how often it was of use."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(KNOWLEDGE, context)
+
+    def count_use(self, ids: Iterable[str]) -> int:
+        stored, now = self._table.c, primitive(self._context.now)
+        here = [id for id in dict.fromkeys(ids) if is_storable(id)]
+        used = {
+            stored.access_count: stored.access_count + 1,
+            stored.last_accessed_at: case((stored.last_accessed_at < now, now), else_=stored.last_accessed_at),
+        }
+        counted = 0
+        for batch in batches(here, _BATCH):
+            live = (self._visible(), stored.id.in_(batch), stored.deleted_at.is_(None))
+            counted += self._context.connection.execute(update(self._table).where(*live).values(used)).rowcount
+        return counted
 
 
 class Revisions:
@@ -226,6 +272,9 @@ class Revisions:
             self._table.c.kind == kind, self._table.c.subject == subject, self._table.c.undone.is_(False), limit=1
         )
         return found[0] if found else None
+
+    def of_subject(self, kind: str, subject: str) -> Sequence[Revision]:
+        return self._find(self._table.c.kind == kind, self._table.c.subject == subject)
 
     def of_group(self, group: str) -> Sequence[Revision]:
         return self._find(self._table.c.group == group)

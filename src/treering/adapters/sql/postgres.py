@@ -90,6 +90,7 @@ class Postgres:
     """Differences of the server engine."""
 
     name = "postgresql"
+    raw_files: tuple[str, ...] = ()
 
     def __init__(self, url: URL, settings: StoreSettings) -> None:
         self._url = url
@@ -227,6 +228,13 @@ class Postgres:
     def damage(self, connection: Connection) -> str:
         """The server looks after its own files."""
         return ""
+
+    def optimise(self, engine: Engine) -> None:
+        """Nobody waits: ANALYZE reads a sample beside the traffic, VACUUM only marks room as free."""
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            tables = (*(kind.table.name for kind in KINDS), documents.name, facets.name, "postings", vectors.name)
+            for name in (*tables, *self._existing(connection, ("nearby",))):
+                connection.execute(sql(f"VACUUM (ANALYZE, SKIP_LOCKED) {name}"))
 
     def forget_traces(self, engine: Engine) -> None:
         """Frees what was deleted. The server overwrites it, and recycles its log, in its own time."""

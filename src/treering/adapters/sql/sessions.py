@@ -81,14 +81,27 @@ class SessionRecords(Writes[Session]):
 
     def update(self, value: Session) -> Session:
         before = self._existing(value.id)
-        counted = {name: getattr(before.value, name) for name in ("turns", "last_at", "taken")}
+        counted = {name: getattr(before.value, name) for name in ("turns", "last_at", "taken", "ended_at", "learned")}
         revised = self._clean(value.replace(version=value.version + 1, **counted))
         self._replace_row(revised, before, version=value.version)
         queue_blob_sweep(self._context, before.encoded.blobs)
         return revised
 
-    def reserve(self, turns: Sequence[Turn]) -> dict[str, int]:
-        """Make room for `turns` in their sessions, opening new ones; the first free place in each is returned."""
+    def end(self, id: str) -> bool:
+        stored = self._table.c
+        ending = self._table.update().where(self._visible(), stored.id == id, stored.ended_at.is_(None))
+        return self._context.connection.execute(ending.values(ended_at=stored.last_at)).rowcount == 1
+
+    def learn(self, id: str, *, known: int, learned: int) -> bool:
+        stored = self._table.c
+        reading = self._table.update().where(self._visible(), stored.id == id, stored.learned == known)
+        return self._context.connection.execute(reading.values(learned=learned)).rowcount == 1
+
+    def reserve(self, turns: Sequence[Turn], *, reopening: bool) -> dict[str, int]:
+        """Make room for `turns` in their sessions, opening new ones; the first free place in each is returned.
+
+        With `reopening`, a session that had ended goes on.
+        """
         by_session: dict[str, list[Turn]] = defaultdict(list)
         for turn in turns:
             by_session[turn.session].append(turn)
@@ -102,10 +115,10 @@ class SessionRecords(Writes[Session]):
                 last_at=max(turn.at for turn in mine),
                 turns=len(mine),
             )
-            free[id] = self._grow(session) - len(mine)
+            free[id] = self._grow(session, reopening=reopening) - len(mine)
         return free
 
-    def _grow(self, session: Session) -> int:
+    def _grow(self, session: Session, *, reopening: bool) -> int:
         """Open the session where it is new, then lengthen it; one that this scope does not see stays as it is."""
         stored, last_at = self._table.c, primitive(session.last_at)
         row = self._encode(self._clean(session.replace(turns=0))).row
@@ -116,6 +129,7 @@ class SessionRecords(Writes[Session]):
             .where(self._visible(), stored.id == session.id)
             .values(
                 turns=stored.turns + session.turns,
+                **({"ended_at": None} if reopening else {}),
                 last_at=case((stored.last_at < last_at, last_at), else_=stored.last_at),
             )
             .returning(stored.turns)

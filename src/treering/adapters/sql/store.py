@@ -10,6 +10,7 @@ from sqlalchemy import Connection, RootTransaction
 
 from treering.adapters.sql import upkeep
 from treering.adapters.sql.context import Context, Dialect
+from treering.adapters.sql.entities import EntityRecords
 from treering.adapters.sql.forks import survive_forks
 from treering.adapters.sql.identity import identity_of
 from treering.adapters.sql.jobs import JobQueue
@@ -17,35 +18,35 @@ from treering.adapters.sql.kinds import (
     AUDIT,
     CO_ACCESS,
     EDGES,
-    ENTITIES,
     ENTITY_LINKS,
     EVENTS,
     FINGERPRINTS,
-    KNOWLEDGE,
     NODES,
     PATTERNS,
     REVISIONS,
+    RUNS,
 )
-from treering.adapters.sql.learned import LearnedRecords
+from treering.adapters.sql.learned import KnowledgeTable, LearnedRecords
 from treering.adapters.sql.migrate import bring_up_to_date
 from treering.adapters.sql.records import DerivedRecords, LogRecords
 from treering.adapters.sql.sessions import SessionRecords
+from treering.adapters.sql.traces import traces_of
 from treering.adapters.sql.turns import EpisodeRecords, TurnRecords
-from treering.core.entities import Entity, EntityLink
+from treering.core.entities import EntityLink
 from treering.core.errors import StoreError
 from treering.core.events import Event
 from treering.core.fingerprints import ErrorFingerprint
 from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
 from treering.core.history import AuditEntry, Revision
 from treering.core.patterns import Pattern
-from treering.core.records import Knowledge
+from treering.core.runs import Run
 from treering.core.scope import Scope
 from treering.core.settings import Settings
 from treering.core.values import is_storable
 from treering.ports.blobs import Blobs, StoredBlob
 from treering.ports.clock import NewId
 from treering.ports.index import SearchIndex
-from treering.ports.store import Check, Copied
+from treering.ports.store import Check, Copied, Traces
 
 # Nothing that is derived depends on the moment.
 _ANY_TIME = datetime(1970, 1, 1, tzinfo=UTC)
@@ -58,6 +59,7 @@ class SqlTransaction:
         self._context = context
         self.scope = context.scope
         self.now = context.now
+        self.blobs = context.blobs
 
     def claim(self, name: str) -> None:
         # What no engine can hold is stored nowhere: there is nothing to work on.
@@ -65,8 +67,8 @@ class SqlTransaction:
             self._context.dialect.lock(self._context.connection, self.scope, f"claim {name}")
 
     @cached_property
-    def knowledge(self) -> LearnedRecords[Knowledge]:
-        return LearnedRecords(KNOWLEDGE, self._context)
+    def knowledge(self) -> KnowledgeTable:
+        return KnowledgeTable(self._context)
 
     @cached_property
     def sessions(self) -> SessionRecords:
@@ -85,8 +87,8 @@ class SqlTransaction:
         return LearnedRecords(PATTERNS, self._context)
 
     @cached_property
-    def entities(self) -> LearnedRecords[Entity]:
-        return LearnedRecords(ENTITIES, self._context)
+    def entities(self) -> EntityRecords:
+        return EntityRecords(self._context)
 
     @cached_property
     def entity_links(self) -> DerivedRecords[EntityLink]:
@@ -119,6 +121,10 @@ class SqlTransaction:
     @cached_property
     def revisions(self) -> LogRecords[Revision]:
         return LogRecords(REVISIONS, self._context)
+
+    @cached_property
+    def runs(self) -> DerivedRecords[Run]:
+        return DerivedRecords(RUNS, self._context)
 
     @cached_property
     def jobs(self) -> JobQueue:
@@ -171,6 +177,7 @@ class SqlStore:
         self._settings = settings
         self._new_id = new_id
         self._closed = False
+        self.on_queued: Callable[[], object] = lambda: None
         self.engine = dialect.name
         self.location = dialect.location
         with dialect.translated():
@@ -194,6 +201,8 @@ class SqlStore:
     def transaction(self, scope: Scope, now: datetime) -> Iterator[SqlTransaction]:
         with self._usable(), self._dialect.writing(), self._open(scope, now, writing=True) as context:
             yield SqlTransaction(context)
+        if context.queued:
+            self.on_queued()
 
     @contextmanager
     def reading(self, scope: Scope, now: datetime) -> Iterator[SqlTransaction]:
@@ -245,9 +254,18 @@ class SqlStore:
         with self.upkeep(scope, now) as context:
             return upkeep.sweep_blobs(context, digests)
 
+    def optimise(self) -> None:
+        with self._usable():
+            self._dialect.optimise(self._engine)
+
     def forget_traces(self) -> None:
         with self._usable(), self._dialect.writing():
             self._dialect.forget_traces(self._engine)
+
+    def raw_traces(self, scope: Scope, now: datetime, needles: Sequence[str]) -> Traces:
+        with self._usable(), self._open(scope, now, writing=False, upkeep=True) as context:
+            files = [Path(f"{self.location}{suffix}") for suffix in self._dialect.raw_files]
+            return traces_of(context, files, needles)
 
     def copy_to(self, target: Path) -> Copied | None:
         with self._usable():

@@ -10,6 +10,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    ColumnElement,
     Float,
     Identity,
     Index,
@@ -69,6 +70,15 @@ def _index(table: Table, *columns: str, unique: bool = False, where: str | None 
     )
 
 
+def _partial(table: Table, name: str, condition: ColumnElement[bool], *columns: str) -> None:
+    Index(
+        f"{table.name}_by_{name}",
+        *(table.c[column] for column in ("tenant", "project", *columns)),
+        sqlite_where=condition,
+        postgresql_where=condition,
+    )
+
+
 knowledge = _table(
     "knowledge",
     text("id"),
@@ -117,9 +127,12 @@ sessions = _table(
     moment("last_at"),
     moment("ended_at", nullable=True),
     whole("turns"),
+    whole("learned"),
     text("rest"),
 )
 _index(sessions, "started_at", "id")
+_partial(sessions, "open", sessions.c.ended_at.is_(None), "last_at", "id")
+_partial(sessions, "learned", sessions.c.turns > sessions.c.learned, "last_at", "id")
 
 turns = _table(
     "turns",
@@ -157,10 +170,14 @@ episodes = _table(
     moment("last_accessed_at", nullable=True),
     moment("deleted_at", nullable=True),
     text("lifecycle"),
+    text("consolidated_into", nullable=True),
+    text("cold", nullable=True),
     text("rest"),
 )
 _index(episodes, "at", "id")
 _index(episodes, "task_type", "at", "id", where="task_type")
+_index(episodes, "status", "at", "id")
+_index(episodes, "deleted_at", "id", where="deleted_at")
 
 patterns = _table(
     "patterns",
@@ -184,6 +201,8 @@ entities = _table(
     whole("version"),
     text("kind"),
     text("name"),
+    text("owner"),
+    text("visibility"),
     whole("mentions"),
     moment("created_at"),
     moment("updated_at"),
@@ -197,6 +216,8 @@ entity_links = _table(
     text("id"),
     text("entity"),
     text("record"),
+    text("owner"),
+    text("visibility"),
     moment("created_at"),
     text("rest"),
 )
@@ -314,6 +335,18 @@ jobs = _table(
 )
 _index(jobs, "state", "run_at", "id")
 _index(jobs, "key", "id", where="key")
+
+runs = _table(
+    "runs",
+    text("id"),
+    text("stage"),
+    text("state"),
+    moment("started_at"),
+    moment("updated_at"),
+    text("rest"),
+)
+_index(runs, "stage", "started_at", "id")
+_index(runs, "started_at", "id")
 
 facets = _table(
     "facets",

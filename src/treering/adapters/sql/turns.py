@@ -1,10 +1,15 @@
 """Turns and episodes: appended, never rewritten."""
 
+import gzip
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from sqlalchemy import select
+
 from treering.adapters.sql.codec import primitive
 from treering.adapters.sql.context import Context
+from treering.adapters.sql.jobs import queue_blob_sweep
 from treering.adapters.sql.kinds import EPISODES, TURNS
 from treering.adapters.sql.learned import Removals
 from treering.adapters.sql.records import LogRecords
@@ -13,7 +18,7 @@ from treering.core.episodes import Episode, EpisodeLifecycle
 from treering.core.errors import Conflict
 from treering.core.history import Action
 from treering.core.turns import Turn
-from treering.core.values import EMPTY
+from treering.core.values import EMPTY, is_storable
 from treering.ports.store import Detail
 
 
@@ -25,28 +30,28 @@ class TurnRecords(LogRecords[Turn], Removals[Turn]):
         self._sessions = SessionRecords(context)
 
     def create(self, value: Turn, action: Action = Action.CREATE, detail: Detail = EMPTY) -> Turn:
-        stored = self._place([self._clean(value)])
+        stored = self._place([self._clean(value)], action)
         self._insert(stored, action, detail)
         return stored[0]
 
     def create_many(self, values: Iterable[Turn], action: Action = Action.CREATE) -> int:
         total = 0
         for batch in self._bulk(values):
-            self._insert(self._place([self._clean(turn) for turn in batch]), action)
+            self._insert(self._place([self._clean(turn) for turn in batch], action), action)
             total += len(batch)
         return total
 
-    def purge(self, id: str) -> None:
+    def purge(self, id: str, detail: Detail = EMPTY) -> None:
         """A model that reads in context has heard it in the turns before and after: their vectors are made anew."""
         row = self._locked(id)
-        super().purge(id)
+        super().purge(id, detail)
         self._derivation.refresh_beside(row["session"], row["seq"])
 
     def _forget_quotations(self, row: Mapping[Any, Any]) -> None:
         self._sessions.forget_words_of(row["id"], row["session"], row["seq"])
 
-    def _place(self, turns: Sequence[Turn]) -> list[Turn]:
-        free = self._sessions.reserve(turns)
+    def _place(self, turns: Sequence[Turn], action: Action) -> list[Turn]:
+        free = self._sessions.reserve(turns, reopening=action is not Action.IMPORT)
         placed = []
         for turn in turns:
             placed.append(turn.replace(seq=free[turn.session]))
@@ -74,3 +79,38 @@ class EpisodeRecords(LogRecords[Episode], Removals[Episode]):
         self._context.connection.execute(statement)
         self._log(Action.UPDATE, [moved])
         return moved
+
+    def chill(self, slim: Episode) -> Episode:
+        """The blob is written before the row points to it; should this fail, nothing points to the blob."""
+        before = self._existing(slim.id)
+        if slim.version != before.value.version:
+            raise Conflict(f"episode {slim.id!r} changed meanwhile; read it again and repeat the change")
+        # Packed anew where it is cold already: the content of a row changes only together with its digest.
+        everything = self.whole(slim.id) or before.value
+        cold = self._context.blobs.put(self._context.scope, _packed(everything.replace(cold=None)))
+        chilled = self._clean(slim.replace(cold=cold, version=slim.version + 1))
+        self._replace_row(chilled, before)
+        queue_blob_sweep(self._context, tuple(filter(None, (*before.encoded.blobs, before.value.cold))))
+        self._log(Action.UPDATE, [chilled])
+        return chilled
+
+    def whole(self, id: str) -> Episode | None:
+        found = self.get(id)
+        if found is None or found.cold is None:
+            return found
+        kept = json.loads(gzip.decompress(self._context.blobs.get(self._context.scope, found.cold)))
+        present = {name: getattr(found, name) for name in ("version", "lifecycle", "cold", "deleted_at")}
+        return Episode.from_stored(kept).replace(**present)
+
+    def version(self, id: str) -> int | None:
+        if not is_storable(id):
+            return None
+        stored = self._table.c
+        statement = select(stored.version).where(self._visible(), stored.id == id, stored.deleted_at.is_(None))
+        found = self._context.connection.execute(statement).scalar_one_or_none()
+        return None if found is None else int(found)
+
+
+def _packed(episode: Episode) -> bytes:
+    """The same bytes for the same content: it lies in the blob store once."""
+    return gzip.compress(episode.to_json().encode(), mtime=0)

@@ -7,19 +7,52 @@ from typing import Annotated
 import typer
 
 from treering import __version__
-from treering.interfaces.cli import carry, demo, doctor, embed, find, keep, put_right, search
+from treering.interfaces.cli import (
+    carry,
+    demo,
+    doctor,
+    embed,
+    entities,
+    episodes,
+    find,
+    keep,
+    maintain,
+    put_right,
+    search,
+    work,
+)
 from treering.interfaces.cli.context.command import context
 from treering.interfaces.cli.door import ExitCode, leave, run
 
 VERBS: tuple[tuple[str, tuple[Callable[..., None], ...]], ...] = (
-    ("Keep", (keep.remember, keep.turn)),
-    ("Find", (search.search, find.get, find.history, find.stats, context)),
+    ("Keep", (keep.remember, keep.turn, episodes.episode)),
+    (
+        "Find",
+        (
+            search.search,
+            episodes.episodes,
+            find.get,
+            find.history,
+            find.stats,
+            entities.about,
+            entities.entities,
+            context,
+        ),
+    ),
     (
         "Put right",
-        (put_right.confirm, put_right.correct, put_right.flag, put_right.pin, put_right.forget, put_right.undo),
+        (
+            put_right.confirm,
+            put_right.correct,
+            put_right.flag,
+            put_right.pin,
+            put_right.used,
+            put_right.forget,
+            put_right.undo,
+        ),
     ),
     ("Carry", (carry.export, carry.import_, carry.backup, carry.settle)),
-    ("Look after", (doctor.doctor, embed.embed, demo.demo)),
+    ("Look after", (doctor.doctor, maintain.report, maintain.maintain, work.work, embed.embed, demo.demo)),
 )
 
 app = typer.Typer(

@@ -53,7 +53,8 @@ def _play(folder: "Path") -> Played:
     from treering.core.settings import Settings
 
     settings = Settings.make(embedder={"provider": "bundled"})
-    with open(folder / "memory.db", project=story.PROJECT, blobs=folder / "blobs", settings=settings) as memory:
+    place, blobs = folder / "memory.db", folder / "blobs"
+    with open(place, project=story.PROJECT, blobs=blobs, settings=settings, background=False) as memory:
         turns = tuple(_say(memory, spoken) for spoken in story.CONVERSATION)
         lessons = tuple(_learn(memory, lesson) for lesson in story.LESSONS)
         found = memory.recall(story.QUESTION, limit=3, explain=True)

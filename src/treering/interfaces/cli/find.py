@@ -1,16 +1,25 @@
 """get, history and stats: what is there."""
 
+from typing import TYPE_CHECKING
+
 from treering.interfaces.cli.options import AsJson, Db, Project, RecordId, opened
 from treering.interfaces.cli.output import emit, record_document
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 
 def get(id: RecordId, db: Db = None, project: Project = None, as_json: AsJson = False) -> None:
     """Show one record, turn or episode, whole."""
     with opened(db, project) as memory:
         record = memory.get(id)
-    from treering.interfaces.cli import show
+    from treering.core.episodes import Episode
+    from treering.interfaces.cli import episode_pictures, show
 
-    emit(record_document(record), lambda: show.whole(record), as_json=as_json)
+    def picture() -> "RenderableType":
+        return episode_pictures.whole(record) if isinstance(record, Episode) else show.whole(record)
+
+    emit(record_document(record), picture, as_json=as_json)
 
 
 def history(id: RecordId, db: Db = None, project: Project = None, as_json: AsJson = False) -> None:

@@ -48,7 +48,7 @@ def opened(db: str | None, project: str | None) -> "Memory":
     """The memory that the options name."""
     from treering.compose import open
 
-    return open(db, project=chosen_project(project))
+    return open(db, project=chosen_project(project), background=False)
 
 
 def chosen_project(project: str | None) -> str:

@@ -1,4 +1,4 @@
-"""confirm, correct, flag, pin, forget and undo: what people do to what is stored."""
+"""confirm, correct, flag, pin, used, forget and undo: what people do to what is stored."""
 
 import sys
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +11,7 @@ from treering.interfaces.cli.output import emit, record_document
 
 if TYPE_CHECKING:
     from treering.core.records import Knowledge
+    from treering.learn.forget.proof import Proof
 
 
 def confirm(id: RecordId, db: Db = None, project: Project = None, as_json: AsJson = False) -> None:
@@ -74,6 +75,30 @@ def pin(
     _changed("unpinned" if off else "pinned", record, as_json=as_json)
 
 
+def used(
+    ids: Annotated[list[str], typer.Argument(metavar="ID…", help="Records that the work was based on.")],
+    *,
+    corrected: Annotated[
+        bool, typer.Option("--corrected", help="What came of it had to be put right: the count begins anew.")
+    ] = False,
+    db: Db = None,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say that records were of use: what proves itself is trusted more."""
+    with opened(db, project) as memory:
+        counted = memory.used(ids, corrected=corrected)
+    from treering.interfaces.cli import show
+
+    what = "counted as corrected" if corrected else "counted as used"
+    advice = "" if counted == len(set(ids)) else "the others are not here; `treering search` finds ids"
+    emit(
+        {"used": counted, "corrected": corrected},
+        lambda: show.done(what, f"{counted} of {len(set(ids))} records", advice),
+        as_json=as_json,
+    )
+
+
 def forget(
     id: RecordId,
     *,
@@ -87,11 +112,13 @@ def forget(
     with opened(db, project) as memory:
         if hard and not yes:
             _ask(id, as_json=as_json)
-        memory.forget(id, hard=hard)
+        gone = memory.forget(id, hard=hard)
+        proof = None if gone is None else gone.prove()
     from treering.interfaces.cli import show
 
-    advice = "it is gone for good" if hard else f"`treering undo {id}` brings it back"
-    emit({"forgotten": id, "hard": hard}, lambda: show.done("forgotten", id, advice), as_json=as_json)
+    advice = f"`treering undo {id}` brings it back" if proof is None else f"it is gone for good; {proof}"
+    document = {"forgotten": id, "hard": hard, "proof": None if proof is None else _proof_document(proof)}
+    emit(document, lambda: show.forgotten(id, advice, () if proof is None else proof.remains), as_json=as_json)
 
 
 def undo(id: RecordId, db: Db = None, project: Project = None, as_json: AsJson = False) -> None:
@@ -107,6 +134,11 @@ def undo(id: RecordId, db: Db = None, project: Project = None, as_json: AsJson =
         lambda: show.done("undone", id, advice) if record is None else show.changed("undone", record),
         as_json=as_json,
     )
+
+
+def _proof_document(proof: "Proof") -> dict[str, object]:
+    remains = [{"place": each.place, "record": each.record, "meaning": each.meaning} for each in proof.remains]
+    return {"clean": proof.clean, "files": proof.files, "bytes": proof.size, "pieces": proof.pieces, "remains": remains}
 
 
 def _changed(done: str, record: "Knowledge", *, as_json: bool) -> None:

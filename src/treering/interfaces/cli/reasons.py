@@ -80,7 +80,8 @@ def _result(place: int, hit: "Hit", why: "Reasons", scale: float) -> RenderableT
     grid.add_column(overflow="fold")
     source = Text.assemble((safe(hit.source), FAINT), "  ", (safe(hit.id), ID))
     also = [Text(f"also said by {', '.join(map(safe, hit.also))}", FAINT)] if hit.also else []
-    reasons = (Text(f"found by {_paths(why.ranks)}"), _parts(why, scale), _score(why, hit))
+    passed = [Text(f"passed, {safe(why.passed)}", GOOD)] if why.passed else []
+    reasons = (*passed, Text(f"found by {_paths(why.ranks)}"), _parts(why, scale), _score(why, hit))
     grid.add_row(str(place), Group(Text(preview(hit.text)), source, *also, *reasons))
     return grid
 

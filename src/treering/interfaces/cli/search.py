@@ -69,6 +69,12 @@ def search(
     knowledge_only: Annotated[bool, typer.Option("--knowledge-only", help="Leave turns out.")] = False,
     turns_only: Annotated[bool, typer.Option("--turns-only", help="Leave knowledge out.")] = False,
     superseded: Annotated[bool, typer.Option("--superseded", help="Also what was corrected or is doubted.")] = False,
+    as_of: Annotated[
+        str | None, typer.Option("--as-of", metavar="WHEN", help="Answer from what was known and believed then.")
+    ] = None,
+    precise: Annotated[
+        bool, typer.Option("--precise", help="Only what the query is really about, possibly nothing.")
+    ] = False,
     in_play: Annotated[
         list[str] | None,
         typer.Option("--in-play", metavar="PATH", help="A file that is worked on: prefers what is tied to it; again."),
@@ -112,6 +118,8 @@ def search(
             "knowledge": knowledge,
             "turns": turns,
             "superseded": superseded,
+            "as_of": as_of,
+            "precise": precise,
             "files": tuple(in_play or ()),
             "phase": phase,
             **({} if limit is None else {"limit": limit}),

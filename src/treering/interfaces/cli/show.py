@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from treering.core.history import HistoryEntry
     from treering.core.values import Record
     from treering.health.stats import Stats
+    from treering.learn.forget.proof import Remains
     from treering.retrieve.answer import Answer, Hit
 
 FAINT, ID, GOOD, BAD, HEAD = "dim", "cyan", "green", "red", "bold"
@@ -53,6 +54,12 @@ def when(moment: datetime) -> str:
 def done(what: str, subject: str, advice: str) -> RenderableType:
     lines = [_tick(what, safe(subject))]
     return Group(*lines, Text(f"  {safe(advice)}", FAINT)) if advice else lines[0]
+
+
+def forgotten(id: str, advice: str, remains: "Iterable[Remains]") -> RenderableType:
+    """What was taken away, and where some of its words still stand."""
+    held = dict.fromkeys(f"{each.place} {each.record}: {each.meaning}" for each in remains)
+    return Group(done("forgotten", id, advice), *(Text(f"  {safe(line)}", "yellow") for line in held))
 
 
 def changed(what: str, record: "Record") -> RenderableType:
@@ -135,6 +142,8 @@ def stats(found: "Stats") -> RenderableType:
         grid.add_row(name, _counted(counts) or "nothing yet")
     if waiting := _counted(found.jobs):
         grid.add_row("jobs", waiting)
+    if found.episode_cache.get("hits") or found.episode_cache.get("misses"):
+        grid.add_row("episodes at hand", f"{found.episode_cache['hit_rate']:.0%} of look-ups in this process")
     return grid
 
 

@@ -15,6 +15,7 @@ from treering.core.scope import Scope, Visibility
 from treering.core.turns import Session, Turn
 from treering.ports.clock import Clock, NewId
 from treering.ports.store import Pulse, Store, Transaction
+from treering.session.closing import said_first
 from treering.session.conversation.importance import modifiers_of, total
 from treering.session.conversation.stored import message_of, turn_of
 from treering.session.conversation.summaries import gist_of
@@ -77,6 +78,8 @@ class Keeping:
             else:
                 tx.turns.create_many(new)
                 stored = dict(tx.turns.get_many([turn.id for turn in new]))
+            for turn in stored.values():
+                said_first(tx, turn, self._new_id)
         kept = {**known, **stored}
         return tuple(kept[turn.id] for turn in turns)
 

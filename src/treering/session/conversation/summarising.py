@@ -38,7 +38,7 @@ def do_summaries(
     A span that changed meanwhile keeps what it has.
     """
     id = job.payload["conversation"]
-    writer = models.writer()
+    writer = models.writer(hurried=False)
     for span in _spans(scope, store, clock, id):
         told = _told(_turns(scope, store, clock, id, span))
         prompt = files("treering.prompts").joinpath(_PROMPT).read_text("utf-8").format(messages=told)

@@ -1,0 +1,1 @@
+"""Repositories, read with the `git` command."""

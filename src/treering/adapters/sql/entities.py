@@ -1,0 +1,44 @@
+"""Entities: learned as other records are, counted as records that speak of them come, gone with the last of these."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from treering.adapters.sql import mentioned
+from treering.adapters.sql.context import Context
+from treering.adapters.sql.kinds import ENTITIES
+from treering.adapters.sql.learned import LearnedRecords
+from treering.core.entities import Entity
+from treering.core.scope import Scope, Visibility
+from treering.core.values import EMPTY
+from treering.ports.store import Detail, Heard
+
+
+class EntityRecords(LearnedRecords[Entity]):
+    """Entities of one project, and how many records speak of them."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(ENTITIES, context)
+
+    def purge(self, id: str, detail: Detail = EMPTY) -> None:
+        super().purge(id, detail)
+        mentioned.forget_entity(self._context, id)
+
+    def hear(self, heard: Mapping[str, Heard]) -> None:
+        mentioned.hear(self._context, heard)
+
+    def recount(self, ids: Iterable[str]) -> None:
+        mentioned.recount(self._context, ids)
+
+    def drop_unmentioned(self, ids: Iterable[str]) -> int:
+        """Each as its owner: a record that became everybody's may leave an entity behind that is still somebody's."""
+        context, dropped = self._context, mentioned.unmentioned(self._context, ids)
+        for entity in dropped:
+            owner = context.scope
+            if entity.visibility is Visibility.PERSONAL:
+                owner = Scope(tenant=owner.tenant, project=owner.project, principal=entity.owner)
+            else:
+                mentioned.hand_over(context, entity)
+            context.dialect.enter(context.connection, owner, upkeep=False)
+            EntityRecords(replace(context, scope=owner)).purge(entity.id)
+            context.dialect.enter(context.connection, context.scope, upkeep=False)
+        return len(dropped)

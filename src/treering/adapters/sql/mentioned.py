@@ -1,0 +1,116 @@
+"""Entities: counted as records that speak of them come and go, and gone with the last of these."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sqlalchemy import ColumnElement, bindparam, delete, func, or_, select, update
+
+from treering.adapters.sql.codec import Codec
+from treering.adapters.sql.context import Context
+from treering.adapters.sql.derived import Derivation
+from treering.adapters.sql.kinds import ENTITIES, ENTITY_LINKS
+from treering.adapters.sql.rows import insert_rows
+from treering.adapters.sql.tables import entities, entity_links
+from treering.core.entities import Entity
+from treering.core.scope import Visibility
+from treering.ports.store import Heard
+
+_PERSONAL = Visibility.PERSONAL.value
+
+
+def hear(context: Context, heard: Mapping[str, Heard]) -> None:
+    named = (*_here(context, entities), entities.c.id == bindparam("entity"))
+    more = {"mentions": entities.c.mentions + bindparam("more")}
+    counted = update(entities).where(*named).values(more)
+    judged = update(entities).where(*named).values({**more, "kind": bindparam("judged")})
+    plain = [{"entity": id, "more": each.mentions} for id, each in heard.items() if each.kind is None]
+    telling = [
+        {"entity": id, "more": each.mentions, "judged": each.kind.value} for id, each in heard.items() if each.kind
+    ]
+    if plain:
+        context.connection.execute(counted, plain)
+    if telling:
+        context.connection.execute(judged, telling)
+
+
+def recount(context: Context, ids: Iterable[str]) -> None:
+    """What is personal counts where the entity is personal."""
+    seen = or_(entities.c.visibility == _PERSONAL, entity_links.c.visibility != _PERSONAL)
+    links = select(func.count()).where(*_here(context, entity_links), entity_links.c.entity == entities.c.id, seen)
+    named = (*_here(context, entities), entities.c.id.in_(list(ids)))
+    counted = update(entities).where(*named).values(mentions=links.scalar_subquery())
+    context.connection.execute(counted)
+
+
+def forget_links(context: Context, record: str) -> list[str]:
+    """Unlink a record, whoever linked it; the entities it was linked with are returned."""
+    where = (*_here(context, entity_links), entity_links.c.record == record)
+    with context.seeing_all():
+        gone = context.connection.execute(delete(entity_links).where(*where).returning(entity_links.c.entity))
+        return list(dict.fromkeys(gone.scalars()))
+
+
+def forget_entity(context: Context, entity: str) -> None:
+    """Unlink it from every record."""
+    with context.seeing_all():
+        context.connection.execute(delete(entity_links).where(*_of(context, entity)))
+
+
+def unmentioned(context: Context, ids: Iterable[str]) -> list[Entity]:
+    """Those that nobody named and of which nobody speaks in front of those who see them."""
+    found = []
+    with context.seeing_all():
+        for entity in _read(context, [*_here(context, entities), entities.c.id.in_(list(ids))]):
+            shared = () if entity.visibility is Visibility.PERSONAL else (entity_links.c.visibility != _PERSONAL,)
+            spoken = select(entity_links.c.id).where(*_of(context, entity.id), *shared).limit(1)
+            if not entity.explicit and context.connection.execute(spoken).first() is None:
+                found.append(entity)
+    return found
+
+
+def hand_over(context: Context, entity: Entity) -> None:
+    """To each of those whose personal records still speak of it, under the name it has there."""
+    with context.seeing_all():
+        statement = select(entity_links).where(*_of(context, entity.id)).order_by(entity_links.c.id)
+        codec = Codec(ENTITY_LINKS, None)
+        links = [codec.decode(context.scope, row, context.blobs) for row in _rows(context, statement)]
+        for owner in dict.fromkeys(link.owner for link in links):
+            own = [link for link in links if link.owner == owner]
+            kept = entity.replace(
+                id=context.new_id(),
+                version=1,
+                owner=owner,
+                visibility=Visibility.PERSONAL,
+                name=own[0].mention,
+                aliases=(),
+                summary="",
+                mentions=len(own),
+                merged_into=None,
+            )
+            _add(context, kept)
+            moved = update(entity_links).where(*_of(context, entity.id), entity_links.c.owner == owner)
+            context.connection.execute(moved.values(entity=kept.id))
+
+
+def _add(context: Context, entity: Entity) -> None:
+    encoded = Codec(ENTITIES, context.settings.store.blob_bytes).encode(context.scope, entity, context.blobs)
+    insert_rows(context.connection, entities, [encoded.row])
+    Derivation(ENTITIES, context).add([(entity, encoded)])
+
+
+def _read(context: Context, conditions: list[ColumnElement[bool]]) -> list[Entity]:
+    codec = Codec(ENTITIES, context.settings.store.blob_bytes)
+    rows = _rows(context, select(entities).where(*conditions).order_by(entities.c.id))
+    return [codec.decode(context.scope, row, context.blobs) for row in rows]
+
+
+def _rows(context: Context, statement: Any) -> list[Any]:
+    return list(context.connection.execute(statement).mappings())
+
+
+def _of(context: Context, entity: str) -> tuple[ColumnElement[bool], ...]:
+    return (*_here(context, entity_links), entity_links.c.entity == entity)
+
+
+def _here(context: Context, table: Any) -> tuple[ColumnElement[bool], ...]:
+    return table.c.tenant == context.scope.tenant, table.c.project == context.scope.project

@@ -1,0 +1,53 @@
+"""What the machinery said about a record in passing: jobs that name it, errors of jobs and runs that quote it.
+
+The audit log is append-only and stays as it is: what goes into it never holds a record's text.
+"""
+
+import json
+from collections.abc import Sequence
+
+from sqlalchemy import ColumnElement, Table, delete, select, update
+
+from treering.adapters.sql.context import Context
+from treering.adapters.sql.tables import jobs, runs
+from treering.core.jobs import JobState
+from treering.core.quoting import without_quotation
+
+# Whoever says less than this shares their words with every other error.
+_TELLING = 12
+_OVER = (JobState.DONE.value, JobState.DEAD.value)
+
+
+def forget_remarks(context: Context, id: str, texts: Sequence[str]) -> None:
+    """Keep that something went wrong, not the words it went wrong with. Jobs that are over and name it leave."""
+    with context.seeing_all():
+        named = json.dumps(id, ensure_ascii=False)
+        over = (*_here(context, jobs), jobs.c.state.in_(_OVER), jobs.c.rest.contains(named, autoescape=True))
+        context.connection.execute(delete(jobs).where(*over))
+        failed = select(jobs.c.id, jobs.c.error).where(*_here(context, jobs), jobs.c.error.is_not(None))
+        for row in context.connection.execute(failed).all():
+            if (silent := _silent(row.error, texts)) != row.error:
+                mine = (*_here(context, jobs), jobs.c.id == row.id)
+                context.connection.execute(update(jobs).where(*mine).values(error=silent))
+        _forget_errors_of_runs(context, texts)
+
+
+def _forget_errors_of_runs(context: Context, texts: Sequence[str]) -> None:
+    failed = select(runs.c.id, runs.c.rest).where(*_here(context, runs), runs.c.rest.contains('"error"'))
+    for row in context.connection.execute(failed).all():
+        written = json.loads(row.rest)
+        silent = {**written, "error": _silent(str(written.get("error") or ""), texts)}
+        if silent != written:
+            mine = (*_here(context, runs), runs.c.id == row.id)
+            context.connection.execute(update(runs).where(*mine).values(rest=json.dumps(silent, ensure_ascii=False)))
+
+
+def _silent(error: str, texts: Sequence[str]) -> str:
+    for text in texts:
+        if len(text) >= _TELLING:
+            error = without_quotation(error, text)
+    return error
+
+
+def _here(context: Context, table: Table) -> tuple[ColumnElement[bool], ...]:
+    return table.c.tenant == context.scope.tenant, table.c.project == context.scope.project

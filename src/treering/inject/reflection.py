@@ -1,0 +1,28 @@
+"""The newest reflection, as part of the context."""
+
+from datetime import datetime
+
+from treering.core.episodes import Episode
+from treering.core.records import Knowledge
+from treering.core.scope import Scope
+from treering.learn.reflect.week import newest_reflection
+from treering.learn.reflect.withdrawing import without
+from treering.ports.store import Store
+from treering.retrieve.answer import Hit, cite
+
+
+def latest_reflection(scope: Scope, store: Store, now: datetime) -> Hit | None:
+    """What the last look back came to, without what was forgotten since; None where there is none."""
+    with store.reading(scope, now) as tx:
+        last = newest_reflection(tx)
+        if last is None:
+            return None
+        sources: tuple[Knowledge | Episode, ...] = (
+            *tx.knowledge.get_many(last.source_ids).values(),
+            *tx.episodes.get_many(last.source_ids).values(),
+        )
+    shown = without(last, frozenset(each.id for each in sources if each.deleted_at is not None))
+    if shown is None:
+        return None
+    text, source = cite(shown)
+    return Hit(id=shown.id, kind="knowledge", text=text, score=0.0, source=source, record=shown)

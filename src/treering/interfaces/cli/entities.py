@@ -1,0 +1,137 @@
+"""about and entities: who and what the memory speaks of."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from treering.core.errors import InvalidInput
+from treering.interfaces.cli.options import AsJson, Db, Project, opened
+from treering.interfaces.cli.output import emit
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from treering.core.entities import Entity
+    from treering.learn.entities.profiles import Profile
+    from treering.learn.entities.verbs import Entities
+
+Kind = Annotated[
+    str | None,
+    typer.Option("--kind", metavar="KIND", help="person, project, organisation, location, email, url, date or other."),
+]
+_SHOWN = 10
+"""Records that a picture of a profile names; --json has all of them."""
+
+
+def about(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A name, in any spelling; an alias; or an entity's id.")],
+    *,
+    kind: Kind = None,
+    db: Db = None,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell everything that is known about somebody or something."""
+    with opened(db, project) as memory:
+        profile = memory.entities.about(name, kind=kind)
+    emit(profile, lambda: _profile(profile), as_json=as_json)
+
+
+def entities(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="Only those that have these words in a name.")
+    ] = None,
+    *,
+    kind: Kind = None,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="How many at most.")] = 50,
+    merge: Annotated[
+        str | None, typer.Option("--merge", metavar="NAME", help="Say that it is the same as --into.")
+    ] = None,
+    into: Annotated[str | None, typer.Option("--into", metavar="NAME", help="The one that stays.")] = None,
+    alias: Annotated[
+        str | None, typer.Option("--alias", metavar="NAME", help="Say that it is also called --as.")
+    ] = None,
+    rename: Annotated[str | None, typer.Option("--rename", metavar="NAME", help="Call it --as instead.")] = None,
+    called: Annotated[str | None, typer.Option("--as", metavar="NAME", help="The alias, or the new name.")] = None,
+    delete: Annotated[str | None, typer.Option("--delete", metavar="NAME", help="Say that it is no entity.")] = None,
+    undo: Annotated[
+        str | None, typer.Option("--undo", metavar="NAME", help="Take back the last of these changes.")
+    ] = None,
+    db: Db = None,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """List who and what the memory speaks of, or put that right.
+
+    Those that most records speak of come first. Nothing that is done here changes a record.
+    """
+    change = _change({"--merge": (merge, into), "--alias": (alias, called), "--rename": (rename, called)}, delete, undo)
+    with opened(db, project) as memory:
+        found = memory.entities.find(name, kind=kind, limit=limit) if change is None else change(memory.entities)
+    emit({"entities": found}, lambda: _list(found, changed=change is not None), as_json=as_json)
+
+
+def _change(
+    pairs: Mapping[str, tuple[str | None, str | None]], delete: str | None, undo: str | None
+) -> "Callable[[Entities], tuple[Entity, ...]] | None":
+    """What the options ask for; None where they only ask for the list."""
+    asked = {option: pair for option, pair in pairs.items() if pair[0] is not None}
+    chosen = [*asked, *(["--delete"] if delete is not None else []), *(["--undo"] if undo is not None else [])]
+    if len(chosen) > 1:
+        raise InvalidInput(f"{' and '.join(chosen)} are two changes; make one at a time")
+    if not chosen:
+        return None
+    if delete is not None:
+        return lambda known: (known.delete(delete),)
+    if undo is not None:
+        return lambda known: known.undo(undo)
+    option, (name, other) = next(iter(asked.items()))
+    if name is None or other is None:
+        raise InvalidInput(f"{option} goes with {'--into' if option == '--merge' else '--as'}; name the other one")
+    verbs: Mapping[str, Callable[[Entities], Entity]] = {
+        "--merge": lambda known: known.merge(name, into=other),
+        "--alias": lambda known: known.alias(name, other),
+        "--rename": lambda known: known.rename(name, other),
+    }
+    return lambda known: (verbs[option](known),)
+
+
+def _list(found: "tuple[Entity, ...]", *, changed: bool) -> "RenderableType":
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    from treering.interfaces.cli import show
+
+    if not found:
+        return Text("no entities yet: they come with what is remembered and said", show.FAINT)
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    for style in ("", show.FAINT, show.FAINT, show.FAINT, show.ID):
+        grid.add_column(style=style, overflow="fold")
+    for each in found:
+        also = f"also {', '.join(each.aliases)}" if each.aliases else ""
+        grid.add_row(show.safe(each.name), each.kind.value, f"{each.mentions:,}", show.safe(also), each.id)
+    return Group(show.done("changed", "", ""), grid) if changed else grid
+
+
+def _profile(profile: "Profile") -> "RenderableType":
+    from rich.console import Group
+    from rich.text import Text
+
+    from treering.interfaces.cli import show
+
+    also = f", also {', '.join(profile.aliases)}" if profile.aliases else ""
+    told = f"  {profile.entity.kind.value}, {profile.mentions:,} mentions{also}"
+    lines = [Text.assemble((show.safe(profile.entity.name), show.HEAD), (show.safe(told), show.FAINT))]
+    if profile.summary:
+        lines += [Text(show.preview(profile.summary))]
+    sections = {
+        "timeline": [f"{each.at:%Y-%m-%d}  {show.preview(each.text)}" for each in profile.timeline],
+        "records": [f"{show.when(each.at)}  {show.preview(each.text)}" for each in profile.records[:_SHOWN]],
+        "spoken of with": [f"{show.safe(each.entity.name)} ({each.together})" for each in profile.related],
+    }
+    for title, items in sections.items():
+        if items:
+            lines += [Text(), Text(title, show.FAINT), *(Text(f"  {item}") for item in items)]
+    return Group(*lines)

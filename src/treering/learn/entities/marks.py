@@ -1,0 +1,70 @@
+"""How far somebody read the documents of a project, kept with its runs.
+
+A mark names documents by number and by a digest of which they are: in a copy, where numbers are others, nothing matches
+and reading begins anew. Where the last one is gone, the one before it holds.
+"""
+
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from treering.core.runs import Run, RunState
+from treering.ports.index import Listed
+from treering.ports.store import Transaction
+
+_KEPT = 5
+"""Places that a mark remembers, the newest first; those behind are for when documents are removed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One reader of one stream: the documents that all see, or the personal ones of `owner`."""
+
+    stage: str
+    owner: str = ""
+
+    @property
+    def id(self) -> str:
+        return f"{self.stage} {_digest(self.owner)}" if self.owner else self.stage
+
+    def read(self, tx: Transaction) -> int:
+        """The number of the last document that was read; 0 before the first."""
+        for number, digest in self._places(tx):
+            found = tx.index.after(number - 1, owner=self.owner, limit=1)
+            if found and found[0].number == number and _named(found[0]) == digest:
+                return number
+        return 0
+
+    def move(self, tx: Transaction, last: Listed) -> None:
+        """Everything up to `last` was read."""
+        run = tx.runs.get(self.id)
+        earlier = [place for place in self._places(tx) if place[0] < last.number]
+        places = [(last.number, _named(last)), *earlier][:_KEPT]
+        cursor = ",".join(f"{number}:{digest}" for number, digest in places)
+        begun = tx.now if run is None else run.started_at
+        done = 1 if run is None else run.done + 1
+        moved = Run(
+            id=self.id,
+            stage=self.stage,
+            state=RunState.DONE,
+            started_at=begun,
+            updated_at=tx.now,
+            finished_at=tx.now,
+            cursor=cursor,
+            done=done,
+        )
+        tx.runs.put_many([moved])
+
+    def _places(self, tx: Transaction) -> list[tuple[int, str]]:
+        run = tx.runs.get(self.id)
+        if run is None or not run.cursor:
+            return []
+        parts = (place.partition(":") for place in run.cursor.split(","))
+        return [(int(number), digest) for number, _, digest in parts]
+
+
+def _named(document: Listed) -> str:
+    return _digest(f"{document.kind}\n{document.id}")
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode(), digest_size=8).hexdigest()

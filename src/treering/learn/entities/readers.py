@@ -1,0 +1,43 @@
+"""Who reads for names beside the rules: what is installed and configured, and what is missing."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from treering.core.errors import MissingDependency, ModelUnavailable
+from treering.core.settings import EntitySettings
+from treering.learn.entities.extraction import FAST
+from treering.learn.entities.mentions import NameReader
+from treering.learn.entities.spacy_names import spacy_names
+from treering.learn.entities.written_names import WrittenNames
+from treering.ports.models import Models
+
+
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """All who can be asked, the rules first; `missing` says why others cannot."""
+
+    readers: tuple[NameReader, ...] = FAST
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def accurate(self) -> bool:
+        """Whether anybody beside the rules reads."""
+        return len(self.readers) > len(FAST)
+
+    def has(self, name: str) -> bool:
+        return any(reader.name == name for reader in self.readers)
+
+
+def accurate_readers(models: Models, settings: EntitySettings) -> Readers:
+    """The rules, spaCy where it is installed, a language model where one is configured."""
+    makers: Mapping[str, Callable[[], NameReader]] = {
+        "spacy": spacy_names,
+        "llm": lambda: WrittenNames(models.writer(hurried=False), most_tokens=settings.llm_tokens),
+    }
+    found, missing = list[NameReader](FAST), dict[str, str]()
+    for name, make in makers.items():
+        try:
+            found.append(make())
+        except (MissingDependency, ModelUnavailable) as exc:
+            missing[name] = str(exc)
+    return Readers(tuple(found), missing)

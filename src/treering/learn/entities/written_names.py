@@ -1,0 +1,46 @@
+"""Names that a language model notices."""
+
+from collections.abc import Iterable
+from importlib.resources import files
+
+from treering.core.delimiters import DATA, delimited, escaped
+from treering.core.entities import EntityKind
+from treering.core.values import Text, Value
+from treering.learn.entities.mentions import Mention
+from treering.learn.written import ask_json
+from treering.ports.models import Writer
+
+_PROMPT = "entities.md"
+_SURE = 0.85
+
+
+class NamedEntity(Value):
+    name: Text
+    kind: EntityKind = EntityKind.OTHER
+
+
+class NamedEntities(Value):
+    """What the model answers."""
+
+    entities: tuple[NamedEntity, ...] = ()
+
+
+class WrittenNames:
+    """Asks the model once a text. What it names and the text does not say is left out."""
+
+    name = "llm"
+
+    def __init__(self, writer: Writer, *, most_tokens: int) -> None:
+        self._writer = writer
+        self._most_tokens = most_tokens
+
+    def read(self, text: str, language: str) -> Iterable[Mention]:
+        if not text.strip():
+            return
+        prompt = files("treering.prompts").joinpath(_PROMPT).read_text("utf-8")
+        asked = prompt.format(text=delimited(DATA, escaped(text)))
+        answer = ask_json(self._writer, asked, NamedEntities, most_tokens=self._most_tokens)
+        for entity in dict.fromkeys(answer.entities):
+            start = text.find(entity.name) if entity.name.strip() else -1
+            if start >= 0:
+                yield Mention(entity.name, entity.kind, start, start + len(entity.name), _SURE, self.name)

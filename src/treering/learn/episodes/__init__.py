@@ -1,0 +1,1 @@
+"""Whole task executions: kept, fetched back whole, moved through their lives."""

@@ -1,0 +1,208 @@
+"""What one episode says that stands for several: nothing that they do not say."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import blake2b
+from itertools import chain, islice, takewhile
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treering.core.episodes import (
+    Consolidation,
+    Episode,
+    EpisodeEmbeddings,
+    EpisodeExecution,
+    EpisodeLifecycle,
+    EpisodeMetadata,
+    EpisodeReflection,
+    EpisodeStatus,
+    OutcomeStatus,
+    Variation,
+)
+from treering.core.failures import failure_messages
+from treering.core.settings import EpisodeConsolidationSettings
+from treering.core.values import LABELS
+from treering.learn.episodes.consolidation.clusters import unit
+
+CONSOLIDATED = "consolidated-"
+"""How the id of an episode begins that stands for others."""
+CLAIM = "consolidation of episodes"
+"""One at a time in a project merges or takes apart: others would find their members taken."""
+
+# What members may share, and what each may have beside it.
+_STRUCTURE: Mapping[str, Callable[[Episode], tuple[str, ...]]] = {
+    "tools": lambda e: e.metadata.tools,
+    "plan": lambda e: e.execution.plan,
+    "strategies": lambda e: e.metadata.strategies,
+    "tags": lambda e: e.metadata.tags,
+    "goals": lambda e: e.task.goals,
+    "constraints": lambda e: e.task.constraints,
+}
+_TEXTS: Mapping[str, Callable[[Episode], str]] = {
+    "input": lambda e: e.task.input,
+    "output": lambda e: e.outcome.output,
+}
+
+
+def consolidated_id(members: Iterable[str]) -> str:
+    """The same for the same members, whoever merges them."""
+    digest = blake2b(digest_size=16)
+    for member in sorted(members):
+        digest.update(member.encode() + b"\0")
+    return CONSOLIDATED + digest.hexdigest()
+
+
+def outline(episode: Episode) -> Episode:
+    """An episode without its trace, which may be long: what went wrong on the way is kept as its failures."""
+    ended_badly = episode.outcome.status is OutcomeStatus.FAILURE
+    failures = tuple(dict.fromkeys(filter(None, failure_messages(episode))))
+    said = tuple(each for each in failures if not (ended_badly and each == episode.outcome.output))
+    return episode.model_copy(
+        update={
+            "execution": episode.execution.model_copy(update={"trace": (), "adaptations": ()}),
+            "reflection": episode.reflection.model_copy(update={"failures": said}),
+        }
+    )
+
+
+def medoid(vectors: NDArray[np.floating]) -> int:
+    """The row that is most like all others."""
+    rows = unit(vectors)
+    return int(np.argmax(rows @ rows.sum(axis=0)))
+
+
+def combined(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
+    """The mean of the rows, of length 1, in the precision that is stored."""
+    mean = unit(unit(vectors).mean(axis=0, keepdims=True))[0]
+    return np.asarray(mean.astype(np.float16), np.float32)
+
+
+def merged(
+    members: Sequence[Episode], vectors: NDArray[np.floating], model: str, settings: EpisodeConsolidationSettings
+) -> Episode:
+    """The episode that stands for `members` (outlines, in the order of time); a row of `vectors` for each.
+
+    It is found by the words of the most typical one, by the tools, strategies and tags of all, and by their vectors
+    combined. It is as old as its youngest member, so that it ages when all of them have.
+    """
+    typical = members[medoid(vectors)]
+    mean_duration = _mean(each.execution.duration_ms for each in members)
+    patterns = _of_most(members)
+    failures = _distinct((each.reflection.failures for each in members), settings.lessons)
+    insights = _distinct((each.reflection.insights for each in members), settings.lessons)
+    return Episode(
+        id=consolidated_id(each.id for each in members),
+        session=typical.session if len({each.session for each in members}) == 1 else None,
+        at=members[-1].at,
+        owner=typical.owner,
+        visibility=typical.visibility,
+        tainted=any(each.tainted for each in members),
+        task=typical.task,
+        execution=EpisodeExecution(plan=typical.execution.plan, duration_ms=mean_duration),
+        # Artifacts stay with the episode that made them: their blobs leave when it is purged.
+        outcome=typical.outcome.replace(artifacts=()),
+        reflection=EpisodeReflection(insights=insights, patterns=patterns, failures=failures),
+        metadata=EpisodeMetadata(
+            domain=typical.metadata.domain,
+            task_type=typical.metadata.task_type,
+            tools=_distinct((each.metadata.tools for each in members), LABELS),
+            strategies=_distinct((each.metadata.strategies for each in members), LABELS),
+            tags=_distinct((each.metadata.tags for each in members), LABELS),
+        ),
+        embeddings=EpisodeEmbeddings(model=model, whole=tuple(combined(vectors).tolist())),
+        consolidation=_consolidation(members, typical, mean_duration, patterns, settings),
+        lifecycle=_lifecycle(members),
+    )
+
+
+def _consolidation(
+    members: Sequence[Episode],
+    typical: Episode,
+    mean_duration: float | None,
+    patterns: tuple[str, ...],
+    settings: EpisodeConsolidationSettings,
+) -> Consolidation:
+    common = {name: _shared(members, typical, read) for name, read in _STRUCTURE.items()}
+    differences = ((each, _differences(each, typical, common, settings)) for each in members)
+    return Consolidation(
+        representative=typical.id,
+        members=tuple(each.id for each in members),
+        instances=len(members),
+        first_at=members[0].at,
+        last_at=members[-1].at,
+        common={name: items for name, items in common.items() if items},
+        variations=tuple(Variation(episode=each.id, differs=differs) for each, differs in differences if differs),
+        mean_duration_ms=mean_duration,
+        success_rate=sum(each.outcome.status is OutcomeStatus.SUCCESS for each in members) / len(members),
+        patterns=patterns,
+    )
+
+
+def _lifecycle(members: Sequence[Episode]) -> EpisodeLifecycle:
+    """Their use is its use."""
+    lives = [each.lifecycle for each in members]
+    return EpisodeLifecycle(
+        status=EpisodeStatus.MATURE,
+        access_count=sum(life.access_count for life in lives),
+        last_accessed_at=max((life.last_accessed_at for life in lives if life.last_accessed_at), default=None),
+    )
+
+
+def _shared(
+    members: Sequence[Episode], typical: Episode, read: Callable[[Episode], tuple[str, ...]]
+) -> tuple[str, ...]:
+    """What all have, in the order of the most typical one."""
+    everywhere = set(read(typical)).intersection(*(read(each) for each in members))
+    return tuple(dict.fromkeys(item for item in read(typical) if item in everywhere))
+
+
+def _differences(
+    member: Episode,
+    typical: Episode,
+    common: Mapping[str, tuple[str, ...]],
+    settings: EpisodeConsolidationSettings,
+) -> dict[str, Any]:
+    """What a member has beside what all have; of its texts the words that the most typical one has otherwise."""
+    differs: dict[str, Any] = {
+        name: own
+        for name, read in _STRUCTURE.items()
+        if (own := [each for each in read(member) if each not in common[name]])
+    }
+    for name, text in _TEXTS.items():
+        if changed := _changed_words(text(typical), text(member), settings.difference_characters):
+            differs[name] = changed
+    if member.execution.duration_ms is not None:
+        differs["duration_ms"] = member.execution.duration_ms
+    return differs
+
+
+def _changed_words(typical: str, own: str, most: int) -> dict[str, str]:
+    """From the first word that differs to the last; empty where the texts say the same."""
+    if typical == own:
+        return {}
+    before, after = typical.split(), own.split()
+    start = _agreeing(before, after)
+    end = _agreeing(before[start:][::-1], after[start:][::-1])
+    stated = " ".join(before[start : len(before) - end]), " ".join(after[start : len(after) - end])
+    return {"instead_of": stated[0][:most], "says": stated[1][:most]} if any(stated) else {}
+
+
+def _agreeing(one: Sequence[str], other: Sequence[str]) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
+def _of_most(members: Sequence[Episode]) -> tuple[str, ...]:
+    """Patterns that more than half of them show, the most frequent first."""
+    counted = Counter(chain.from_iterable(each.reflection.patterns for each in members))
+    return tuple(name for name, times in counted.most_common(LABELS) if 2 * times > len(members))
+
+
+def _distinct(found: Iterable[Iterable[str]], most: int) -> tuple[str, ...]:
+    return tuple(islice(dict.fromkeys(chain.from_iterable(found)), most))
+
+
+def _mean(durations: Iterable[float | None]) -> float | None:
+    known = [each for each in durations if each is not None]
+    return sum(known) / len(known) if known else None

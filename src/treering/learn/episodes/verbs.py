@@ -1,0 +1,161 @@
+"""What is done with one episode, or with all that are old enough."""
+
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import date, datetime
+
+from treering.core.episodes import Episode
+from treering.core.errors import BlobMissing, InvalidInput, NotFound, StoreError
+from treering.core.moments import moment_of
+from treering.core.scope import Scope
+from treering.core.settings import Settings
+from treering.learn.episodes.cache import Access, Accesses, EpisodeCache
+from treering.learn.episodes.lifecycle import age_episodes, purge_deleted
+from treering.learn.stages import StageRun, Work
+from treering.ports.clock import Clock, NewId
+from treering.ports.models import Models
+from treering.ports.store import Store
+
+
+@dataclass
+class _Counted:
+    """Progress for somebody who waits: only what was done is of interest."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def expect(self, total: int) -> None: ...
+
+    def advance(self, cursor: str | None, steps: int = 1, **counts: int) -> None:
+        self.counts.update(counts)
+
+
+@dataclass(frozen=True)
+class EpisodeCare:
+    """One project's episodes: fetched whole, counted, moved on, removed. Safe to share between threads."""
+
+    scope: Scope
+    store: Store
+    clock: Clock
+    new_id: NewId
+    settings: Settings
+    models: Models
+    cache: EpisodeCache
+    accesses: Accesses = field(default_factory=Accesses)
+
+    def get(self, id: str) -> Episode:
+        """All of an episode, also where most of it lies in the blob store. The access is counted."""
+        now = self.clock()
+        found = self._whole(id, now)
+        access, waiting = self.accesses.add(id, now)
+        if waiting >= self.settings.episodes.counted_together:
+            self.write_accesses()
+        return _accessed(found, access)
+
+    def touch(self, id: str) -> Episode:
+        """Count an access, at once; what is at hand of the episode is returned."""
+        now = self.clock()
+        with self.store.transaction(self.scope, now) as tx:
+            found = tx.episodes.get(id)
+            if found is None or found.deleted_at is not None:
+                raise self._missing(id)
+            moved = tx.episodes.set_lifecycle(id, _accessed(found, Access(1, now)).lifecycle)
+        self.cache.moved(self.scope, found.version, moved)
+        return moved
+
+    def artifact(self, id: str, name: str) -> bytes:
+        """What an episode produced, byte for byte."""
+        with self.store.reading(self.scope, self.clock()) as tx:
+            found = tx.episodes.get(id)
+        if found is None or found.deleted_at is not None:
+            raise self._missing(id)
+        for artifact in found.outcome.artifacts:
+            if artifact.name == name:
+                try:
+                    return self.store.blobs.get(self.scope, artifact.digest)
+                except BlobMissing as exc:
+                    raise BlobMissing(f"episode {id!r}, artifact {name!r}: {exc}") from exc
+        there = ", ".join(repr(artifact.name) for artifact in found.outcome.artifacts) or "none"
+        raise NotFound(f"episode {id!r} has no artifact {name!r}; it has {there}")
+
+    def archive_old(self, at: datetime | date | str | None = None, *, dry_run: bool = False) -> Mapping[str, int]:
+        """Move every episode on to the phase of its age, as if it were `at`; how many reached which is returned."""
+        return self._done(age_episodes, at, dry_run=dry_run)
+
+    def consolidate_similar(
+        self, at: datetime | date | str | None = None, *, dry_run: bool = False
+    ) -> Mapping[str, int]:
+        """Make one episode of several alike; what was done is counted."""
+        from treering.learn.episodes.consolidation import consolidate_episodes
+
+        return self._done(consolidate_episodes, at, dry_run=dry_run)
+
+    def dissolve(self, id: str) -> tuple[str, ...]:
+        """Take apart what stands for several episodes; their ids are returned."""
+        from treering.learn.episodes.consolidation import dissolve
+
+        return dissolve(self.scope, self.store, self.clock(), id, settings=self.settings.episodes)
+
+    def purge_deleted(self, retention_days: float | None = None) -> int:
+        """Remove for good what was forgotten longer ago than this; how many is returned."""
+        if retention_days is not None and not retention_days >= 0:
+            raise InvalidInput(f"retention_days is {retention_days}; give 0 or more")
+        episodes = self.settings.episodes
+        purged = purge_deleted(self.scope, self.store, self.clock(), episodes, retention_days=retention_days)
+        for id in purged:
+            self.cache.drop(id)
+        return len(purged)
+
+    def write_accesses(self) -> None:
+        """Write the accesses counted so far; a store that cannot be written now loses only counts."""
+        waiting = self.accesses.take()
+        if not waiting:
+            return
+        moved: list[tuple[int, Episode]] = []
+        with suppress(StoreError), self.store.transaction(self.scope, self.clock()) as tx:
+            for id, access in sorted(waiting.items()):
+                found = tx.episodes.get(id)
+                if found is not None and found.deleted_at is None:
+                    lifecycle = _accessed(found, access).lifecycle
+                    moved.append((found.version, tx.episodes.set_lifecycle(id, lifecycle)))
+        for before, episode in moved:
+            self.cache.moved(self.scope, before, episode)
+
+    def _done(self, work: Work, at: datetime | date | str | None, *, dry_run: bool) -> Mapping[str, int]:
+        progress = _Counted()
+        run = StageRun(
+            scope=self.scope,
+            store=self.store,
+            now=moment_of(at, self.clock()),
+            settings=self.settings,
+            models=self.models,
+            new_id=self.new_id,
+            progress=progress,
+            dry_run=dry_run,
+        )
+        work(run)
+        return {name: count for name, count in progress.counts.items() if count}
+
+    def _whole(self, id: str, now: datetime) -> Episode:
+        with self.store.reading(self.scope, now) as tx:
+            version = tx.episodes.version(id)
+            if version is None:
+                raise self._missing(id)
+            found = self.cache.get(self.scope, id, version)
+            if found is None:
+                found = tx.episodes.whole(id)
+                if found is None:
+                    raise self._missing(id)
+                self.cache.put(self.scope, found)
+            return found
+
+    def _missing(self, id: str) -> NotFound:
+        return NotFound(f"no episode {id!r} in project {self.scope.project!r}; `treering episodes` finds ids")
+
+
+def _accessed(episode: Episode, access: Access) -> Episode:
+    lifecycle = episode.lifecycle
+    last = max(access.last, lifecycle.last_accessed_at or access.last)
+    counted = lifecycle.replace(access_count=lifecycle.access_count + access.times, last_accessed_at=last)
+    return episode.replace(lifecycle=counted)

@@ -1,0 +1,5 @@
+"""Facts that people state in passing, read from their words without a model, in five languages."""
+
+from treering.learn.facts.reading import read_statements
+
+__all__ = ["read_statements"]

@@ -1,0 +1,193 @@
+"""How one language says facts, compiled from its data file.
+
+An entry under `say` is read `as` an attribute. Its expressions are regular expressions over folded text in which a
+space stands for any white space, `{value}` for what is said, `{subject}` for whom it is said of, `{over}` for what it
+is said instead of, and the name of another attribute for what is said along with it (`{role} at {works_at}`).
+
+- `match` is a whole clause. Whom it is said of is its `{subject}`, or `of`: "me", "we".
+- `noun` is what somebody has ("birthday"), `thing` what something has ("port"); their forms are in the tables of that
+  name, and `then` follows them.
+- `me`, `we` and `they` are verbs for each person, and `then` is what follows the verb; the pronouns are in `who`.
+- `value = "time"` takes the time that the clause names, "date" that time as it was said, "often" the words that
+  say how often it happens, "me" whoever speaks.
+- `needs = "time"`, "past", "future": only where the clause names such a time; "over": only where it denies something.
+- `proper = true`: only where the value has a capital or a digit.
+- `ended`, `type` and `coming` (a time without a year lies ahead) say what they say in a statement.
+
+`{name}` also stands for an entry of `words`.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.resources import files
+from typing import Any
+
+from treering.core.language.stems import stop_words
+from treering.core.statements import ATTRIBUTES
+from treering.core.time_words.lexicon import Lexicon, lexicon
+from treering.learn.facts.keys import keys_of
+from treering.learn.facts.letters import bare
+
+LANGUAGES = ("en", "fr", "it", "de", "es")
+PERSONS = ("me", "we", "they")
+
+_PLACE = re.compile(r"\{([a-z_]+)\}")
+_GROUPS = {
+    "subject": r"(?P<subject>\S(?:.{0,58}?\S)?)",
+    "value": r"(?P<value>\S(?:.*\S)?)",
+    "short": r"(?P<value>\S(?:.*?\S)?)",
+    "over": r"(?P<over>\S(?:.*?\S)?)",
+    "name": r"(?P<value>[^\s,]+(?: [^\s,]+){0,3}?)",
+    "path": r"(?P<value>(?:\w+://|[\w.~@-]*[/.\\])[^\s,;]*[\w/]|`[^`]+`)",
+    "number": r"(?P<value>\d[\d.]*)",
+}
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """One way to say `attribute`; `keys` are words of which a clause with it holds one."""
+
+    number: int
+    attribute: str
+    expression: str
+    keys: frozenset[str]
+    of: str = "they"
+    ended: bool = False
+    type: str | None = None
+    coming: bool = False
+    value: str = "said"
+    needs: str | None = None
+    proper: bool = False
+
+    @cached_property
+    def compiled(self) -> re.Pattern[str]:
+        return re.compile(self.expression)
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """What one language has to say; nothing is compiled before it is needed."""
+
+    language: str
+    data: Mapping[str, Any]
+
+    @cached_property
+    def words(self) -> Mapping[str, str]:
+        """Expressions by name, without accents."""
+        return {name: bare(written) for name, written in self.data["words"].items()}
+
+    @cached_property
+    def by_word(self) -> Mapping[str, tuple[Pattern, ...]]:
+        held: dict[str, list[Pattern]] = {}
+        for pattern in self._patterns():
+            for key in pattern.keys:
+                held.setdefault(key, []).append(pattern)
+        return {word: tuple(patterns) for word, patterns in held.items()}
+
+    @cached_property
+    def times(self) -> Lexicon:
+        """The language's time words, after those for what is to come, which a query has no use for."""
+        known = lexicon(self.language).data
+        return Lexicon({**known, "read": [*self.data.get("when", ()), *known["read"]]})
+
+    @cached_property
+    def _expressions(self) -> dict[tuple[str, str], re.Pattern[str]]:
+        return {}
+
+    def expression(self, name: str, around: str = "{}") -> re.Pattern[str]:
+        """The entry `name` of `words`, compiled once; `around` says where it stands."""
+        known = self._expressions.get((name, around))
+        if known is None:
+            known = re.compile(around.replace("{}", f"(?:{self.expand(self.words[name])})"))
+            self._expressions[name, around] = known
+        return known
+
+    @cached_property
+    def _keys_by_name(self) -> dict[str, frozenset[str]]:
+        return {}
+
+    def may_hold(self, name: str, words: Set[str]) -> bool:
+        """Whether a text of these words may hold what the entry `name` of `words` says."""
+        keys = self._keys_by_name.get(name)
+        if keys is None:
+            keys = self._keys_by_name[name] = keys_of(self._spread(self.words[name]), frozenset())
+        return not keys or not words.isdisjoint(keys)
+
+    def is_one(self, name: str, text: str) -> bool:
+        """Whether all of `text` is an entry `name` of `words`."""
+        return self.expression(name).fullmatch(text) is not None
+
+    @cached_property
+    def listed(self) -> Mapping[str, frozenset[str]]:
+        """Plain words by the name of their list."""
+        return {name: frozenset(bare(words).split()) for name, words in self.data["lists"].items()}
+
+    def expand(self, template: str) -> str:
+        def group(found: re.Match[str]) -> str:
+            name = found[1]
+            if name in _GROUPS:
+                return _GROUPS[name]
+            if name in self.words:
+                return f"(?:{self.expand(self.words[name])})"
+            if name in ATTRIBUTES:
+                return rf"(?P<{name}>\S(?:.*?\S)?)"
+            raise ValueError(f"{self.language}.toml: {{{name}}} is neither a word nor an attribute")
+
+        return _PLACE.sub(group, bare(template)).replace(" ?", r"\s*").replace(" ", r"\s+")
+
+    def _patterns(self) -> Iterator[Pattern]:
+        number = 0
+        for entry in self.data["say"]:
+            for of, template, telling in self._templates(entry):
+                number += 1
+                yield Pattern(
+                    number,
+                    entry["as"],
+                    rf"{self.expand(template)}\s*\Z",
+                    self._keys(telling),
+                    of=of,
+                    ended=entry.get("ended", False),
+                    type=entry.get("type"),
+                    coming=entry.get("coming", False),
+                    value=entry.get("value", "said"),
+                    needs=entry.get("needs"),
+                    proper=entry.get("proper", False),
+                )
+
+    def _templates(self, entry: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+        """Each with whom it is said of, and the part that tells it."""
+        whole = entry.get("match", ())
+        for template in [whole] if isinstance(whole, str) else whole:
+            yield entry.get("of", "they"), template, entry.get("key", template)
+        then = entry.get("then", "{value}")
+        then = f" {then}" if then and not then.startswith("(?: ") else then
+        for kind in ("noun", "thing"):
+            for form in self.data[kind] if kind in entry else ():
+                template = form["match"].replace("{noun}", f"(?:{entry[kind]})")
+                yield form["of"], template + then, entry.get("key", entry[kind])
+        for person in PERSONS:
+            if person in entry:
+                verbs = entry[person]
+                yield person, f"{self.data['who'][person]}(?:{verbs})(?!\\w){then}", entry.get("key", verbs)
+
+    def _spread(self, template: str) -> str:
+        """With the entries of `words` in their places."""
+        return _PLACE.sub(
+            lambda found: f"(?:{self._spread(self.words[found[1]])})" if found[1] in self.words else found[0],
+            bare(template),
+        )
+
+    def _keys(self, telling: str) -> frozenset[str]:
+        keys = keys_of(self._spread(telling), stop_words(self.language))
+        if not keys:
+            raise ValueError(f"{self.language}.toml: {telling!r} needs no word; give one as `key`")
+        return keys
+
+
+@cache
+def grammar(language: str) -> Grammar:
+    """The grammar of a language, read once."""
+    return Grammar(language, tomllib.loads((files(__package__) / f"{language}.toml").read_text("utf-8")))

@@ -1,0 +1,256 @@
+"""Reads what a turn says to be so."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import product
+
+from treering.core.language.stems import known, language_of, stop_words
+from treering.core.statements import PROJECT, SPEAKER, Statement, same_name
+from treering.core.values import LABEL_BYTES
+from treering.learn.facts.clauses import Clause, Part, SentenceWords, words_in
+from treering.learn.facts.grammar import LANGUAGES, Grammar, grammar
+from treering.learn.facts.letters import lowered
+from treering.learn.facts.matching import PEOPLE, Fact, Matcher, Reading
+from treering.learn.facts.sentences import Sentence, sentences
+from treering.learn.facts.subjects import Kind, Talk
+from treering.learn.facts.times import When
+from treering.learn.facts.values import is_proper
+from treering.learn.facts.wording import worded
+
+# What comes after is pasted.
+LONGEST = 20_000
+CONFIDENCE = {"user": 0.7, "assistant": 0.5}
+TYPES = {
+    "prefers": "preference",
+    "likes": "preference",
+    "dislikes": "preference",
+    "rule": "preference",
+    "decided": "decision",
+}
+# What an assistant says of itself and of its plans is not about the project.
+_ASSISTANT_SAYS = frozenset(
+    {
+        "uses",
+        "version",
+        "written_in",
+        "runs_on",
+        "deployed_to",
+        "located_at",
+        "port",
+        "owned_by",
+        "depends_on",
+        "deadline",
+        "scheduled",
+        "named",
+        "default",
+        "status",
+        "has",
+    }
+)
+_NAME_WORDS = 2
+# Of these, one more may follow without its verb: "I'm Ada, an engineer".
+_LISTED = frozenset({"name", "uses", "speaks", "depends_on", "written_in"})
+_PROPER = re.compile(r"[A-ZÀ-ÖØ-Þ][\w.+#-]*(?:\s+[A-ZÀ-ÖØ-Þ\d][\w.+#-]*){0,3}")
+_STORABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\u2028\u2029]")
+
+
+def read_statements(
+    text: str, *, at: datetime, speaker: str | None = None, role: str = "user", language: str | None = None
+) -> tuple[Statement, ...]:
+    """What `text`, said `at` that moment, states as a fact, in the order it was said.
+
+    Questions, requests, suppositions, code and other people's words state nothing. Where whoever speaks is not named,
+    they are `SPEAKER`. Times are read in the zone of `at`. A tool or the system states nothing, an assistant only what
+    it found in the project. Reads English, French, Italian, German and Spanish; without `language`, it is guessed.
+    """
+    if role not in CONFIDENCE:
+        return ()
+    text = _STORABLE.sub(" ", text[:LONGEST])
+    local = at if at.tzinfo else at.replace(tzinfo=UTC)
+    said = [each for each in sentences(text) if not each.asks]
+    for code in _languages(said, language):
+        turn = _Turn(grammar(code), local, speaker, role, capitals=text != text.lower())
+        if found := turn.statements(said):
+            return found
+    return ()
+
+
+def _languages(said: list[Sentence], language: str | None) -> tuple[str, ...]:
+    """The one it is in; where that can't be told, those that fit its words best."""
+    text = " ".join(each.text for each in said)
+    code = known(language) if language else language_of(text)
+    if not code:
+        words = set(words_in(lowered(text)))
+        fitting = {each: len(words & stop_words(each)) for each in LANGUAGES}
+        return tuple(each for each in LANGUAGES if fitting[each] == max(fitting.values()))
+    return (code,) if code in LANGUAGES else ()
+
+
+class _Turn:
+    """One turn of a conversation, read from its first sentence to its last."""
+
+    def __init__(self, rules: Grammar, at: datetime, speaker: str | None, role: str, *, capitals: bool) -> None:
+        self._rules = rules
+        self._at = at
+        self._speaker = speaker
+        self._role = role
+        self._talk = Talk(speaker or SPEAKER, known=speaker is not None, capitals=capitals)
+        self._matcher = Matcher(rules, self._talk, at, capitals)
+
+    def statements(self, said: list[Sentence]) -> tuple[Statement, ...]:
+        """What the sentences state; nothing at all where one of them says that it was a joke."""
+        read = [SentenceWords(each.text, self._rules, self._at) for each in said]
+        if any(map(self._is_in_jest, read)):
+            return ()
+        found: dict[tuple[str, str, str], Statement] = {}
+        for words in read:
+            for fact in self._facts(words):
+                key = (same_name(fact.subject.name), fact.attribute, same_name(fact.value))
+                if key not in found:
+                    found[key] = self._statement(fact, words.said)
+        return tuple(found.values())
+
+    def _is_in_jest(self, words: SentenceWords) -> bool:
+        if not self._rules.may_hold("jest", words.words):
+            return False
+        return self._rules.expression("jest", r"(?<!\w){}(?!\w)").search(words.low) is not None
+
+    def _facts(self, words: SentenceWords) -> Iterator[Fact]:
+        if words.words.isdisjoint(self._rules.by_word):
+            return
+        if self._rules.expression("unreal", r"\W*{}(?!\w)").match(words.low):
+            return
+        words.read_times()
+        for reading in self._readings(words):
+            self._note(reading)
+            for fact in reading.facts:
+                if self._may_say(fact):
+                    yield from (Fact(self._talk.myself, attribute, name) for attribute, name in fact.subject.also)
+                    yield fact
+
+    def _may_say(self, fact: Fact) -> bool:
+        if self._role != "assistant":
+            return True
+        return fact.attribute in _ASSISTANT_SAYS and fact.subject.kind in (Kind.THING, Kind.NAME)
+
+    def _readings(self, words: SentenceWords) -> Iterator[Reading]:
+        """Each clause that says something. One that does not by itself goes on with the one before it."""
+        held: Part | None = None
+        reading: Reading | None = None
+        doubted = False
+        for part in words.parts():
+            self._note(reading)
+            clause = words.clause(part)
+            doubted = doubted and not part.hard
+            alone = None if part.dependent or doubted else self._alone(clause, reading if not part.hard else None)
+            if alone is not None or held is None or part.hard:
+                if reading is not None:
+                    yield reading
+                held, reading = part, alone or (None if part.dependent else self._kin(clause))
+                # "According to Paul, …" doubts what follows.
+                doubted = reading is None and self._matcher.doubts(clause)
+                continue
+            whole = Part(held.start, part.end, held.hard)
+            together = self._matcher.read(words.clause(whole))
+            if together is None and reading is not None:
+                if part.lists and (after := self._left_out(clause, reading)):
+                    yield reading
+                    held, reading = part, after
+                    continue
+                if not self._matcher.doubts(clause):
+                    continue
+            held, reading = whole, together
+        if reading is not None:
+            yield reading
+
+    def _note(self, reading: Reading | None) -> None:
+        for fact in reading.facts if reading else ():
+            self._talk.noted(fact.subject)
+            if fact.attribute in PEOPLE:
+                self._talk.person = fact.value
+
+    def _alone(self, clause: Clause, before: Reading | None) -> Reading | None:
+        if found := self._matcher.read(clause):
+            return found
+        # A verb, which is all that may follow a subject, has no capital.
+        return self._behind(clause, before.subject) if before and clause.said[:1].islower() else None
+
+    def _behind(self, clause: Clause, words: str) -> Reading | None:
+        return self._matcher.read(clause.behind(words)) if words and clause.low else None
+
+    def _left_out(self, clause: Clause, before: Reading) -> Reading | None:
+        """What `clause` says with the verb of the reading before it: "the docs are in a/, the images in b/"."""
+        if before.pattern is None or not clause.low:
+            return None
+        words, verb = clause.said.split(), before.between.split()
+        for place, length in product(range(1, min(len(words), 5)), range(1, min(len(verb), 3) + 1)):
+            said = " ".join([*words[:place], *verb[:length], *words[place:]])
+            whole = Clause(said, lowered(said), clause.times, clause.often)
+            if found := self._matcher.read(whole, before.pattern):
+                return found
+        listed = before.pattern.attribute in _LISTED and (len(words) <= _NAME_WORDS or is_proper(clause.said))
+        begins = lowered(words[0]).partition("'")[0] not in self._rules.listed["no_subject"]
+        return self._behind(clause, before.verb) if listed and begins else None
+
+    def _kin(self, clause: Clause) -> Reading | None:
+        """Naming somebody as one's own says so much already."""
+        subject = self._talk.kin(clause.said, self._rules)
+        if subject is None or not subject.also or self._matcher.doubts(clause):
+            return None
+        facts = tuple(Fact(self._talk.myself, attribute, name) for attribute, name in subject.also)
+        return Reading(facts, subject.name)
+
+    def _statement(self, fact: Fact, quote: str) -> Statement:
+        since, until = _validity(fact)
+        subject, value = fact.subject.name, fact.value
+        return Statement(
+            subject=subject,
+            attribute=fact.attribute,
+            value=value,
+            text=worded(
+                self._rules,
+                subject,
+                fact.attribute,
+                value,
+                over=fact.over,
+                ended=fact.ended,
+                since=since.day if since and not since.vague else None,
+                until=until.day if until else None,
+            ),
+            type=fact.type or TYPES.get(fact.attribute, "fact"),
+            over=fact.over,
+            ended=fact.ended,
+            valid_from=since.since if since and not fact.ended else None,
+            valid_until=_end(fact, since, until),
+            speaker=_label(self._speaker),
+            quote=quote,
+            language=self._rules.language,
+            confidence=CONFIDENCE[self._role],
+            entities=_entities(fact),
+        )
+
+
+def _validity(fact: Fact) -> tuple[When | None, When | None]:
+    """From when and until when it holds, as far as it was said."""
+    ends = [each for each in fact.times if each.bound in ("until", "before")]
+    starts = [each for each in fact.times if each.bound not in ("until", "before")]
+    return next(iter(starts), None), next(iter(ends), None)
+
+
+def _end(fact: Fact, since: When | None, until: When | None) -> datetime | None:
+    if fact.ended:
+        return since.since if since else None
+    return until.until if until else None
+
+
+def _label(speaker: str | None) -> str | None:
+    return speaker if speaker and speaker.isprintable() and len(speaker.encode()) <= LABEL_BYTES else None
+
+
+def _entities(fact: Fact) -> tuple[str, ...]:
+    """The names in subject and values, as far as capitals show them."""
+    named = [] if fact.subject.name in (SPEAKER, PROJECT) else [fact.subject.name]
+    for value in (fact.value, *fact.over):
+        named += _PROPER.findall(value)
+    return tuple(dict.fromkeys(name for name in named if _label(name)))

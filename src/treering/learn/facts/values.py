@@ -1,0 +1,126 @@
+"""What is said of a subject: trimmed to what counts, and refused where it can't be meant."""
+
+import re
+
+from treering.learn.facts.grammar import Grammar
+from treering.learn.facts.letters import lowered
+
+_MOST_WORDS = {"rule": 24, "decided": 18, "plans": 14, "did": 14, "prefers": 14, "likes": 8, "dislikes": 8}
+_WORDS = 7
+_LIST_WORDS = 4
+_BEFORE = " ,:;!`'\"“”«»„’*\t"
+_EDGES = f".{_BEFORE}"
+# What a value of these must look like; the others are told by their words.
+_SHAPES = {
+    "port": re.compile(r"\d{2,5}\Z"),
+    "email": re.compile(r"[^\s@]+@[^\s@]+\.\w+\Z"),
+    "phone": re.compile(r"\+?[\d(][\d\s()/.-]{5,20}\Z"),
+    "age": re.compile(r"(?:\d{1,3}|[^\W\d_]{2,15})(?: \w+)?\Z"),
+    "version": re.compile(r"(?=\S*\d)v?[\w.+-]{1,20}\Z"),
+    "name": re.compile(r"[A-ZÀ-ÖØ-Þ][\w'’.-]*(?: (?:[A-ZÀ-ÖØ-Þ][\w'’.-]*|de|di|da|von|van|del|la)){0,3}\Z"),
+    "located_at": re.compile(r"(?!\S*@)\S*[/.\\:]\S*\w/?\Z|[A-ZÀ-ÖØ-Þ][\w.-]*(?: [\w.-]+){0,2}\Z"),
+}
+# Names of people, places and companies begin with a capital.
+_NAMED = frozenset(
+    {"name", "lives_in", "from", "works_at", "reports_to", "partner", "written_in", "runs_on", "deployed_to"}
+)
+_SENTENCES = frozenset({"rule", "decided", "plans", "did"})
+_DATED = frozenset({"plans", "did"})
+_WITH_COMMAS = frozenset({"rule", "decided"})
+# There is one, and an "and" begins something else.
+_SINGLE = frozenset(
+    {"lives_in", "works_at", "from", "runs_on", "deployed_to", "located_at", "named", "port", "version"}
+)
+# What follows a preposition is not part of these.
+_HEADS = frozenset(
+    {"uses", "named", "written_in", "deployed_to", "works_at", "runs_on", "depends_on", "allergic_to", "role"}
+)
+_LISTS = frozenset(
+    {"uses", "speaks", "allergic_to", "likes", "dislikes", "depends_on", "written_in", "pet", "owns", "studies"}
+)
+# An "and" comes last in a list: what follows a comma behind it is something else.
+_COMMA_LAST = re.compile(r"&[^&]*,\s+[^&]*$")
+_CAPITAL_LETTER = re.compile(r"[A-ZÀ-ÖØ-Þ]")
+_CAPITAL = re.compile(r"[A-ZÀ-ÖØ-Þ]|\d")
+
+
+def values_of(attribute: str, said: str, rules: Grammar, *, capitals: bool = True) -> list[str]:
+    """The values in `said`, in their order: several where they are listed; none where they can't be meant.
+
+    Without `capitals`, whoever wrote it never uses any.
+    """
+    parts = _listed(said, rules) if attribute in _LISTS else [said]
+    if len(parts) == 1 and ", " in said.strip(_EDGES) and attribute not in _WITH_COMMAS:
+        return []
+    cleaned = [cleaned_value(part, rules, attribute) for part in parts]
+    sound = [value for value in cleaned if _is_sound(attribute, value, rules, capitals)]
+    return sound if len(sound) == len(parts) else []
+
+
+def cleaned_value(said: str, rules: Grammar, attribute: str = "") -> str:
+    """Without quotes, articles in front and words that only close a sentence."""
+    value = " ".join(said.split()).rstrip(_EDGES).lstrip(_BEFORE)
+    if attribute in _SENTENCES:
+        ends = rules.expression("polite", r"[\s,]+{}\Z").search(lowered(value))
+        if ends is None and attribute in _DATED:
+            # What stood before a time that was taken out.
+            ends = rules.expression("before_time", r"\s+{}\Z").search(lowered(value))
+        return value[: ends.start()] if ends else value
+    if tail := rules.expression("tails", r"[\s,]+{}\Z").search(lowered(value)):
+        value = value[: tail.start()].strip(_EDGES)
+    article = rules.expression("articles", r"{}\s*").match(lowered(value))
+    value = value[article.end() :].strip(_EDGES) if article and article.end() < len(value) else value
+    head = _head(value, rules) if attribute in _HEADS else value
+    return head if attribute not in _NAMED or is_proper(head) else value
+
+
+def denied_value(said: str, rules: Grammar) -> str:
+    """What something is said instead of; it ends with the first thing that is no part of a name."""
+    return _head(cleaned_value(said.partition(",")[0], rules), rules)
+
+
+def _head(value: str, rules: Grammar) -> str:
+    """What stands before "for …", "in …", where that is a name."""
+    end = rules.expression("value_end", r"\s{}(?!\w)").search(lowered(value))
+    return value[: end.start()] if end and end.start() else value
+
+
+def is_proper(said: str) -> bool:
+    """Whether it has what a name has: a capital or a digit."""
+    return _CAPITAL.search(said) is not None
+
+
+def _listed(said: str, rules: Grammar) -> list[str]:
+    """The items of a list of names, or the whole."""
+    items = rules.expression("listing", r"\s*,\s*{}\s+|\s+{}\s+|\s*,\s+").split(said)
+    items = [item for item in items if item.strip(_EDGES)]
+    short = all(len(item.split()) <= _LIST_WORDS for item in items)
+    # Without an "and", what follows a comma is as often something else.
+    if _COMMA_LAST.search(rules.expression("listing", r"\s{}\s").sub("&", said)):
+        return [said]
+    sure = rules.expression("listing", r"\s{}\s").search(lowered(said)) or all(map(is_proper, items))
+    return items if short and sure else [said]
+
+
+def _is_sound(attribute: str, value: str, rules: Grammar, capitals: bool) -> bool:
+    words = lowered(value).split()
+    if not words or len(words) > _MOST_WORDS.get(attribute, _WORDS):
+        return False
+    if attribute not in _SENTENCES and words[0].strip(_EDGES).partition("'")[0] in rules.listed["no_value"]:
+        return False
+    if attribute in _SINGLE and rules.expression("listing", r"\s{}\s").search(lowered(value)):
+        return False
+    shape = _SHAPES.get(attribute)
+    if shape is not None:
+        return shape.match(value) is not None
+    return _is_name(attribute, value, capitals) and (
+        attribute != "role" or rules.expression("jobs", r"(?<!\w){}(?!\w)").search(lowered(value)) is not None
+    )
+
+
+def _is_name(attribute: str, value: str, capitals: bool) -> bool:
+    """Whether it can be a name, where that is what it has to be."""
+    if attribute in _NAMED:
+        return not capitals or _CAPITAL_LETTER.search(value) is not None
+    # "It is called twice" names nothing.
+    return attribute != "named" or len(value.split()) == 1 or is_proper(value)

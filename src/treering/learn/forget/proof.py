@@ -1,0 +1,155 @@
+"""Shows that what was removed for good is gone: its words are looked for in everything that is stored."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from treering.core.errors import BlobMissing, Unreadable
+from treering.core.history import Revision
+from treering.core.queries import RevisionFilter
+from treering.core.records import Knowledge
+from treering.core.scope import Scope
+from treering.core.settings import ForgettingSettings, Settings
+from treering.learn.teach import Teaching
+from treering.ports.clock import Clock
+from treering.ports.store import Store, Transaction
+
+# What holds a record's own words; the rest are names that others carry too.
+_TEXTS = frozenset({"content", "text", "citation"})
+_NESTED = frozenset({"payload", "metadata", "task", "outcome", "execution", "reflection"})
+# Shorter pieces stand in any file of some size by chance.
+_SHORTEST = 8
+_SOURCES = ("knowledge", "turns", "episodes", "events", "patterns", "entities")
+_MOST = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Remains:
+    """Where some of the removed words still stand, and what that means."""
+
+    place: str
+    record: str
+    piece: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What a search for the removed words came to; `files` are tables on a server."""
+
+    files: int
+    size: int
+    pieces: int
+    remains: tuple[Remains, ...]
+
+    @property
+    def clean(self) -> bool:
+        return not self.remains
+
+    def __str__(self) -> str:
+        if not self.pieces:
+            return "not searched: too little was said to know a copy by"
+        searched = f"searched {self.files:,} files, {self.size:,} bytes"
+        if self.clean:
+            return f"{searched}: no trace"
+        held = "; ".join(dict.fromkeys(f"{each.place} {each.record}".strip() for each in self.remains))
+        return f"{searched}: still in {held}"
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """A record that was removed for good. It knows the words to look for, until it is let go."""
+
+    id: str
+    prove: Callable[[], Proof]
+    """Look for the words now: reads everything that is stored, a second for each gigabyte or so."""
+
+
+def forget_for_good(
+    scope: Scope,
+    teaching: Teaching,
+    clock: Clock,
+    id: str,
+    *,
+    sweep: Callable[[Scope, float], object],
+    settings: Settings,
+) -> Forgotten:
+    """Remove a record with every copy of it; the words to look for are read before."""
+    store = teaching.store
+    pieces = pieces_of(words_of(scope, store, clock(), id), settings.forgetting)
+    teaching.purge(scope, clock(), id)
+    sweep(scope, settings.store.busy_seconds)
+    store.forget_traces()
+    return Forgotten(id, lambda: prove(scope, store, clock(), pieces))
+
+
+def words_of(scope: Scope, store: Store, now: datetime, id: str) -> tuple[str, ...]:
+    """Every text that belongs to a record alone, also from its earlier states; nothing where it cannot be read."""
+    with store.reading(scope, now) as tx:
+        try:
+            texts = list(_texts(tx, id))
+        except (BlobMissing, Unreadable):
+            texts = []
+    return tuple(dict.fromkeys(text for text in texts if text.strip()))
+
+
+def pieces_of(texts: Iterable[str], settings: ForgettingSettings) -> tuple[str, ...]:
+    """Pieces by which a copy would be known: short texts whole, of longer ones some from all over."""
+    each, length = [text.strip() for text in texts if text.strip()], settings.proof_characters
+    chosen: dict[str, None] = {}
+    for text in sorted(each, key=len, reverse=True):
+        last = max(0, len(text) - length)
+        places = [*range(0, last, length), last]
+        step = max(1, len(places) * len(each) // settings.proof_pieces)
+        chosen |= dict.fromkeys(text[place : place + length] for place in places[::step])
+    return tuple(piece for piece in chosen if len(piece.strip()) >= _SHORTEST)[: settings.proof_pieces]
+
+
+def prove(scope: Scope, store: Store, now: datetime, pieces: Sequence[str]) -> Proof:
+    """Look for the pieces; what still holds one is named with what it is."""
+    traces = store.raw_traces(scope, now, pieces)
+    found = (Remains(each.place, each.record, each.needle, _meaning(each.place, each.record)) for each in traces.found)
+    return Proof(traces.files, traces.size, len(pieces), tuple(found))
+
+
+def _meaning(place: str, record: str) -> str:
+    table = place.partition(".")[0]
+    if not record:
+        return "a copy that should not be: run `treering doctor --repair`, then look again"
+    if table in _SOURCES:
+        return "another record that says the same words; forget it too if it must go"
+    if table == "revisions":
+        return "an earlier state of another record that said the same words; it leaves with that record"
+    if table == "sessions":
+        return "a session that holds the same words from another source"
+    if table == "audit":
+        return "a note that somebody wrote; the audit log is never rewritten"
+    return "a row that holds the same words"
+
+
+def _texts(tx: Transaction, id: str) -> Iterator[str]:
+    records: tuple[Any, ...] = (tx.knowledge.get(id), tx.turns.get(id), tx.episodes.whole(id))
+    for record in filter(None, records):
+        fields = json.loads(record.to_json())
+        yield from (fields[name] for name in _TEXTS & fields.keys() if fields[name])
+        yield from _prose([fields[name] for name in _NESTED & fields.keys()])
+    revisions = tx.revisions.find(RevisionFilter.make(subjects=(id,)), limit=_MOST).items
+    for before in map(_before, revisions):
+        if before is not None:
+            yield before.content
+
+
+def _before(revision: Revision) -> Knowledge | None:
+    return Knowledge.from_json(revision.before) if revision.kind == "knowledge" and revision.before else None
+
+
+def _prose(value: Any) -> Iterator[str]:
+    """The texts inside a value; a single word may be a choice, an id or a date."""
+    if isinstance(value, str):
+        if len(value.split()) > 1:
+            yield value
+    elif isinstance(value, Mapping | list):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            yield from _prose(each)

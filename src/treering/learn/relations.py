@@ -1,0 +1,60 @@
+"""Records that stand by each other: a change of confidence in one is felt in those it is related to."""
+
+from collections.abc import Mapping
+
+from treering.core.confidence import spread
+from treering.core.history import Action
+from treering.core.queries import KnowledgeFilter, Order
+from treering.core.records import Knowledge
+from treering.core.settings import RelationSettings
+from treering.ports.store import Transaction
+
+RELATED = "related"
+"""Why a record changed, as the audit log has it."""
+
+
+def reachable(tx: Transaction, id: str, settings: RelationSettings) -> Mapping[str, Knowledge]:
+    """The record and all that a change of it may reach, the nearest first; at most as many as the settings say."""
+    found: dict[str, Knowledge] = {}
+    border: tuple[str, ...] = (id,)
+    for _ in range(settings.depth + 1):
+        near = tx.knowledge.get_many(border)
+        room = settings.most + 1 - len(found)
+        found |= {each: near[each] for each in border[:room] if each in near}
+        ahead = [relation.record for each in near.values() for relation in each.relations if relation.record]
+        border = tuple(dict.fromkeys(next for next in (*ahead, *_pointing(tx, border)) if next not in found))
+        if not border or len(found) > settings.most:
+            break
+        border = border[: settings.most]
+    return found
+
+
+def propagate(
+    tx: Transaction,
+    id: str,
+    change: float,
+    settings: RelationSettings,
+    *,
+    among: Mapping[str, Knowledge] | None = None,
+) -> tuple[Knowledge, ...]:
+    """Pass a change of confidence on; the records that changed with it are returned.
+
+    They change in this transaction, so one undo of any of them takes back all. Whoever claimed what is `reachable`
+    gives it as `among`; records outside it are left alone.
+    """
+    if abs(change) <= settings.least:
+        return ()
+    near = reachable(tx, id, settings) if among is None else tx.knowledge.get_many(among)
+    reached = spread(id, change, near, settings)
+    return tuple(
+        tx.knowledge.update(
+            near[target].replace(confidence=confidence), Action.UPDATE, {"reason": RELATED, "to": origin}
+        )
+        for target, (confidence, origin) in sorted(reached.items())
+    )
+
+
+def _pointing(tx: Transaction, ids: tuple[str, ...]) -> tuple[str, ...]:
+    """Records that are related to one of these, by their own word."""
+    related = KnowledgeFilter(related_to=ids, deprecated=False)
+    return tuple(each.id for each in tx.knowledge.find(related, order=Order(by="created_at"), limit=200).items)

@@ -1,0 +1,58 @@
+"""Puts stages into the queue: one job and one run for each moment of the schedule, whoever looks, and however many."""
+
+from collections.abc import Sequence
+from datetime import datetime, tzinfo
+
+from treering.core.jobs import Job
+from treering.core.runs import Run, RunState
+from treering.core.scope import Scope
+from treering.learn.upkeep.schedule import Due, Stage, due_stages, runs_of
+from treering.ports.clock import NewId
+from treering.ports.store import Store, Transaction
+
+MAINTAIN = "maintain"
+"""The kind of job that runs a stage; its key is the stage's name."""
+_SCHEDULE = "schedule of maintenance"
+
+
+def queue_due(
+    scope: Scope, store: Store, now: datetime, *, stages: Sequence[Stage], zone: tzinfo | None, new_id: NewId
+) -> tuple[Due, ...]:
+    """Queue every stage whose last moment was missed; those are returned. Nobody writes where nothing is due."""
+    with store.reading(scope, now) as tx:
+        if not due_stages(tx, stages, zone):
+            return ()
+    with store.transaction(scope, now) as tx:
+        tx.claim(_SCHEDULE)
+        return tuple(due for due in due_stages(tx, stages, zone) if _queued(tx, due.stage, due.slot, new_id))
+
+
+def queue_now(scope: Scope, store: Store, now: datetime, *, stage: str, new_id: NewId) -> None:
+    """Queue a stage that somebody asks for. A run that did not end goes on; one that waits already is left alone."""
+    with store.transaction(scope, now) as tx:
+        tx.claim(_SCHEDULE)
+        _queued(tx, stage, None, new_id)
+
+
+def _queued(tx: Transaction, stage: str, slot: datetime | None, new_id: NewId) -> bool:
+    run = _run_for(tx, stage, slot, new_id)
+    job = Job(
+        id=new_id(),
+        kind=MAINTAIN,
+        key=stage,
+        payload={"stage": stage, "run": run.id},
+        run_at=tx.now,
+        created_at=tx.now,
+    )
+    if not tx.jobs.enqueue(job):
+        return False
+    tx.runs.put_many([run])
+    return True
+
+
+def _run_for(tx: Transaction, stage: str, slot: datetime | None, new_id: NewId) -> Run:
+    """A new run; where somebody asks, the last one if it did not end, as far as it came."""
+    latest = runs_of(tx, stage, limit=1)
+    if slot is None and latest and latest[0].state is not RunState.DONE:
+        return latest[0]
+    return Run(id=new_id(), stage=stage, slot=slot, started_at=tx.now, updated_at=tx.now, attempts=0)

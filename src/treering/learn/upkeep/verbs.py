@@ -1,0 +1,138 @@
+"""What people and programs ask of maintenance: run it, what is due, what was done, how the memory is."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from functools import partial
+from typing import Generic, TypeVar
+
+from treering.core.errors import Conflict
+from treering.core.queries import Order, RunFilter
+from treering.core.runs import Run, RunState
+from treering.core.scope import Scope
+from treering.learn.jobs import Worker
+from treering.learn.upkeep.queueing import MAINTAIN, queue_due, queue_now
+from treering.learn.upkeep.running import Maintenance, Tell, nobody
+from treering.learn.upkeep.schedule import Due, due_stages, next_slot, runs_of
+from treering.ports.store import Check, Transaction
+
+R = TypeVar("R")
+_BY_HAND = "`treering maintain` does it now, `treering work` when it is due"
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A stage: its schedule, when it is to run next, whether it is overdue, and how it went last."""
+
+    stage: str
+    cron: str
+    next: datetime | None
+    overdue: bool
+    last: Run | None
+
+
+@dataclass(frozen=True, slots=True)
+class Upkeep(Generic[R]):
+    """Maintenance of one project."""
+
+    scope: Scope
+    maintenance: Maintenance
+    zone: tzinfo | None
+    worker: Worker
+    make_report: Callable[[Scope, datetime], R]
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """Their names, in the order of the night."""
+        return tuple(stage.name for stage in self.maintenance.stages)
+
+    def run(self, stage: str | None = None, *, dry_run: bool = False, on_progress: Tell = nobody) -> tuple[Run, ...]:
+        """Run one stage now, or all of them in their order; how each ended is returned.
+
+        A run that did not end goes on where it stopped. A stage that fails says so in its run and is tried again by
+        the next worker; the others go on. `dry_run` counts what would be done, and writes nothing.
+        """
+        names = self.stages if stage is None else (self.maintenance.stage(stage).name,)
+        if dry_run:
+            return tuple(self.maintenance.rehearse(self.scope, name, on_progress) for name in names)
+        return tuple(self._run(name, on_progress, alone=stage is not None) for name in names)
+
+    def queue_due(self) -> tuple[Due, ...]:
+        """Put what is due into the queue, where a worker finds it; what was put there is returned."""
+        given = self.maintenance
+        return queue_due(
+            self.scope, given.store, given.clock(), stages=given.stages, zone=self.zone, new_id=given.new_id
+        )
+
+    def work(
+        self, *, once: bool = False, every: float | None = None, tell: Callable[[int], object] = lambda _done: None
+    ) -> None:
+        """Do what is queued and what the schedule says until `stop`, or `once`: until nothing is due.
+
+        The schedule is looked at every `every` seconds; `tell` hears how many jobs were done each time.
+        """
+        look = every or self.maintenance.settings.upkeep.look_seconds
+        self.worker.run_forever(self.scope, self.queue_due, every=look, idle=0 if once else None, tell=tell)
+
+    def stop(self) -> None:
+        """Let every worker of this memory give back what it is at. It works no more until it is opened again."""
+        self.maintenance.stop.set()
+
+    def due(self) -> tuple[Due, ...]:
+        """Stages whose last moment has passed and that nobody has begun."""
+        with self.maintenance.store.reading(self.scope, self.maintenance.clock()) as tx:
+            return tuple(due_stages(tx, self.maintenance.stages, self.zone))
+
+    def runs(self, limit: int = 20) -> tuple[Run, ...]:
+        """What was run, the latest first."""
+        with self.maintenance.store.reading(self.scope, self.maintenance.clock()) as tx:
+            return tx.runs.find(RunFilter(stages=self.stages), order=Order(by="started_at"), limit=limit).items
+
+    def plan(self) -> tuple[Planned, ...]:
+        """Each stage: when it runs next, and how it went last."""
+        with self.maintenance.store.reading(self.scope, self.maintenance.clock()) as tx:
+            overdue = {due.stage for due in due_stages(tx, self.maintenance.stages, self.zone)}
+            return tuple(
+                Planned(
+                    stage=stage.name,
+                    cron=stage.cron,
+                    next=next_slot(stage.cron, tx.now, self.zone),
+                    overdue=stage.name in overdue,
+                    last=_latest(tx, stage.name),
+                )
+                for stage in self.maintenance.stages
+            )
+
+    def report(self) -> R:
+        """How the memory is: what it holds, how it grows, what waits, what failed."""
+        return self.make_report(self.scope, self.maintenance.clock())
+
+    def check(self) -> Check:
+        """Whether the schedule is kept. What is overdue is only advice: nobody need run a worker."""
+        plan = self.plan()
+        failed = [f"{each.stage}: {each.last.error}" for each in plan if each.last and each.last.error]
+        if failed:
+            advice = "put right what stops it, then `treering doctor --repair` tries again"
+            return Check("schedule", False, "; ".join(failed), advice)
+        overdue = [each.stage for each in plan if each.overdue]
+        if overdue:
+            return Check("schedule", True, f"overdue: {', '.join(overdue)}", _BY_HAND)
+        ran = [each.last.updated_at for each in plan if each.last]
+        return Check("schedule", True, f"kept, last run {max(ran):%Y-%m-%d %H:%MZ}" if ran else "nothing was due yet")
+
+    def _run(self, name: str, tell: Tell, *, alone: bool) -> Run:
+        given = self.maintenance
+        queue_now(self.scope, given.store, given.clock(), stage=name, new_id=given.new_id)
+        handlers = {MAINTAIN: partial(given.do, tell=tell)}
+        worker = Worker(given.store, handlers, given.clock, given.settings.jobs, name=given.worker, stop=given.stop)
+        done = worker.run_named(self.scope, MAINTAIN, name)
+        with given.store.reading(self.scope, given.clock()) as tx:
+            latest = runs_of(tx, name, limit=1)[0]
+        if done is None and alone:
+            raise Conflict(f"{name} is being run by {latest.worker or 'another worker'}; wait until it is done")
+        return latest
+
+
+def _latest(tx: Transaction, stage: str) -> Run | None:
+    """The last run that was begun."""
+    return next((run for run in runs_of(tx, stage, limit=5) if run.attempts or run.state is not RunState.RUNNING), None)

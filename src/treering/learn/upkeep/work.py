@@ -1,0 +1,106 @@
+"""The stages of maintenance, in the order of the night. What a stage needs is imported when it runs."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from treering.core.settings import UpkeepSettings
+from treering.learn.stages import Progress, StageRun, Work
+from treering.learn.upkeep.schedule import Stage
+
+STAGES = ("enrich", "consolidate", "reflect", "forget", "episodes", "staleness", "index", "report")
+
+Counted = Callable[[StageRun], Mapping[str, int]]
+"""Something that is done in one step, and counts what it did."""
+
+
+def nightly(settings: UpkeepSettings, *, staleness: Work, vectors: Work, report: Counted) -> tuple[Stage, ...]:
+    """All stages. What looks at repositories, vectors and health lies in other rooms and is handed in."""
+    works: Mapping[str, Work] = {
+        "enrich": _enrich,
+        "consolidate": _consolidate,
+        "reflect": _reflect,
+        "forget": _forget,
+        "episodes": in_turn(_age_episodes, _consolidate_episodes),
+        "staleness": staleness,
+        "index": in_turn(vectors, in_one_step(_optimise)),
+        "report": in_one_step(report),
+    }
+    return tuple(Stage(name, getattr(settings, name), works[name]) for name in STAGES)
+
+
+def in_one_step(work: Counted) -> Work:
+    """A stage of what cannot be divided."""
+
+    def do(run: StageRun) -> None:
+        run.progress.expect(1)
+        run.progress.advance(None, **work(run))
+
+    return do
+
+
+def in_turn(*parts: Work) -> Work:
+    """A stage of several parts; its cursor also says which of them it is at."""
+
+    def do(run: StageRun) -> None:
+        number, _, within = (run.cursor or "0:").partition(":")
+        begin, cursor = int(number), within or None
+        for place, part in enumerate(parts):
+            if place >= begin:
+                progress = _PartOfProgress(run.progress, place)
+                part(replace(run, progress=progress, cursor=cursor if place == begin else None))
+
+    return do
+
+
+class _PartOfProgress:
+    def __init__(self, whole: Progress, place: int) -> None:
+        self._whole = whole
+        self._place = place
+
+    def expect(self, total: int) -> None:
+        self._whole.expect(total)
+
+    def advance(self, cursor: str | None, steps: int = 1, **counts: int) -> None:
+        self._whole.advance(f"{self._place}:{cursor or ''}", steps, **counts)
+
+
+def _enrich(run: StageRun) -> None:
+    from treering.learn.entities.enrichment import enrich_entities
+
+    enrich_entities(run)
+
+
+def _consolidate(run: StageRun) -> None:
+    from treering.learn.sessions import consolidate_sessions
+
+    consolidate_sessions(run)
+
+
+def _reflect(run: StageRun) -> None:
+    from treering.learn.reflect import reflect
+
+    reflect(run)
+
+
+def _forget(run: StageRun) -> None:
+    from treering.learn.forget import forget_faded
+
+    forget_faded(run)
+
+
+def _age_episodes(run: StageRun) -> None:
+    from treering.learn.episodes.lifecycle import age_episodes
+
+    age_episodes(run)
+
+
+def _consolidate_episodes(run: StageRun) -> None:
+    from treering.learn.episodes.consolidation.consolidate import consolidate_episodes
+
+    consolidate_episodes(run)
+
+
+def _optimise(run: StageRun) -> Mapping[str, int]:
+    if not run.dry_run:
+        run.store.optimise()
+    return {}

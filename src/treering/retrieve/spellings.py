@@ -1,0 +1,62 @@
+"""Other ways to write a name: apart or joined, in another form of the word, or with a slip of the pen."""
+
+import re
+from collections.abc import Iterator
+from string import ascii_lowercase
+
+from treering.core.language.stems import Stem
+from treering.core.statements import same_name
+
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Za-z])(?=[0-9])")
+_SHORTEST_PART = 2
+_LONGEST_SPLIT = 24
+_SHORTEST_STEM = 3
+_ENDINGS = ("", "s", "es", "e", "ed", "ing", "n", "en")
+_AGREE = 2
+
+
+def spellings(name: str, stem: Stem) -> Iterator[str]:
+    """What `same_name` makes of an entity's name that a text writes so: `NextJs`, `next.js`, `next js`; `deploys`."""
+    written = same_name(name)
+    apart = same_name(_HUMP.sub(" ", name)).replace(".", " ")
+    yield from dict.fromkeys(
+        key
+        for way in dict.fromkeys((written, apart))
+        if way
+        for key in (way, *_joined_or_split(way), *_inflected(way, stem))
+    )
+
+
+def slips(word: str) -> Iterator[str]:
+    """What somebody may have meant who left out, added, exchanged or swapped one letter behind the first two."""
+    for place in range(_AGREE, len(word) + 1):
+        before, after = word[:place], word[place:]
+        yield from (before + letter + after for letter in ascii_lowercase)
+        if after:
+            yield before + after[1:]
+            yield from (before + letter + after[1:] for letter in ascii_lowercase if letter != after[0])
+        if len(after) > 1 and after[0] != after[1]:
+            yield before + after[1] + after[0] + after[2:]
+
+
+def _joined_or_split(name: str) -> Iterator[str]:
+    words = name.split()
+    if len(words) > 1:
+        yield "".join(words)
+        yield ".".join(words)
+    elif name.isalnum() and len(name) <= _LONGEST_SPLIT:
+        for place in range(_SHORTEST_PART, len(name) - _SHORTEST_PART + 1):
+            yield f"{name[:place]} {name[place:]}"
+            yield f"{name[:place]}.{name[place:]}"
+
+
+def _inflected(name: str, stem: Stem) -> Iterator[str]:
+    """Its last word in the forms that share a stem, as far as endings can be guessed: what is wrong names nothing."""
+    *first, last = name.split()
+    root = stem(last)
+    if not last.isalpha() or len(root) < _SHORTEST_STEM:
+        return
+    roots = (root, root + root[-1], root[:-1] + "y", root[:-1] + "ie")
+    for form in dict.fromkeys(each + ending for each in roots for ending in _ENDINGS):
+        if stem(form) == root and form != last:
+            yield " ".join((*first, form))

@@ -1,0 +1,27 @@
+"""A new session ends those before it: what was said in them can be learned from."""
+
+from treering.core.jobs import learning_job
+from treering.core.queries import SessionFilter
+from treering.core.turns import Turn
+from treering.ports.clock import NewId
+from treering.ports.store import Transaction
+
+_MOST = 20
+"""Sessions that are ended at once; more are left to the nightly consolidation."""
+
+
+def said_first(tx: Transaction, turn: Turn, new_id: NewId) -> Turn:
+    """The turn; where it begins a session, those before it end."""
+    if turn.seq == 0:
+        end_others(tx, turn.session, turn.owner, new_id)
+    return turn
+
+
+def end_others(tx: Transaction, begun: str, owner: str, new_id: NewId) -> None:
+    """End the owner's open sessions but the one that has just `begun`. A session that is spoken in again goes on."""
+    still_open = tx.sessions.find(SessionFilter(ended=False, owners=(owner,)), limit=_MOST).items
+    for session in still_open:
+        if session.id != begun:
+            tx.sessions.end(session.id)
+            if session.turns > session.learned:
+                tx.jobs.enqueue(learning_job(session, tx.now, new_id()))

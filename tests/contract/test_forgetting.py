@@ -1,0 +1,197 @@
+"""What faded leaves softly, then for good; what somebody misses comes back; what a person protects stays."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.conftest import OpenMemory
+from tests.samples import NOW, sample
+from treering.core.episodes import Episode
+from treering.core.errors import Conflict, NotFound
+from treering.core.settings import ForgettingSettings, Settings
+from treering.learn.forget import forget_faded, is_faded
+from treering.learn.stages import StageRun
+from treering.memory import Memory
+
+DAY = timedelta(days=1)
+
+
+class Counted:
+    """Progress that remembers what it was told, and may break off."""
+
+    def __init__(self, stop_after: int | None = None) -> None:
+        self.counts: dict[str, int] = {}
+        self.cursors: list[str | None] = []
+        self._stop_after = stop_after
+
+    def expect(self, total: int) -> None: ...
+
+    def advance(self, cursor: str | None, steps: int = 1, **counts: int) -> None:
+        for name, count in counts.items():
+            self.counts[name] = self.counts.get(name, 0) + count
+        self.cursors.append(cursor)
+        if self._stop_after is not None and len(self.cursors) >= self._stop_after:
+            raise Conflict("another worker has taken over")
+
+
+def run_of(memory: Memory, now: datetime, progress: Counted | None = None, **options: Any) -> StageRun:
+    given = {"scope": memory.scope, "store": memory.store, "settings": memory.settings, "models": memory.models}
+    return StageRun(**given, now=now, new_id=memory._ports.new_id, progress=progress or Counted(), **options)
+
+
+def forgotten(memory: Memory, days: float, **options: Any) -> dict[str, int]:
+    """What a run so many days later did, without what it did not."""
+    progress = Counted()
+    forget_faded(run_of(memory, NOW + days * DAY, progress, **options))
+    return {name: count for name, count in progress.counts.items() if count}
+
+
+@pytest.fixture
+def memory(open_memory: OpenMemory) -> Memory:
+    return open_memory(clock=lambda: NOW, background=False)
+
+
+@pytest.mark.parametrize(("days", "gone"), [(20.7, False), (20.9, True)])
+def test_a_fact_leaves_three_half_lives_after_its_last_use(memory: Memory, days: float, gone: bool) -> None:
+    fact = memory.remember("water is wet", type="fact", confidence=1.0)
+    assert forgotten(memory, days) == ({"unused": 1} if gone else {})
+    if gone:
+        with pytest.raises(NotFound):
+            memory.get(fact.id)
+        entry = memory.history(fact.id)[0]
+        assert (entry.action.value, entry.detail["reason"]) == ("delete", "unused")
+
+
+def test_use_makes_a_fact_last_longer(memory: Memory) -> None:
+    fact = memory.remember("water is wet", type="fact", confidence=1.0)
+    memory.used(fact.id)
+    assert forgotten(memory, 40) == {}
+    assert forgotten(memory, 42) == {"unused": 1}
+
+
+PROTECTIONS: dict[str, Callable[[Memory, str], object]] = {
+    "pinned": lambda memory, id: memory.pin(id),
+    "confirmed": lambda memory, id: memory.confirm(id),
+}
+
+
+@pytest.mark.parametrize("protection", PROTECTIONS)
+def test_what_a_person_protects_never_fades(memory: Memory, protection: str) -> None:
+    fact = memory.remember("water is wet", type="fact", confidence=0.01)
+    PROTECTIONS[protection](memory, fact.id)
+    assert forgotten(memory, 10_000) == {}
+    assert memory.get(fact.id)
+
+
+def test_a_type_without_a_half_life_fades_by_doubt_alone(memory: Memory) -> None:
+    kept = memory.remember("we deploy on Mondays", type="decision", confidence=0.8)
+    doubted = memory.remember("we deploy on Sundays", type="decision", confidence=0.04)
+    assert forgotten(memory, 5_000) == {"doubted": 1}
+    assert memory.get(kept.id)
+    with pytest.raises(NotFound):
+        memory.get(doubted.id)
+
+
+def test_what_was_believed_before_stays_as_long_as_what_took_its_place(memory: Memory) -> None:
+    old = memory.remember("the limit is 100", type="fact")
+    new = memory.correct(old.id, "outdated", text="the limit is 600")
+    assert forgotten(memory, 400) == {"kept_as_history": 1}
+    assert memory.get(old.id)
+    memory.forget(new.id)
+    assert forgotten(memory, 25) == {"unused": 1}
+    with pytest.raises(NotFound):
+        memory.get(old.id)
+
+
+def test_work_state_holds_while_its_unit_is_open(memory: Memory) -> None:
+    unit = {"methodology": "native", "hierarchy": ("spec", "one")}
+    state = memory.remember("half way through", type="work_state", work_unit=unit)
+    loose = memory.remember("nobody's work", type="work_state")
+    assert forgotten(memory, 300) == {"unused": 1}
+    assert memory.get(state.id)
+    with pytest.raises(NotFound):
+        memory.get(loose.id)
+
+    memory.remember("another unit is done", type="work_unit_outcome", work_unit={"hierarchy": ("spec", "two")})
+    assert forgotten(memory, 301) == {}
+    memory.remember("it is done", type="work_unit_outcome", work_unit=unit)
+    assert forgotten(memory, 302) == {"closed": 1, "unused": 1}
+
+
+def test_undo_brings_it_back_and_it_is_spared_for_another_grace(open_memory: OpenMemory) -> None:
+    now = [NOW]
+    memory = open_memory(clock=lambda: now[0], background=False)
+    fact = memory.remember("water is wet", type="fact")
+    assert forgotten(memory, 60) == {"unused": 1}
+    now[0] = NOW + 80 * DAY
+    assert memory.undo(fact.id).content == "water is wet"
+    assert forgotten(memory, 81) == {"spared": 1}
+    assert memory.get(fact.id)
+    assert forgotten(memory, 111) == {"unused": 1}
+
+
+def test_after_the_grace_it_is_removed_for_good(memory: Memory) -> None:
+    fact = memory.remember("water is wet", type="fact")
+    assert forgotten(memory, 60) == {"unused": 1}
+    assert forgotten(memory, 89) == {}
+    assert forgotten(memory, 91) == {"removed": 1}
+    with pytest.raises(NotFound):
+        memory.undo(fact.id)
+    assert [entry.action.value for entry in memory.history(fact.id)] == ["purge", "delete", "create"]
+    assert memory.history(fact.id)[0].detail["reason"] == "grace passed"
+
+
+def test_what_a_person_verified_and_forgot_is_never_removed_by_itself(memory: Memory) -> None:
+    fact = memory.remember("water is wet", type="fact")
+    memory.confirm(fact.id)
+    memory.forget(fact.id)
+    assert forgotten(memory, 1_000) == {}
+    assert memory.undo(fact.id).content == "water is wet"
+
+
+def test_turns_and_episodes_leave_only_where_a_person_forgot_them(memory: Memory) -> None:
+    kept, gone = (memory.turn(session="s", role="user", text=text) for text in ("kept", "gone"))
+    with memory.store.transaction(memory.scope, NOW) as tx:
+        for id in ("kept", "gone"):
+            tx.episodes.create(sample(Episode, id))
+    memory.forget(gone.id)
+    memory.forget("gone")
+    assert forgotten(memory, 29) == {}
+    assert forgotten(memory, 31) == {"turns_removed": 1, "episodes_removed": 1}
+    assert memory.get(kept.id)
+    assert memory.get("kept")
+
+
+def test_a_dry_run_counts_and_changes_nothing(memory: Memory) -> None:
+    fact = memory.remember("water is wet", type="fact")
+    assert forgotten(memory, 60, dry_run=True) == {"unused": 1}
+    assert memory.get(fact.id) == fact
+    assert forgotten(memory, 60) == {"unused": 1}
+    assert forgotten(memory, 100, dry_run=True) == {"removed": 1}
+    assert forgotten(memory, 100) == {"removed": 1}
+
+
+@pytest.mark.parametrize("stop_after", range(1, 9))
+def test_whoever_goes_on_after_a_crash_loses_and_doubles_nothing(open_memory: OpenMemory, stop_after: int) -> None:
+    settings = Settings(forgetting=ForgettingSettings(page=2))
+    memory = open_memory(clock=lambda: NOW, background=False, settings=settings)
+    for number in range(5):
+        memory.remember(f"fact {number}", type="fact")
+    for number in range(3):
+        memory.forget(memory.remember(f"old {number}", type="decision").id)
+    first = Counted(stop_after)
+    with pytest.raises(Conflict):
+        forget_faded(run_of(memory, NOW + 60 * DAY, first))
+    second = Counted()
+    forget_faded(run_of(memory, NOW + 60 * DAY, second, cursor=first.cursors[-1]))
+    done = {name: first.counts.get(name, 0) + second.counts.get(name, 0) for name in ("unused", "removed")}
+    assert done == {"unused": 5, "removed": 3}
+
+
+def test_is_faded_is_a_pure_question(memory: Memory) -> None:
+    fact = memory.remember("water is wet", type="fact")
+    assert not is_faded(fact, NOW, memory.settings)
+    assert is_faded(fact, NOW + 60 * DAY, memory.settings)
+    assert not is_faded(fact.replace(deleted_at=NOW), NOW + 60 * DAY, memory.settings)

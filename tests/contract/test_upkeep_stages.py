@@ -1,0 +1,449 @@
+"""Stages: once for each moment of the schedule, on where they stopped, tried again; a rehearsal writes nothing."""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.conftest import OpenMemory
+from tests.samples import sample
+from treering.compose import now
+from treering.core.episodes import Episode
+from treering.core.errors import Conflict, InvalidInput
+from treering.core.jobs import Job, JobState
+from treering.core.queries import JobFilter
+from treering.core.runs import Run, RunState
+from treering.core.settings import Settings
+from treering.learn.jobs import Worker
+from treering.learn.stages import StageRun, Work
+from treering.learn.upkeep.queueing import MAINTAIN
+from treering.learn.upkeep.schedule import Stage
+from treering.learn.upkeep.verbs import Upkeep
+from treering.learn.upkeep.work import in_turn
+from treering.memory import Memory
+
+MONDAY = datetime(2026, 11, 9, 12, tzinfo=UTC)
+NIGHT = timedelta(days=1)
+PAGES = ("a", "b", "c", "d")
+
+
+class Clock:
+    def __init__(self, now: datetime = MONDAY) -> None:
+        self.now = now
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+def pages(done: list[str], stumble: Callable[[str], None] = lambda _page: None) -> Work:
+    """A stage of four pages, each told when it is done."""
+
+    def work(run: StageRun) -> None:
+        left = [page for page in PAGES if run.cursor is None or page > run.cursor]
+        run.progress.expect(len(left))
+        for page in left:
+            stumble(page)
+            done.append(page)
+            run.progress.advance(page, pages=1)
+
+    return work
+
+
+class Kept:
+    """A memory whose maintenance is a table of our own, at a time of our own."""
+
+    def __init__(self, open_memory: OpenMemory, *stages: Stage, clock: Clock | None = None, **options: Any) -> None:
+        self.clock = clock or Clock()
+        settings = Settings.make(upkeep={"timezone": "UTC", "keep_runs": 10}, jobs={"backoff_seconds": 60})
+        self.memory: Memory = open_memory(clock=self.clock, settings=settings, **options)
+        found = self.memory.upkeep
+        maintenance = replace(found.maintenance, stages=stages, stop=threading.Event())
+        handlers = {MAINTAIN: maintenance.do}
+        self.stop = maintenance.stop
+        self.worker = Worker(
+            self.memory.store, handlers, self.clock, settings.jobs, name=f"w{id(self)}", stop=maintenance.stop
+        )
+        self.upkeep: Upkeep[Any] = replace(found, maintenance=maintenance, zone=UTC, worker=self.worker)
+
+    def work(self) -> int:
+        return self.worker.run_due(self.memory.scope)
+
+    def jobs(self, *states: JobState) -> list[Job]:
+        with self.memory.store.reading(self.memory.scope, self.clock()) as tx:
+            return list(tx.jobs.stream(JobFilter(kinds=(MAINTAIN,), states=states)))
+
+    def run(self) -> Run:
+        (run,) = self.upkeep.runs(1)
+        return run
+
+
+def everything(memory: Memory) -> list[str]:
+    with memory.store.reading(memory.scope, MONDAY) as tx:
+        kept = [tx.knowledge, tx.turns, tx.sessions, tx.episodes, tx.patterns, tx.entities, tx.entity_links]
+        kept += [tx.revisions, tx.audit, tx.runs, tx.jobs, tx.events]
+        return [record.to_json() for records in kept for record in records.stream(None)]
+
+
+def test_a_new_project_has_missed_nothing(open_memory: OpenMemory) -> None:
+    kept = Kept(open_memory, Stage("tidy", "0 3 * * *", pages([])))
+    assert kept.upkeep.due() == ()
+    kept.memory.remember("it begins at noon")
+    assert kept.upkeep.due() == ()
+    kept.clock.now += NIGHT
+    assert [(due.stage, due.slot) for due in kept.upkeep.due()] == [("tidy", datetime(2026, 11, 10, 3, tzinfo=UTC))]
+
+
+def test_a_missed_week_is_made_up_for_once(open_memory: OpenMemory) -> None:
+    done: list[str] = []
+    kept = Kept(open_memory, Stage("tidy", "0 3 * * *", pages(done)))
+    kept.memory.remember("the project begins")
+    kept.clock.now += 7 * NIGHT
+    assert [due.stage for due in kept.upkeep.queue_due()] == ["tidy"]
+    assert kept.upkeep.queue_due() == ()
+    assert kept.work() == 1
+    assert kept.upkeep.queue_due() == ()
+    assert done == list(PAGES)
+    run = kept.run()
+    assert (run.state, run.slot, run.done, run.total) == (RunState.DONE, datetime(2026, 11, 16, 3, tzinfo=UTC), 4, 4)
+    assert dict(run.counts) == {"pages": 4}
+    kept.clock.now += NIGHT
+    assert len(kept.upkeep.queue_due()) == 1
+
+
+def test_what_somebody_ran_after_the_last_slot_is_not_due(open_memory: OpenMemory) -> None:
+    done: list[str] = []
+    kept = Kept(open_memory, Stage("tidy", "0 3 * * *", pages(done)))
+    kept.memory.remember("the project begins")
+    kept.clock.now += NIGHT
+    (run,) = kept.upkeep.run("tidy")
+    assert (run.state, run.slot, run.attempts) == (RunState.DONE, None, 1)
+    assert kept.upkeep.due() == ()
+    kept.clock.now += NIGHT
+    assert [due.stage for due in kept.upkeep.due()] == ["tidy"]
+
+
+def test_several_workers_queue_one_slot_once(open_memory: OpenMemory) -> None:
+    crew = [Kept(open_memory, Stage("tidy", "0 3 * * *", pages([]))) for _ in range(4)]
+    crew[0].memory.remember("the project begins")
+    start, queued = threading.Barrier(len(crew)), list[str]()
+
+    def look(kept: Kept) -> None:
+        kept.clock.now += NIGHT
+        start.wait()
+        queued.extend(due.stage for due in kept.upkeep.queue_due())
+
+    threads = [threading.Thread(target=look, args=(kept,)) for kept in crew]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert queued == ["tidy"]
+    assert len(crew[0].jobs()) == len(crew[0].upkeep.runs()) == 1
+
+
+def test_a_failing_stage_is_tried_again_where_it_stopped_and_at_last_is_a_dead_letter(open_memory: OpenMemory) -> None:
+    done: list[str] = []
+
+    def stumble(page: str) -> None:
+        if page == "c":
+            raise RuntimeError("the third page is torn")
+
+    kept = Kept(open_memory, Stage("tidy", "0 3 * * *", pages(done, stumble)))
+    kept.memory.remember("the project begins")
+    kept.clock.now += NIGHT
+    kept.upkeep.queue_due()
+    for attempt in range(1, 6):
+        assert kept.work() == 1
+        run = kept.run()
+        assert (run.state, run.cursor, run.attempts) == (RunState.FAILED, "b", attempt)
+        assert kept.work() == 0
+        kept.clock.now += timedelta(hours=2)
+    assert done == ["a", "b"]
+    (dead,) = kept.jobs(JobState.DEAD)
+    assert dead.error == run.error == "RuntimeError: the third page is torn"
+    assert len(kept.upkeep.runs()) == 1
+    assert kept.upkeep.queue_due() == ()
+
+    check = kept.upkeep.check()
+    assert (check.fine, check.detail) == (False, "tidy: RuntimeError: the third page is torn")
+    assert [job.kind for job in kept.memory.doctor().dead_jobs] == [MAINTAIN]
+
+
+def test_another_worker_goes_on_where_the_first_was_killed(open_memory: OpenMemory) -> None:
+    done: list[str] = []
+
+    def die(page: str) -> None:
+        if page == "c":
+            raise SystemExit
+
+    first = Kept(open_memory, Stage("tidy", "0 3 * * *", pages(done, die)))
+    first.memory.remember("the project begins")
+    first.clock.now += NIGHT
+    first.upkeep.queue_due()
+    first.worker._release = lambda *_: None  # type: ignore[method-assign] # a killed process gives nothing back
+    with pytest.raises(SystemExit):
+        first.work()
+    assert first.run().state is RunState.RUNNING
+
+    second = Kept(open_memory, Stage("tidy", "0 3 * * *", pages(done)), clock=first.clock)
+    assert second.work() == 0
+    first.clock.now += timedelta(minutes=2)
+    assert second.work() == 1
+    assert done == list(PAGES)
+    run = second.run()
+    assert (run.id, run.state, run.attempts, run.done) == (first.run().id, RunState.DONE, 2, 4)
+
+
+def test_whoever_lost_the_lease_stops_and_leaves_the_run_alone(open_memory: OpenMemory) -> None:
+    done: list[str] = []
+    clock = Clock()
+    second = Kept(open_memory, Stage("tidy", "0 3 * * *", pages(done)), clock=clock)
+
+    def fall_asleep(page: str) -> None:
+        if page == "b":
+            clock.now += timedelta(minutes=2)
+            assert second.work() == 1
+
+    first = Kept(open_memory, Stage("tidy", "0 3 * * *", pages(done, fall_asleep)), clock=clock)
+    first.memory.remember("the project begins")
+    clock.now += NIGHT
+    first.upkeep.queue_due()
+    assert first.work() == 1
+    assert done == ["a", "b", "c", "d", "b"]
+    run = first.run()
+    assert (run.state, run.done, run.attempts, run.error) == (RunState.DONE, 4, 2, None)
+    assert [job.state for job in first.jobs()] == [JobState.DONE]
+
+
+def test_a_worker_that_is_stopped_gives_its_job_back_as_far_as_it_came(open_memory: OpenMemory) -> None:
+    done: list[str] = []
+
+    def stop(page: str) -> None:
+        if page == "b":
+            first.stop.set()
+
+    first = Kept(open_memory, Stage("tidy", "0 3 * * *", pages(done, stop)), Stage("other", "0 4 * * *", pages([])))
+    first.memory.remember("the project begins")
+    first.clock.now += NIGHT
+    assert [due.stage for due in first.upkeep.queue_due()] == ["tidy", "other"]
+    first.work()
+    assert done == ["a", "b"]
+    assert [(job.state, job.attempts) for job in first.jobs()] == [(JobState.QUEUED, 0)] * 2
+
+    second = Kept(open_memory, *first.upkeep.maintenance.stages[1:], Stage("tidy", "0 3 * * *", pages(done)))
+    second.clock.now = first.clock.now
+    assert second.work() == 2
+    assert done == list(PAGES)
+    assert {run.state for run in second.upkeep.runs()} == {RunState.DONE}
+
+
+def test_a_run_by_hand_goes_on_where_it_was_interrupted(open_memory: OpenMemory) -> None:
+    done, interrupt = list[str](), [True]
+
+    def once(page: str) -> None:
+        if page == "c" and interrupt.pop():
+            raise KeyboardInterrupt
+
+    kept = Kept(open_memory, Stage("tidy", "", pages(done, once)))
+    with pytest.raises(KeyboardInterrupt):
+        kept.upkeep.run("tidy")
+    interrupt.append(False)
+    heard: list[int] = []
+    (run,) = kept.upkeep.run("tidy", on_progress=lambda run: heard.append(run.done))
+    assert done == list(PAGES)
+    assert (run.state, run.done, run.attempts) == (RunState.DONE, 4, 2)
+    assert sorted(set(heard)) == [2, 3, 4]
+    assert len(kept.upkeep.runs()) == 1
+
+
+def test_a_failed_run_by_hand_says_so_and_can_be_repeated_at_once(open_memory: OpenMemory) -> None:
+    broken = [True]
+
+    def stumble(_page: str) -> None:
+        if broken:
+            raise RuntimeError("not today")
+
+    kept = Kept(open_memory, Stage("tidy", "", pages([], stumble)), Stage("other", "", pages([])))
+    failed, other = kept.upkeep.run()
+    assert (failed.state, failed.error, other.state) == (RunState.FAILED, "RuntimeError: not today", RunState.DONE)
+    broken.clear()
+    (run,) = kept.upkeep.run("tidy")
+    assert (run.id, run.state, run.error) == (failed.id, RunState.DONE, None)
+
+
+def test_nobody_runs_a_stage_beside_another_worker(open_memory: OpenMemory) -> None:
+    clock = Clock()
+    second = Kept(open_memory, Stage("tidy", "", pages([])), clock=clock)
+    told: list[str] = []
+
+    def meanwhile(page: str) -> None:
+        if page == "b":
+            with pytest.raises(Conflict, match=r"tidy is being run by .*; wait until it is done"):
+                second.upkeep.run("tidy")
+            told.extend(run.state.value for run in second.upkeep.run())
+
+    first = Kept(open_memory, Stage("tidy", "", pages([], meanwhile)), clock=clock)
+    first.upkeep.run("tidy")
+    assert told == ["running"]
+
+
+def test_a_rehearsal_counts_and_writes_nothing_at_all(open_memory: OpenMemory) -> None:
+    kept = Kept(open_memory, Stage("tidy", "0 3 * * *", pages([])))
+    kept.memory.remember("the project begins")
+    before = everything(kept.memory)
+    (run,) = kept.upkeep.run("tidy", dry_run=True)
+    assert (run.state, dict(run.counts)) == (RunState.DONE, {"pages": 4})
+    assert everything(kept.memory) == before
+
+
+def test_only_so_many_runs_of_a_stage_are_kept(open_memory: OpenMemory) -> None:
+    kept = Kept(open_memory, Stage("tidy", "", pages([])), Stage("other", "", pages([])))
+    kept.upkeep.run("other")
+    for _ in range(13):
+        kept.clock.now += timedelta(minutes=1)
+        kept.upkeep.run("tidy")
+    stages = [run.stage for run in kept.upkeep.runs(100)]
+    assert stages == ["tidy"] * 10 + ["other"]
+
+
+def test_an_unknown_stage_is_refused_with_the_names_of_the_known(open_memory: OpenMemory) -> None:
+    kept = Kept(open_memory, Stage("tidy", "", pages([])), Stage("other", "", pages([])))
+    with pytest.raises(InvalidInput, match="use one of tidy, other"):
+        kept.upkeep.run("sweep")
+
+
+def test_parts_of_a_stage_go_on_in_the_part_that_was_interrupted(open_memory: OpenMemory) -> None:
+    done, interrupt = list[str](), [True]
+
+    def once(page: str) -> None:
+        if page == "b" and interrupt.pop():
+            raise KeyboardInterrupt
+
+    kept = Kept(open_memory, Stage("both", "", in_turn(pages(done), pages(done, once))))
+    with pytest.raises(KeyboardInterrupt):
+        kept.upkeep.run()
+    interrupt.append(False)
+    (run,) = kept.upkeep.run()
+    assert done == [*PAGES, *PAGES]
+    assert (run.done, run.total, dict(run.counts)) == (8, 8, {"pages": 8})
+
+
+def test_the_plan_says_what_comes_next_and_what_is_overdue(open_memory: OpenMemory) -> None:
+    kept = Kept(open_memory, Stage("tidy", "0 3 * * *", pages([])), Stage("other", "", pages([])))
+    kept.memory.remember("the project begins")
+    tidy, other = kept.upkeep.plan()
+    assert (tidy.next, tidy.overdue, tidy.last) == (datetime(2026, 11, 10, 3, tzinfo=UTC), False, None)
+    assert (other.next, other.overdue) == (None, False)
+    assert kept.upkeep.check().detail == "nothing was due yet"
+    kept.clock.now += NIGHT
+    check = kept.upkeep.check()
+    assert (check.fine, check.detail) == (True, "overdue: tidy")
+    assert "treering maintain" in check.advice
+    kept.upkeep.run()
+    assert kept.upkeep.check().detail.startswith("kept, last run 2026-11-10")
+
+
+def test_optimising_is_safe_in_the_middle_of_traffic(open_memory: OpenMemory) -> None:
+    memory, other = open_memory(), open_memory()
+    memory.remember("something to look at")
+    with other.store.reading(other.scope, MONDAY) as tx:
+        assert tx.knowledge.count() == 1
+        memory.store.optimise()
+        memory.remember("written meanwhile")
+    assert memory.stats().records["knowledge"] == 2
+
+
+@pytest.mark.parametrize(("stuck", "taken_over"), [(60.0, False), (0.1, True)])
+def test_a_step_that_takes_long_keeps_its_job_unless_it_is_stuck(
+    open_memory: OpenMemory, stuck: float, taken_over: bool
+) -> None:
+    settings = Settings.make(jobs={"lease_seconds": 0.6, "stuck_seconds": stuck})
+    began, attempts = threading.Event(), list[int]()
+
+    def think(_scope: object, job: Job, _moment: object) -> None:
+        attempts.append(job.attempts)
+        began.set()
+        time.sleep(2.0 if job.attempts == 1 else 0)
+
+    def worker(name: str) -> Worker:
+        return Worker(open_memory().store, {"think": think}, now, settings.jobs, name=name)
+
+    memory = open_memory()
+    with memory.store.transaction(memory.scope, now()) as tx:
+        tx.jobs.enqueue(Job(id="j", kind="think", run_at=now(), created_at=now()))
+    first = threading.Thread(target=worker("first").run_due, args=(memory.scope,))
+    first.start()
+    assert began.wait(10)
+    time.sleep(1.2)
+    assert worker("second").run_due(memory.scope) == taken_over
+    first.join()
+    assert attempts == ([1, 2] if taken_over else [1])
+    with memory.store.reading(memory.scope, now()) as tx:
+        assert [job.state for job in tx.jobs.stream()] == [JobState.DONE]
+
+
+STAGES = ("enrich", "consolidate", "reflect", "forget", "episodes", "staleness", "index", "report")
+
+
+@pytest.fixture
+def lived_in(open_memory: OpenMemory) -> Kept:
+    """A memory in which every real stage finds something, a quarter of a year later."""
+    kept = Kept(open_memory)
+    memory = kept.memory
+    for number in range(3):
+        memory.turn(
+            session=f"s{number}", role="user", text=f"My name is Anna {number} and I live in Berlin.", at=MONDAY
+        )
+        memory.remember(f"The deploy job number {number} needs Node 22", files=[f"src/deploy{number}.ts"])
+    memory.remember("Releases are made on Tuesdays", pinned=True)
+    with memory.store.transaction(memory.scope, MONDAY) as tx:
+        tx.episodes.create(sample(Episode, "e1", at=MONDAY - 40 * NIGHT))
+    kept.clock.now += 90 * NIGHT
+    return kept
+
+
+def test_the_stages_of_the_night_stand_in_their_order(memory: Memory) -> None:
+    assert memory.upkeep.stages == STAGES
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_no_stage_writes_anything_in_a_rehearsal(lived_in: Kept, stage: str) -> None:
+    before = everything(lived_in.memory)
+    (run,) = lived_in.memory.upkeep.run(stage, dry_run=True)
+    assert (run.state, run.error) == (RunState.DONE, None)
+    assert everything(lived_in.memory) == before
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_stage_that_is_run_twice_changes_nothing_the_second_time(lived_in: Kept, stage: str) -> None:
+    memory = lived_in.memory
+    (first,) = memory.upkeep.run(stage)
+    assert (first.state, first.error) == (RunState.DONE, None)
+    learned = records(memory)
+    (second,) = memory.upkeep.run(stage)
+    assert (second.state, second.error) == (RunState.DONE, None)
+    assert second.id != first.id
+    assert records(memory) == learned
+
+
+def test_a_night_leaves_a_report_and_a_sound_memory(lived_in: Kept) -> None:
+    memory = lived_in.memory
+    runs = memory.upkeep.run()
+    assert [(run.stage, run.state, run.error) for run in runs] == [(name, RunState.DONE, None) for name in STAGES]
+    assert runs[-1].counts["records: sessions"] == 3
+    found = memory.upkeep.report()
+    assert {run.stage for run in found.runs} == set(STAGES)
+    assert sum(found.confidence.values()) == found.looked_at > 0
+    memory.settle()
+    assert memory.doctor().healthy
+
+
+def records(memory: Memory) -> list[str]:
+    """What is known; runs and jobs say when somebody looked."""
+    with memory.store.reading(memory.scope, MONDAY) as tx:
+        kept: list[Any] = [tx.knowledge, tx.turns, tx.sessions, tx.episodes, tx.patterns, tx.entities, tx.entity_links]
+        return [record.to_json() for found in kept for record in found.stream(None)]

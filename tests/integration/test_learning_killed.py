@@ -1,0 +1,128 @@
+"""SIGKILL while sessions are learned from and while a night's stages run: nothing lost, nothing doubled."""
+
+import random
+import time
+from collections import Counter
+from datetime import datetime, timedelta
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from tests.integration.crew import Crew
+from tests.integration.crew_members import open_place, said_of
+from tests.integration.written import assert_healthy
+from treering.compose import now
+from treering.core.payloads import Stated
+from treering.core.queries import EpisodeFilter, KnowledgeFilter, SessionFilter
+from treering.core.runs import RunState
+from treering.memory import Memory
+
+LEARNERS = 2
+KILLS = {"sqlite": 60, "postgresql": 15}
+NIGHT_KILLS = 30
+LATER = timedelta(hours=2)
+YEAR = 400.0
+
+
+@pytest.fixture
+def place(engine: str, tmp_path: Path, request: pytest.FixtureRequest) -> dict[str, str]:
+    url = str(tmp_path / "memory.db") if engine == "sqlite" else request.getfixturevalue("postgres_url")
+    return {"place": url, "tenant": f"t-{uuid4().hex[:12]}", "blobs": str(tmp_path / "blobs")}
+
+
+def test_each_turn_is_learned_once_however_often_learners_are_killed(
+    engine: str, place: dict[str, str], crew: Crew
+) -> None:
+    moments = random.Random(3)
+    pids = [crew.start("say_and_learn", worker=f"w{number}", **place) for number in range(LEARNERS)]
+    for kill in range(KILLS[engine]):
+        time.sleep(moments.uniform(0.005, 0.15))
+        crew.hear(kill)
+        which = moments.randrange(LEARNERS)
+        crew.kill(pids[which])
+        pids[which] = crew.start("say_and_learn", worker=f"w{kill + LEARNERS}", **place)
+    for pid in pids:
+        crew.kill(pid)
+    # Whoever was killed holds leases for a while.
+    with open_place(clock=lambda: now() + LATER, **place) as memory:
+        memory.settle()
+        said = _said(memory)
+        assert set(crew.told("said")) <= said
+        assert _known(memory) == Counter(said_of(id) for id in said)
+        with memory.store.reading(memory.scope, now()) as tx:
+            assert tx.sessions.count(SessionFilter(learned=False)) == 0
+        assert_healthy(memory)
+
+
+def test_a_night_that_is_killed_again_and_again_ends_as_one_that_is_not(
+    place: dict[str, str], tmp_path: Path, crew: Crew, engine: str
+) -> None:
+    moments = random.Random(4)
+    undisturbed = {**place, "tenant": f"{place['tenant']}-twin"}
+    begun = now()
+    for where in (place, undisturbed):
+        _fill(where, begun)
+    kills = NIGHT_KILLS if engine == "sqlite" else NIGHT_KILLS // 3
+    for _ in range(kills):
+        pid = crew.start("maintain", days=YEAR, **place)
+        time.sleep(moments.uniform(0.05, 0.6))
+        crew.kill(pid)
+    ends = [_after_a_night(where) for where in (place, undisturbed)]
+    assert ends[0] == ends[1]
+
+
+def _fill(place: dict[str, str], begun: datetime) -> None:
+    """Something to do for every stage: sessions to read, facts that fade, episodes that age and are alike."""
+    with open_place(**place) as memory:
+        for number in range(40):
+            service, port = said_of(f"n{number}")
+            at = begun - timedelta(days=number)
+            memory.turn(
+                session=f"s{number}", id=f"t{number}", role="user", at=at, text=f"The {service} listens on port {port}."
+            )
+            memory.remember(f"observation {number} of the night", id=f"k{number}", created_at=at, last_accessed_at=at)
+        for number in range(30):
+            at = begun - timedelta(days=60 * (number % 8))
+            memory.episode(
+                f"rebuild the index of shard {number % 3}",
+                id=f"e{number}",
+                output="rebuilt",
+                domain="search",
+                task_type="rebuild",
+                at=at,
+                trace=[{"at": at, "action": f"step {step}", "output": "line " * 50} for step in range(5)],
+            )
+
+
+def _after_a_night(place: dict[str, str]) -> object:
+    """What is there once every stage ran to its end, apart from ids and moments."""
+    with open_place(clock=lambda: now() + timedelta(days=YEAR) + LATER, **place) as memory:
+        runs = memory.upkeep.run()
+        assert {run.state for run in runs} == {RunState.DONE}, runs
+        assert_healthy(memory)
+        with memory.store.reading(memory.scope, now()) as tx:
+            facts = Counter(
+                (fact.type, fact.content, fact.deleted_at is None, fact.deprecated_at is None)
+                for fact in tx.knowledge.stream(KnowledgeFilter(deleted=None))
+                if fact.type != "reflection"
+            )
+            episodes = Counter(
+                (each.task.input, each.lifecycle.status, each.cold is None, each.lifecycle.consolidated_into is None)
+                for each in tx.episodes.stream(EpisodeFilter(deleted=None))
+            )
+            whole = {id: tx.episodes.whole(id) for id in (f"e{number}" for number in range(30))}
+            turns = sorted(turn.id for turn in tx.turns.stream())
+        traces = {id: each and each.execution.trace for id, each in whole.items()}
+        return facts, episodes, {id: len(trace or ()) for id, trace in traces.items()}, turns
+
+
+def _said(memory: Memory) -> set[str]:
+    with memory.store.reading(memory.scope, now()) as tx:
+        return {turn.id for turn in tx.turns.stream()}
+
+
+def _known(memory: Memory) -> Counter[tuple[str, str]]:
+    with memory.store.reading(memory.scope, now()) as tx:
+        stated = [fact.payload for fact in tx.knowledge.stream(KnowledgeFilter(deleted=None))]
+    return Counter((each.subject or "", each.value or "") for each in stated if isinstance(each, Stated))

@@ -1,0 +1,106 @@
+"""What holds for any two statements: only those about the same thing can exclude each other."""
+
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.conftest import OpenMemory
+from tests.samples import NOW, turn
+from treering.core.payloads import Stated
+from treering.core.queries import KnowledgeFilter
+from treering.core.records import Knowledge
+from treering.core.settings import Settings
+from treering.core.statements import ATTRIBUTES, Statement, fact_key, same_name
+from treering.learn.facts.keeping import FactKeeper, Heard
+from treering.learn.facts.likeness import OPPOSITES, Relation, relation
+from treering.learn.teach import Teaching
+from treering.memory import Memory
+
+SUBJECTS = ("user", "project", "Anna", "billing service", "API", "staging database")
+VALUES = ("Lyon", "Paris", "Postgres 16", "Postgres 17", "Postgres", "8080", "never squash", "always squash", "tea")
+
+statements = st.builds(
+    lambda subject, attribute, value, over, ended: Statement(
+        subject=subject,
+        attribute=attribute,
+        value=value,
+        text=f"{subject} {attribute} {value}",
+        over=tuple(each for each in over if each != value),
+        ended=ended,
+    ),
+    st.sampled_from(SUBJECTS),
+    st.sampled_from(sorted(ATTRIBUTES)),
+    st.sampled_from(VALUES),
+    st.lists(st.sampled_from(VALUES), max_size=2, unique=True),
+    st.booleans(),
+)
+
+
+def recorded(said: Statement) -> Knowledge:
+    moments = dict.fromkeys(("created_at", "updated_at", "last_accessed_at"), NOW)
+    stated = {"subject": said.subject, "attribute": said.attribute, "value": said.value, "negated": said.ended}
+    return Knowledge.make(id="k", type="fact", content=said.text, payload=stated, **moments)
+
+
+def stands(new: Statement, known: Statement) -> Relation:
+    return relation(new, recorded(known), likeness=0.0, alike=0.75)
+
+
+@given(statements, statements)
+def test_only_the_same_subject_and_attribute_exclude_each_other(new: Statement, known: Statement) -> None:
+    if stands(new, known) is not Relation.EXCLUDES:
+        return
+    assert same_name(new.subject) == same_name(known.subject)
+    assert known.attribute in (new.attribute, OPPOSITES.get(new.attribute))
+
+
+@given(statements)
+def test_a_statement_says_the_same_as_itself(said: Statement) -> None:
+    assert stands(said, said) is Relation.SAME
+
+
+@given(statements, statements)
+def test_values_of_what_can_have_many_exclude_each_other_only_where_one_says_so(
+    new: Statement, known: Statement
+) -> None:
+    known = known.replace(subject=new.subject, attribute=new.attribute)
+    plain = new.replace(over=(), attribute="likes"), known.replace(over=(), attribute="likes", ended=new.ended)
+    if same_name(new.value) != same_name(known.value) and "squash" not in new.value:
+        assert stands(*plain) is not Relation.EXCLUDES
+
+
+@settings(max_examples=25)
+@given(st.lists(statements.map(lambda said: said.replace(over=(), ended=False)), min_size=1, max_size=8))
+def test_the_order_of_learning_does_not_change_what_stands(open_memory: OpenMemory, said: list[Statement]) -> None:
+    """Each was said at its own time; delivered late or early, the same values stand in the end."""
+    heard = [
+        Heard(each, turn(f"t{place}", text=each.text, at=NOW + timedelta(days=place)))
+        for place, each in enumerate(said)
+    ]
+    exclusive = [each for each in heard if each.statement.exclusive]
+    forth, back = (_standing(open_memory, project, order) for project, order in _orders(exclusive))
+    assert forth == back
+
+
+def _orders(heard: list[Heard]) -> tuple[tuple[str, list[Heard]], tuple[str, list[Heard]]]:
+    return ("forth", heard), ("back", heard[::-1])
+
+
+def _standing(open_memory: OpenMemory, project: str, heard: list[Heard]) -> set[tuple[str, str]]:
+    memory = open_memory(project=f"{project}-{datetime.now(UTC).timestamp()}")
+    for each in heard:
+        _keep(memory, each)
+    with memory.store.reading(memory.scope, NOW) as tx:
+        found = [fact.payload for fact in tx.knowledge.stream(KnowledgeFilter(deprecated=False))]
+    return {
+        (fact_key(each.subject or "", each.attribute or ""), each.value or "")
+        for each in found
+        if isinstance(each, Stated)
+    }
+
+
+def _keep(memory: Memory, heard: Heard) -> None:
+    with memory.store.transaction(memory.scope, NOW) as tx:
+        teaching = Teaching(memory.store, memory.settings.knowledge, memory._ports.new_id)
+        FactKeeper(tx, teaching, Settings(), None).keep([heard])
