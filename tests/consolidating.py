@@ -15,7 +15,7 @@ from treering.core.episodes import Episode
 from treering.core.errors import ModelUnavailable
 from treering.core.queries import EpisodeFilter
 from treering.core.settings import EpisodeConsolidationSettings, Settings
-from treering.learn.episodes.consolidation import consolidate_episodes
+from treering.learn.episodes.consolidation.consolidate import consolidate_episodes
 from treering.learn.stages import StageRun
 from treering.memory import Memory
 

@@ -84,7 +84,7 @@ class Memory:
         self._ports = ports
         cache = EpisodeCache(settings.episodes.cache)
         self._episode_care = EpisodeCare(scope, ports.store, ports.clock, ports.new_id, settings, ports.models, cache)
-        self._teaching = Teaching(ports.store, settings.knowledge, ports.new_id, settings.relations)
+        self._teaching = Teaching(ports.store, settings.knowledge, ports.new_id, settings.relations, settings.episodes)
 
     def remember(self, text: str, *, type: str = "fact", **fields: Any) -> Knowledge:
         """Keep a piece of knowledge. `fields` are those of `Knowledge`: tags, files, confidence, payload, id…"""

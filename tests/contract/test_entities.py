@@ -1,8 +1,6 @@
 """Entities on both engines: linked, told about, merged and taken apart, seen by whom they belong to, and forgotten."""
 
-import sqlite3
-from collections.abc import Callable
-from contextlib import closing
+import json
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,8 @@ from treering.core.episodes import Episode
 from treering.core.errors import Conflict, InvalidInput, ModelUnavailable, NotFound, NothingToUndo
 from treering.core.queries import EntityFilter, EntityLinkFilter, RunFilter
 from treering.core.scope import Scope, Visibility
+from treering.interfaces.cli.app import app
+from treering.interfaces.cli.door import run
 from treering.learn.entities.enrichment import enrich_entities
 from treering.learn.entities.extraction import extract
 from treering.learn.entities.linking import link_entities
@@ -246,118 +246,6 @@ def test_the_list_comes_by_mentions_and_by_kind(memory: Memory) -> None:
         memory.entities.find(limit=0)
 
 
-def test_what_one_person_keeps_is_no_entity_of_others(open_memory: OpenMemory) -> None:
-    ada, bob = open_memory(principal="ada"), open_memory(principal="bob")
-    ada.remember("Mr Moriarty owes me money", visibility=PERSONAL, id="mine")
-    assert ada.entities.about("Moriarty").entity.visibility is PERSONAL
-    with pytest.raises(NotFound) as refused:
-        bob.entities.about("Moriarti")
-    assert "Moriarty" not in str(refused.value)
-    bob.remember("Mr Moriarty speaks", id="shared")
-    assert records_about(bob, "Moriarty") == {"shared"}
-    assert records_about(ada, "Moriarty") == {"mine", "shared"}
-    assert bob.entities.about("Moriarty").mentions == 1
-
-
-def test_a_personal_record_adds_nothing_to_what_others_see(open_memory: OpenMemory) -> None:
-    ada, bob = open_memory(principal="ada"), open_memory(principal="bob")
-    bob.remember("Mr Holmes plays the violin", id="shared")
-    before = bob.entities.about("Holmes")
-    ada.remember("Mr Holmes takes cocaine", visibility=PERSONAL, id="mine")
-    ada.entities.link("mine", "Holmes", aliases=["Sherlock"])
-    assert records_about(ada, "holmes") == {"mine", "shared"}
-    assert ada.entities.about("Sherlock").entity.name == "Holmes"
-    assert bob.entities.about("Holmes") == before
-    with pytest.raises(NotFound):
-        bob.entities.about("Sherlock")
-
-
-def test_what_all_see_is_not_merged_into_what_one_sees(open_memory: OpenMemory) -> None:
-    ada, bob = open_memory(principal="ada"), open_memory(principal="bob")
-    bob.remember("Mr Watson writes", id="shared")
-    ada.remember("Mr Johnny sleeps", visibility=PERSONAL, id="mine")
-    with pytest.raises(InvalidInput, match="instead"):
-        ada.entities.merge("Watson", into="Johnny")
-    ada.entities.merge("Johnny", into="Watson")
-    assert records_about(ada, "Johnny") == {"mine", "shared"}
-    assert bob.entities.about("Watson").aliases == ()
-    with pytest.raises(NotFound):
-        bob.entities.about("Johnny")
-
-
-@pytest.fixture
-def raw_text(engine: str, tmp_path: Path, request: pytest.FixtureRequest) -> Callable[[], str]:
-    """Every row of every table as one text, past the store and past row-level security."""
-
-    def sqlite_rows() -> str:
-        with closing(sqlite3.connect(tmp_path / "memory.db")) as raw:
-            names = [name for (name,) in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-            return "\n".join(repr(row) for name in names for row in raw.execute(f'SELECT * FROM "{name}"'))
-
-    def postgres_rows() -> str:
-        import psycopg
-        from sqlalchemy import make_url
-
-        url = request.getfixturevalue("postgres_url")
-        admin = make_url(request.getfixturevalue("postgres_admin_url")).set(database=make_url(url).database)
-        with psycopg.connect(admin.render_as_string(False)) as raw:
-            names = [name for (name,) in raw.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")]
-            return "\n".join(repr(row) for name in names for row in raw.execute(f'SELECT * FROM "{name}"'))
-
-    return {"sqlite": sqlite_rows, "postgresql": postgres_rows}[engine]
-
-
-def test_a_name_leaves_with_the_last_record_that_held_it(
-    open_memory: OpenMemory, raw_text: Callable[[], str], tmp_path: Path
-) -> None:
-    memory = open_memory()
-    memory.remember("Mr Xylophonist owes money", id="k")
-    memory.turn(session="s", role="user", text="ask Mr Xylophonist", id="t")
-    memory.remember("Mr Bystander stays", id="b")
-    assert records_about(memory, "Xylophonist") == {"k", "t"}
-    memory.forget("k", hard=True)
-    assert memory.entities.about("Xylophonist").entity.mentions == 1
-    memory.forget("t", hard=True)
-    assert "ylophonist" not in raw_text()
-    with pytest.raises(NotFound):
-        memory.entities.about("Xylophonist")
-    assert records_about(memory, "Bystander") == {"b"}
-    memory.close()
-    for file in tmp_path.rglob("*"):
-        assert not file.is_file() or b"ylophonist" not in file.read_bytes(), file
-
-
-def test_what_somebody_named_stays_without_records(memory: Memory) -> None:
-    record = memory.remember("she likes tea")
-    memory.entities.link(record.id, "Ada")
-    memory.forget(record.id, hard=True)
-    assert memory.entities.about("Ada").records == ()
-
-
-def test_what_only_personal_records_still_speak_of_is_no_longer_seen_by_others(open_memory: OpenMemory) -> None:
-    ada, bob = open_memory(principal="ada"), open_memory(principal="bob")
-    bob.remember("Mr Xylophonist plays", id="shared")
-    bob.entities.about("Xylophonist")
-    ada.remember("Mr Xylophonist owes me money", visibility=PERSONAL, id="mine")
-    assert records_about(ada, "Xylophonist") == {"mine", "shared"}
-    bob.forget("shared", hard=True)
-    with pytest.raises(NotFound):
-        bob.entities.about("Xylophonist")
-    assert records_about(ada, "Xylophonist") == {"mine"}
-    assert ada.entities.about("Xylophonist").entity.visibility is PERSONAL
-
-
-def test_a_record_that_becomes_personal_takes_its_names_along(open_memory: OpenMemory) -> None:
-    ada, bob = open_memory(principal="ada"), open_memory(principal="bob")
-    record = ada.remember("Mr Xylophonist plays")
-    assert bob.entities.about("Xylophonist")
-    with ada.store.transaction(ada.scope, NOW) as tx:
-        tx.knowledge.update(record.replace(visibility=PERSONAL, content="Mr Xylophonist plays well"))
-    assert records_about(ada, "Xylophonist") == {record.id}
-    with pytest.raises(NotFound):
-        bob.entities.about("Xylophonist")
-
-
 class Told:
     """Progress that adds up what it is told."""
 
@@ -445,3 +333,46 @@ def test_another_project_knows_nothing_of_it(open_memory: OpenMemory) -> None:
     with pytest.raises(NotFound):
         other.entities.about("Smith")
     assert Scope(project="q").project == other.scope.project
+
+
+def test_the_night_stage_runs_by_its_name(memory: Memory) -> None:
+    memory.remember("Mr Smith speaks", id="k")
+    (done,) = memory.upkeep.run("enrich")
+    assert (done.state, done.counts.get("skipped")) == ("done", 1)
+    assert "Smith" in entities(memory)
+
+
+def test_an_episode_that_was_moved_away_keeps_its_links(memory: Memory) -> None:
+    outcome = {"status": "SUCCESS", "output": "Mr Smith signed"}
+    with memory.store.transaction(memory.scope, NOW) as tx:
+        whole = tx.episodes.create(sample(Episode, "e", task={"input": "ask Mr Brown"}, outcome=outcome))
+    assert records_about(memory, "Smith") == {"e"}
+    with memory.store.transaction(memory.scope, NOW) as tx:
+        tx.episodes.chill(whole.replace(outcome={"status": "SUCCESS"}))
+    assert records_about(memory, "Smith") == {"e"}
+
+
+def test_the_command_line_tells_lists_and_puts_right(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    where = ["--db", str(tmp_path / "cli.db"), "--project", "p"]
+
+    def treering_says(*arguments: str) -> Any:
+        code = run(app, [*arguments, *where, "--json"])
+        said = capsys.readouterr()
+        return json.loads(said.out) if code == 0 else json.loads(said.err)["error"]
+
+    for name in ("Smith", "Brown"):
+        treering_says("remember", f"Mr {name} lives in Lyon")
+    told = treering_says("about", "smith")
+    assert (told["entity"]["name"], told["related"][0]["entity"]["name"]) == ("Smith", "Lyon")
+    listed = treering_says("entities", "--kind", "person")["entities"]
+    assert {each["name"] for each in listed} == {"Smith", "Brown"}
+    assert treering_says("entities", "--merge", "Brown", "--into", "Smith")["entities"][0]["aliases"] == ["Brown"]
+    assert len(treering_says("entities", "--undo", "Brown")["entities"]) == 2
+    assert treering_says("entities", "--alias", "Brown", "--as", "Bo")["entities"][0]["aliases"] == ["Bo"]
+    assert treering_says("entities", "--rename", "Brown", "--as", "Bob Brown")["entities"][0]["name"] == "Bob Brown"
+    assert treering_says("entities", "--delete", "Smith")["entities"][0]["name"] == "Smith"
+    assert "Bob Brown" in treering_says("about", "Bob Browne")
+    assert "goes with --into" in treering_says("entities", "--merge", "Brown")
+    assert "one at a time" in treering_says("entities", "--delete", "Brown", "--undo", "Brown")
+    assert run(app, ["about", "Bo", *where]) == 0
+    assert "Bob Brown  person, 1 mention, also Bo, Brown" in capsys.readouterr().out

@@ -15,7 +15,7 @@ from treering.core.errors import NotFound
 from treering.core.queries import EpisodeFilter
 from treering.core.scope import Visibility
 from treering.core.turns import Turn
-from treering.learn.episodes.consolidation import dissolve
+from treering.learn.episodes.consolidation.dissolving import dissolve
 from treering.memory import Memory
 from treering.retrieve.embed import embed_all
 

@@ -16,7 +16,7 @@ from treering.adapters.sql.turns import EpisodeRecords
 from treering.core.episodes import Episode, EpisodeStatus
 from treering.core.errors import Conflict, InvalidInput, NotFound, StoreError
 from treering.learn.episodes.consolidation import consolidate as stage
-from treering.learn.episodes.consolidation import dissolve, withdraw_standing
+from treering.learn.episodes.consolidation.dissolving import dissolve, withdraw_standing
 from treering.memory import Memory
 from treering.retrieve.embed import embed_all
 

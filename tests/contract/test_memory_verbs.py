@@ -62,7 +62,7 @@ def test_turns_find_their_sessions_in_one_pass(memory: Memory) -> None:
 
     turns = Watched(sample(Turn, f"t{number}", session=f"s{number % 50}") for number in range(100))
     with memory.store.transaction(memory.scope, NOW) as tx:
-        assert tx.sessions.reserve(turns) == {f"s{number}": 0 for number in range(50)}
+        assert tx.sessions.reserve(turns, reopening=True) == {f"s{number}": 0 for number in range(50)}
     assert turns.passes == 1
 
 

@@ -1,12 +1,13 @@
 """A change of confidence travels along relations: only the change, weaker each time, and one undo takes it all back."""
 
+import threading
 from typing import Any
 
 import pytest
 
 from tests.conftest import OpenMemory
 from tests.samples import NOW
-from treering.core.errors import NothingToUndo
+from treering.core.errors import NotFound, NothingToUndo, TreeringError
 from treering.core.settings import RelationSettings
 from treering.learn.relations import propagate
 from treering.memory import Memory
@@ -154,9 +155,56 @@ def test_files_have_no_confidence(memory: Memory) -> None:
     assert memory.confirm("a").confidence == 0.95
 
 
+def test_what_is_shared_moves_nothing_personal_so_that_anybody_can_undo_it(open_memory: OpenMemory) -> None:
+    ada, bob = open_memory(principal="ada"), open_memory(principal="bob")
+    record(ada, "shared")
+    own = {"kind": "derived_from", "record": "shared"}
+    ada.remember("my own", type="decision", id="own", visibility="personal", confidence=0.5, relations=[own])
+    ada.confirm("shared")
+    assert confidences(ada, "own") == [0.5]
+    assert bob.undo("shared").confidence == 0.5
+    ada.confirm("own")
+    assert confidences(ada, "shared") != [0.5]
+
+
+@pytest.mark.parametrize("id", ["", "nowhere", "x" * 10_000, "a\x00b", "\ud800"])
+def test_an_id_that_is_none_is_not_found(memory: Memory, id: str) -> None:
+    for verb in (memory.confirm, memory.flag, lambda id: memory.correct(id, "inaccurate"), memory.undo):
+        with pytest.raises(NotFound):
+            verb(id)
+    with pytest.raises(NotFound):
+        memory.forget(id, hard=True)
+    assert memory.used([id]) == memory.used(id, corrected=True) == 0
+
+
 def test_nothing_of_somebody_elses_changes(open_memory: OpenMemory) -> None:
     ada, bob = open_memory(principal="ada"), open_memory(principal="bob")
     ada.remember("my own view", type="decision", id="own", visibility="personal", confidence=0.5)
     bob.remember("shared", type="decision", id="a", confidence=0.5, relations=[{"kind": "validates", "record": "own"}])
     bob.confirm("a")
     assert ada.get("own").confidence == 0.5
+
+
+def test_two_who_change_each_others_records_wait_for_each_other(open_memory: OpenMemory) -> None:
+    memory = open_memory(background=False)
+    record(memory, "a", required_with="b")
+    record(memory, "b", conflicts_with="c")
+    record(memory, "c", derived_from="a")
+    ready, failed = threading.Barrier(3), list[Exception]()
+
+    def work(id: str) -> None:
+        ready.wait(30)
+        for _ in range(5):
+            try:
+                memory.flag(id)
+                memory.confirm(id)
+            except TreeringError as exc:
+                failed.append(exc)
+
+    workers = [threading.Thread(target=work, args=(id,)) for id in "abc"]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert failed == []
+    assert all(0 <= each <= 1 for each in confidences(memory, "a", "b", "c"))

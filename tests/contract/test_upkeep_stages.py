@@ -1,10 +1,12 @@
 """Stages: once for each moment of the schedule, on where they stopped, tried again; a rehearsal writes nothing."""
 
+import json
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +18,7 @@ from treering.core.episodes import Episode
 from treering.core.errors import Conflict, InvalidInput
 from treering.core.jobs import Job, JobState
 from treering.core.queries import JobFilter
+from treering.core.records import Knowledge
 from treering.core.runs import Run, RunState
 from treering.core.settings import Settings
 from treering.learn.jobs import Worker
@@ -447,3 +450,68 @@ def records(memory: Memory) -> list[str]:
     with memory.store.reading(memory.scope, MONDAY) as tx:
         kept: list[Any] = [tx.knowledge, tx.turns, tx.sessions, tx.episodes, tx.patterns, tx.entities, tx.entity_links]
         return [record.to_json() for found in kept for record in found.stream(None)]
+
+
+def test_a_stage_that_fails_is_seen_by_whoever_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    import treering.learn.sessions
+    from treering.interfaces.cli.app import app
+    from treering.interfaces.cli.door import run
+
+    def fail(_run: StageRun) -> None:
+        raise RuntimeError("the pages are torn")
+
+    def command(*arguments: str) -> tuple[int, str]:
+        code = run(app, [*arguments, "--db", str(tmp_path / "memory.db"), "--project", "p"])
+        return code, capfd.readouterr().out
+
+    with monkeypatch.context() as patched:
+        patched.setattr(treering.learn.sessions, "consolidate_sessions", fail)
+        code, said = command("maintain")
+    assert code == 1
+    assert "✗  consolidate  RuntimeError: the pages are torn" in said
+    assert "✓  report       done" in said
+
+    code, said = command("maintain", "--history")
+    assert code == 0
+    assert said.count("RuntimeError: the pages are torn") == 1
+    assert "next" in said
+
+    code, said = command("doctor")
+    assert code == 1
+    assert "✗ schedule" in said
+
+    assert command("maintain", "consolidate") == (0, "✓  consolidate  done\n")
+    assert command("doctor")[0] == 0
+    code, said = command("report", "--json")
+    assert code == 0
+    assert {run["stage"]: run["state"] for run in json.loads(said)["runs"]} == dict.fromkeys(STAGES, "done")
+
+
+def test_a_report_of_many_records_is_worked_out_from_some(
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many as there are, in about the right places."""
+    from treering.health import report
+
+    monkeypatch.setattr(report, "_READ", 200)
+    kept = Kept(open_memory)
+    moments = [MONDAY - timedelta(hours=number) for number in range(1_000)]
+    kept.memory.remember_many(
+        Knowledge.make(
+            id=f"k{number}",
+            type="decision",
+            content=f"decision {number}",
+            confidence=0.9 if number < 500 else 0.3,
+            pinned=True,
+            **dict.fromkeys(("created_at", "updated_at", "last_accessed_at"), moment),
+        )
+        for number, moment in enumerate(moments)
+    )
+    found = kept.memory.upkeep.report()
+    assert found.looked_at <= 200
+    assert sum(found.confidence.values()) == 1_000
+    assert found.confidence["0.8 to 1.0"] == pytest.approx(500, abs=20)
+    assert found.confidence["0.2 to 0.4"] == pytest.approx(500, abs=20)
+    assert found.growth["7 days"]["knowledge"] == 169

@@ -9,30 +9,33 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tests.integration import crew_members
 from tests.integration.crew_members import open_place, tell
-from treering.learn.episodes.consolidation.consolidate import consolidate_episodes
+from treering.learn.episodes.consolidation import consolidate as stage
 from treering.learn.stages import StageRun
 
 NOW = datetime(2026, 5, 8, 13, 56, tzinfo=UTC)
 
 
-class Told:
-    """Progress that others hear of; what they do not hear of was not acknowledged."""
+class Silent:
+    def expect(self, total: int) -> None: ...
 
-    def expect(self, total: int) -> None:
-        tell(expected=total)
-
-    def advance(self, cursor: str | None, steps: int = 1, **counts: int) -> None:
-        if counts:
-            tell(advanced=counts)
+    def advance(self, cursor: str | None, steps: int = 1, **counts: int) -> None: ...
 
 
 def consolidate(**place: Any) -> None:
+    """Tells that it begins, of each cluster before it is merged, and that it ended."""
+    real = stage._merge
+
+    def told(*given: Any) -> None:
+        tell(merging=True)
+        real(*given)
+
+    stage._merge = told
     with open_place(**place) as memory:
-        memory.models.embedder((), hurried=False).documents(["ready"])
         tell(began=True)
-        consolidate_episodes(
-            StageRun(memory.scope, memory.store, NOW, memory.settings, memory.models, lambda: "unused", Told())
+        stage.consolidate_episodes(
+            StageRun(memory.scope, memory.store, NOW, memory.settings, memory.models, lambda: "unused", Silent())
         )
+    tell(ended=True)
 
 
 if __name__ == "__main__":

@@ -153,6 +153,14 @@ def test_another_projects_record_is_not_told_apart(open_memory: OpenMemory, engi
     assert proof.clean is (engine == "postgresql")
 
 
+def test_somebody_elses_own_record_is_not_told_apart(open_memory: OpenMemory) -> None:
+    ada, bob = open_memory(principal="ada"), open_memory(principal="bob")
+    ada.remember(SECRET, type="decision", id="adas-own-id", visibility="personal")
+    proof = proven(bob, bob.remember(SECRET, type="fact").id)
+    assert "adas-own-id" not in str(proof)
+    assert {each.record for each in proof.remains} == {"somebody else's personal record"}
+
+
 def test_a_note_in_the_log_repeats_nothing(memory: Memory) -> None:
     record = memory.remember(SECRET, type="fact")
     memory.flag(record.id, f"Surely “{SECRET.upper()}” is wrong, or is it?")

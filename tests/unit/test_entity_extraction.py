@@ -51,6 +51,7 @@ def test_what_its_shape_tells(text: str, name: str, kind: str) -> None:
         ("Yesterday the API team moved to Project Atlas.", {"API team": "organisation", "Atlas": "project"}),
         ("The Phoenix project belongs to Initech Ltd now.", {"Phoenix": "project", "Initech Ltd": "organisation"}),
         ("Bob told me that Ada's dog is called Rex.", {"Bob": "person", "Ada": "other", "Rex": "other"}),
+        ("We deploy to Fly.io from Node.js on Wednesdays.", {"Fly.io": "other", "Node.js": "other"}),
         ("She studied at the University of Lyon.", {"University of Lyon": "organisation"}),
         (
             "J'ai vu Mme Martin chez Danone à Lyon avec l'équipe Phoenix.",
@@ -98,6 +99,12 @@ def test_of_overlaps_the_surest_stays_then_the_longest() -> None:
     assert [m.name for m in without_overlaps([at(0, 5, 0.5), at(3, 9, 0.9), at(9, 12, 0.1)])] == ["3-9", "9-12"]
     assert [m.name for m in without_overlaps([at(0, 5, 0.5), at(3, 9, 0.5)])] == ["3-9"]
     assert [m.name for m in without_overlaps([at(3, 9, 0.5), at(0, 6, 0.5)])] == ["0-6"]
+
+
+def test_a_secret_is_no_name_nor_is_what_stands_for_one() -> None:
+    assert names("use [redacted:github_token] for user_service") == {"user_service": "other"}
+    leaked = "ghp_R4nD0mL00k1ngButF4ke" + "Tok3nForD3mo0042"
+    assert names(f"use {leaked} for user_service") == {"user_service": "other"}
 
 
 def test_a_mention_says_where_it_stands() -> None:

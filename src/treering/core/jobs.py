@@ -39,7 +39,7 @@ class Job(Record):
 
 
 def linking_job(principal: str, now: datetime, id: str, turn: int = 1) -> Job:
-    """Done as whoever stored something. While the job of one `turn` is at work, that of another waits for what is new."""
+    """Done as whoever stored something. While the job of one `turn` is at work, that of the other waits behind it."""
     key = f"{turn} {principal}"
     return Job(id=id, kind=LINK_ENTITIES, key=key, payload={"principal": principal}, run_at=now, created_at=now)
 

@@ -110,8 +110,8 @@ def pack(
     """
     terms = _Terms(phase, _budget(phase, budget, settings), count, settings)
     ranked = sorted(hits, key=lambda hit: (-hit.score, hit.kind, hit.id))
-    if reflection is not None and reflection.id not in {hit.id for hit in ranked}:
-        ranked.append(reflection)
+    if reflection is not None:
+        ranked = [*(hit for hit in ranked if hit.id != reflection.id), reflection]
         terms = replace(terms, reflection=reflection.id)
     room = terms.budget - count(frame(phase))
     if not ranked or room <= 0:

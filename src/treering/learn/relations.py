@@ -6,6 +6,7 @@ from treering.core.confidence import spread
 from treering.core.history import Action
 from treering.core.queries import KnowledgeFilter, Order
 from treering.core.records import Knowledge
+from treering.core.scope import Visibility
 from treering.core.settings import RelationSettings
 from treering.ports.store import Transaction
 
@@ -14,19 +15,29 @@ RELATED = "related"
 
 
 def reachable(tx: Transaction, id: str, settings: RelationSettings) -> Mapping[str, Knowledge]:
-    """The record and all that a change of it may reach, the nearest first; at most as many as the settings say."""
+    """The record and all that a change of it may reach, the nearest first; at most as many as the settings say.
+
+    What is shared moves nothing that is somebody's own: others could not undo it.
+    """
     found: dict[str, Knowledge] = {}
     border: tuple[str, ...] = (id,)
     for _ in range(settings.depth + 1):
-        near = tx.knowledge.get_many(border)
+        near = {each: record for each, record in tx.knowledge.get_many(border).items() if _may_move(record, found, id)}
         room = settings.most + 1 - len(found)
         found |= {each: near[each] for each in border[:room] if each in near}
-        ahead = [relation.record for each in near.values() for relation in each.relations if relation.record]
-        border = tuple(dict.fromkeys(next for next in (*ahead, *_pointing(tx, border)) if next not in found))
-        if not border or len(found) > settings.most:
+        if not near or len(found) > settings.most:
             break
-        border = border[: settings.most]
+        ahead = [relation.record for each in near.values() for relation in each.relations if relation.record]
+        around = (*ahead, *_pointing(tx, tuple(near)))
+        border = tuple(dict.fromkeys(each for each in around if each not in found))[: settings.most]
+        if not border:
+            break
     return found
+
+
+def _may_move(record: Knowledge, found: Mapping[str, Knowledge], id: str) -> bool:
+    own = Visibility.PERSONAL
+    return record.visibility is not own or not found or found[id].visibility is own
 
 
 def propagate(

@@ -12,6 +12,7 @@ from treering.core.queries import Order, PlaceRange, SessionFilter, TurnFilter
 from treering.core.scope import Scope, Visibility
 from treering.core.settings import Settings
 from treering.core.turns import TASK, Session, Turn
+from treering.learn.entities.reading import queue_linking
 from treering.learn.facts.keeping import FactKeeper, Heard, speaker_of
 from treering.learn.facts.reading import read_statements
 from treering.learn.stages import StageRun
@@ -50,6 +51,7 @@ class Learner:
                     continue
                 teaching = Teaching(self.store, self.settings.knowledge, self.new_id)
                 learned += len(FactKeeper(tx, teaching, self.settings, embedder).keep(heard).learned)
+                queue_linking(tx, now, self.new_id)
             between()
         return learned
 

@@ -14,8 +14,10 @@ from treering.core.quoting import without_quotation
 from treering.core.records import Knowledge, Relation, RelationKind, Source, text_digest
 from treering.core.redaction import without_secrets
 from treering.core.scope import Scope
-from treering.core.settings import KnowledgeSettings, RelationSettings
+from treering.core.settings import EpisodeSettings, KnowledgeSettings, RelationSettings
 from treering.core.values import EMPTY, LABELS
+from treering.learn.derived import forget_learned, purge_learned, restore_learned
+from treering.learn.episodes.consolidation.dissolving import dissolve, withdraw_standing
 from treering.learn.reflect.withdrawing import withdraw
 from treering.learn.relations import propagate, reachable
 from treering.ports.clock import NewId
@@ -61,6 +63,7 @@ class Teaching:
     settings: KnowledgeSettings
     new_id: NewId
     relations: RelationSettings = field(default_factory=RelationSettings)
+    episodes: EpisodeSettings = field(default_factory=EpisodeSettings)
 
     def remember(self, scope: Scope, now: datetime, text: str, *, type: str, **fields: Any) -> Knowledge:
         """Store a piece of knowledge. Words that are known already strengthen the record that holds them.
@@ -141,23 +144,34 @@ class Teaching:
     def forget(self, scope: Scope, now: datetime, id: str) -> None:
         """Take a record or a turn out of sight; `undo` brings it back."""
         with self.store.transaction(scope, now) as tx:
-            _holding(tx, id, deleted=False).delete(id)
+            held = _holding(tx, id, deleted=False)
+            held.delete(id)
+            if held is tx.turns:
+                forget_learned(tx, id)
 
     def purge(self, scope: Scope, now: datetime, id: str) -> None:
         """Remove a record or a turn for good, with every copy of it."""
         with self.store.transaction(scope, now) as tx:
             held = _holding(tx, id)
             withdraw(tx, id, self.new_id)
+            if held is tx.turns:
+                purge_learned(tx, id)
+            elif held is tx.episodes:
+                withdraw_standing(tx, id, self.episodes)
             held.purge(id)
 
     def undo(self, scope: Scope, now: datetime, id: str) -> None:
-        """Take back the last change of a record, with everything that was part of it."""
+        """Take back the last change of a record, with everything that was part of it.
+
+        An episode that stands for several is taken apart.
+        """
         with self.store.transaction(scope, now) as tx:
             _claim(tx, id)
-            if tx.knowledge.holds(id, deleted=True):
-                tx.knowledge.undo(id)
-            else:
-                _restore(tx, id)
+            standing = tx.episodes.get(id) if tx.episodes.holds(id) else None
+            if standing is None or standing.consolidation is None:
+                _take_back(tx, id)
+                return
+        dissolve(scope, self.store, now, id, settings=self.episodes)
 
     def _claim_related(self, tx: Transaction, id: str, *others: str) -> Mapping[str, Knowledge]:
         """Claim the record with all that a change of it may reach, in one order for everybody."""
@@ -257,6 +271,14 @@ def _holding(tx: Transaction, id: str, *, deleted: bool = True) -> Removable:
         if collection.holds(id, deleted=deleted):
             return collection
     raise NotFound(f"nothing is stored under {id!r} in project {tx.scope.project!r}")
+
+
+def _take_back(tx: Transaction, id: str) -> None:
+    if tx.knowledge.holds(id, deleted=True):
+        tx.knowledge.undo(id)
+    else:
+        restore_learned(tx, id)
+        _restore(tx, id)
 
 
 def _restore(tx: Transaction, id: str) -> None:

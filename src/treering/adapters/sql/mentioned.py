@@ -43,7 +43,11 @@ def recount(context: Context, ids: Iterable[str]) -> None:
 
 
 def forget_links(context: Context, record: str) -> list[str]:
-    """Unlink a record, whoever linked it; the entities it was linked with are returned."""
+    """Unlink a record, whoever linked it; the entities it was linked with are returned.
+
+    Nobody links it meanwhile: whoever links holds the same claim, and looks whether the record is still there.
+    """
+    context.dialect.lock(context.connection, context.scope, "claim entities")
     where = (*_here(context, entity_links), entity_links.c.record == record)
     with context.seeing_all():
         gone = context.connection.execute(delete(entity_links).where(*where).returning(entity_links.c.entity))

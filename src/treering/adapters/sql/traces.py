@@ -14,6 +14,7 @@ from sqlalchemy import text as sql
 
 from treering.adapters.sql.context import Context
 from treering.core.errors import BlobMissing, StoreError
+from treering.core.scope import Visibility
 from treering.ports.store import Trace, Traces
 
 _GZIP = b"\x1f\x8b"
@@ -143,7 +144,9 @@ def _traces(
     data = value.encode() if isinstance(value, str) else bytes(value or b"")
     scope = context.scope
     here = (row.get("tenant", scope.tenant), row.get("project", scope.project)) == (scope.tenant, scope.project)
-    record = str(row.get("id", "")) if here else "a record of another project"
+    theirs = row.get("visibility") == Visibility.PERSONAL.value and row.get("owner") != scope.principal
+    hidden = "a record of another project" if not here else "somebody else's personal record" if theirs else ""
+    record = hidden or str(row.get("id", ""))
     for form, needle in forms.items():
         if form.encode() in data:
             yield Trace(needle, f"{table.name}.{held.name}", record)

@@ -122,7 +122,8 @@ def _profile(profile: "Profile") -> "RenderableType":
     from treering.interfaces.cli import show
 
     also = f", also {', '.join(profile.aliases)}" if profile.aliases else ""
-    told = f"  {profile.entity.kind.value}, {profile.mentions:,} mentions{also}"
+    mentions = f"{profile.mentions:,} mention{'' if profile.mentions == 1 else 's'}"
+    told = f"  {profile.entity.kind.value}, {mentions}{also}"
     lines = [Text.assemble((show.safe(profile.entity.name), show.HEAD), (show.safe(told), show.FAINT))]
     if profile.summary:
         lines += [Text(show.preview(profile.summary))]

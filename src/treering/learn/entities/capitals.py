@@ -18,7 +18,7 @@ from treering.learn.entities.shapes import REGEX
 _LANGUAGES = ("en", "fr", "it", "de", "es")
 # Latin, Greek and Cyrillic; scripts beyond have no capitals.
 _UPPER = "".join(filter(str.isupper, map(chr, range(0x2000))))
-_WORD = rf"[{_UPPER}]\w*(?:['’-]\w+)*"
+_WORD = rf"[{_UPPER}]\w*(?:['’-]\w+)*(?:\.[a-z]{{2,3}}\b)?"
 _RUN = re.compile(rf"(?<![\w@#/.\\-]){_WORD}(?: {_WORD}|(?: (?:&|[a-z]{{1,5}})){{1,2}} {_WORD})*")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.S)
 _BEFORE = re.compile(r"([^\W\d_]+)[.]?\s*$")

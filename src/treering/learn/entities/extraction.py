@@ -1,11 +1,13 @@
 """From a text to the names in it: by rules always, by a parser or a language model where there is one."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from types import MappingProxyType
 
 from treering.core.entities import EntityKind
 from treering.core.language.stems import language_of
+from treering.core.secrets import scan
 from treering.core.statements import PROJECT, SPEAKER, same_name
 from treering.core.values import LABEL_BYTES
 from treering.learn.entities.capitals import capitalised
@@ -13,6 +15,8 @@ from treering.learn.entities.mentions import Mention, NameReader, surest, withou
 from treering.learn.entities.shapes import REGEX, shaped
 
 _TOLD = "statement"
+_MARK = "[redacted:"
+_REDACTED = re.compile(r"\[redacted:[a-z0-9_]+\]")
 # A value of more words is a description, not a name.
 _MOST_WORDS = 5
 _SUBJECTS_OF_NOBODY = frozenset({SPEAKER, PROJECT, "i", "we", "it", "agent", "assistant", "somebody"})
@@ -70,12 +74,18 @@ def extract(
 ) -> tuple[Mention, ...]:
     """The names in a text, in its order, without overlaps: of those that overlap the surest, then the longest.
 
-    At most `most`, the surest, from the first `longest` characters. A name without a letter or digit is none.
+    At most `most`, the surest, from the first `longest` characters. A name without a letter or digit is none, nor is a
+    secret, nor what stands for one.
     """
     read = text[:longest]
+    if _MARK in read:
+        read = _REDACTED.sub(lambda mark: " " * len(mark[0]), read)
     spoken = language_of(read) if language is None else language
     found = (mention for reader in readers for mention in reader.read(read, spoken))
-    return surest(without_overlaps(mention for mention in found if _is_name(mention.name)), most)
+    names = surest(without_overlaps(mention for mention in found if _is_name(mention.name)), most)
+    if not scan("\n".join(mention.name for mention in names)):
+        return names
+    return tuple(mention for mention in names if not scan(mention.name))
 
 
 def told(subject: str | None, attribute: str | None, value: str | None, text: str) -> tuple[Mention, ...]:

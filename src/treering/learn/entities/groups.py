@@ -1,6 +1,7 @@
 """One entity under all the names it has: what it was merged with, and what others know it as."""
 
-from collections.abc import Collection, Sequence
+from collections import Counter, deque
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -60,13 +61,30 @@ def known_as(tx: Transaction, name: str, kind: EntityKind | None, *, nearest: in
 def with_merged(tx: Transaction, entity: Entity, alike: Sequence[Entity] = ()) -> Known:
     """With all that was merged into it, or into what was merged into it."""
     found = {entity.id: entity} | {each.id: each for each in alike}
-    asked = list(found)
-    while asked:
-        page = tx.entities.find(EntityFilter(merged_into=tuple(asked[:LABELS]), deleted=None), limit=LABELS).items
-        fresh = {each.id: each for each in page if each.id not in found}
-        found |= fresh
-        asked = [*asked[LABELS:], *fresh]
+    found |= {each.id: each for each, _ in _merged_into(tx, found)}
     return Known(entity, tuple(each for id, each in found.items() if id != entity.id))
+
+
+def counted(tx: Transaction, entities: Sequence[Entity]) -> list[Entity]:
+    """Each with the mentions of all that was merged into it, those with the most first."""
+    mentions = Counter({each.id: each.mentions for each in entities})
+    for each, into in _merged_into(tx, [entity.id for entity in entities]):
+        mentions[into] += each.mentions
+    told = (each.replace(mentions=mentions[each.id]) for each in entities)
+    return sorted(told, key=lambda each: (-each.mentions, each.name))
+
+
+def _merged_into(tx: Transaction, ids: Iterable[str]) -> Iterator[tuple[Entity, str]]:
+    """Each entity that was merged into one of these, by whatever way, and into which; a circle is left."""
+    ends = {id: id for id in ids}
+    asked = deque(ends)
+    while asked:
+        some = tuple(asked.popleft() for _ in range(min(len(asked), LABELS)))
+        for each in tx.entities.find(EntityFilter(merged_into=some, deleted=None), limit=_MOST_COMPARED).items:
+            if each.id not in ends and each.merged_into is not None:
+                ends[each.id] = ends[each.merged_into]
+                asked.append(each.id)
+                yield each, ends[each.id]
 
 
 def candidates(tx: Transaction, name: str) -> list[Entity]:

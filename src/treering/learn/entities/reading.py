@@ -110,11 +110,15 @@ def unchanged(tx: Transaction, documents: Sequence[Listed]) -> frozenset[tuple[s
 
 
 def records_of(tx: Transaction, documents: Sequence[Listed]) -> Iterator[Record]:
-    """The records of documents that speak of entities; those that cannot be read are passed over."""
+    """The records of documents that speak of entities; those that cannot be read are passed over.
+
+    So are episodes of which most lies in the blob store: they were linked when all of them was here.
+    """
     for kind in KINDS:
         ids = [document.id for document in documents if document.kind == kind]
         if ids:
-            yield from (match.value for match in _COLLECTIONS[kind](tx).readable(ids))
+            found = (match.value for match in _COLLECTIONS[kind](tx).readable(ids))
+            yield from (record for record in found if not (isinstance(record, Episode) and record.cold))
 
 
 def spoken(record: Record, settings: EntitySettings, readers: Sequence[NameReader] = FAST) -> Spoken:

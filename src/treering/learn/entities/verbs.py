@@ -1,7 +1,7 @@
 """What somebody asks and says about entities."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -9,14 +9,14 @@ from time import monotonic
 from typing import Any
 
 from treering.core.entities import Entity, EntityKind, EntityLink
-from treering.core.errors import InvalidInput, NotFound
+from treering.core.errors import InvalidInput, NotFound, StoreReadOnly
 from treering.core.queries import EntityFilter, Order
 from treering.core.scope import Scope, Visibility
 from treering.core.settings import Settings
 from treering.core.statements import same_name
 from treering.learn.entities import merging
 from treering.learn.entities.extraction import FAST, Strategy, extract
-from treering.learn.entities.groups import name_given, with_merged
+from treering.learn.entities.groups import counted, name_given
 from treering.learn.entities.linking import CLAIM, link_id
 from treering.learn.entities.mentions import Mention
 from treering.learn.entities.profiles import Profile, profile
@@ -66,8 +66,7 @@ class Entities:
         self._catch_up()
         with self.store.reading(self.scope, self.clock()) as tx:
             found = (each for each in _standing(tx, chosen) if name is None or _sounds_like(each, name))
-            told = [each.replace(mentions=with_merged(tx, each).mentions) for each in islice(found, limit)]
-        return tuple(sorted(told, key=lambda each: (-each.mentions, each.name)))
+            return tuple(counted(tx, list(islice(found, limit))))
 
     def link(
         self, record: str, name: str, *, kind: EntityKind | str | None = None, aliases: Sequence[str] = ()
@@ -146,10 +145,11 @@ class Entities:
         return merging.alias(tx, stored.id, aliases, nearest=near) if aliases else stored
 
     def _catch_up(self) -> None:
-        """Link what is new, for a second at most; the rest is done by a job."""
-        until = monotonic() + self.settings.entities.slice_seconds
+        """Link what is new, for a second at most; a job does the rest. Who may only read is told what is linked."""
         limits = self.settings.entities
-        link_new(self.scope, self.store, self.clock, limits, self.new_id, between=lambda: monotonic() < until)
+        until = monotonic() + limits.slice_seconds
+        with suppress(StoreReadOnly):
+            link_new(self.scope, self.store, self.clock, limits, self.new_id, between=lambda: monotonic() < until)
 
     def _change(self, change: Callable[[Transaction, int], Entity]) -> Entity:
         self._catch_up()

@@ -55,10 +55,12 @@ def slimmed(episode: Episode, phase: EpisodeStatus, settings: EpisodeSettings) -
 
 def age_episodes(run: StageRun) -> None:
     """Move every episode on to the phase of its age. What was moved is not met again: the store is the cursor."""
-    steps = _steps(run.now, run.settings.episodes)
+    episodes = run.settings.episodes
+    steps = _steps(run.now, episodes)
     with run.store.reading(run.scope, run.now) as tx:
         waiting = {step.phase: tx.episodes.count(step.where) for step in steps}
-    run.progress.expect(sum(waiting.values()))
+    leaving = purge_deleted(run.scope, run.store, run.now, episodes, dry_run=True)
+    run.progress.expect(sum(waiting.values()) + len(leaving))
     for step in steps:
         if run.dry_run:
             run.progress.advance(step.phase.value, waiting[step.phase], **{step.phase.value: waiting[step.phase]})
@@ -66,7 +68,7 @@ def age_episodes(run: StageRun) -> None:
         stuck = set[str]()
         while moved := _move_some(run, step, stuck):
             run.progress.advance(step.phase.value, moved, **{step.phase.value: moved})
-    purged = purge_deleted(run.scope, run.store, run.now, run.settings.episodes, dry_run=run.dry_run)
+    purged = leaving if run.dry_run else purge_deleted(run.scope, run.store, run.now, episodes)
     if purged:
         run.progress.advance(EpisodeStatus.DELETED.value, len(purged), purged=len(purged))
 
@@ -168,7 +170,7 @@ def _is_due(episode: Episode | None, until: datetime) -> bool:
 
 def _purge(tx: Transaction, id: str, until: datetime, settings: EpisodeSettings) -> bool:
     """With what stands for it and holds its words, unless somebody brought it back meanwhile."""
-    from treering.learn.episodes.consolidation import withdraw_standing
+    from treering.learn.episodes.consolidation.dissolving import withdraw_standing
 
     tx.claim(f"record {id}")
     if not _is_due(tx.episodes.get(id), until):

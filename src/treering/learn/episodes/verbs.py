@@ -47,7 +47,11 @@ class EpisodeCare:
     def get(self, id: str) -> Episode:
         """All of an episode, also where most of it lies in the blob store. The access is counted."""
         now = self.clock()
-        found = self._whole(id, now)
+        try:
+            found = self._whole(id, now)
+        except BlobMissing:
+            # Between reading the row and its blob it may have moved to another.
+            found = self._whole(id, now)
         access, waiting = self.accesses.add(id, now)
         if waiting >= self.settings.episodes.counted_together:
             self.write_accesses()
@@ -87,13 +91,13 @@ class EpisodeCare:
         self, at: datetime | date | str | None = None, *, dry_run: bool = False
     ) -> Mapping[str, int]:
         """Make one episode of several alike; what was done is counted."""
-        from treering.learn.episodes.consolidation import consolidate_episodes
+        from treering.learn.episodes.consolidation.consolidate import consolidate_episodes
 
         return self._done(consolidate_episodes, at, dry_run=dry_run)
 
     def dissolve(self, id: str) -> tuple[str, ...]:
         """Take apart what stands for several episodes; their ids are returned."""
-        from treering.learn.episodes.consolidation import dissolve
+        from treering.learn.episodes.consolidation.dissolving import dissolve
 
         return dissolve(self.scope, self.store, self.clock(), id, settings=self.settings.episodes)
 

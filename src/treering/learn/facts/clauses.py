@@ -1,7 +1,7 @@
 """Parts of a sentence that may say something by themselves, without the times, asides and fillers in them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
@@ -38,6 +38,17 @@ class Clause(NamedTuple):
     def without(self, start: int, end: int) -> "Clause":
         said, low = f"{self.said[:start]} {self.said[end:]}", f"{self.low[:start]} {self.low[end:]}"
         return Clause(said, low, self.times, self.often, self.whole)
+
+    def ordered(self, found: re.Match[str], order: Iterable[str]) -> "Clause":
+        """The words and the groups of `found` in that order."""
+        spans = {name: found.span(name) for name in found.re.groupindex}
+        said, low = (
+            " ".join(
+                text[slice(*spans[name])] if name in spans else name for name in order if spans.get(name) != (-1, -1)
+            )
+            for text in (self.said, self.low)
+        )
+        return Clause(said, low, self.times, self.often)
 
     def behind(self, words: str) -> "Clause":
         """The same clause after some words of another."""
@@ -132,7 +143,9 @@ class SentenceWords:
         return end
 
     def _parts_here(self, cut: re.Match[str], start: int) -> bool:
-        """A colon behind a label or an announcement ("decided: …") belongs to what follows."""
+        """A colon behind a label or an announcement ("decided: …") belongs to what follows, as does "it's Ada who"."""
+        if self.rules.expression("cleft", r"\s*{}\s*\Z").match(self.low, start, cut.end()):
+            return False
         if not cut[0].startswith(":"):
             return True
         before = self.low[start : cut.start()]

@@ -7,14 +7,20 @@ is said instead of, and the name of another attribute for what is said along wit
 - `match` is a whole clause. Whom it is said of is its `{subject}`, or `of`: "me", "we".
 - `noun` is what somebody has ("birthday"), `thing` what something has ("port"); their forms are in the tables of that
   name, and `then` follows them.
-- `me`, `we` and `they` are verbs for each person, and `then` is what follows the verb; the pronouns are in `who`.
+- `relation` is what something has, too, but says nothing where nothing is named that has it ("status").
+- `me`, `we` and `they` are verbs for each person, and `then` is what follows the verb; the pronouns are in `who`. With
+  `of`, the subject is in `then`: "we wrote {subject} in {value}".
 - `value = "time"` takes the time that the clause names, "date" that time as it was said, "often" the words that
   say how often it happens, "me" whoever speaks.
 - `needs = "time"`, "past", "future": only where the clause names such a time; "over": only where it denies something.
 - `proper = true`: only where the value has a capital or a digit.
+- `person = true`: only of somebody who is known to be one.
 - `ended`, `type` and `coming` (a time without a year lies ahead) say what they say in a statement.
 
 `{name}` also stands for an entry of `words`.
+
+An entry under `turn` says how to put a clause in the plain order: what `match` has in its groups goes where `to` has
+their names ("it is {Ada} who {owns the docs}": "{Ada} {owns the docs}"). The groups are called `first`, `second`, …
 """
 
 import re
@@ -31,6 +37,7 @@ from treering.core.time_words.lexicon import Lexicon, lexicon
 from treering.learn.facts.keys import keys_of
 from treering.learn.facts.letters import bare
 
+_NOWHERE = r"(?!)"
 LANGUAGES = ("en", "fr", "it", "de", "es")
 PERSONS = ("me", "we", "they")
 
@@ -61,10 +68,19 @@ class Pattern:
     value: str = "said"
     needs: str | None = None
     proper: bool = False
+    person: bool = False
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:
         return re.compile(self.expression)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Another order of words; `to` are the words of the plain one and the groups of `expression` among them."""
+
+    expression: re.Pattern[str]
+    to: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -88,6 +104,16 @@ class Grammar:
         return {word: tuple(patterns) for word, patterns in held.items()}
 
     @cached_property
+    def turns(self) -> Mapping[str, tuple[Turn, ...]]:
+        """Other orders of words, by a word that each of them holds."""
+        held: dict[str, list[Turn]] = {}
+        for entry in self.data.get("turn", ()):
+            turn = Turn(re.compile(rf"{self.expand(entry['match'])}\s*\Z"), tuple(entry["to"].split()))
+            for key in self._keys(entry.get("key", entry["match"])):
+                held.setdefault(key, []).append(turn)
+        return {word: tuple(turns) for word, turns in held.items()}
+
+    @cached_property
     def times(self) -> Lexicon:
         """The language's time words, after those for what is to come, which a query has no use for."""
         known = lexicon(self.language).data
@@ -98,10 +124,10 @@ class Grammar:
         return {}
 
     def expression(self, name: str, around: str = "{}") -> re.Pattern[str]:
-        """The entry `name` of `words`, compiled once; `around` says where it stands."""
+        """The entry `name` of `words`, compiled once; `around` says where it stands. Without an entry, it is nowhere."""
         known = self._expressions.get((name, around))
         if known is None:
-            known = re.compile(around.replace("{}", f"(?:{self.expand(self.words[name])})"))
+            known = re.compile(around.replace("{}", f"(?:{self.expand(self.words.get(name, _NOWHERE))})"))
             self._expressions[name, around] = known
         return known
 
@@ -155,6 +181,7 @@ class Grammar:
                     value=entry.get("value", "said"),
                     needs=entry.get("needs"),
                     proper=entry.get("proper", False),
+                    person=entry.get("person", False),
                 )
 
     def _templates(self, entry: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
@@ -164,14 +191,23 @@ class Grammar:
             yield entry.get("of", "they"), template, entry.get("key", template)
         then = entry.get("then", "{value}")
         then = f" {then}" if then and not then.startswith("(?: ") else then
-        for kind in ("noun", "thing"):
-            for form in self.data[kind] if kind in entry else ():
+        for kind in ("noun", "thing", "relation"):
+            for form in self._forms(kind) if kind in entry else ():
                 template = form["match"].replace("{noun}", f"(?:{entry[kind]})")
                 yield form["of"], template + then, entry.get("key", entry[kind])
         for person in PERSONS:
             if person in entry:
                 verbs = entry[person]
-                yield person, f"{self.data['who'][person]}(?:{verbs})(?!\\w){then}", entry.get("key", verbs)
+                yield (
+                    entry.get("of", person),
+                    f"{self.data['who'][person]}(?:{verbs})(?!\\w){then}",
+                    entry.get("key", verbs),
+                )
+
+    def _forms(self, kind: str) -> list[Mapping[str, str]]:
+        if kind == "relation":
+            return [form for form in self.data["thing"] if form["of"] == "they"]
+        return list(self.data[kind])
 
     def _spread(self, template: str) -> str:
         """With the entries of `words` in their places."""
@@ -191,3 +227,9 @@ class Grammar:
 def grammar(language: str) -> Grammar:
     """The grammar of a language, read once."""
     return Grammar(language, tomllib.loads((files(__package__) / f"{language}.toml").read_text("utf-8")))
+
+
+@cache
+def given_names() -> frozenset[str]:
+    """First names of people, folded, from all languages."""
+    return frozenset().union(*(grammar(each).listed["given"] for each in LANGUAGES))

@@ -184,7 +184,7 @@ class FactKeeper:
             relations=tuple(ties),
             created_at=turn.at,
             updated_at=turn.at,
-            last_accessed_at=turn.at,
+            last_accessed_at=max(turn.at, self._tx.now),
             valid_from=said.valid_from or turn.at,
             valid_until=said.valid_until,
             needs_review=bool(trusted),

@@ -7,9 +7,9 @@ from datetime import datetime
 
 from treering.core.statements import ATTRIBUTES
 from treering.learn.facts.clauses import Clause, words_in
-from treering.learn.facts.grammar import Grammar, Pattern
+from treering.learn.facts.grammar import Grammar, Pattern, given_names
 from treering.learn.facts.letters import lowered
-from treering.learn.facts.subjects import Subject, Talk
+from treering.learn.facts.subjects import Kind, Subject, Talk
 from treering.learn.facts.times import When
 from treering.learn.facts.values import denied_value, is_proper, values_of
 
@@ -60,6 +60,19 @@ class Matcher:
         if not clause.low:
             return None
         words = set(words_in(clause.low))
+        turned = None if only else self._turned(clause, words)
+        return (turned and self._read(turned, set(words_in(turned.low)))) or self._read(clause, words, only)
+
+    def _turned(self, clause: Clause, words: Set[str]) -> Clause | None:
+        """The clause in the plain order of words, where it is in another."""
+        turns = self.rules.turns
+        for word in words & turns.keys():
+            for turn in turns[word]:
+                if found := turn.expression.match(clause.low):
+                    return clause.ordered(found, turn.to)
+        return None
+
+    def _read(self, clause: Clause, words: Set[str], only: Pattern | None = None) -> Reading | None:
         whole: Clause | None = None
         plain, over = self._over(clause) if self.rules.may_hold("over", words) else (clause, ())
         for pattern in (only,) if only else self._candidates(words):
@@ -110,7 +123,7 @@ class Matcher:
         groups = found.groupdict()
         named = clause.said[slice(*found.span("subject"))] if groups.get("subject") else ""
         subject = self.talk.subject(pattern.of, named, pattern.attribute, self.rules)
-        if subject is None:
+        if subject is None or (pattern.person and subject.kind not in (Kind.ME, Kind.PERSON)):
             return None
         if groups.get("over"):
             over = (*over, clause.said[slice(*found.span("over"))])
@@ -119,7 +132,10 @@ class Matcher:
             return None
         end = _value_start(found)
         between = clause.said[found.end("subject") : end] if named and found.start("subject") == 0 else ""
-        carried = facts[0].value if facts[0].attribute in PEOPLE else named or clause.said.split()[0]
+        if facts[0].attribute in PEOPLE:
+            carried = facts[0].value
+        else:
+            carried = named or ("" if pattern.attribute == "rule" else clause.said.split()[0])
         return Reading(facts, carried, clause.said[:end], between, pattern)
 
     def _facts(
@@ -159,7 +175,7 @@ class Matcher:
             case "me":
                 return [self.talk.me]
             case "often":
-                return [clause.often] if clause.often else []
+                return [_often(clause.often, self.rules)] if clause.often else []
             case _:
                 return self._said(pattern, found, clause)
 
@@ -167,7 +183,16 @@ class Matcher:
         said = clause.said[slice(*found.span("value"))] if found.groupdict().get("value") else ""
         if not said or (pattern.proper and self.capitals and not is_proper(said)):
             return []
+        if pattern.attribute == "rule" and lowered(said).split()[0] in given_names():
+            # "Ada always brings cake" is no rule.
+            return []
         return values_of(pattern.attribute, said, self.rules, capitals=self.capitals)
+
+
+def _often(said: str, rules: Grammar) -> str:
+    """With the time of day behind the day: "every Monday at 9:30"."""
+    clock = rules.expression("clock", r"{}\s+(?=\w)").match(lowered(said))
+    return f"{said[clock.end() :]} {said[: clock.end()].strip()}" if clock else said
 
 
 def _date(said: str, rules: Grammar) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from treering.core.statements import PROJECT
-from treering.learn.facts.grammar import Grammar
+from treering.learn.facts.grammar import Grammar, given_names
 from treering.learn.facts.letters import lowered
 
 _MOST_WORDS = 6
@@ -60,11 +60,15 @@ _PRIVATE = frozenset(
     }
 )
 _SHARED = frozenset({"likes", "dislikes", "prefers", "plans", "did"})
+# A hotline has a number, too.
+_CONTACTS = frozenset({"email", "phone"})
 _EITHER = frozenset({"uses", "has", "is", "status", "scheduled", "deadline", "decided"})
 
 
 def takes(attribute: str) -> frozenset[Kind]:
     """Of whom or what it can be said."""
+    if attribute in _CONTACTS:
+        return _ANY
     if attribute in _PRIVATE or attribute in _SHARED:
         return _SOMEBODY
     return _ANY if attribute in _EITHER else _SOMETHING
@@ -157,9 +161,18 @@ class Talk:
         words = lowered(noun).split()
         if not _LETTER.search(noun) or len(words) > _MOST_WORDS or not rules.listed["no_subject"].isdisjoint(words):
             return None
+        if rules.is_one("relations", " ".join(words)) or rules.is_one("verb", words[0]):
+            return None
+        if not article and _is_somebody(noun, words):
+            return Subject(noun, Kind.PERSON)
         if not article and len(words) <= _NAME_WORDS and _NAMES.fullmatch(noun) and not _CODE.search(noun):
             return Subject(noun, Kind.NAME)
         if not article and len(words) == 1 and not self.capitals:
             return Subject(noun, Kind.NAME)
         people = not rules.listed["people"].isdisjoint(words) or rules.is_one("pets", lowered(noun))
         return Subject(noun, Kind.PERSON if people else Kind.THING)
+
+
+def _is_somebody(noun: str, words: list[str]) -> bool:
+    """Whether it is a person's name: "Lena", "lena", "Lena Brandt"."""
+    return words[0] in given_names() and (len(words) == 1 or (_NAMES.fullmatch(noun) is not None and noun.istitle()))

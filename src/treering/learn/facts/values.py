@@ -61,6 +61,7 @@ def cleaned_value(said: str, rules: Grammar, attribute: str = "") -> str:
     """Without quotes, articles in front and words that only close a sentence."""
     value = " ".join(said.split()).rstrip(_EDGES).lstrip(_BEFORE)
     if attribute in _SENTENCES:
+        value = value.replace("`", "")
         ends = rules.expression("polite", r"[\s,]+{}\Z").search(lowered(value))
         if ends is None and attribute in _DATED:
             # What stood before a time that was taken out.

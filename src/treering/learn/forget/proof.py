@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from treering.core.errors import BlobMissing, Unreadable
+from treering.core.errors import BlobMissing, InvalidInput, Unreadable
 from treering.core.history import Revision
 from treering.core.queries import RevisionFilter
 from treering.core.records import Knowledge
@@ -90,7 +90,7 @@ def words_of(scope: Scope, store: Store, now: datetime, id: str) -> tuple[str, .
     with store.reading(scope, now) as tx:
         try:
             texts = list(_texts(tx, id))
-        except (BlobMissing, Unreadable):
+        except (BlobMissing, Unreadable, InvalidInput):
             texts = []
     return tuple(dict.fromkeys(text for text in texts if text.strip()))
 

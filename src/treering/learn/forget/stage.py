@@ -12,6 +12,7 @@ from treering.core.jobs import Job
 from treering.core.queries import AuditFilter, EpisodeFilter, KnowledgeFilter, Order, Page, TurnFilter
 from treering.core.records import Knowledge, RelationKind
 from treering.core.scope import Scope
+from treering.learn.episodes.consolidation.dissolving import withdraw_standing
 from treering.learn.forget.closing import close_finished_work
 from treering.learn.forget.fading import DOUBTED, UNUSED, past_grace, why_faded
 from treering.learn.jobs import Worker
@@ -152,9 +153,13 @@ def _purge(run: StageRun, place: _Place, aged: _Aged) -> _Place:
         with run.store.reading(run.scope, run.now) as tx:
             page = aged.find(tx, after, run.settings.forgetting.page)
         due = [record.id for record in page.items if _is_due(record, run)]
+        if due and not place.purged and not run.dry_run:
+            # Said before it is done: whoever goes on after a crash must not leave traces of it.
+            place = place._replace(purged=True)
+            run.progress.advance(str(place), 0)
         purged = len(due) if run.dry_run else sum(_purge_one(run, aged, id) for id in due)
         after = page.next
-        place = place._replace(after=after or "", purged=place.purged or (purged > 0 and not run.dry_run))
+        place = place._replace(after=after or "")
         run.progress.advance(str(place), len(page.items), **{aged.counted: purged})
         if after is None:
             return place
@@ -176,6 +181,8 @@ def _purge_one(run: StageRun, aged: _Aged, id: str) -> int:
         try:
             if not _was_faded(tx, id):
                 withdraw(tx, id, run.new_id)
+            if collection is tx.episodes:
+                withdraw_standing(tx, id, run.settings.episodes)
             collection.purge(id, {"reason": GRACE, "stage": STAGE})
         except NotFound:
             return 0

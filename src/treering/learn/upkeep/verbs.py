@@ -6,7 +6,7 @@ from datetime import datetime, tzinfo
 from functools import partial
 from typing import Generic, TypeVar
 
-from treering.core.errors import Conflict
+from treering.core.errors import Conflict, StoreError
 from treering.core.queries import Order, RunFilter
 from treering.core.runs import Run, RunState
 from treering.core.scope import Scope
@@ -109,7 +109,11 @@ class Upkeep(Generic[R]):
 
     def check(self) -> Check:
         """Whether the schedule is kept. What is overdue is only advice: nobody need run a worker."""
-        plan = self.plan()
+        try:
+            plan = self.plan()
+        except StoreError as exc:
+            # Who asks wants to hear of a damaged database from every side, and not only that.
+            return Check("schedule", False, str(exc))
         failed = [f"{each.stage}: {each.last.error}" for each in plan if each.last and each.last.error]
         if failed:
             advice = "put right what stops it, then `treering doctor --repair` tries again"

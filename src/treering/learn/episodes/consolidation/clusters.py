@@ -4,8 +4,8 @@ Not every pair is compared. Episodes are sorted into bands first (`Band`): only 
 outcome, visibility, owner and taint can be alike. Within a band they lie in the order of time, and each is compared to
 those inside the window after it, in matrix products of bounded blocks. A pair that is alike is always found: recall
 against brute force is 1.0 (`tests/property/test_episode_clusters_property.py`, `bench/consolidation.py`). Whatever is
-connected by such pairs is one cluster. A band of 100,000 episodes whose window holds all of them takes half a minute
-for vectors of 256 numbers on two cores; memory holds the vectors as they are stored, and one block of cosines.
+connected by such pairs is one cluster. A band of 100,000 episodes over five months takes half a minute of processor
+time for vectors of 256 numbers; memory holds the vectors as they are stored, and one block of cosines.
 """
 
 import json

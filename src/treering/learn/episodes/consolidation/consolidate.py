@@ -19,7 +19,8 @@ from treering.core.errors import BlobMissing, Conflict, ModelUnavailable, NotFou
 from treering.core.values import LABELS
 from treering.learn.episodes.consolidation.clusters import Candidate, clusters, components, seconds
 from treering.learn.episodes.consolidation.gathering import KIND, Gathered, Member, eligible, embed_waiting, gather
-from treering.learn.episodes.consolidation.merging import CLAIM, combined, merged, outline
+from treering.learn.episodes.consolidation.merging import combined, merged, outline
+from treering.learn.episodes.consolidation.naming import CLAIM
 from treering.learn.stages import Progress, StageRun
 from treering.ports.models import Embedder
 from treering.ports.store import Transaction

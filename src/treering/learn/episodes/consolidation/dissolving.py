@@ -7,7 +7,7 @@ from treering.core.episodes import Episode
 from treering.core.errors import Conflict, InvalidInput, NotFound
 from treering.core.scope import Scope
 from treering.core.settings import EpisodeSettings
-from treering.learn.episodes.consolidation.merging import CLAIM, CONSOLIDATED
+from treering.learn.episodes.consolidation.naming import CLAIM, CONSOLIDATED
 from treering.learn.episodes.lifecycle import age_days, phase_at
 from treering.ports.store import Store, Transaction
 

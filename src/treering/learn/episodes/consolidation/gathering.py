@@ -12,7 +12,7 @@ from treering.core.embedded_text import digest_it_brings, digest_of, embedded_te
 from treering.core.episodes import Episode, EpisodeStatus
 from treering.core.queries import EpisodeFilter
 from treering.learn.episodes.consolidation.clusters import Band, Candidate, Vectors
-from treering.learn.episodes.consolidation.merging import CONSOLIDATED
+from treering.learn.episodes.consolidation.naming import CONSOLIDATED
 from treering.learn.stages import StageRun
 from treering.ports.index import Unembedded
 from treering.ports.models import Embedder

@@ -25,11 +25,7 @@ from treering.core.failures import failure_messages
 from treering.core.settings import EpisodeConsolidationSettings
 from treering.core.values import LABELS
 from treering.learn.episodes.consolidation.clusters import unit
-
-CONSOLIDATED = "consolidated-"
-"""How the id of an episode begins that stands for others."""
-CLAIM = "consolidation of episodes"
-"""One at a time in a project merges or takes apart: others would find their members taken."""
+from treering.learn.episodes.consolidation.naming import CONSOLIDATED
 
 # What members may share, and what each may have beside it.
 _STRUCTURE: Mapping[str, Callable[[Episode], tuple[str, ...]]] = {
