@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 .DEFAULT_GOAL := help
 .PHONY: help run test fuzz check format bench bench-store bench-postgres bench-secrets bench-startup bench-retrieval \
         bench-weights bench-query-kinds bench-cues bench-peers bench-precision bench-search bench-working bench-tokens \
-        bench-conversation bench-replay bench-facts bench-duplicates bench-ingest bench-consolidation bench-year \
+        bench-conversation bench-replay bench-facts bench-duplicates bench-ingest bench-consolidation bench-night bench-year \
         calibrate clean
 
 help:  ## show this list
@@ -53,7 +53,7 @@ format: $(VENV)/.dev  ## rewrite the code in the house format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: bench-store bench-postgres bench-secrets bench-startup bench-tokens bench-conversation bench-replay bench-working bench-search bench-retrieval bench-weights bench-query-kinds bench-cues bench-facts bench-duplicates bench-precision bench-ingest bench-consolidation bench-year bench-peers  ## measure every figure in bench/RESULTS.md
+bench: bench-store bench-postgres bench-secrets bench-startup bench-tokens bench-conversation bench-replay bench-working bench-search bench-retrieval bench-weights bench-query-kinds bench-cues bench-facts bench-duplicates bench-precision bench-ingest bench-consolidation bench-night bench-year bench-peers  ## measure every figure in bench/RESULTS.md
 
 bench-store: $(VENV)/.bench  ## embedded engine up to 1,000,000 records
 	$(BIN)/python -m bench.store
@@ -107,6 +107,9 @@ bench-ingest: $(VENV)/.bench  ## a durable turn as the store grows to 1,000,000
 
 bench-consolidation: $(VENV)/.bench  ## consolidation of 100,000 episodes
 	$(BIN)/python -m bench.consolidation
+
+bench-night: $(VENV)/.bench  ## a night of maintenance on 100,000 records
+	$(BIN)/python -m bench.night
 
 bench-year: $(VENV)/.bench  ## a simulated year of a team, with every night's maintenance
 	$(BIN)/python -m bench.year

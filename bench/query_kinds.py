@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.results import percentile, table, write_section
-from treering.retrieve.kinds import QueryKind, kind_of
 from treering.core.time_words import read_times
+from treering.retrieve.kinds import QueryKind, kind_of
 
 HERE = Path(__file__).parent
 PARTS = ("tune", "held")

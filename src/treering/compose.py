@@ -4,6 +4,7 @@ import os
 import socket
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache, partial
 from hashlib import sha256
@@ -24,7 +25,8 @@ from treering.core.scope import Scope
 from treering.core.settings import Settings
 from treering.core.values import KEY_BYTES
 from treering.learn.jobs import Handler, Lease, Worker
-from treering.memory import Memory, Ports
+from treering.memory import Memory
+from treering.parts import Ports
 from treering.ports.blobs import Blobs
 from treering.ports.clock import Clock, NewId
 from treering.ports.models import Models
@@ -71,7 +73,8 @@ def open(
     Without a path, TREERING_DB says where, else the file that belongs to the repository around the working directory;
     the project is then that repository's, if none is named. In a place that is given it is called `default`.
     A `background` thread does the jobs that this process queues, unless that or TREERING_BACKGROUND=off says no.
-    Records are compared with the files of `repository`; without a path, of the one around the working directory.
+    Records are compared with the files of `repository`; of the one around the working directory only where neither a
+    place nor a project is named, here or in the environment.
     """
     load_plug_ins()
     chosen = from_environment(settings or Settings(), os.environ)
@@ -88,7 +91,7 @@ def open(
     store = open_store(location, blobs or os.environ.get("TREERING_BLOBS"), chosen)
     models = _models(chosen)
     stop = threading.Event()
-    root = _repository_in(path_or_url, repository)
+    root = _repository_in(_named_place(path_or_url), project or os.environ.get("TREERING_PROJECT"), repository)
     worker, upkeep = _workers(scope, store, models=models, settings=chosen, clock=clock, stop=stop, root=root)
     wanted = os.environ.get("TREERING_BACKGROUND") != "off" if background is None else background
     thread = (
@@ -98,7 +101,7 @@ def open(
         store=store,
         blobs=store.blobs,
         worker=worker,
-        upkeep=upkeep,
+        upkeep=upkeep if thread is None else replace(upkeep, others=(thread.check,)),
         background=thread,
         models=models,
         tokenizers=_tokenizer,
@@ -196,12 +199,15 @@ def _named_place(path_or_url: str | os.PathLike[str] | None) -> str | None:
 
 
 def _repository_in(
-    path_or_url: str | os.PathLike[str] | None, repository: str | os.PathLike[str] | None
+    place: str | None, project: str | None, repository: str | os.PathLike[str] | None
 ) -> Path | None:
-    """The repository whose files records are about; None where a memory was placed and nothing said of one."""
+    """The repository whose files records are about; None where a place or a project was named, and no repository.
+
+    A worker may stand in any other repository then.
+    """
     if repository is not None:
         return repository_root(Path(repository).expanduser().absolute())
-    return repository_root(Path.cwd()) if path_or_url is None else None
+    return repository_root(Path.cwd()) if not place and not project else None
 
 
 def _project_in(path_or_url: str | os.PathLike[str] | None) -> str:
@@ -232,9 +238,11 @@ def _handlers(
 
     def learn(scope: Scope, job: Job, moment: datetime) -> None:
         from treering.learn.sessions import Learner, learn_session
+        from treering.retrieve.embed import queue_embedding
 
         lease = Lease(store, scope, job, clock, settings.jobs.lease_seconds, stop)
         learn_session(Learner(store, models, settings, new_id), scope, job, moment, lease.keep)
+        queue_embedding(scope, store, clock(), models, new_id())
 
     def link(scope: Scope, job: Job, _moment: datetime) -> None:
         from treering.learn.entities.reading import do_linking
@@ -299,7 +307,8 @@ def _background(
     worker, upkeep = _workers(scope, guarded, models=models, settings=settings, clock=clock, stop=stop, root=root)
 
     def work() -> None:
-        worker.run_forever(scope, upkeep.queue_due, every=times.look_seconds, idle=times.idle_seconds)
+        look = partial(upkeep.look, thread.trouble)
+        worker.run_forever(scope, look, every=times.look_seconds, idle=times.idle_seconds, pause=thread.pause)
 
     thread = Background(work, stop, gate, times.close_seconds)
     store.on_queued = thread.wake

@@ -1,21 +1,20 @@
 """Memory: the verbs every door calls. It delegates; the rooms do the work."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date, datetime
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from treering.archive.backup import OpenEmbedded, backup
+from treering.archive.backup import backup
 from treering.archive.export import export_lines, export_to
 from treering.archive.restore import Imported, import_lines, lines_of
 from treering.core.episodes import Episode
 from treering.core.errors import InvalidInput, NotFound
 from treering.core.history import Action, HistoryEntry
 from treering.core.messages import Role
-from treering.core.moments import moment_of
+from treering.core.moments import end_of
 from treering.core.phases import Phase
 from treering.core.queries import KnowledgeFilter, TurnFilter
 from treering.core.records import Knowledge
@@ -23,18 +22,14 @@ from treering.core.scope import Scope
 from treering.core.settings import Settings
 from treering.core.tokens import CountTokens
 from treering.core.turns import Turn
-from treering.core.values import LABELS
 from treering.health.doctor import Report, examine
 from treering.health.stats import Stats, stats
 from treering.learn.episodes.cache import EpisodeCache
 from treering.learn.episodes.verbs import EpisodeCare
 from treering.learn.history import history, note
-from treering.learn.jobs import Settled, Worker
+from treering.learn.jobs import Settled
 from treering.learn.teach import Reason, Teaching
-from treering.ports.blobs import Blobs
-from treering.ports.clock import Clock, NewId
-from treering.ports.models import Models
-from treering.ports.store import Store
+from treering.parts import AmongRemoved, Ports
 from treering.ports.tokens import Tokenizer
 from treering.retrieve.answer import Answer
 from treering.retrieve.request import ALL_KNOWLEDGE, ALL_TURNS, Recall, believed, said_by, standing
@@ -46,31 +41,12 @@ if TYPE_CHECKING:
     from treering.learn.entities.verbs import Entities
     from treering.learn.episodes.keeping import Content
     from treering.learn.forget.proof import Forgotten
-    from treering.learn.upkeep.background import Background
     from treering.learn.upkeep.verbs import Upkeep
     from treering.retrieve.episodes.verbs import Episodes
     from treering.session.conversation.conversation import Conversation
-    from treering.session.conversation.held import FoundAgain
     from treering.session.conversation.views import Happened
     from treering.session.working.pruning import Step
     from treering.session.working.task import Task
-
-
-@dataclass(frozen=True)
-class Ports:
-    """Everything a memory needs from outside."""
-
-    store: Store
-    blobs: Blobs
-    worker: Worker
-    upkeep: "Upkeep[HealthReport]"
-    background: "Background | None"
-    models: Models
-    tokenizers: Callable[[str], Tokenizer]
-    clock: Clock
-    new_id: NewId
-    open_embedded: OpenEmbedded
-    version: str
 
 
 class Memory:
@@ -134,7 +110,8 @@ class Memory:
             self.scope,
             self.store,
             self._ports.clock(),
-            id=self._ports.new_id() if id is None else id,
+            self._ports.new_id,
+            id=id,
             at=at,
             settings=self.settings,
             artifacts=artifacts or {},
@@ -187,7 +164,7 @@ class Memory:
             model=model,
             rules=rules,
             tokenizer=tokenizer,
-            find=self._find_removed,
+            find=AmongRemoved(self.scope, self._ports, self.settings, self.recall),
             on_event=on_event,
         )
 
@@ -218,7 +195,7 @@ class Memory:
 
         if precise and superseded:
             raise InvalidInput("precise recall never answers with what was superseded; leave one of the two out")
-        now = moment_of(as_of, self._ports.clock())
+        now = self._ports.clock() if as_of is None else end_of(as_of, self._ports.clock())
         if as_of is not None:
             knowledge, turns = believed(knowledge, now), said_by(turns, now)
         elif knowledge is not None and not superseded:
@@ -420,21 +397,6 @@ class Memory:
         self._episode_care.write_accesses()
         self.store.close()
         self._ports.models.close()
-
-    def _find_removed(self, query: str, session: str, ids: Sequence[str], limit: int) -> "FoundAgain":
-        """Look among some turns of a session, by their meaning too where that takes no service."""
-        from treering.retrieve.embed import embed_where_local
-        from treering.session.conversation.held import FoundAgain
-
-        if not ids:
-            return FoundAgain(())
-        embed_where_local(self.scope, self.store, self._ports.clock, self.models, self.settings)
-        where = TurnFilter(sessions=(session,), ids=tuple(ids) if len(ids) <= LABELS else ())
-        most = limit if where.ids else max(limit, self.settings.recall.candidates)
-        answer = self.recall(query, knowledge=None, turns=where, limit=most, thorough=False)
-        wanted = frozenset(ids)
-        turns = [hit.record for hit in answer if isinstance(hit.record, Turn) and hit.id in wanted]
-        return FoundAgain(tuple(turns[:limit]), answer.missing)
 
     def _note(self, action: Action, **detail: object) -> None:
         note(self.scope, self.store, self._ports.clock(), self._ports.new_id(), action, **detail)

@@ -19,7 +19,7 @@ from treering.interfaces.cli.app import app
 from treering.interfaces.cli.door import run
 from treering.learn.entities.enrichment import enrich_entities
 from treering.learn.entities.extraction import extract
-from treering.learn.entities.linking import link_entities
+from treering.learn.entities.linking import Spoken, link_records
 from treering.learn.entities.reading import queue_linking
 from treering.learn.stages import StageRun
 from treering.memory import Memory
@@ -31,7 +31,7 @@ PERSONAL = Visibility.PERSONAL
 def link(memory: Memory, id: str, text: str, kind: str = "knowledge", **fields: Any) -> int:
     seen = {"owner": memory.scope.principal, "visibility": Visibility.PROJECT} | fields
     with memory.store.transaction(memory.scope, NOW) as tx:
-        return link_entities(tx, kind, id, **seen, mentions=extract(text), now=NOW, new_id=new_id)
+        return link_records(tx, [Spoken(kind, id, **seen, at=NOW, mentions=extract(text))], new_id)
 
 
 def entities(memory: Memory, **where: Any) -> dict[str, Entity]:
@@ -312,6 +312,26 @@ def test_a_model_that_fails_leaves_the_rest_for_the_next_night(memory: Memory) -
     assert enrich(memory, down) == {"failed": 1}
     assert down.failures == ["writer"]
     assert enrich(memory, Answering("no JSON at all")) == {"links": 0, "unusable": 1}
+
+
+def test_no_language_model_reads_what_is_personal(memory: Memory) -> None:
+    memory.remember("zoë likes tea", id="mine", visibility="personal")
+    models = Answering('{"entities": [{"name": "zoë", "kind": "person"}]}')
+    assert enrich(memory, models).get("enriched") is None
+    assert models.asked == 0
+    memory.remember("zoë likes cake", id="ours")
+    assert enrich(memory, models)["enriched"] == 1
+    assert models.asked == 1
+    assert records_about(memory, "zoë") == {"ours"}
+
+
+def test_no_language_model_reads_where_learning_is_to_go_without(memory: Memory) -> None:
+    memory.remember("zoë likes tea", id="k")
+    models = Answering('{"entities": [{"name": "zoë", "kind": "person"}]}')
+    progress = Told()
+    settings = memory.settings.replace(learn=memory.settings.learn.replace(model="off"))
+    enrich_entities(StageRun(memory.scope, memory.store, NOW, settings, models, new_id, progress))
+    assert (models.asked, progress.counts) == (0, {"skipped": 1})
 
 
 def test_how_far_was_read_holds_also_where_the_last_document_is_gone(memory: Memory) -> None:

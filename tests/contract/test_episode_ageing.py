@@ -81,9 +81,52 @@ def test_a_dry_run_counts_and_moves_nothing(steady: Memory, clock: Clock) -> Non
         rich(steady, f"e{number}")
     steady.forget("e2")
     clock.now += 200 * DAY
-    assert steady.episodes.archive_old(dry_run=True) == {"aged": 2, "purged": 1}
+    assert steady.episodes.archive_old(dry_run=True) == {"aged": 2}
     assert at_hand(steady, "e0").lifecycle.status is EpisodeStatus.ACTIVE
-    assert steady.episodes.archive_old() == {"aged": 2, "purged": 1}
+    assert steady.episodes.archive_old() == {"aged": 2}
+
+
+def test_ageing_removes_nothing_whatever_day_it_is_said_to_be(steady: Memory, clock: Clock) -> None:
+    kept = rich(steady)
+    steady.forget("e")
+    assert steady.episodes.archive_old(clock.now + 10_000 * DAY) == {}
+    assert content(steady.undo("e")) == content(kept)
+
+
+def test_what_has_no_steps_is_met_once_too(steady: Memory, clock: Clock) -> None:
+    kept = steady.episode("paint", id="e")
+    for days, phase in ((200, "aged"), (200, "archived")):
+        clock.now += days * DAY
+        assert [steady.episodes.archive_old() for _ in range(2)] == [{phase: 1}, {}]
+    assert at_hand(steady, "e").cold is not None
+    assert content(steady.episodes.get("e")) == content(kept)
+
+
+@pytest.mark.parametrize("taken_apart", [False, True])
+@pytest.mark.parametrize(("days", "phase"), [(200, "aged"), (400, "archived")])
+def test_the_originals_of_a_consolidation_reach_the_blob_store(
+    steady: Memory, clock: Clock, days: int, phase: str, taken_apart: bool
+) -> None:
+    kept = [rich(steady, f"e{number}", at=NOW + number * timedelta(hours=1)) for number in range(3)]
+    clock.now += 40 * DAY
+    steady.episodes.archive_old()
+    steady.episodes.consolidate_similar()
+    one = at_hand(steady, "e0").lifecycle.consolidated_into or ""
+    clock.now = NOW + days * DAY
+    if taken_apart:
+        steady.episodes.dissolve(one)
+
+    assert steady.episodes.archive_old() == {phase: 3 if taken_apart else 4}
+
+    for each in kept:
+        now = at_hand(steady, each.id)
+        assert now.cold is not None
+        assert len(now.execution.trace) == 1
+        assert now.lifecycle.status == (phase if taken_apart else "archived")
+        assert now.lifecycle.consolidated_into == (None if taken_apart else one)
+        assert content(steady.episodes.get(each.id)) == content(each)
+    assert steady.episodes.archive_old() == {}
+    assert steady.doctor().healthy
 
 
 def test_ageing_goes_on_where_a_crash_stopped_it(open_memory: OpenMemory, clock: Clock, monkeypatch: Any) -> None:
@@ -164,6 +207,8 @@ def test_what_was_forgotten_is_purged_after_its_time_with_all_its_blobs(steady: 
     assert list(steady.store.blobs.stream(steady.scope)) == []
     with pytest.raises(InvalidInput):
         steady.episodes.purge_deleted(-1)
+    with pytest.raises(InvalidInput):
+        steady.episodes.purge_deleted(float("nan"))
 
 
 def test_more_were_forgotten_at_one_moment_than_are_looked_at_once(open_memory: OpenMemory, clock: Clock) -> None:
@@ -172,6 +217,47 @@ def test_more_were_forgotten_at_one_moment_than_are_looked_at_once(open_memory: 
         rich(memory, f"e{number}")
         memory.forget(f"e{number}")
     assert memory.episodes.purge_deleted(0) == 7
+
+
+def test_the_grace_of_forgetting_is_that_of_episodes(open_memory: OpenMemory, clock: Clock) -> None:
+    memory = open_memory(clock=clock, settings=Settings.make(forgetting={"grace_days": 3}))
+    rich(memory)
+    memory.forget("e")
+    clock.now += 2 * DAY
+    assert memory.episodes.purge_deleted() == 0
+    clock.now += 2 * DAY
+    assert memory.episodes.purge_deleted() == 1
+    assert memory.history("e")[0].detail["reason"] == "grace passed"
+
+
+def test_purging_takes_reflections_what_stood_for_it_and_every_trace_once(
+    steady: Memory, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        rich(steady, f"e{number}", at=NOW + number * timedelta(hours=1), output="the violet index")
+    clock.now += 40 * DAY
+    steady.episodes.archive_old()
+    steady.episodes.consolidate_similar()
+    one = at_hand(steady, "e0").lifecycle.consolidated_into or ""
+    told = "- violet (#1)\n- the violet one (#2)\n- another (#3)"
+    steady.remember(told, type="reflection", id="r", source_ids=("e0", one, "other"))
+    for id in ("e0", "e1"):
+        steady.forget(id)
+    swept = list[int]()
+    forget_traces = type(steady.store).forget_traces
+    monkeypatch.setattr(type(steady.store), "forget_traces", lambda *given: (swept.append(1), forget_traces(*given)))
+
+    assert steady.episodes.purge_deleted(0) == 2
+
+    assert len(swept) == 1
+    for id in ("e0", "e1", one, "r"):
+        with pytest.raises(NotFound):
+            steady.get(id)
+    assert at_hand(steady, "e2").lifecycle.consolidated_into is None
+    [left] = steady.recall("another").hits
+    assert "violet" not in left.text
+    assert steady.episodes.purge_deleted(0) == 0
+    assert len(swept) == 1
 
 
 @settings(max_examples=40)

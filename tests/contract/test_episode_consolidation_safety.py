@@ -14,7 +14,7 @@ from tests.samples import NOW
 from treering.adapters.sql.finding import Index
 from treering.adapters.sql.turns import EpisodeRecords
 from treering.core.episodes import Episode, EpisodeStatus
-from treering.core.errors import Conflict, InvalidInput, NotFound, StoreError
+from treering.core.errors import Conflict, InvalidInput, NotFound, NothingToUndo, StoreError
 from treering.learn.episodes.consolidation import consolidate as stage
 from treering.learn.episodes.consolidation.dissolving import dissolve, withdraw_standing
 from treering.memory import Memory
@@ -150,6 +150,35 @@ def test_what_is_taken_apart_is_as_it_was_and_stays_apart(memory: Memory) -> Non
     assert not consolidate(memory).counts["clusters"]
     with pytest.raises(Conflict, match="taken apart already; its members are e0, e1, e2"):
         dissolve(memory.scope, memory.store, NOW, one.id)
+
+
+def test_what_was_taken_apart_is_not_brought_back_beside_its_members(memory: Memory) -> None:
+    keep(memory, *three())
+    consolidate(memory)
+    [one] = standing(memory)
+    memory.undo(one.id)
+    before = all_of(memory, deleted=None)
+    for _ in range(2):
+        with pytest.raises(NothingToUndo, match="taken apart"):
+            memory.undo(one.id)
+    assert all_of(memory, deleted=None) == before
+
+
+def test_what_stands_for_others_and_was_forgotten_is_brought_back(memory: Memory) -> None:
+    keep(memory, *three())
+    consolidate(memory)
+    [one] = standing(memory)
+    memory.forget(one.id)
+    assert memory.undo(one.id) == one
+    keep(memory, episode("later", "task 0 at 3", days=40))
+    consolidate(memory)
+    [second] = standing(memory)
+    memory.forget(one.id)
+    memory.undo(one.id)
+    assert memory.undo(second.id) is None
+    for id in (one.id, second.id):
+        with pytest.raises(NothingToUndo):
+            memory.undo(id)
 
 
 def test_what_is_taken_apart_later_is_what_its_age_makes_it(memory: Memory) -> None:

@@ -194,6 +194,31 @@ def test_what_maintenance_makes_into_one_is_shown_as_one_until_it_is_taken_apart
     assert set(ids(steady.episodes.search("Add an index to the orders table"))) == {each.id for each in members}
 
 
+def test_members_are_found_again_while_what_stands_for_them_is_forgotten(steady: Memory, clock: Clock) -> None:
+    for number in range(3):
+        rich(steady, f"e{number}", at=NOW + number * timedelta(hours=1))
+    steady.episode("Paint the fence", id="fence", at=NOW + 2 * DAY)
+    clock.now += 40 * DAY
+    steady.episodes.archive_old()
+    steady.episodes.consolidate_similar()
+    (one,) = steady.episodes.search("Add an index to the orders table", limit=1)
+    members, far = {"e0", "e1", "e2"}, "the orders and something entirely different that nobody has ever done before"
+
+    steady.forget(one.id)
+    assert set(ids(steady.episodes.search("Add an index to the orders table"))) == members
+    assert members <= set(ids(steady.episodes.search(far)))
+    assert ids(steady.episodes.search_structured()) == ["fence", "e2", "e1", "e0"]
+    assert ids(steady.episodes.search_structured(limit=2)) == ["fence", "e2"]
+    assert ids(steady.episodes.search_structured(EpisodeFilter(domains=("web",)))) == []
+    assert ids(steady.episodes.similar_failures("ERROR: relation 99 is locked")) == ["e2", "e1", "e0"]
+
+    steady.undo(one.id)
+    assert set(ids(steady.episodes.search_structured())) == {"fence", one.id}
+    steady.forget(one.id)
+    clock.now += 400 * DAY
+    assert ids(steady.episodes.search_structured(EpisodeFilter(domains=("database",)))) == []
+
+
 def test_a_personal_episode_is_found_by_its_owner_only(open_memory: OpenMemory) -> None:
     ada, bob = open_memory(principal="ada"), open_memory(principal="bob")
     rich(ada, visibility="personal", artifacts={"a.txt": "x"})

@@ -227,6 +227,41 @@ def test_the_cache_never_serves_what_was_taken_away(
         memory.get("gone")
 
 
+@pytest.mark.parametrize("days", [1, 400], ids=["at hand", "cold"])
+def test_the_cache_never_serves_what_was_removed_for_good_and_stored_anew(
+    open_memory: OpenMemory, clock: Clock, days: int
+) -> None:
+    memory, elsewhere = open_memory(clock=clock), open_memory(clock=clock)
+    for output in ("a password", "a passport"):
+        rich(elsewhere, output=output, at=NOW)
+        clock.now = NOW + days * DAY
+        elsewhere.episodes.archive_old()
+        assert memory.episodes.get("e").outcome.output == output
+        assert memory.episodes.get("e").version == elsewhere.get("e").version
+        elsewhere.forget("e", hard=True)
+    with pytest.raises(NotFound):
+        memory.episodes.get("e")
+    assert memory.stats().episode_cache["held"] == 0
+
+
+def test_the_cache_holds_no_more_bytes_than_the_settings_say(open_memory: OpenMemory) -> None:
+    memory = open_memory(settings=Settings.make(episodes={"cache_bytes": 5_000}))
+    for id in ("a", "b"):
+        rich(memory, id, output="x" * 3_000)
+        memory.episodes.get(id)
+    assert memory.stats().episode_cache["held"] == 1
+    assert memory.stats().episode_cache["bytes"] <= 5_000
+
+
+def test_the_cache_still_serves_what_only_its_reader_counted(open_memory: OpenMemory) -> None:
+    memory = open_memory(settings=Settings.make(episodes={"counted_together": 2}))
+    rich(memory)
+    assert [memory.episodes.get("e").lifecycle.access_count for _ in range(5)] == [1, 2, 3, 4, 5]
+    memory.episodes.touch("e")
+    memory.episodes.get("e")
+    assert memory.stats().episode_cache["misses"] == 1
+
+
 def test_the_cache_never_serves_what_changed_elsewhere(open_memory: OpenMemory) -> None:
     memory, elsewhere = open_memory(), open_memory()
     rich(memory)

@@ -5,13 +5,16 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from tests.conftest import OpenMemory
 from tests.samples import NOW, sample
+from treering.adapters.sql.tables import knowledge
 from treering.core.episodes import Episode
 from treering.core.errors import Conflict, NotFound
+from treering.core.runs import Run
 from treering.core.settings import ForgettingSettings, Settings
-from treering.learn.forget import forget_faded, is_faded
+from treering.learn.forget import forget_faded, has_faded, is_faded
 from treering.learn.stages import StageRun
 from treering.memory import Memory
 
@@ -42,10 +45,10 @@ def run_of(memory: Memory, now: datetime, progress: Counted | None = None, **opt
 
 
 def forgotten(memory: Memory, days: float, **options: Any) -> dict[str, int]:
-    """What a run so many days later did, without what it did not."""
+    """What a run so many days later did with records, without what it did not."""
     progress = Counted()
     forget_faded(run_of(memory, NOW + days * DAY, progress, **options))
-    return {name: count for name, count in progress.counts.items() if count}
+    return {name: count for name, count in progress.counts.items() if count and not name.startswith("traces")}
 
 
 @pytest.fixture
@@ -56,7 +59,7 @@ def memory(open_memory: OpenMemory) -> Memory:
 @pytest.mark.parametrize(("days", "gone"), [(20.7, False), (20.9, True)])
 def test_a_fact_leaves_three_half_lives_after_its_last_use(memory: Memory, days: float, gone: bool) -> None:
     fact = memory.remember("water is wet", type="fact", confidence=1.0)
-    assert forgotten(memory, days) == ({"unused": 1} if gone else {})
+    assert forgotten(memory, days) == ({"unused": 1} if gone else {"stale": 1})
     if gone:
         with pytest.raises(NotFound):
             memory.get(fact.id)
@@ -67,7 +70,8 @@ def test_a_fact_leaves_three_half_lives_after_its_last_use(memory: Memory, days:
 def test_use_makes_a_fact_last_longer(memory: Memory) -> None:
     fact = memory.remember("water is wet", type="fact", confidence=1.0)
     memory.used(fact.id)
-    assert forgotten(memory, 40) == {}
+    assert forgotten(memory, 13) == {}
+    assert forgotten(memory, 40) == {"stale": 1}
     assert forgotten(memory, 42) == {"unused": 1}
 
 
@@ -94,15 +98,109 @@ def test_a_type_without_a_half_life_fades_by_doubt_alone(memory: Memory) -> None
         memory.get(doubted.id)
 
 
-def test_what_was_believed_before_stays_as_long_as_what_took_its_place(memory: Memory) -> None:
+def test_what_was_believed_before_stays(memory: Memory) -> None:
     old = memory.remember("the limit is 100", type="fact")
     new = memory.correct(old.id, "outdated", text="the limit is 600")
-    assert forgotten(memory, 400) == {"kept_as_history": 1}
+    assert forgotten(memory, 400) == {}
+    memory.forget(new.id)
+    assert forgotten(memory, 425) == {}
     assert memory.get(old.id)
+
+
+def test_what_held_until_something_else_stays_as_long_as_that(memory: Memory) -> None:
+    old = memory.remember("the limit is 100", type="fact", valid_until=NOW + DAY)
+    link = {"kind": "supersedes", "record": old.id}
+    new = memory.remember("the limit is 600", type="decision", relations=[link])
+    assert forgotten(memory, 400) == {"kept_as_history": 1}
     memory.forget(new.id)
     assert forgotten(memory, 25) == {"unused": 1}
-    with pytest.raises(NotFound):
-        memory.get(old.id)
+
+
+def test_what_was_learned_is_retired_when_it_fades_and_never_removed(memory: Memory) -> None:
+    fact = memory.remember("the limit is 100", type="fact", source="consolidation")
+    assert forgotten(memory, 60) == {"faded": 1}
+    faded = memory.get(fact.id)
+    assert (faded.deprecated_at, faded.deleted_at) == (NOW + 60 * DAY, None)
+    assert has_faded(faded)
+    entry = memory.history(fact.id)[0]
+    assert (entry.detail["reason"], entry.detail["faded"]) == ("unused", True)
+    assert not memory.recall("limit")
+    assert [hit.id for hit in memory.recall("limit", as_of=NOW + 30 * DAY)] == [fact.id]
+    for days in (91, 1_000):
+        assert forgotten(memory, days) == {}
+    assert memory.undo(fact.id).deprecated_at is None
+
+
+def test_what_was_learned_and_a_person_forgot_is_removed(memory: Memory) -> None:
+    fact = memory.remember("the limit is 100", type="fact", source="consolidation")
+    memory.forget(fact.id)
+    assert forgotten(memory, 31) == {"removed": 1}
+
+
+def test_what_an_earlier_version_took_away_softly_stays_if_it_was_learned(memory: Memory) -> None:
+    learned = memory.remember("the limit is 100", type="fact", source="consolidation")
+    told = memory.remember("the limit is 600", type="fact")
+    with memory.store.transaction(memory.scope, NOW) as tx:
+        for record in (learned, told):
+            tx.part().knowledge.delete(record.id, {"reason": "unused", "stage": "forget"})
+    assert forgotten(memory, 60) == {"removed": 1}
+    assert memory.undo(learned.id).content == "the limit is 100"
+
+
+def test_a_half_life_without_use_makes_it_stale_until_it_is_used(open_memory: OpenMemory) -> None:
+    now = [NOW]
+    memory = open_memory(clock=lambda: now[0], background=False)
+    fact, other = (memory.remember(text, type="fact") for text in ("water is wet", "fire is hot"))
+    assert forgotten(memory, 6) == {}
+    assert forgotten(memory, 8) == {"stale": 2}
+    assert forgotten(memory, 9) == {}
+    assert memory.get(fact.id).stale_at == NOW + 8 * DAY
+    now[0] = NOW + 9 * DAY
+    memory.used(fact.id)
+    assert memory.get(fact.id).stale_at is None
+    assert memory.undo(other.id).stale_at is None
+    assert forgotten(memory, 10) == {}
+
+
+def test_what_leaves_together_is_brought_back_one_by_one(memory: Memory) -> None:
+    ids = [memory.remember(f"fact {number}", type="fact").id for number in range(3)]
+    assert forgotten(memory, 60) == {"unused": 3}
+    assert memory.undo(ids[1]).id == ids[1]
+    for id in (ids[0], ids[2]):
+        with pytest.raises(NotFound):
+            memory.get(id)
+
+
+def test_one_record_that_cannot_be_read_stops_nothing(memory: Memory) -> None:
+    ids = [memory.remember(f"fact {number}", type="fact").id for number in range(3)]
+    gone = memory.remember("gone", type="fact").id
+    memory.forget(gone)
+    with memory.store.upkeep(memory.scope, NOW) as context:
+        context.connection.execute(update(knowledge).where(knowledge.c.id.in_((ids[1], gone))).values(level="nowhere"))
+    assert forgotten(memory, 60) == {"unused": 2, "unreadable": 2}
+
+
+def test_history_costs_no_transactions(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(5):
+        old = memory.remember(f"the limit is {number}", type="fact", valid_until=NOW + DAY)
+        memory.remember(f"not {number}", type="decision", relations=[{"kind": "supersedes", "record": old.id}])
+    monkeypatch.setattr(memory.store, "transaction", None)
+    assert forgotten(memory, 400) == {"kept_as_history": 5}
+
+
+def test_traces_of_a_run_that_died_are_forgotten_by_the_next(memory: Memory) -> None:
+    memory.forget(memory.remember("water is wet", type="decision").id)
+    forget_faded(run_of(memory, NOW + 60 * DAY, first := Counted()))
+    assert first.counts["traces_forgotten"] == 1
+    # Its end was never stored: no run says that it was done.
+    forget_faded(run_of(memory, NOW + 61 * DAY, second := Counted()))
+    assert second.counts["traces_forgotten"] == 1
+    now = NOW + 61 * DAY
+    done = Run(id="run", stage="forget", started_at=now, updated_at=now, counts=second.counts)
+    with memory.store.transaction(memory.scope, now) as tx:
+        tx.runs.put_many([done])
+    forget_faded(run_of(memory, NOW + 62 * DAY, third := Counted()))
+    assert "traces_forgotten" not in third.counts
 
 
 def test_work_state_holds_while_its_unit_is_open(memory: Memory) -> None:

@@ -10,9 +10,10 @@ import pytest
 from tests.conftest import OpenMemory
 from tests.samples import NOW, SMALL_BLOBS, sample
 from treering.core.errors import Conflict, NotFound
-from treering.core.jobs import Job, JobState
+from treering.core.jobs import Job, JobState, learning_job
 from treering.core.queries import JobFilter
 from treering.core.settings import JobSettings
+from treering.core.turns import Session
 from treering.learn.jobs import Worker
 from treering.memory import Memory
 
@@ -282,3 +283,103 @@ def test_settling_does_not_wait_for_work_of_other_kinds(memory: Memory) -> None:
     settled = worker(memory, Clock(), lambda *_: None).settle(memory.scope, 5)
     assert time.monotonic() - began < 4
     assert settled.waiting == 2
+
+
+def die(queue: Queue, id: str, key: str | None = None) -> None:
+    queue.add(id, key=key, max_attempts=1)
+    queue.at(NOW, "fail", *queue.lease(), "boom", retry_at=NOW)
+
+
+def test_a_dead_job_stays_dead_while_its_key_waits(memory: Memory) -> None:
+    queue = Queue(memory)
+    with memory.store.transaction(memory.scope, NOW) as tx:
+        tx.jobs.create_many(sample(Job, id, key="same", state=JobState.DEAD) for id in ("a", "b"))
+    assert queue.at(NOW, "revive", "a") is True
+    assert queue.at(NOW, "revive", "b") is False
+    assert [job.id for job in queue.lease()] == ["a"]
+    assert queue.at(NOW, "revive", "b") is False
+
+
+def test_two_that_revive_a_key_at_once_bring_back_one_job(open_memory: OpenMemory) -> None:
+    memories = [open_memory() for _ in range(4)]
+    with memories[0].store.transaction(memories[0].scope, NOW) as tx:
+        tx.jobs.create_many(sample(Job, f"j{n}", key="same", state=JobState.DEAD) for n in range(4))
+    start, results = threading.Barrier(len(memories)), list[bool]()
+
+    def revive(memory: Memory, number: int) -> None:
+        start.wait()
+        results.append(Queue(memory).at(NOW, "revive", f"j{number}"))
+
+    threads = [threading.Thread(target=revive, args=(memory, n)) for n, memory in enumerate(memories)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(results) == [False, False, False, True]
+
+
+def test_repair_brings_back_the_latest_job_of_each_key(memory: Memory) -> None:
+    with memory.store.transaction(memory.scope, NOW) as tx:
+        dead = {"state": JobState.DEAD, "error": "boom"}
+        tx.jobs.create_many(
+            [
+                sample(Job, "older", key="same", **dead),
+                sample(Job, "newer", key="same", **dead | {"created_at": NOW + MINUTE}),
+                sample(Job, "other", **dead),
+            ]
+        )
+    assert "queued 2 dead jobs again" in memory.doctor(repair=True).repaired
+    states = {id: Queue(memory).get(id).state.value for id in ("older", "newer", "other")}
+    assert states == {"older": "dead", "newer": "queued", "other": "queued"}
+
+
+def test_a_new_job_takes_the_place_of_the_dead_one_with_its_key(memory: Memory) -> None:
+    queue = Queue(memory)
+    die(queue, "first", "same")
+    die(queue, "bystander", "other")
+    assert queue.add("second", key="same") is True
+    assert queue.get("first") is None
+    assert (queue.get("second").state, queue.get("bystander").state) == (JobState.QUEUED, JobState.DEAD)
+
+
+def test_dead_letters_are_removed_after_their_time(memory: Memory) -> None:
+    queue, kept = Queue(memory), timedelta(days=JobSettings().keep_dead_days)
+    die(queue, "dead")
+    queue.lease(NOW + kept)
+    assert queue.get("dead").state is JobState.DEAD
+    queue.lease(NOW + kept + MINUTE)
+    assert queue.get("dead") is None
+
+
+def test_jobs_are_found_by_kind_key_and_state(memory: Memory) -> None:
+    queue = Queue(memory)
+    die(queue, "dead", "s1")
+    queue.add("waiting", key="s2")
+    queue.add("without a key")
+    where = JobFilter(kinds=("tidy",), keys=("s1", "s2", "s3"), states=(JobState.DEAD,))
+    assert [job.key for job in queue.at(NOW, "find", where).items] == ["s1"]
+    assert queue.at(NOW, "count", where.replace(states=())) == 2
+
+
+def test_what_a_clock_far_ahead_queued_put_off_or_took_does_not_wait_for_years(memory: Memory) -> None:
+    queue, later = Queue(memory), NOW + timedelta(days=3650)
+    queue.at(later, "enqueue", sample(Job, "queued", run_at=later, created_at=later))
+    queue.add("put off")
+    queue.at(later, "fail", *queue.lease(limit=1), "boom", retry_at=later + MINUTE)
+    queue.add("taken")
+    assert {job.id for job in queue.lease(later)} == {"queued", "taken"}
+    assert {job.id for job in queue.lease()} == {"queued", "put off", "taken"}
+
+
+def test_a_clock_that_is_a_little_ahead_takes_nothing_from_a_worker_that_lives(memory: Memory) -> None:
+    """Between two beats, which may come late, with what the settings say."""
+    queue, lease = Queue(memory), timedelta(seconds=JobSettings().lease_seconds)
+    queue.add()
+    queue.at(NOW, "lease", "first", ("tidy",), limit=1, duration=lease)
+    skew = timedelta(minutes=2)
+    assert queue.at(NOW + lease / 5 + skew, "lease", "second", ("tidy",), limit=1, duration=lease) == []
+
+
+def test_a_session_is_tried_three_times(memory: Memory) -> None:
+    session = sample(Session, "s", owner="anna")
+    assert learning_job(session, NOW, "j").max_attempts == 3

@@ -6,9 +6,15 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.conftest import OpenMemory
+from tests.samples import turn
 from treering.core.history import Action
-from treering.core.queries import KnowledgeFilter, SessionFilter
+from treering.core.jobs import LEARN_SESSION
+from treering.core.queries import JobFilter, KnowledgeFilter, SessionFilter
 from treering.core.records import Knowledge, RelationKind
+from treering.core.settings import Settings
+from treering.core.statements import Statement
+from treering.learn.facts.keeping import FactKeeper, Heard
+from treering.learn.teach import Teaching
 from treering.memory import Memory
 
 START = datetime(2026, 5, 8, 10, 0, tzinfo=UTC)
@@ -76,7 +82,8 @@ def test_a_new_session_ends_the_one_before_and_queues_its_reading(memory: Memory
     said(memory, "s2", "Hello again.")
     with memory.store.reading(memory.scope, START) as tx:
         assert [session.id for session in tx.sessions.find(SessionFilter(ended=True)).items] == ["s1"]
-        assert [job.payload["session"] for job in tx.jobs.find().items] == ["s1"]
+        queued = tx.jobs.find(JobFilter(kinds=(LEARN_SESSION,))).items
+        assert [job.payload["session"] for job in queued] == ["s1"]
 
 
 def test_a_session_that_goes_on_is_open_again_and_read_from_where_it_was(memory: Memory) -> None:
@@ -267,3 +274,150 @@ def test_who_changes_their_mind_twice_on_one_page_is_believed_last(memory: Memor
         said(memory, "s1", f"I live in {city}.", at=START + timedelta(hours=hour))
     memory.settle()
     assert standing(memory) == {("user", "lives_in", "Lyon")}
+
+
+def test_forgetting_a_turn_takes_what_was_learned_from_it_alone(memory: Memory) -> None:
+    told = memory.turn(session="s1", role="user", text="I live in Lyon.")
+    said(memory, "s1", "We use pnpm.")
+    said(memory, "s2", "We use pnpm.")
+    memory.settle()
+    memory.forget(told.id)
+    assert standing(memory) == {("project", "uses", "pnpm")}
+    memory.undo(told.id)
+    assert standing(memory) == {("project", "uses", "pnpm"), ("user", "lives_in", "Lyon")}
+
+
+def test_what_several_turns_said_stays_when_one_of_them_goes(memory: Memory) -> None:
+    first = memory.turn(session="s1", role="user", text="We use pnpm.")
+    memory.turn(session="s2", role="user", text="We use pnpm.")
+    memory.settle()
+    memory.forget(first.id, hard=True)
+    assert standing(memory) == {("project", "uses", "pnpm")}
+
+
+def test_a_turn_forgotten_for_good_leaves_no_fact_behind(memory: Memory) -> None:
+    told = memory.turn(session="s1", role="user", text="I live in Zanzibar.")
+    memory.settle()
+    proof = memory.forget(told.id, hard=True).prove()  # type: ignore[union-attr]
+    assert proof.clean, proof
+    assert known(memory, deleted=None) == ()
+
+
+def test_a_confirmed_fact_outlives_the_turn_it_came_from(memory: Memory) -> None:
+    told = memory.turn(session="s1", role="user", text="I live in Lyon.")
+    memory.settle()
+    (fact,) = known(memory)
+    memory.confirm(fact.id)
+    memory.forget(told.id)
+    assert standing(memory) == {("user", "lives_in", "Lyon")}
+
+
+def later(memory: Memory, days: Days, first: str, second: str, apart: float = 1.0) -> None:
+    said(memory, "s1", first)
+    memory.settle()
+    days.pass_by(apart)
+    said(memory, "s2", second)
+    memory.settle()
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "left"),
+    [
+        ("I live in Paris.", "I have lived in Lyon since January.", "Lyon"),
+        ("I work at Acme.", "I have been working at Globex since April.", "Globex"),
+    ],
+)
+def test_what_was_said_last_holds_though_it_began_before(
+    memory: Memory, days: Days, first: str, second: str, left: str
+) -> None:
+    later(memory, days, first, second)
+    assert {value for _, _, value in standing(memory)} == {left}
+    assert all(fact.deprecated_at is None or fact.deprecated_at >= fact.created_at for fact in known(memory))
+
+
+def test_what_is_to_come_does_not_hide_what_holds_now(memory: Memory, days: Days) -> None:
+    heard = [
+        Heard(
+            Statement(subject="user", attribute="lives_in", value=city, text=f"User lives in {city}", valid_from=since),
+            turn(f"t-{city}", at=START + timedelta(days=day), recorded_at=START),
+        )
+        for day, city, since in ((0, "Paris", None), (1, "Lyon", START + timedelta(days=90)))
+    ]
+    keep(memory, heard)
+    assert {value for _, _, value in standing(memory)} == {"Paris", "Lyon"}
+    paris = next(fact for fact in known(memory) if "Paris" in fact.content)
+    assert paris.valid_until == START + timedelta(days=90)
+
+
+def test_undoing_one_fact_of_a_page_leaves_the_others(memory: Memory, days: Days) -> None:
+    later(
+        memory, days, "I live in Paris. The API listens on port 8080.", "I live in Lyon. The API listens on port 9090."
+    )
+    (lyon,) = (fact for fact in known(memory, deprecated=False) if "Lyon" in fact.content)
+    memory.undo(lyon.id)
+    assert {value for _, _, value in standing(memory)} == {"Paris", "9090"}
+
+
+def test_what_a_person_corrected_is_not_learned_again_from_an_agent(memory: Memory, days: Days) -> None:
+    said(memory, "s1", "The API listens on port 8080.")
+    memory.settle()
+    (fact,) = known(memory)
+    memory.correct(fact.id, "inaccurate", text="The API listens on port 9090")
+    days.pass_by(1)
+    said(memory, "s2", "The API listens on port 8080.", role="assistant")
+    memory.settle()
+    assert [each.content for each in known(memory, deprecated=False)] == ["The API listens on port 9090"]
+
+
+def test_a_taught_fact_and_a_statement_can_contradict_each_other(memory: Memory, days: Days) -> None:
+    memory.remember("The API listens on port 9090", source="user_taught")
+    days.pass_by(1)
+    said(memory, "s1", "The API listens on port 8080.")
+    memory.settle()
+    assert [each.content for each in known(memory, deprecated=False)] == ["API listens on port 8080"]
+
+
+def test_forgetting_what_changed_a_fact_brings_the_fact_back(memory: Memory, days: Days) -> None:
+    said(memory, "s1", "I live in Paris.")
+    memory.settle()
+    days.pass_by(1)
+    told = memory.turn(session="s2", role="user", text="I live in Lyon.")
+    memory.settle()
+    memory.forget(told.id)
+    assert standing(memory) == {("user", "lives_in", "Paris")}
+    memory.undo(told.id)
+    assert standing(memory) == {("user", "lives_in", "Lyon")}
+
+
+def test_a_turn_that_was_gone_when_it_would_have_been_read_is_read_when_it_is_back(memory: Memory) -> None:
+    told = memory.turn(session="s1", role="user", text="I live in Lyon.")
+    memory.forget(told.id)
+    memory.settle()
+    assert standing(memory) == set()
+    memory.undo(told.id)
+    assert standing(memory) == {("user", "lives_in", "Lyon")}
+
+
+def test_a_day_names_all_that_was_said_on_it(memory: Memory) -> None:
+    said(memory, "s1", "I live in Lyon.")
+    memory.settle()
+    assert [hit.text for hit in memory.recall("Lyon", turns=None, as_of="2026-05-08")] == ["User lives in Lyon"]
+
+
+def test_nights_of_one_principal_read_the_sessions_of_others_as_their_owners(
+    open_memory: OpenMemory, days: Days
+) -> None:
+    ada, bob = open_memory(principal="ada", clock=days), open_memory(principal="bob", clock=days)
+    said(bob, "s1", "The API listens on port 8080.")
+    said(bob, "s1", "I live in Lyon.", visibility="personal")
+    days.pass_by(1)
+    ada.upkeep.run("consolidate")
+    assert {fact.visibility.value for fact in known(bob)} == {"personal", "project"}
+    assert {fact.visibility.value for fact in known(ada)} == {"project"}
+
+
+def keep(memory: Memory, heard: Sequence[Heard]) -> None:
+    with memory.store.transaction(memory.scope, START) as tx:
+        for each in heard:
+            tx.turns.create(each.turn)
+        FactKeeper(tx, Teaching(memory.store, memory.settings.knowledge, memory._ports.new_id), Settings()).keep(heard)

@@ -15,7 +15,8 @@ from treering.core.episodes import Episode
 from treering.core.errors import ModelUnavailable
 from treering.core.queries import KnowledgeFilter
 from treering.core.records import Knowledge
-from treering.core.settings import LearnSettings, Settings
+from treering.core.runs import Run
+from treering.core.settings import LearnSettings, ReflectionSettings, Settings
 from treering.learn.forget import is_faded
 from treering.learn.reflect import reflect
 from treering.memory import Memory
@@ -128,13 +129,54 @@ def test_at_most_once_in_six_days(open_memory: OpenMemory, days: float, again: b
     assert len(reflections(memory)) == 1 + again
 
 
-def test_two_facts_are_no_week(memory: Memory) -> None:
+def test_two_facts_are_no_week(open_memory: OpenMemory) -> None:
+    now = [NOW - 8 * DAY]
+    memory = open_memory(clock=lambda: now[0], background=False)
+    memory.remember("learned a week ago")
+    now[0] = NOW
     memory.remember("one")
     memory.remember("two")
     memory.remember("three", visibility="personal")
-    memory.remember("four", created_at=NOW - 8 * DAY)
     assert reflected(memory) == {"too_few_facts": 1}
     assert reflections(memory) == ()
+
+
+def test_facts_count_by_when_they_were_learned(memory: Memory) -> None:
+    facts = three_facts(memory, created_at=NOW - 14 * DAY)
+    assert reflected(memory) == {"reflections": 1}
+    assert set(reflections(memory)[0].source_ids) == {fact.id for fact in facts}
+
+
+def test_what_people_write_themselves_does_not_stand_in_the_way(memory: Memory) -> None:
+    three_facts(memory)
+    memory.remember("my week was long", type="reflection", visibility="personal")
+    memory.remember("our week was long", type="reflection", tags=["weekly"])
+    assert reflected(memory) == {"reflections": 1}
+
+
+def test_one_that_was_forgotten_is_not_written_again_at_once(memory: Memory) -> None:
+    three_facts(memory)
+    assert reflected(memory) == {"reflections": 1}
+    (made,) = reflections(memory)
+    memory.forget(made.id)
+    assert reflected(memory, 1) == {"too_soon": 1}
+    memory.forget(made.id, hard=True)
+    run = Run(id="run", stage="reflect", started_at=NOW, updated_at=NOW, counts={"reflections": 1})
+    with memory.store.transaction(memory.scope, NOW) as tx:
+        tx.runs.put_many([run])
+    assert reflected(memory, 1) == {"too_soon": 1}
+    assert reflected(memory, 6.5) == {"reflections": 1}
+
+
+def test_all_new_facts_are_counted_though_few_are_told(open_memory: OpenMemory) -> None:
+    settings = Settings(reflection=ReflectionSettings(most_records=4))
+    memory = open_memory(clock=lambda: NOW, background=False, settings=settings)
+    for number in range(9):
+        memory.remember(f"fact {number}", type="fact")
+    assert reflected(memory) == {"reflections": 1}
+    (made,) = reflections(memory)
+    assert made.content.startswith("From 2026-05-01 to 2026-05-08: 9 new facts.")
+    assert (made.payload.fact_count, len(made.source_ids)) == (9, 4)
 
 
 def test_a_dry_run_writes_nothing(memory: Memory) -> None:

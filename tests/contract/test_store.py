@@ -22,13 +22,14 @@ from treering.core.jobs import Job
 from treering.core.patterns import Pattern
 from treering.core.queries import AuditFilter, EntityFilter, KnowledgeFilter, NodeFilter, PatternFilter, TurnFilter
 from treering.core.records import Knowledge
+from treering.core.runs import Run
 from treering.core.scope import Scope
 from treering.core.turns import Session, Turn
 from treering.core.values import Record
 from treering.memory import Memory
 
 LEARNED = (Knowledge, Pattern, Entity)
-DERIVED = (EntityLink, GraphNode, GraphEdge, CoAccessEdge, ErrorFingerprint)
+DERIVED = (EntityLink, GraphNode, GraphEdge, CoAccessEdge, ErrorFingerprint, Run)
 EVERYTHING = {
     Knowledge: KnowledgeFilter(deleted=None),
     Pattern: PatternFilter(deleted=None),

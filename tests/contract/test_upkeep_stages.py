@@ -194,7 +194,7 @@ def test_another_worker_goes_on_where_the_first_was_killed(open_memory: OpenMemo
 
     second = Kept(open_memory, Stage("tidy", "0 3 * * *", pages(done)), clock=first.clock)
     assert second.work() == 0
-    first.clock.now += timedelta(minutes=2)
+    first.clock.now += timedelta(minutes=4)
     assert second.work() == 1
     assert done == list(PAGES)
     run = second.run()
@@ -208,7 +208,7 @@ def test_whoever_lost_the_lease_stops_and_leaves_the_run_alone(open_memory: Open
 
     def fall_asleep(page: str) -> None:
         if page == "b":
-            clock.now += timedelta(minutes=2)
+            clock.now += timedelta(minutes=4)
             assert second.work() == 1
 
     first = Kept(open_memory, Stage("tidy", "0 3 * * *", pages(done, fall_asleep)), clock=clock)
@@ -487,6 +487,17 @@ def test_a_stage_that_fails_is_seen_by_whoever_asked(
     code, said = command("report", "--json")
     assert code == 0
     assert {run["stage"]: run["state"] for run in json.loads(said)["runs"]} == dict.fromkeys(STAGES, "done")
+
+
+@pytest.mark.parametrize("more", [["forget"], ["--dry-run"], ["forget", "--dry-run"]])
+def test_history_takes_nothing_that_it_would_ignore(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], more: list[str]
+) -> None:
+    from treering.interfaces.cli.app import app
+    from treering.interfaces.cli.door import run
+
+    assert run(app, ["maintain", "--history", *more, "--db", str(tmp_path / "memory.db")]) == 2
+    assert "leave out STAGE and --dry-run" in capfd.readouterr().err
 
 
 def test_a_report_of_many_records_is_worked_out_from_some(

@@ -55,7 +55,7 @@ def test_five_uses_without_correction_add_a_twentieth(memory: Memory) -> None:
     use(memory, record.id, 20)
     assert memory.get(record.id).confidence == pytest.approx(0.95)
     entry = memory.history(record.id)[0]
-    assert (entry.action.value, entry.detail["reason"], entry.detail["uses"]) == ("reinforce", "used", 15)
+    assert (entry.action.value, entry.detail["reason"], entry.detail["uses"]) == ("update", "used", 15)
 
 
 def test_use_lowers_nothing_that_a_person_is_surer_of(memory: Memory) -> None:
@@ -77,13 +77,57 @@ def test_a_correction_begins_the_count_anew(memory: Memory) -> None:
     record = memory.remember("water is wet", confidence=0.8, needs_review=True)
     use(memory, record.id, 4)
     assert memory.used([record.id], corrected=True) == 1
-    assert memory.get(record.id).access_count == 0
+    assert (memory.get(record.id).uses, memory.get(record.id).access_count) == (0, 4)
     use(memory, record.id, 4)
     assert memory.get(record.id).confidence == 0.8
     use(memory, record.id, 1)
     assert memory.get(record.id).confidence == pytest.approx(0.85)
     use(memory, record.id, 4)
     assert memory.get(record.id).needs_review
+
+
+def test_what_was_said_again_is_no_use(memory: Memory) -> None:
+    record = memory.remember("water is wet", confidence=0.8)
+    for session in ("one", "two", "three"):
+        memory.remember("water is wet", session=session, confidence=0.8)
+    use(memory, record.id, 2)
+    assert (memory.get(record.id).access_count, memory.get(record.id).confidence) == (5, 0.8)
+    use(memory, record.id, 3)
+    assert memory.get(record.id).confidence == pytest.approx(0.85)
+    assert memory.upkeep.report().learning["duplicates folded"] == 3
+
+
+def test_a_use_and_what_it_proves_are_stored_together(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = memory.remember("water is wet", confidence=0.8)
+    use(memory, record.id, 4)
+    with monkeypatch.context() as crash:
+        crash.setattr("treering.learn.uses.propagate", lambda *_given, **_named: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            memory.used(record.id)
+    assert (memory.get(record.id).uses, memory.get(record.id).confidence) == (4, 0.8)
+    use(memory, record.id, 4)
+    assert memory.get(record.id).confidence == pytest.approx(0.85)
+
+
+def test_what_several_uses_prove_at_once_is_undone_one_by_one(memory: Memory) -> None:
+    ids = [memory.remember(text, confidence=0.8).id for text in ("water is wet", "fire is hot")]
+    for _ in range(5):
+        assert memory.used(ids) == 2
+    memory.undo(ids[0])
+    assert [memory.get(id).confidence for id in ids] == pytest.approx([0.8, 0.85])
+
+
+def test_undo_takes_back_no_use(open_memory: OpenMemory) -> None:
+    now = [NOW]
+    memory = open_memory(clock=lambda: now[0])
+    record = memory.remember("water is wet")
+    memory.pin(record.id)
+    now[0] = NOW + DAY
+    use(memory, record.id, 3)
+    undone = memory.undo(record.id)
+    assert (undone.pinned, undone.access_count, undone.uses, undone.last_accessed_at) == (False, 3, 3, now[0])
+    memory.used(record.id, corrected=True)
+    assert memory.undo(record.id).uses == 3
 
 
 @pytest.mark.parametrize("doubt", ["flagged", "corrected"])

@@ -14,6 +14,7 @@ import pytest
 
 import treering
 from tests.conftest import OpenMemory
+from tests.samples import knowledge
 from treering.compose import now
 from treering.core.jobs import Job, JobState
 from treering.core.queries import JobFilter
@@ -21,7 +22,9 @@ from treering.core.settings import Settings
 from treering.learn.stages import StageRun
 from treering.memory import Memory
 
-QUICK = Settings.make(jobs={"poll_seconds": 0.02}, upkeep={"idle_seconds": 0.3, "close_seconds": 1.0})
+QUICK = Settings.make(
+    jobs={"poll_seconds": 0.02, "backoff_seconds": 0.05}, upkeep={"idle_seconds": 0.3, "close_seconds": 1.0}
+)
 _PATIENCE = 30
 
 
@@ -76,7 +79,7 @@ def queue_slow_stage(memory: Memory) -> None:
 
 def test_it_begins_with_the_first_job_and_ends_when_nothing_is_left(open_memory: OpenMemory) -> None:
     memory = open_memory(settings=QUICK, background=True)
-    memory.remember("nothing to do in the background")
+    memory.remember_many([knowledge("k", "nothing to do in the background")])
     memory.recall("nothing")
     assert threads() == []
     for id in ("first", "second"):
@@ -186,6 +189,71 @@ def test_what_fails_in_the_background_is_kept_with_the_job(open_memory: OpenMemo
     assert capfd.readouterr().err == ""
 
 
+def test_a_failed_job_is_tried_again_before_the_thread_ends(
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its wait is longer than the thread stays without work."""
+    settings = QUICK.replace(
+        jobs=QUICK.jobs.replace(backoff_seconds=1.0), upkeep=QUICK.upkeep.replace(idle_seconds=0.1)
+    )
+    memory, attempts = open_memory(settings=settings, background=True), list[float]()
+    sweep = type(memory.store).sweep_blobs
+
+    def stumble(*given: Any) -> int:
+        attempts.append(time.monotonic())
+        if len(attempts) == 1:
+            raise RuntimeError("not yet")
+        return sweep(*given)
+
+    monkeypatch.setattr(type(memory.store), "sweep_blobs", stumble)
+    queue(memory, "j")
+    wait_for(lambda: len(attempts) == 1, "the job is not begun")
+    time.sleep(0.3)
+    # Whoever comes meanwhile does not wait for it, and nobody holds the database.
+    queue(memory, "another")
+    wait_for(lambda: state_of(memory, "another") is JobState.DONE, "the other job waits")
+    assert state_of(memory, "j") is JobState.QUEUED
+    wait_for(lambda: state_of(memory, "j") is JobState.DONE, "the job is not tried again")
+    wait_for(lambda: threads() == [], "the thread does not end")
+    assert attempts[-1] - attempts[0] >= 0.9
+
+
+def test_close_wakes_a_thread_that_waits_for_an_attempt(open_memory: OpenMemory) -> None:
+    settings = QUICK.replace(jobs=QUICK.jobs.replace(backoff_seconds=600))
+    memory = open_memory(settings=settings, background=True)
+    queue(memory, "j", wrong="payload")
+    wait_for(lambda: memory.stats().jobs["queued"] == 1, "the job did not fail")
+    time.sleep(0.5)
+    assert len(threads()) == 1
+    began = time.monotonic()
+    memory.close()
+    assert time.monotonic() - began < 0.9
+    assert threads() == []
+
+
+def test_what_goes_wrong_outside_of_jobs_stops_none_and_is_told_by_doctor(
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from treering.learn.upkeep import verbs
+
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("no schedule today")
+
+    memory = open_memory(settings=QUICK, background=True)
+    with monkeypatch.context() as patched:
+        patched.setattr(verbs, "queue_due", fail)
+        queue(memory, "first")
+        wait_for(lambda: state_of(memory, "first") is JobState.DONE, "the job is not done")
+        wait_for(lambda: threads() == [], "the thread does not end")
+    checks = {check.name: check for check in memory.doctor().checks}
+    assert (checks["background"].fine, checks["background"].detail) == (False, "RuntimeError: no schedule today")
+
+    queue(memory, "second")
+    wait_for(lambda: state_of(memory, "second") is JobState.DONE, "the job is not done")
+    wait_for(lambda: threads() == [], "the thread does not end")
+    assert memory.doctor().healthy
+
+
 def test_a_process_may_fork_while_it_works(
     open_memory: OpenMemory, slow_stage: tuple[threading.Event, threading.Event]
 ) -> None:
@@ -200,7 +268,8 @@ def test_a_process_may_fork_while_it_works(
             pid = os.fork()
         if pid == 0:
             try:
-                memory.remember(f"child {number}", id=f"child-{number}")
+                # What queues nothing: a job would begin a thread of the child's own.
+                memory.remember_many([knowledge(f"child-{number}")])
                 os._exit(0 if threads() == [] else 2)
             except BaseException as exc:  # noqa: BLE001 - the parent shows it
                 os.write(2, f"{type(exc).__name__}: {exc}\n".encode())

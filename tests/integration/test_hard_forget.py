@@ -1,5 +1,7 @@
 """Removed for good, and shown to be: whatever copies there were, the words are in no file; what remains is named."""
 
+import threading
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -7,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import treering
 from tests.conftest import OpenMemory
 from tests.contract.test_forgetting import Counted, run_of
 from tests.samples import NOW, SMALL_BLOBS, sample
@@ -15,6 +18,7 @@ from treering.core.episodes import Episode
 from treering.core.jobs import Job, JobState
 from treering.core.runs import Run
 from treering.core.settings import ForgettingSettings
+from treering.learn.forget import forget_faded
 from treering.learn.forget.proof import Proof, pieces_of
 from treering.learn.reflect import reflect
 from treering.memory import Memory
@@ -176,8 +180,6 @@ def test_what_says_too_little_is_not_looked_for(memory: Memory) -> None:
 
 
 def test_what_faded_and_is_past_its_grace_leaves_no_trace(memory: Memory, tmp_path: Path) -> None:
-    from treering.learn.forget import forget_faded
-
     memory.remember(LONG, type="fact")
     for days in (60, 91):
         progress = Counted()
@@ -196,3 +198,36 @@ def test_pieces_are_few_and_stand_in_the_text(texts: tuple[Any, ...]) -> None:
     assert len(pieces) <= 10
     assert all(any(piece in text for text in texts) for piece in pieces)
     assert bool(pieces) is any(len(text) >= 8 for text in texts)
+
+
+def test_at_night_nobody_waits_for_a_reader_and_the_next_run_finishes(tmp_path: Path) -> None:
+    """Nor does anybody who writes wait for the stage."""
+    memory = treering.open(tmp_path / "m.db", clock=lambda: NOW, background=False)
+    memory.forget(memory.remember(SECRET, type="decision").id)
+    reading, done = threading.Event(), threading.Event()
+
+    def read() -> None:
+        with memory.store.reading(memory.scope, NOW) as tx:
+            tx.knowledge.count()
+            reading.set()
+            done.wait(60)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    reading.wait(60)
+    first, second = Counted(), Counted()
+    stage = threading.Thread(target=forget_faded, args=(run_of(memory, NOW + timedelta(days=60), first),))
+    stage.start()
+    slowest = 0.0
+    while stage.is_alive():
+        begun = time.monotonic()
+        memory.remember(f"written at {begun}")
+        slowest = max(slowest, time.monotonic() - begun)
+    assert (first.counts["removed"], first.counts["traces_left"]) == (1, 1)
+    assert slowest < 0.9
+    done.set()
+    reader.join()
+    forget_faded(run_of(memory, NOW + timedelta(days=61), second))
+    assert second.counts["traces_forgotten"] == 1
+    assert SECRET.encode() not in b"".join(each.read_bytes() for each in tmp_path.glob("m.db*") if each.is_file())
+    memory.close()

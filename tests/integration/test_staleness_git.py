@@ -2,9 +2,11 @@
 
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -151,7 +153,7 @@ def test_a_record_whose_files_are_all_gone_is_stale(memory: Memory, work: Work) 
     gone = memory.remember("about a", type="gotcha", files=["a.py"], commit=commit)
     partly = memory.remember("about both", type="gotcha", files=["a.py", "b.py"], commit=commit)
     work.commit(1, a=None)
-    assert marked(memory, work) == {"stale": 1, "lowered": 2}
+    assert marked(memory, work) == {"stale": 1, "lowered": 1}
     assert memory.get(gone.id).stale_at == NOW + 2 * DAY
     assert memory.get(partly.id).stale_at is None
     assert memory.get(gone.id).files == ("a.py",)
@@ -180,6 +182,83 @@ def test_what_a_branch_did_counts_once_it_is_merged(memory: Memory, work: Work) 
     work.git("merge", "-q", "--no-ff", "-m", "merge", "side", at=NOW + DAY)
     assert marked(memory, work) == {"renamed": 1}
     assert memory.get(record.id).files == ("c.py",)
+
+
+def test_switching_branches_counts_each_commit_once(memory: Memory, work: Work) -> None:
+    commit = work.commit(a=TEN)
+    record = memory.remember("about a", type="gotcha", files=["a.py"], commit=commit, confidence=0.8)
+    work.git("checkout", "-q", "-b", "side")
+    work.commit(0.1, a=[*TEN[:5], *(f"side {number}" for number in range(5))])
+    work.git("checkout", "-q", "main")
+    work.commit(0.2, a=[*(f"main {number}" for number in range(2)), *TEN[2:]])
+    told = []
+    for days in range(2, 12):
+        work.git("checkout", "-q", ("side", "main")[days % 2])
+        told.append(marked(memory, work, days))
+    assert told == [{"lowered": 1}, {"lowered": 1}, *([{}] * 8)]
+    assert memory.get(record.id).confidence == pytest.approx(0.8 * 0.75 * 0.9)
+    work.git("merge", "-q", "--no-ff", "-m", "merge", "side", at=NOW + 12 * DAY)
+    assert marked(memory, work, 13) == {}
+
+
+def test_a_branch_that_is_rebased_is_not_counted_again(memory: Memory, work: Work) -> None:
+    commit = work.commit(a=TEN, b=TEN)
+    memory.remember("about a", type="gotcha", files=["a.py"], commit=commit, confidence=0.8)
+    work.git("checkout", "-q", "-b", "side")
+    work.commit(0.1, a=["all new"])
+    assert marked(memory, work) == {"lowered": 1}
+    for days in range(3, 6):
+        work.git("checkout", "-q", "main")
+        work.commit(days, b=[f"day {days}"])
+        work.git("checkout", "-q", "side")
+        work.git("rebase", "-q", "main", at=NOW + days * DAY)
+        assert marked(memory, work, days + 0.5) == {}
+
+
+def test_a_file_that_only_a_branch_lacks_is_back_with_the_other(memory: Memory, work: Work) -> None:
+    commit = work.commit(a=TEN)
+    record = memory.remember("about a", type="gotcha", files=["a.py"], commit=commit, confidence=0.8)
+    work.git("checkout", "-q", "-b", "side")
+    work.commit(0.1, a=None)
+    assert marked(memory, work) == {"stale": 1}
+    work.git("checkout", "-q", "main")
+    assert marked(memory, work, 3) == {"back": 1}
+    after = memory.get(record.id)
+    assert (after.stale_at, after.confidence) == (None, 0.8)
+    assert marked(memory, work, 4) == {}
+
+
+def test_git_is_asked_little_and_never_inside_a_transaction(
+    memory: Memory, work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commits = [work.commit(number / 100, **{f"f{number}": TEN}) for number in range(6)]
+    for number, commit in enumerate(commits * 5):
+        memory.remember(f"about {number}", type="gotcha", files=[f"f{number % 6}.py"], commit=commit)
+    asked, held = list[str](), [0]
+    run, reading = GitRepository._run, memory.store.reading
+
+    def counted(self: GitRepository, *arguments: str, given: str = "") -> str:
+        assert not held[0]
+        asked.append(arguments[0])
+        return run(self, *arguments, given=given)
+
+    @contextmanager
+    def watched(*given: Any) -> Iterator[Any]:
+        with reading(*given) as tx:
+            held[0] += 1
+            yield tx
+            held[0] -= 1
+
+    monkeypatch.setattr(GitRepository, "_run", counted)
+    monkeypatch.setattr(memory.store, "reading", watched)
+    assert marked(memory, work) == {}
+    asked.clear()
+    assert marked(memory, work, 3) == {}
+    assert asked == ["rev-parse", "cat-file"]
+    work.commit(3, other=TEN)
+    asked.clear()
+    assert marked(memory, work, 4) == {}
+    assert asked == ["rev-parse", "cat-file", "log", "merge-base"]
 
 
 @pytest.mark.parametrize(("days", "asked"), [(29, 0), (33, 1)])
@@ -232,10 +311,10 @@ def test_git_that_does_not_answer_says_so(work: Work, tmp_path: Path) -> None:
     sleeper.chmod(0o755)
     slow = GitRepository(work.root, str(sleeper), os.environ, 0.1)
     with pytest.raises(RepositoryUnavailable, match="try again"):
-        slow.changes_between("0" * 40, "1" * 40, ["a.py"])
+        slow.changes_since(["0" * 40], "1" * 40, ["a.py"])
     (work.root / ".git" / "HEAD").write_text("broken")
     with pytest.raises(RepositoryUnavailable, match="git status"):
-        work.repository.changes_between("0" * 40, "1" * 40, ["a.py"])
+        work.repository.changes_since(["0" * 40], "1" * 40, ["a.py"])
 
 
 def test_variables_of_a_hook_do_not_lead_elsewhere(work: Work, tmp_path: Path) -> None:
@@ -253,17 +332,18 @@ def test_history_answers_by_moment_and_by_path(work: Work) -> None:
     second = work.commit(2, b=TEN)
     repository = work.repository
     assert repository.head() == second
-    assert [repository.commit_before(NOW + days * DAY) for days in (-1, 0, 1, 2, 3)] == [
+    assert [repository.commit_before(NOW + days * DAY, second) for days in (-1, 0, 1, 2, 3)] == [
         None,
         first,
         first,
         second,
         second,
     ]
-    assert repository.last_change("b.py") == (NOW + 2 * DAY).replace(microsecond=0).astimezone(UTC)
-    assert repository.last_change("nowhere.py") is None
-    assert repository.has(first[:10])
-    assert not repository.has("HEAD")
+    (change,) = repository.changes_since([first], second, ["a.py", "b.py"]).values()
+    assert change.at == (NOW + 2 * DAY).replace(microsecond=0).astimezone(UTC)
+    assert repository.present(second, ["a.py", "b.py", "nowhere.py"]) == {"a.py", "b.py"}
+    assert repository.known([first[:10], "HEAD", "0" * 40]) == {first[:10]}
+    assert repository.ends([first, second]) == (second,)
 
 
 def test_a_memory_of_a_repository_is_compared_with_it(work: Work, tmp_path: Path) -> None:

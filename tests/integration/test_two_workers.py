@@ -138,7 +138,8 @@ def test_no_slot_is_run_twice_by_two_processes(place: tuple[str, str, str], tmp_
         done = file.read_text().splitlines()
         assert len(done) == len(runs)
         assert len({line.split()[1] for line in done}) == 2
-        assert slots[0] == (BEGIN + timedelta(days=NIGHTS)).replace(hour=3)
+        # Whoever is days behind may have begun it by its own clock.
+        assert max(slots) == (BEGIN + timedelta(days=NIGHTS)).replace(hour=3)
 
 
 def test_a_stage_whose_workers_are_killed_loses_no_step(place: tuple[str, str, str], tmp_path: Path) -> None:

@@ -127,6 +127,7 @@ PREDICATES: Mapping[type[Filter], Mapping[str, Predicate]] = {
         "tags": _meets(lambda record: record.metadata.tags),
         "failures": _meets(failure_signatures),
         "consolidated": lambda record, wanted: (record.lifecycle.consolidated_into is not None) == wanted,
+        "cold": _set("cold"),
         "happened": _during("at"),
         "tainted": _is("tainted"),
         "deleted": _set("deleted_at"),
@@ -175,7 +176,7 @@ PREDICATES: Mapping[type[Filter], Mapping[str, Predicate]] = {
         "groups": _in("group"),
         "undone": _is("undone"),
     },
-    queries.JobFilter: {"kinds": _in("kind"), "states": _in("state")},
+    queries.JobFilter: {"kinds": _in("kind"), "keys": _in("key"), "states": _in("state")},
     queries.RunFilter: {"stages": _in("stage"), "states": _in("state"), "started": _during("started_at")},
 }
 

@@ -18,7 +18,7 @@ from treering.core.queries import EntityFilter
 from treering.core.scope import Visibility
 from treering.core.statements import same_name
 from treering.learn.entities.extraction import extract
-from treering.learn.entities.linking import link_entities
+from treering.learn.entities.linking import Spoken, link_records
 from treering.learn.entities.mentions import Mention, without_overlaps
 from treering.memory import Memory
 
@@ -85,7 +85,7 @@ def speak(memory: Memory, record: str, name: str, **seen: Any) -> None:
     mention = Mention(name, EntityKind.OTHER, 0, len(name), 0.9, "test")
     audience = {"owner": memory.scope.principal, "visibility": Visibility.PROJECT} | seen
     with memory.store.transaction(memory.scope, NOW) as tx:
-        link_entities(tx, "knowledge", record, **audience, mentions=[mention], now=NOW, new_id=new_id)
+        link_records(tx, [Spoken("knowledge", record, **audience, at=NOW, mentions=(mention,))], new_id)
 
 
 def change(memory: Memory, verb: str, name: str, other: str | None) -> tuple[str, ...]:

@@ -103,4 +103,4 @@ def _standing(open_memory: OpenMemory, project: str, heard: list[Heard]) -> set[
 def _keep(memory: Memory, heard: Heard) -> None:
     with memory.store.transaction(memory.scope, NOW) as tx:
         teaching = Teaching(memory.store, memory.settings.knowledge, memory._ports.new_id)
-        FactKeeper(tx, teaching, Settings(), None).keep([heard])
+        FactKeeper(tx, teaching, Settings()).keep([heard])

@@ -16,7 +16,7 @@ from tests.property.strategies import FILTERS, PAYLOADS, RECORDS, VALUES, json_o
 from treering.core.errors import InvalidInput
 from treering.core.patterns import Not
 from treering.core.patterns import Test as FieldTest
-from treering.core.payloads import Opaque, knowledge_types
+from treering.core.payloads import Opaque, Stated, knowledge_types
 from treering.core.turns import Turn
 from treering.core.values import NESTING, FrozenDict, Value
 
@@ -46,7 +46,7 @@ def test_the_models_hold_every_kind_the_requirements_name() -> None:
         "CoAccessEdge", "ErrorFingerprint", "Event", "AuditEntry", "Revision", "Job",
     }  # fmt: skip
     assert len(FILTERS) == len(RECORDS)
-    assert set(PAYLOADS) == {Opaque, *(kind.payload for kind in knowledge_types().values())}
+    assert set(PAYLOADS) == {Opaque, Stated, *(kind.payload for kind in knowledge_types().values())}
 
 
 @every_value

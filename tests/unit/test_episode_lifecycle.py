@@ -84,25 +84,39 @@ def test_an_archived_episode_keeps_what_was_learned(status: str) -> None:
 
 def test_a_cache_of_no_size_holds_nothing() -> None:
     cache = EpisodeCache(0)
-    cache.put(SCOPE, sample(Episode, "e"))
-    assert cache.get(SCOPE, "e", 1) is None
+    cache.put(SCOPE, sample(Episode, "e"), "one")
+    assert cache.get(SCOPE, "e", "one") is None
     assert cache.counts()["held"] == 0
 
 
-def test_a_cache_serves_the_version_that_is_asked_for_and_nobody_elses() -> None:
+def test_a_cache_serves_what_has_the_stamp_that_is_asked_for_and_nobody_elses() -> None:
     cache = EpisodeCache(2)
-    cache.put(SCOPE, sample(Episode, "e", version=3))
-    assert cache.get(SCOPE.replace(principal="bob"), "e", 3) is None
-    assert cache.get(SCOPE, "e", 3) is not None
-    cache.moved(SCOPE, 3, sample(Episode, "e", version=4, lifecycle={"access_count": 7}))
-    moved = cache.get(SCOPE, "e", 4)
+    cache.put(SCOPE, sample(Episode, "e", version=3), "three")
+    assert cache.get(SCOPE.replace(principal="bob"), "e", "three") is None
+    assert cache.get(SCOPE, "e", "three") is not None
+    cache.moved(SCOPE, "three", sample(Episode, "e", version=4, lifecycle={"access_count": 7}), "four")
+    moved = cache.get(SCOPE, "e", "four")
     assert moved is not None
-    assert moved.lifecycle.access_count == 7
-    cache.moved(SCOPE, 3, sample(Episode, "e", version=9))
-    assert cache.get(SCOPE, "e", 9) is None
-    cache.put(SCOPE, sample(Episode, "e"))
+    assert (moved.version, moved.lifecycle.access_count) == (4, 7)
+    cache.moved(SCOPE, "three", sample(Episode, "e", version=9), "nine")
+    assert cache.get(SCOPE, "e", "nine") is None
+    assert cache.counts()["held"] == cache.counts()["bytes"] == 0
+    cache.put(SCOPE, sample(Episode, "e"), "one")
     cache.drop("e")
-    assert cache.get(SCOPE, "e", 1) is None
+    assert cache.get(SCOPE, "e", "one") is None
+
+
+def test_a_cache_holds_no_more_bytes_than_it_may() -> None:
+    long = {"task": {"input": "x" * 1_000}}
+    one = len(sample(Episode, "a", **long).to_json())
+    cache = EpisodeCache(100, 2 * one)
+    for id in ("a", "b", "c"):
+        cache.put(SCOPE, sample(Episode, id, **long), id)
+    assert [cache.get(SCOPE, id, id) is not None for id in ("a", "b", "c")] == [False, True, True]
+    assert (cache.counts()["held"], cache.counts()["bytes"]) == (2, 2 * one)
+    cache.put(SCOPE, sample(Episode, "b", task={"input": "x" * 5_000}), "longer")
+    assert cache.get(SCOPE, "b", "longer") is None
+    assert (cache.counts()["held"], cache.counts()["bytes"]) == (1, one)
 
 
 def test_accesses_wait_until_they_are_taken() -> None:

@@ -1,8 +1,13 @@
 """The same failure is recognised although what varies in its message does; another failure is not."""
 
+from time import perf_counter
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.samples import sample
+from treering.core import failures
 from treering.core.episodes import Episode
 from treering.core.failures import failure_messages, failure_signature, failure_signatures, normalised_failure
 
@@ -29,6 +34,20 @@ SAME = {
     "clock times": ("[13:56:01] died", "[00:00:59.5] died"),
     "colours": ("\x1b[31merror\x1b[0m: boom", "error: boom"),
     "spaces and case": ("Error:   BOOM\n  here", "error: boom here"),
+    "times with units": ("timeout after 3.2s", "timeout after 10s"),
+    "composed times": ("timeout after 1m30s", "timeout after 850ms"),
+    "sizes": ("only 12.5MB left", "only 3GiB left"),
+    "versions": ("needs version 3.11.2", "needs version 4.0"),
+    "IPv6 addresses": ("cannot reach fe80::1%eth0 now", "cannot reach 2001:db8:0:0:0:0:0:17 now"),
+    "IPv6 addresses with ports": ("cannot reach [2001:db8::1]:5432", "cannot reach [::1]:80"),
+    "IPv6 and IPv4": ("cannot reach ::ffff:10.0.0.1 now", "cannot reach 10.0.0.2 now"),
+    "network cards": ("no route to 02:42:ac:11:00:02", "no route to aa:bb:cc:dd:ee:ff"),
+    "paths with spaces": ('cannot open "/home/ada/my files/a b.txt" now', 'cannot open "/srv/x/y" now'),
+    "relative paths with spaces": ("cannot open 'my docs/a b.txt'", "cannot open 'other/b c.md'"),
+    "windows paths with spaces": (r'"C:\Program Files\a b.exe" is gone', r'"D:\x\y.exe" is gone'),
+    "containers": ("container deadbeefcafe died", "container 0123456789ab died"),
+    "counts after an error": ("error: 17 files failed", "error: 3 files failed"),
+    "versions of HTTP": ("HTTP/1.1 404 Not Found", "HTTP/2 404 Not Found"),
     "names with numbers": ("worker-12-34 stopped", "worker-99-1 stopped"),
 }
 
@@ -41,6 +60,27 @@ DIFFERENT = [
     ("TypeError: expected str", "ValueError: expected str"),
     ("timeout after 30 seconds", "timeout after 30 minutes"),
     ("cannot reach 10.0.0.1:5432", "cannot resolve db.internal:5432"),
+    ("HTTP 404", "HTTP 500"),
+    ("HTTP/1.1 404 for /a/b", "HTTP/1.1 500 for /a/b"),
+    ("HTTP Error 404", "HTTP Error 403"),
+    ("request failed with status code 404", "request failed with status code 503"),
+    ('{"code": 404}', '{"code": 500}'),
+    ("status_code=404", "status_code=500"),
+    ("exit code 1", "exit code 137"),
+    ("exit status 1", "exit status 2"),
+    ("the process exited with 1", "the process exited with 137"),
+    ("exited with code: 1", "exited with code: 2"),
+    ("returncode=1", "returncode=-9"),
+    ("killed by signal 9", "killed by signal 11"),
+    ("[Errno 2] '/a/b'", "[Errno 13] '/a/b'"),
+    ("ERROR 1045 (28000): denied", "ERROR 2003 (HY000): denied"),
+    ("a.ts(3,4): error TS2304: no", "a.ts(3,4): error TS7006: no"),
+    ("error[E0308]: no", "error[E0502]: no"),
+    ("SQLSTATE[42S02]", "SQLSTATE[42S22]"),
+    ("ORA-00942: no", "ORA-01017: no"),
+    ("error code 0x80070005", "error code 0x80004005"),
+    ('"/a/b: not found"', '"/a/b: is a directory"'),
+    ("no method std::add", "no method std::sub"),
 ]
 
 
@@ -78,6 +118,35 @@ def test_what_went_wrong_stands_in_steps_reflection_and_a_bad_end() -> None:
     succeeded = sample(Episode, outcome={"status": "SUCCESS", "output": "done"}, **told)
     assert list(failure_messages(failed)) == ["boom", "crashed", "too slow", "gave up"]
     assert list(failure_messages(succeeded)) == ["boom", "crashed", "too slow"]
+
+
+PIECES = ("a-", "a.", "a/", "/a", "a:", "1:", "::", "0x", '"/a', "'a", "a@", "1.", "f", "1", "code: with ", "[::", "~/")
+
+
+def test_no_message_takes_long_whatever_it_repeats() -> None:
+    """Twenty of the longest that are read, of every kind that a rule could begin with again and again."""
+    messages = [(one + other) * 1_000 for one in PIECES for other in PIECES]
+    for start in range(0, len(messages), 20):
+        began = perf_counter()
+        for message in messages[start : start + 20]:
+            failure_signature(message)
+        assert perf_counter() - began < 0.5
+
+
+@given(st.lists(st.sampled_from((*PIECES, " ", "-", "\n", "error ", "E123", "HTTP/1.1 404 ", "\x1b[")), max_size=1_500))
+def test_any_message_is_normalised_once_and_for_all(pieces: list[str]) -> None:
+    began = perf_counter()
+    normal = normalised_failure("".join(pieces))
+    assert perf_counter() - began < 0.2
+    assert normal == normal.strip()
+
+
+def test_what_was_said_often_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = [{"at": "2026-05-08T00:00:00Z", "action": "run", "output": "boom", "is_error": True}] * 50
+    read = list[str]()
+    monkeypatch.setattr(failures, "failure_signature", lambda message: read.append(message) or "signature")
+    assert failure_signatures(sample(Episode, execution={"trace": steps})) == ("signature",)
+    assert read == ["boom"]
 
 
 def test_a_message_however_long_is_read_in_no_time() -> None:

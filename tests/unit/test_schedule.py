@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from treering.core.errors import InvalidInput
+from treering.core.settings import Settings
 from treering.learn.upkeep.schedule import last_slot, next_slot, zone_named
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -95,3 +96,14 @@ def test_what_is_no_schedule_is_refused_with_advice(cron: str) -> None:
 def test_an_unknown_zone_is_refused_with_advice() -> None:
     with pytest.raises(InvalidInput, match="write one like Europe/Berlin"):
         zone_named("Middle/Earth")
+
+
+@pytest.mark.parametrize("cron", ["at night", "0 25 * * *", "0 3 * *", "0 0 3 * * *", "0 0 30 2 *", "@daily"])
+def test_settings_refuse_what_is_no_schedule(cron: str) -> None:
+    with pytest.raises(InvalidInput, match=r"upkeep.forget: .* is no schedule.* write five fields"):
+        Settings.make(upkeep={"forget": cron})
+
+
+def test_settings_take_any_schedule_or_none() -> None:
+    found = Settings.make(upkeep={"forget": "", "index": "*/15 2-4 * * 1-5"}).upkeep
+    assert (found.forget, found.index) == ("", "*/15 2-4 * * 1-5")

@@ -13,14 +13,28 @@ def escaped(text: str) -> str:
     return _DELIMITER.sub("&lt;", text)
 
 
-_BLOCK = re.compile(
-    rf"<({'|'.join((MEMORY, WORKING, DATA, REMOVED, RECALLED))})\b[^>]*>.*?(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL
-)
+_NAMES = "|".join((MEMORY, WORKING, DATA, REMOVED, RECALLED))
+# Ours end their line; whoever mentions such a tag in a sentence does not. Some transcripts escape them.
+_OPENING = re.compile(rf"(?:<|&lt;) ?({_NAMES})(?: [^<>&\n]{{0,80}})? ?(?:>|&gt;)[ \t]{{0,8}}\r?\n", re.IGNORECASE)
+_CLOSING = {name: re.compile(rf"(?:<|&lt;) ?/ ?{name} ?(?:>|&gt;)", re.IGNORECASE) for name in _NAMES.split("|")}
+_LOST_ITS_BEGINNING = re.compile(rf"^\s*</(?:{MEMORY}|{WORKING}|{RECALLED})>\s*$", re.IGNORECASE | re.MULTILINE)
 
 
 def without_ours(text: str) -> str:
-    """The text without what we put into it: blocks of memory that come back in a transcript are not said anew."""
-    return _BLOCK.sub(" ", text) if "<" in text else text
+    """The text without what we put into it: blocks of memory that come back in a transcript are not said anew.
+
+    A block that was cut off ends with the text; one that lost its beginning begins with it.
+    """
+    if "<" not in text and "&lt;" not in text:
+        return text
+    kept, place = list[str](), 0
+    while opening := _OPENING.search(text, place):
+        kept.append(text[place : opening.start()])
+        closing = _CLOSING[opening[1].lower()].search(text, opening.end())
+        place = closing.end() if closing else len(text)
+    rest = text[place:]
+    ends = [found.end() for found in _LOST_ITS_BEGINNING.finditer(rest)]
+    return " ".join((*kept, rest[ends[-1] if ends else 0 :])) if kept or ends else text
 
 
 def one_line(text: str) -> str:

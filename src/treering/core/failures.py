@@ -1,40 +1,101 @@
-"""Failures recognised again although paths, numbers, addresses and names of temporary things differ."""
+"""Failures recognised again although paths, numbers, addresses and names of temporary things differ.
+
+What names the failure itself stays: the code of an exit, a status or an error. Every rule reads a text once: it begins
+only where a word begins, and gives nothing back that it took, so that no message takes longer than its length.
+"""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hashlib import blake2b
 
 from treering.core.episodes import Episode, OutcomeStatus
 
+Rule = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
+
+_MOST = 2_000
+_SPACE = re.compile(r"\s+")
+# The digits of a code stand apart until everything else that has digits was replaced.
+_SHIELDED = {ord(digit): 0xE000 + place for place, digit in enumerate("0123456789")}
+_BARED = {shielded: chr(digit) for digit, shielded in _SHIELDED.items()}
+# Names of a path in quotes may hold spaces: it begins like a path, or ends like a file.
+_PATH_BEGINS = re.compile(r"[A-Za-z]:[\\/]|(?:~\w*+|\.{1,2})?[\\/][^\\/]++[\\/]")
+_FILE_ENDS = re.compile(r"[\\/][^\\/]*\.\w{1,8}$")
+_ASSIGNED = r"""["']?[\s:=#(\[]{1,3}"""
+_CODED = (
+    r"(?:(?:(?:return|exit|error|status)?code|status|errno|exit(?:ed)?|signal|http(?:/\d(?:\.\d)?)?)"
+    rf"(?:{_ASSIGNED}(?:with|of|was|is|code|status|error|number)){{0,3}}{_ASSIGNED}"
+    r"|error[\s#(\[]{1,3})"
+    r"(?P<code>-?(?:0x[0-9a-f]{1,8}|\d{1,10}))"
+)
+_IPV6 = (
+    r"(?=[0-9a-f:]{0,40}\d)(?:(?:[0-9a-f]{1,4}:){7}[0-9a-f]{1,4}"
+    r"|(?:[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){0,6})?::(?:[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){0,6})?)"
+    r"(?:(?:\.\d{1,3}){3})?(?:%\w{1,20})?"
+)
+_UNIT = r"(?:ns|us|µs|ms|s|sec|secs|m|min|mins|h|hrs?|d|[kKMGT]?i?[bB]|[kKMGT])"
+
+
+def _shield(found: re.Match[str]) -> str:
+    return found[0].translate(_SHIELDED)
+
+
+def _shield_code(found: re.Match[str]) -> str:
+    """Only the code: what precedes it may have a version (HTTP/1.1)."""
+    return found[0].removesuffix(found["code"]) + found["code"].translate(_SHIELDED)
+
+
+def _without_path(found: re.Match[str]) -> str:
+    text = found[0]
+    inside = text[1:-1]
+    is_path = _PATH_BEGINS.match(inside) or _FILE_ENDS.search(inside)
+    # What a colon follows is a path that something is said about.
+    return f"{text[0]}<path>{text[-1]}" if is_path and ": " not in inside else text
+
+
+def _without_number(found: re.Match[str]) -> str:
+    """One digit may be part of a name (utf8); two make a name that was counted up (worker-12)."""
+    name = found[0].rstrip("-")
+    return "<number>" + found[0][len(name) :] if sum(map(str.isdigit, name)) > 1 else found[0]
+
+
 # In this order: what a later rule would take apart is replaced first.
-_VARYING = tuple(
-    (re.compile(pattern), name)
-    for pattern, name in (
-        (r"\x1b\[[0-9;]*[A-Za-z]", ""),
-        (r"(?i)\b[a-z][a-z0-9+.-]*://\S+", "<url>"),
+_RULES: tuple[Rule, ...] = tuple(
+    (re.compile(pattern), by)
+    for pattern, by in (
+        (r"\x1b\[[0-9;]*+[A-Za-z]", ""),
+        (r"(?i)(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*+://[^\s\"'`<>]++", "<url>"),
         (r"(?i)\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", "<id>"),
-        (r"(?i)\b0x[0-9a-f]+\b", "<address>"),
-        (r"\b\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?", "<time>"),
-        (r"\b\d{1,2}:\d{2}:\d{2}(?:[.,]\d+)?\b", "<time>"),
-        (r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b", "<host>"),
-        (r"(?i)\b(?:localhost|[a-z0-9-]+(?:\.[a-z0-9-]+)+):\d+\b", "<host>"),
-        (r"[\w.+-]+@[\w-]+\.[\w.]+", "<mail>"),
-        (r"(?:[A-Za-z]:)?(?:[\\/][^\s\\/:\"'`,;()\[\]]+){2,}[\\/]?|(?:[\w.-]+[\\/])+[\w.-]+", "<path>"),
-        (r"(?i)\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,}\b", "<id>"),
-        (r"\b[\w-]*\d[\w-]*\d[\w-]*\b|\b\d+\b", "<number>"),
-        (r"\d+", "<number>"),
+        (rf"(?i)(?<![a-z]){_CODED}(?!\w|[.,:/-]\d)", _shield_code),
+        (r"(?i)(?<![a-z])sqlstate[\s:=(\[]{0,3}[0-9a-z]{5}(?!\w)", _shield),
+        (r"(?<![\w/\\.-])(?:[A-Z]{1,6}\d{3,6}|(?:ORA|PLS|TNS|DPI|DPY)-\d{3,5})(?![\w/\\-]|\.\w)", _shield),
+        (r"(?<!\w)(?:\"[^\"\n]++\"|'[^'\n]++'|`[^`\n]++`)", _without_path),
+        (r"(?i)\b0x[0-9a-f]++\b", "<address>"),
+        (r"(?i)(?<![\w:])(?:[0-9a-f]{2}:){5}[0-9a-f]{2}(?![\w:])", "<address>"),
+        (r"\b\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d++)?)?(?:Z|[+-]\d{2}:?\d{2})?", "<time>"),
+        (r"\b\d{1,2}:\d{2}:\d{2}(?:[.,]\d++)?\b", "<time>"),
+        (rf"(?i)(?<![\w:.])(?:\[{_IPV6}\](?::\d{{1,5}})?|{_IPV6}(?![\w:]))", "<host>"),
+        (r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d++)?\b", "<host>"),
+        (r"(?i)(?<![a-z0-9.-])(?:localhost|[a-z0-9-]++(?:\.[a-z0-9-]++)++):\d++\b", "<host>"),
+        (r"(?<![\w.+-])[\w.+-]++@[\w-]++\.[\w.]++", "<mail>"),
+        (
+            r"(?:(?<!\w)[A-Za-z]:)?(?:[\\/][^\s\\/:\"'`,;()\[\]]++){2,}+[\\/]?"
+            r"|(?<![\w.-])[\w.-]++(?:[\\/][\w.-]++)++[\\/]?",
+            "<path>",
+        ),
+        (r"(?i)\b(?:(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,}+|[0-9a-f]{12,}+)\b", "<id>"),
+        (rf"(?<![\w.-])(?:\d++(?:[.,]\d++)*+{_UNIT}?)++(?!\w|-\w)", "<number>"),
+        (r"\w[\w-]*+", _without_number),
+        (r"\d++", "<number>"),
     )
 )
-_SPACE = re.compile(r"\s+")
-_MOST = 2_000
 
 
 def normalised_failure(message: str) -> str:
     """What stays the same of an error message when it comes again elsewhere; empty where nothing does."""
     text = message[:_MOST]
-    for pattern, name in _VARYING:
-        text = pattern.sub(name, text)
-    return _SPACE.sub(" ", text).strip().casefold()
+    for pattern, by in _RULES:
+        text = pattern.sub(by, text)
+    return _SPACE.sub(" ", text).strip().casefold().translate(_BARED)
 
 
 def failure_signature(message: str) -> str:
@@ -55,8 +116,9 @@ def failure_messages(episode: Episode) -> Iterator[str]:
 
 def failure_signatures(episode: Episode) -> tuple[str, ...]:
     """By which it is found again. A message of several lines is also known by its last, where tools say what it was."""
-    messages = (form for message in failure_messages(episode) for form in (message, _last_line(message)))
-    return tuple(dict.fromkeys(filter(None, map(failure_signature, messages))))
+    messages = (form[:_MOST] for message in failure_messages(episode) for form in (message, _last_line(message)))
+    # This is read while others wait to write: what was said several times is read once.
+    return tuple(dict.fromkeys(filter(None, map(failure_signature, dict.fromkeys(messages)))))
 
 
 def _last_line(message: str) -> str:

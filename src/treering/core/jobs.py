@@ -1,5 +1,6 @@
 """Durable background work."""
 
+from collections.abc import Callable
 from datetime import datetime
 from enum import StrEnum
 
@@ -8,8 +9,12 @@ from pydantic import Field
 from treering.core.turns import Session
 from treering.core.values import EMPTY, Count, FrozenMap, Instant, Key, Label, Record, Text
 
+EMBED = "embed"
+"""The kind of job that makes vectors."""
 LEARN_SESSION = "learn_session"
 """The kind of job that reads what was said in a session, for what can be learned from it."""
+LEARN_ATTEMPTS = 3
+"""Each may ask a language model for an answer that costs money, and is lost where keeping it fails."""
 LINK_ENTITIES = "link_entities"
 """The kind of job that reads what is new for names, and ties it to who and what it speaks of."""
 
@@ -44,7 +49,26 @@ def linking_job(principal: str, now: datetime, id: str, turn: int = 1) -> Job:
     return Job(id=id, kind=LINK_ENTITIES, key=key, payload={"principal": principal}, run_at=now, created_at=now)
 
 
+def embedding_job(now: datetime, id: str) -> Job:
+    """Whatever has no vector gets one."""
+    return Job(id=id, kind=EMBED, key=EMBED, run_at=now, created_at=now)
+
+
+def following_jobs(principal: str, now: datetime, new_id: Callable[[], str]) -> tuple[tuple[Job, ...], ...]:
+    """What is to be done about a new record; of each kind the first that does not wait already."""
+    linking = tuple(linking_job(principal, now, new_id(), turn) for turn in (1, 2))
+    return linking, (embedding_job(now, new_id()),)
+
+
 def learning_job(session: Session, now: datetime, id: str) -> Job:
     """Done as the session's owner, who sees all of it."""
     what = {"session": session.id, "owner": session.owner}
-    return Job(id=id, kind=LEARN_SESSION, key=session.id, payload=what, run_at=now, created_at=now)
+    return Job(
+        id=id,
+        kind=LEARN_SESSION,
+        key=session.id,
+        payload=what,
+        run_at=now,
+        created_at=now,
+        max_attempts=LEARN_ATTEMPTS,
+    )

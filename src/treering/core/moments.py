@@ -7,6 +7,7 @@ from treering.core.errors import InvalidInput
 
 _WEEKDAY = re.compile(r"\(\w{2,9}\)|(?:周|星期|礼拜)[一二三四五六日天]")
 _CJK_DATE = re.compile(r"(\d{4})\s*年\s*(\d{1,2})\s*月\s*(\d{1,2})\s*[日号]")
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _DOTTED_DATE = re.compile(r"^\D*\d{1,2}\.\d{1,2}\.\d{2,4}")
 
 
@@ -24,6 +25,18 @@ def moment_of(written: datetime | date | str | None, now: datetime) -> datetime:
         return (written if written.tzinfo else written.replace(tzinfo=UTC)).astimezone(UTC)
     except OverflowError:
         raise InvalidInput(f"{written} lies outside the years 1 to 9999 in UTC") from None
+
+
+def end_of(written: datetime | date | str, now: datetime) -> datetime:
+    """The moment meant; of a day without a time, its last."""
+    moment = moment_of(written, now)
+    is_day = isinstance(written, date) and not isinstance(written, datetime)
+    if not is_day and not (isinstance(written, str) and _DAY.fullmatch(written.strip())):
+        return moment
+    try:
+        return moment + timedelta(days=1, microseconds=-1)
+    except OverflowError:
+        return moment
 
 
 def _parse(text: str, now: datetime) -> datetime:

@@ -108,6 +108,7 @@ class EpisodeFilter(Filter):
     tags: Labels = ()
     failures: Labels = ()
     consolidated: bool | None = None
+    cold: bool | None = None
     happened: TimeRange | None = None
     tainted: bool | None = None
     deleted: bool | None = False
@@ -184,6 +185,7 @@ class RevisionFilter(Filter):
 
 class JobFilter(Filter):
     kinds: Labels = ()
+    keys: Labels = ()
     states: tuple[JobState, ...] = ()
 
 

@@ -161,6 +161,7 @@ class Knowledge(Record):
     updated_at: Instant
     last_accessed_at: Instant
     access_count: Count = 0
+    uses: Count = 0
     half_life_days: float | None = Field(default=None, gt=0)
     valid_from: Instant | None = None
     valid_until: Instant | None = None

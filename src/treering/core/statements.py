@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import blake2b
 from importlib.resources import files
 from types import MappingProxyType
 
 from treering.core.language.folding import fold
-from treering.core.values import Instant, Label, Labels, Share, Text, Value
+from treering.core.values import KEY_BYTES, Instant, Label, Labels, Share, Text, Value
 
 SPEAKER = "user"
 """The subject of what people say of themselves, where their name is not known."""
@@ -111,12 +112,34 @@ _ARTICLES = frozenset(files("treering.core.language").joinpath("articles.txt").r
 
 
 def same_name(text: str) -> str:
-    """Equal for two ways to write one name: "the API team", "API-Team", "our api team"."""
-    words = "".join(char if char.isalnum() or char in "+#." else " " for char in fold(text)).split()
-    kept = [word.strip(".") for word in words if word not in _ARTICLES] or words
-    return " ".join(word for word in kept if word)
+    """Equal for two ways to write one name: "the API team", "API-Team", "our api team".
+
+    Articles count for nothing in front of other words ("Plan A" keeps its letter), signs for nothing beside letters
+    and digits: a name of signs alone is told apart by them.
+    """
+    folded = fold(text)
+    words = "".join(char if char.isalnum() or char in "+#." else " " for char in folded).split()
+    words = [word for word in (each.strip(".") for each in words) if word]
+    first = next((place for place, word in enumerate(words[:-1]) if word not in _ARTICLES), len(words) - 1)
+    return " ".join(words[max(first, 0) :]) or " ".join(folded.split())
 
 
 def fact_key(subject: str, attribute: str) -> str:
-    """What two statements share that may contradict each other."""
-    return f"{same_name(subject)}|{attribute}"[:200]
+    """What two statements share that may contradict each other: different for each two names or attributes.
+
+    Always a key that can be stored: what is too long for one, or can't be printed, is there as a digest.
+    """
+    name = same_name(subject)
+    key = f"{name}|{attribute}"
+    if _is_storable(key) and "|" not in name:
+        return key
+    key = f"{_digest(name)}|{attribute}"
+    return key if _is_storable(key) else f"{_digest(name)}|{_digest(attribute)}"
+
+
+def _is_storable(key: str) -> bool:
+    return key.isprintable() and len(key.encode("utf-8", "surrogatepass")) <= KEY_BYTES
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -126,8 +126,13 @@ def _revive(scope: Scope, store: Store, now: datetime) -> Sequence[str]:
     if not dead:
         return ()
     with store.transaction(scope, now) as tx:
-        revived = sum(tx.jobs.revive(job.id) for job in dead)
+        # Of those with one key only the first that is tried comes back: the latest.
+        revived = sum(tx.jobs.revive(job.id) for job in sorted(dead, key=_latest_first))
     return (f"queued {revived:,} dead jobs again",)
+
+
+def _latest_first(job: Job) -> float:
+    return -job.created_at.timestamp()
 
 
 def _room(store: Store) -> tuple[Check, ...]:

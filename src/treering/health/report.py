@@ -95,8 +95,8 @@ def _growth(tx: Transaction, lately: TimeRange) -> Mapping[str, int]:
 def _learning(tx: Transaction) -> Mapping[str, int]:
     return {
         "sessions to be read": tx.sessions.count(SessionFilter(learned=False)),
-        "duplicates folded": tx.audit.count(AuditFilter(actions=(Action.REINFORCE,))),
-        "facts superseded": tx.knowledge.count(KnowledgeFilter(types=("fact",), deprecated=True)),
+        "duplicates folded": tx.audit.count(AuditFilter(actions=(Action.REINFORCE,), kinds=("knowledge",))),
+        "facts retired": tx.knowledge.count(KnowledgeFilter(types=("fact",), deprecated=True)),
         "corrected": tx.audit.count(AuditFilter(actions=(Action.CORRECT,))),
     }
 

@@ -11,13 +11,15 @@ from datetime import datetime, timedelta
 
 from treering.core.errors import Conflict, TreeringError
 from treering.core.jobs import Job, JobState
-from treering.core.queries import JobFilter
+from treering.core.queries import JobFilter, Order
 from treering.core.scope import Scope
 from treering.core.settings import JobSettings
 from treering.ports.clock import Clock
 from treering.ports.store import Store
 
 Handler = Callable[[Scope, Job, datetime], None]
+# Beats in a lease: what is left between two of them is how far clocks may be apart, and how long a beat may be late.
+_BEATS = 5
 
 
 class Stopped(Exception):
@@ -77,7 +79,7 @@ class Heartbeat:
 
     def _beat(self) -> None:
         lease, began = self._lease, time.monotonic()
-        while not self._over.wait(lease.seconds / 3) and time.monotonic() - began < self._limit:
+        while not self._over.wait(lease.seconds / _BEATS) and time.monotonic() - began < self._limit:
             # Where the database is away, the next beat comes soon enough, or the lease runs out as it should.
             with suppress(TreeringError), lease.store.transaction(lease.scope, lease.clock()) as tx:
                 if not tx.jobs.extend(lease.job, timedelta(seconds=lease.seconds)):
@@ -125,12 +127,15 @@ class Worker:
         every: float,
         idle: float | None = None,
         tell: Callable[[int], object] = lambda _done: None,
+        pause: Callable[[float], object] | None = None,
     ) -> None:
         """Do what is due as it comes, until stopped or (with `idle`) so many seconds without work.
 
-        Every `every` seconds `look` may queue what the schedule says; `tell` hears how many jobs were done.
+        Every `every` seconds `look` may queue what the schedule says; `tell` hears how many jobs were done. Whoever
+        gives a `pause` is woken by it for new jobs, and so sleeps, and stays, until the next attempt of a failed one.
         """
         looked, worked = -math.inf, time.monotonic()
+        sleep = pause or self._stop.wait
         while not self._stop.is_set():
             if time.monotonic() - looked >= every:
                 looked = time.monotonic()
@@ -138,10 +143,12 @@ class Worker:
             if self._count(scope, JobState.QUEUED, JobState.LEASED) and (begun := self._round(scope)):
                 worked = time.monotonic()
                 tell(sum(begun))
+            elif pause is not None and (wait := self._until_next(scope)) is not None:
+                sleep(min(max(wait, self._settings.poll_seconds), every))
             elif idle is not None and time.monotonic() - worked >= idle:
                 return
             else:
-                self._stop.wait(min(self._settings.poll_seconds, every))
+                sleep(min(self._settings.poll_seconds, every))
 
     def run_named(self, scope: Scope, kind: str, key: str) -> bool | None:
         """Do the job with this key now, though its time may not have come; None where another worker is at it."""
@@ -198,6 +205,15 @@ class Worker:
         """How many jobs that it has handlers for are in one of `states`."""
         with self._store.reading(scope, self._clock()) as tx:
             return tx.jobs.count(JobFilter(kinds=tuple(self._handlers), states=states))
+
+    def _until_next(self, scope: Scope) -> float | None:
+        """Seconds until a job that waits is due; None where none is soon: no attempt is put off for longer."""
+        now = self._clock()
+        where = JobFilter(kinds=tuple(self._handlers), states=(JobState.QUEUED,))
+        with self._store.reading(scope, now) as tx:
+            first = tx.jobs.find(where, order=Order(by="run_at", descending=False), limit=1).items
+        wait = (first[0].run_at - now).total_seconds() if first else math.inf
+        return wait if wait <= self._settings.backoff_limit_seconds else None
 
     def _run(self, scope: Scope, job: Job) -> bool:
         seconds = self._settings.lease_seconds

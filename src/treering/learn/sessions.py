@@ -13,14 +13,16 @@ from treering.core.scope import Scope, Visibility
 from treering.core.settings import Settings
 from treering.core.turns import TASK, Session, Turn
 from treering.learn.entities.reading import queue_linking
-from treering.learn.facts.keeping import FactKeeper, Heard, speaker_of
+from treering.learn.facts.keeping import FactKeeper, Heard, vectors_of
 from treering.learn.facts.reading import read_statements
+from treering.learn.facts.speakers import speaker_of
 from treering.learn.stages import StageRun
 from treering.learn.teach import Teaching
 from treering.ports.clock import NewId
 from treering.ports.models import Embedder, Models
-from treering.ports.store import Store
+from treering.ports.store import Store, Transaction
 
+_SPEAKING = (Role.USER, Role.ASSISTANT)
 _AT_ONCE = 200
 """Sessions that are queued in one transaction."""
 _IN_ORDER = Order(by="seq", descending=False)
@@ -45,12 +47,15 @@ class Learner:
             start, end, turns = page
             heard = self._heard(turns)
             embedder = self._embedder(scope, now) if heard else None
+            vectors = vectors_of(heard, embedder)
             with self.store.transaction(scope, now) as tx:
                 tx.claim(f"learning from {session}")
                 if not tx.sessions.learn(session, known=start, learned=end):
                     continue
                 teaching = Teaching(self.store, self.settings.knowledge, self.new_id)
-                learned += len(FactKeeper(tx, teaching, self.settings, embedder).keep(heard).learned)
+                model = "" if embedder is None else embedder.model
+                keeper = FactKeeper(tx, teaching, self.settings, model=model, vectors=vectors)
+                learned += len(keeper.keep(_still_said(tx, heard)).learned)
                 queue_linking(tx, now, self.new_id)
             between()
         return learned
@@ -66,16 +71,16 @@ class Learner:
         return session.learned, end, () if TASK in session.metadata else turns
 
     def _heard(self, turns: Sequence[Turn]) -> list[Heard]:
-        """By the language model, where one is chosen and answers; by our own rules where not, or where it may not."""
-        spoken = [_ours_left_out(turn) for turn in turns if turn.role in (Role.USER, Role.ASSISTANT)]
+        """By the language model, where one is chosen and answers; by our own rules what it found nothing in."""
+        spoken = [_ours_left_out(turn) for turn in turns if turn.role in _SPEAKING]
         shared = [turn for turn in spoken if turn.visibility is not Visibility.PERSONAL]
         written = self._written(shared)
-        read = spoken if written is None else [turn for turn in spoken if turn not in shared]
-        return [*(written or ()), *(heard for turn in read for heard in _read(turn))]
+        told = {heard.turn.id for heard in written}
+        return [*written, *(heard for turn in spoken if turn.id not in told for heard in _read(turn))]
 
-    def _written(self, turns: Sequence[Turn]) -> list[Heard] | None:
+    def _written(self, turns: Sequence[Turn]) -> list[Heard]:
         if not turns or self.settings.learn.model == "off" or not self.settings.writer.url:
-            return None
+            return []
         from treering.learn.facts.written import write_statements
 
         try:
@@ -83,11 +88,11 @@ class Learner:
             by_id = {turn.id: turn for turn in turns}
             found = write_statements(turns, writer, settings=self.settings.learn)
         except UnusableAnswer:
-            return None
+            return []
         except ModelUnavailable as exc:
             self.models.failed("writer", exc)
-            return None
-        return [Heard(statement, by_id[id]) for id, statement in found] or None
+            return []
+        return [Heard(statement, by_id[id]) for id, statement in found]
 
     def _embedder(self, scope: Scope, now: datetime) -> Embedder | None:
         """Only one that answers at once: learning does not wait for a service."""
@@ -121,14 +126,28 @@ def consolidate_sessions(run: StageRun) -> None:
     for session in sorted(pending, key=_by_time):
         learned = 0
         if not run.dry_run:
-            learned = learner.learn(run.scope, run.now, session.id)
-            with run.store.transaction(run.scope, run.now) as tx:
+            own = run.scope.replace(principal=session.owner)
+            learned = learner.learn(own, run.now, session.id)
+            with run.store.transaction(own, run.now) as tx:
                 tx.sessions.end(session.id)
         run.progress.advance(session.id, sessions=1, turns=session.turns - session.learned, learned=learned)
 
 
+def _still_said(tx: Transaction, heard: Sequence[Heard]) -> list[Heard]:
+    """Without what was forgotten while it was read."""
+    found = tx.turns.readable({each.turn.id for each in heard})
+    said = {match.value.id for match in found if match.value.deleted_at is None}
+    return [each for each in heard if each.turn.id in said]
+
+
 def _by_time(session: Session) -> tuple[datetime, str]:
     return session.last_at, session.id
+
+
+def heard_by_rules(turns: Sequence[Turn]) -> list[Heard]:
+    """What our own rules read in turns."""
+    spoken = [_ours_left_out(turn) for turn in turns if turn.role in _SPEAKING]
+    return [heard for turn in spoken for heard in _read(turn)]
 
 
 def _ours_left_out(turn: Turn) -> Turn:

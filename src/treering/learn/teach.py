@@ -16,12 +16,13 @@ from treering.core.redaction import without_secrets
 from treering.core.scope import Scope
 from treering.core.settings import EpisodeSettings, KnowledgeSettings, RelationSettings
 from treering.core.values import EMPTY, LABELS
-from treering.learn.derived import forget_learned, purge_learned, restore_learned
 from treering.learn.episodes.consolidation.dissolving import dissolve, withdraw_standing
+from treering.learn.following import queue_following
 from treering.learn.reflect.withdrawing import withdraw
 from treering.learn.relations import propagate, reachable
 from treering.ports.clock import NewId
-from treering.ports.store import Removable, Store, Transaction
+from treering.ports.collections import Removable
+from treering.ports.store import Store, Transaction
 
 # Evidence: what a repetition adds to.
 _LABELS = ("tags", "files", "modules", "impacted_nodes")
@@ -80,7 +81,10 @@ class Teaching:
         record = Knowledge.make(**defaults | moments | fields | {"type": type, "content": text})
         with self.store.transaction(scope, now) as tx:
             known = _same_id(tx, record) if "id" in fields else _same_words(tx, record)
-            return tx.knowledge.create(record) if known is None else self.reinforce(tx, known, record, given=fields)
+            if known is not None:
+                return self.reinforce(tx, known, record, given=fields)
+            queue_following(tx, self.new_id)
+            return tx.knowledge.create(record)
 
     def confirm(self, scope: Scope, now: datetime, id: str) -> Knowledge:
         """A person says that it is true: it no longer fades, and it is trusted wherever it came from."""
@@ -147,6 +151,8 @@ class Teaching:
             held = _holding(tx, id, deleted=False)
             held.delete(id)
             if held is tx.turns:
+                from treering.learn.derived import forget_learned
+
                 forget_learned(tx, id)
 
     def purge(self, scope: Scope, now: datetime, id: str) -> None:
@@ -155,8 +161,10 @@ class Teaching:
             held = _holding(tx, id)
             withdraw(tx, id, self.new_id)
             if held is tx.turns:
-                purge_learned(tx, id)
-            elif held is tx.episodes:
+                from treering.learn.derived import purge_learned
+
+                purge_learned(tx, id, self)
+            elif held is tx.episodes and len(tx.episodes.readable([id])):
                 withdraw_standing(tx, id, self.episodes)
             held.purge(id)
 
@@ -167,11 +175,21 @@ class Teaching:
         """
         with self.store.transaction(scope, now) as tx:
             _claim(tx, id)
-            standing = tx.episodes.get(id) if tx.episodes.holds(id) else None
-            if standing is None or standing.consolidation is None:
-                _take_back(tx, id)
+            if not _stands_for_others(tx, id):
+                self._take_back(tx, id)
                 return
         dissolve(scope, self.store, now, id, settings=self.episodes)
+
+    def _take_back(self, tx: Transaction, id: str) -> None:
+        if tx.knowledge.holds(id, deleted=True):
+            tx.knowledge.undo(id)
+            return
+        gone = [match.value for match in tx.turns.readable([id])]
+        _restore(tx, id)
+        if gone:
+            from treering.learn.derived import restore_learned
+
+            restore_learned(tx, gone[0], self)
 
     def _claim_related(self, tx: Transaction, id: str, *others: str) -> Mapping[str, Knowledge]:
         """Claim the record with all that a change of it may reach, in one order for everybody."""
@@ -273,12 +291,9 @@ def _holding(tx: Transaction, id: str, *, deleted: bool = True) -> Removable:
     raise NotFound(f"nothing is stored under {id!r} in project {tx.scope.project!r}")
 
 
-def _take_back(tx: Transaction, id: str) -> None:
-    if tx.knowledge.holds(id, deleted=True):
-        tx.knowledge.undo(id)
-    else:
-        restore_learned(tx, id)
-        _restore(tx, id)
+def _stands_for_others(tx: Transaction, id: str) -> bool:
+    found = tx.episodes.readable([id] if tx.episodes.holds(id) else [])
+    return any(match.value.consolidation is not None for match in found)
 
 
 def _restore(tx: Transaction, id: str) -> None:

@@ -1,6 +1,7 @@
 """What is used and not corrected proves itself; what is only shown does not."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 
 from treering.core.history import Action
@@ -17,63 +18,76 @@ USED, USE_CORRECTED = "used", "use corrected"
 def count_uses(
     scope: Scope, store: Store, now: datetime, ids: Iterable[str], *, corrected: bool, settings: Settings
 ) -> int:
-    """Count one use of each record, all in one transaction; how many of them are here is returned.
+    """Count one use of each record; how many of them are here is returned.
 
     Every fifth use in a row that nobody corrected adds to the confidence, the tenth takes the review flag away. These
-    are changes, each by itself, and can be undone. A corrected use begins the count anew.
+    are changes, stored with the use that brought them, each by itself, and can be undone. A corrected use begins the
+    count anew.
     """
+    using = _Using(scope, store, now, settings)
     wanted = tuple(dict.fromkeys(map(str, ids)))
     with store.transaction(scope, now) as tx:
         for id in sorted(wanted):
             tx.claim(f"record {id}")
-        counted = 0 if corrected else tx.knowledge.count_use(wanted)
-        used = [each for each in tx.knowledge.get_many(wanted).values() if each.deleted_at is None]
-    for record in used:
-        after = _begun_anew(record) if corrected else strengthened(record, settings.use)
-        if after != record:
-            _change(scope, store, now, record, after, corrected=corrected, settings=settings)
-    return len(used) if corrected else counted
+        here = [match.value for match in tx.knowledge.readable(wanted) if match.value.deleted_at is None]
+        telling = {record.id for record in here if corrected or _after_use(record, settings.use) is not None}
+        counted = 0 if corrected else tx.knowledge.count_use(id for id in wanted if id not in telling)
+    for id in sorted(telling):
+        counted += using.corrected(id) if corrected else using.counted(id)
+    return counted
 
 
 def strengthened(record: Knowledge, settings: UseSettings) -> Knowledge:
-    """The record after a use that brought it to `access_count` uses; the same where they prove nothing new."""
-    if record.flagged or record.deprecated_at is not None or record.access_count == 0:
+    """The record after a use that brought it to so many `uses` in a row; the same where they prove nothing new."""
+    if record.flagged or record.deprecated_at is not None or record.uses == 0:
         return record
-    proven = record.access_count % settings.uses == 0
+    proven, reviewed = record.uses % settings.uses == 0, record.uses % settings.uses_for_review == 0
     raised = min(max(settings.ceiling, record.confidence), record.confidence + settings.gain)
     return record.replace(
         confidence=raised if proven else record.confidence,
-        needs_review=record.needs_review and record.access_count < settings.uses_for_review,
+        needs_review=record.needs_review and not reviewed,
     )
 
 
-def _begun_anew(record: Knowledge) -> Knowledge:
-    return record.replace(access_count=0)
+def _after_use(record: Knowledge, settings: UseSettings) -> Knowledge | None:
+    """What one more use would make of it; None where it would only be counted."""
+    used = record.replace(uses=record.uses + 1)
+    after = strengthened(used, settings)
+    return None if after == used else after
 
 
-def _change(
-    scope: Scope,
-    store: Store,
-    now: datetime,
-    before: Knowledge,
-    after: Knowledge,
-    *,
-    corrected: bool,
-    settings: Settings,
-) -> None:
-    """One record, unless somebody changed it meanwhile: then what it proved is out of date."""
-    change = after.confidence - before.confidence
-    with store.transaction(scope, now) as tx:
-        near = reachable(tx, before.id, settings.relations) if abs(change) > settings.relations.least else {}
-        for id in sorted({before.id, *near}):
+@dataclass(frozen=True, slots=True)
+class _Using:
+    """One record at a time, so that each change is undone by itself."""
+
+    scope: Scope
+    store: Store
+    now: datetime
+    settings: Settings
+
+    def counted(self, id: str) -> int:
+        """Count the use together with what it proves, as the record stands by now."""
+        relations = self.settings.relations
+        with self.store.transaction(self.scope, self.now) as tx:
+            near = reachable(tx, id, relations)
+            for each in sorted({id, *near}):
+                tx.claim(f"record {each}")
+            counted = tx.knowledge.count_use((id,))
+            record = tx.knowledge.get(id)
+            if not counted or record is None:
+                return 0
+            proven = strengthened(record, self.settings.use)
+            if proven != record:
+                tx.knowledge.update(proven, Action.UPDATE, {"reason": USED, "uses": record.uses})
+                propagate(tx, id, proven.confidence - record.confidence, relations, among=near)
+        return 1
+
+    def corrected(self, id: str) -> int:
+        with self.store.transaction(self.scope, self.now) as tx:
             tx.claim(f"record {id}")
-        current = tx.knowledge.get(before.id)
-        if current is None or current.version != before.version or current.deleted_at is not None:
-            return
-        if corrected:
-            tx.knowledge.update(_begun_anew(current), Action.UPDATE, {"reason": USE_CORRECTED})
-            return
-        proven = current.replace(confidence=after.confidence, needs_review=after.needs_review)
-        tx.knowledge.update(proven, Action.REINFORCE, {"reason": USED, "uses": before.access_count})
-        if near:
-            propagate(tx, before.id, change, settings.relations, among=near)
+            record = tx.knowledge.get(id)
+            if record is None or record.deleted_at is not None:
+                return 0
+            if record.uses:
+                tx.knowledge.update(record.replace(uses=0), Action.UPDATE, {"reason": USE_CORRECTED})
+        return 1

@@ -1,6 +1,6 @@
-"""What Treering needs from a version control system: what became of files since a commit."""
+"""What Treering needs from a version control system: what became of files in the commits that are new."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -8,10 +8,11 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """What became of a file: where it is now (None: deleted), and how much of it was changed, from 0 to 1."""
+    """What became of a file: where it is now (None: deleted), how much of it was changed, from 0 to 1, and when."""
 
     now: str | None
     share: float
+    at: datetime | None = None
 
 
 class Repository(Protocol):
@@ -21,18 +22,25 @@ class Repository(Protocol):
         """The commit that is checked out; None where there is none yet."""
         ...
 
-    def has(self, commit: str) -> bool:
-        """Whether the history holds a commit; a shallow or rewritten one may not."""
+    def known(self, commits: Iterable[str]) -> frozenset[str]:
+        """Those of the commits that the history holds; a shallow or rewritten one may lack some."""
         ...
 
-    def commit_before(self, moment: datetime) -> str | None:
-        """The last commit up to a moment, on the way to the present one; None where history begins later."""
+    def commit_before(self, moment: datetime, head: str) -> str | None:
+        """The last commit up to a moment, on the way to `head`; None where history begins later."""
         ...
 
-    def changes_between(self, commit: str, head: str, paths: Iterable[str]) -> Mapping[str, FileChange]:
-        """Those of the paths, as they were called at `commit`, that were changed, renamed or deleted since."""
+    def ends(self, commits: Sequence[str]) -> tuple[str, ...]:
+        """Those of the commits that lead to no other of them: all the rest is part of their history."""
         ...
 
-    def last_change(self, path: str) -> datetime | None:
-        """When a file was committed last; None where it never was."""
+    def changes_since(self, seen: Sequence[str], head: str, paths: Iterable[str]) -> Mapping[str, FileChange]:
+        """Those of the paths that commits touched which lead to `head` and to none of the commits `seen` before.
+
+        Where a file is as it was in one of those, or where their ways parted, nothing of it was changed.
+        """
+        ...
+
+    def present(self, head: str, paths: Iterable[str]) -> frozenset[str]:
+        """Those of the paths that are files at `head`."""
         ...

@@ -1,282 +1,45 @@
 """What Treering needs from a database: transactions in one scope at one moment, and collections inside them."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar, overload
+from typing import Protocol
 
-from treering.core.entities import Entity, EntityKind, EntityLink
-from treering.core.episodes import Episode, EpisodeLifecycle
+from treering.core.entities import EntityLink
 from treering.core.events import Event
 from treering.core.fingerprints import ErrorFingerprint
 from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
-from treering.core.history import Action, AuditEntry, Revision
-from treering.core.jobs import Job
+from treering.core.history import AuditEntry, Revision
 from treering.core.patterns import Pattern
 from treering.core.queries import (
     AuditFilter,
     CoAccessFilter,
     EdgeFilter,
-    EntityFilter,
     EntityLinkFilter,
-    EpisodeFilter,
     EventFilter,
     FingerprintFilter,
-    JobFilter,
-    KnowledgeFilter,
     NodeFilter,
-    Order,
-    Page,
     PatternFilter,
     RevisionFilter,
     RunFilter,
-    SessionFilter,
-    TurnFilter,
 )
-from treering.core.records import Knowledge
 from treering.core.runs import Run
 from treering.core.scope import Scope
-from treering.core.turns import Session, Turn
-from treering.core.values import EMPTY, Record
 from treering.ports.blobs import Blobs
+from treering.ports.collections import (
+    Derived,
+    Entities,
+    Episodes,
+    Jobs,
+    KnowledgeRecords,
+    Log,
+    SearchableLearned,
+    Sessions,
+    Turns,
+)
 from treering.ports.index import SearchIndex
-
-V = TypeVar("V", bound=Record)
-F_contra = TypeVar("F_contra", contravariant=True)
-Detail = Mapping[str, object]
-"""What the audit log says beside the action; never the record's text."""
-
-
-@dataclass(frozen=True, slots=True)
-class Match(Generic[V]):
-    """A record that was found; `score` grows with relevance."""
-
-    value: V
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
-class Found(Sequence[Match[V]]):
-    """What was found, the best first, and what could not be read: the rest is found in spite of it."""
-
-    matches: tuple[Match[V], ...] = ()
-    unreadable: tuple[str, ...] = ()
-
-    @overload
-    def __getitem__(self, index: int) -> Match[V]: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Match[V], ...]: ...
-    def __getitem__(self, index: int | slice) -> Match[V] | tuple[Match[V], ...]:
-        return self.matches[index]
-
-    def __len__(self) -> int:
-        return len(self.matches)
-
-
-class Readable(Protocol[V, F_contra]):
-    """Records of one kind, as one scope sees them. Deleted ones are asked for by filter, never met by accident."""
-
-    def get(self, id: str) -> V | None: ...
-
-    def get_many(self, ids: Iterable[str]) -> Mapping[str, V]: ...
-
-    def find(
-        self, where: F_contra | None = None, *, order: Order | None = None, limit: int = 50, after: str | None = None
-    ) -> Page[V]: ...
-
-    def count(self, where: F_contra | None = None) -> int: ...
-
-    def stream(self, where: F_contra | None = None) -> Iterator[V]: ...
-
-
-class Searchable(Readable[V, F_contra], Protocol[V, F_contra]):
-    """Records that `index` finds, or that are found by their age."""
-
-    def readable(self, ids: Iterable[str]) -> Found[V]:
-        """Those that are here, and the names of those that cannot be read; `score` means nothing."""
-        ...
-
-    def newest(self, where: F_contra | None = None, *, limit: int = 10) -> Found[V]:
-        """The latest; `score` is their moment in seconds."""
-        ...
-
-
-class Log(Readable[V, F_contra], Protocol[V, F_contra]):
-    """Append-only records."""
-
-    def create(self, value: V, action: Action = Action.CREATE, detail: Detail = EMPTY) -> V:
-        """Store it; the value as stored is returned. An id that exists is a `Conflict`."""
-        ...
-
-    def create_many(self, values: Iterable[V], action: Action = Action.CREATE) -> int: ...
-
-
-class Removable(Protocol):
-    """What may be taken away: first softly, then for good, also where a blob it needs is lost."""
-
-    def holds(self, id: str, *, deleted: bool = False) -> bool:
-        """Whether `id` is here, without reading it; `deleted` counts what was taken away softly."""
-        ...
-
-    def delete(self, id: str, detail: Detail = EMPTY) -> None: ...
-
-    def restore(self, id: str) -> None: ...
-
-    def purge(self, id: str, detail: Detail = EMPTY) -> None:
-        """Remove a record and every derived copy of it. The audit log keeps that it was."""
-        ...
-
-
-class Learned(Log[V, F_contra], Removable, Protocol[V, F_contra]):
-    """Records that are revised: every change keeps the state before it."""
-
-    def update(self, value: V, action: Action = Action.UPDATE, detail: Detail = EMPTY) -> V:
-        """Store `value` over the version it was read at; a stale version is a `Conflict`."""
-        ...
-
-    def undo(self, id: str) -> tuple[Record, ...]:
-        """Take back the last change, and whatever was changed together with it, of every kind.
-
-        The records as they are now are returned, but for those whose text is lost.
-        """
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """What reading tells of an entity: how many more records speak of it, and what it is."""
-
-    mentions: int = 0
-    kind: EntityKind | None = None
-
-
-class Entities(Learned[Entity, EntityFilter], Protocol):
-    def hear(self, heard: Mapping[str, Heard]) -> None:
-        """Count what was read. Nobody decided anything: there is nothing to undo, and versions stay."""
-        ...
-
-    def recount(self, ids: Iterable[str]) -> None:
-        """Count mentions anew, by the links that whoever sees the entity sees."""
-        ...
-
-    def drop_unmentioned(self, ids: Iterable[str]) -> int:
-        """Remove for good those of which no record speaks any more and that nobody named; how many is returned.
-
-        One that only personal records still speak of becomes theirs: one entity for each of their owners.
-        """
-        ...
-
-
-class Derived(Readable[V, F_contra], Protocol[V, F_contra]):
-    """Records that are computed again and replaced."""
-
-    def put_many(self, values: Iterable[V]) -> int: ...
-
-    def remove(self, where: F_contra) -> int: ...
-
-
-class SearchableLearned(Learned[V, F_contra], Searchable[V, F_contra], Protocol[V, F_contra]): ...
-
-
-class KnowledgeRecords(SearchableLearned[Knowledge, KnowledgeFilter], Protocol):
-    def count_use(self, ids: Iterable[str]) -> int:
-        """Count one use of each, now; how many are here is returned. A use is no change: there is nothing to undo."""
-        ...
-
-
-class Turns(Log[Turn, TurnFilter], Searchable[Turn, TurnFilter], Removable, Protocol):
-    """Turns get their place in the session (`seq`) from the store, which opens the session where it is new."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pulse:
-    """Changes whenever a session does: its version, and how many turns it was given."""
-
-    version: int
-    turns: int
-
-
-class Sessions(Readable[Session, SessionFilter], Protocol):
-    def pulse(self, id: str) -> Pulse | None:
-        """What tells whether a session changed, without reading it. Taking a turn away makes a new version of it."""
-        ...
-
-    def open(self, session: Session) -> Session:
-        """The session with this id: as it stands, or newly stored."""
-        ...
-
-    def create_many(self, values: Iterable[Session], action: Action = Action.CREATE) -> int: ...
-
-    def update(self, value: Session) -> Session:
-        """Store it over the version it was read at, but for what the store itself counts."""
-        ...
-
-    def end(self, id: str) -> bool:
-        """It ended with its last turn; False where it had ended before. Whoever speaks in it again opens it again."""
-        ...
-
-    def learn(self, id: str, *, known: int, learned: int) -> bool:
-        """Its first `learned` turns were read; False where somebody else has read on since `known`."""
-        ...
-
-
-class Episodes(Log[Episode, EpisodeFilter], Searchable[Episode, EpisodeFilter], Removable, Protocol):
-    def set_lifecycle(self, id: str, lifecycle: EpisodeLifecycle, *, version: int | None = None) -> Episode:
-        """Move an episode on; `Conflict` where `version` is given and is no longer the one that is stored."""
-        ...
-
-    def chill(self, slim: Episode) -> Episode:
-        """Move the whole episode to the blob store, compressed, and keep `slim` of it here: nothing is lost.
-
-        `slim` is what was read, with less content and another lifecycle. A stale version is a `Conflict`.
-        """
-        ...
-
-    def whole(self, id: str) -> Episode | None:
-        """All of it, also of what was moved to the blob store, with its present lifecycle."""
-        ...
-
-    def version(self, id: str) -> int | None:
-        """Grows with every change; None where it is not here or was taken away. Reads no content."""
-        ...
-
-
-class Jobs(Readable[Job, JobFilter], Protocol):
-    def enqueue(self, job: Job) -> bool:
-        """Queue it; False where the same `key` waits already."""
-        ...
-
-    def create_many(self, values: Iterable[Job], action: Action = Action.CREATE) -> int: ...
-
-    def lease(
-        self, owner: str, kinds: Sequence[str], *, limit: int, duration: timedelta, key: str | None = None
-    ) -> Sequence[Job]:
-        """Take up to `limit` due jobs. Nobody else gets them until the lease runs out.
-
-        A `key` asks for that job, also before its time. A job whose last attempt ran out moves to the dead letters;
-        jobs done long ago are removed.
-        """
-        ...
-
-    def extend(self, job: Job, duration: timedelta) -> bool:
-        """Keep the lease; False where it was lost."""
-        ...
-
-    def finish(self, job: Job) -> bool: ...
-
-    def release(self, job: Job) -> bool:
-        """Give it back before its time, as if it had not been taken; False where the lease was lost."""
-        ...
-
-    def fail(self, job: Job, error: str, *, retry_at: datetime) -> bool:
-        """Try again at `retry_at`, or move to the dead letters after the last attempt."""
-        ...
-
-    def revive(self, id: str) -> bool:
-        """Give a dead job its attempts back."""
-        ...
 
 
 class Transaction(Protocol):
@@ -289,6 +52,14 @@ class Transaction(Protocol):
 
     def claim(self, name: str) -> None:
         """Be the only one in the project who works on `name`, until the transaction ends."""
+        ...
+
+    def part(self) -> "Transaction":
+        """The same transaction; what is changed through it is undone by itself."""
+        ...
+
+    def owners_of_personal(self) -> Sequence[str]:
+        """Everybody in the project who has personal records, in the order of their names; the records stay unseen."""
         ...
 
     @property
@@ -404,10 +175,10 @@ class Store(Protocol):
         """
         ...
 
-    def forget_traces(self) -> None:
+    def forget_traces(self, seconds: float | None = None) -> None:
         """Leave nothing of purged records in free pages, logs or full-text segments.
 
-        `StoreUnavailable` where somebody still reads them. A server only marks their room as free: its pages and its
+        `StoreUnavailable` where somebody still reads them after so many seconds; nobody who writes waits meanwhile. A server only marks their room as free: its pages and its
         log are overwritten in its own time.
         """
         ...

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from treering.core.embedded_text import digest_it_brings, digest_of, embedded_text, vector_it_brings
 from treering.core.errors import ModelUnavailable
-from treering.core.jobs import Job
+from treering.core.jobs import Job, embedding_job
 from treering.core.scope import Scope
 from treering.core.settings import EmbedderSettings, Settings
 from treering.ports.clock import Clock
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-EMBED = "embed"
 
 
 def embed_batch(scope: Scope, store: Store, now: datetime, embedder: Embedder, settings: EmbedderSettings) -> int:
@@ -76,13 +75,18 @@ def queue_embedding(scope: Scope, store: Store, now: datetime, models: Models, i
             embedder = models.embedder(tx.index.models(), hurried=False)
             if not tx.index.unembedded(embedder.model, limit=1):
                 return False
-            return tx.jobs.enqueue(Job(id=id, kind=EMBED, key=EMBED, run_at=now, created_at=now))
+            return tx.jobs.enqueue(embedding_job(now, id))
     except ModelUnavailable:
         return False
 
 
 def do_embedding(scope: Scope, store: Store, job: Job, clock: Clock, *, models: Models, settings: Settings) -> None:
-    """Embed what has no vector for some seconds, so that others get their turn; a failing model fails the job."""
+    """Embed what has no vector for some seconds, so that others get their turn; a failing model fails the job.
+
+    Where somebody chose to have none, there is nothing to do.
+    """
+    if settings.embedder.provider == "none":
+        return
     with store.reading(scope, clock()) as tx:
         embedder = models.embedder(tx.index.models(), hurried=False)
     lease = timedelta(seconds=settings.jobs.lease_seconds)

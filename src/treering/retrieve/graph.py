@@ -23,7 +23,8 @@ from treering.core.queries import (
 from treering.core.records import Knowledge, RelationKind
 from treering.core.settings import GraphSettings
 from treering.core.values import PATH_BYTES, Record
-from treering.ports.store import Found, Transaction
+from treering.ports.collections import Found
+from treering.ports.store import Transaction
 from treering.retrieve.names import Named, records_of, tied_entities
 
 DEFAULTS = GraphSettings()

@@ -13,9 +13,10 @@ from treering.core.records import Knowledge
 from treering.core.scope import Scope
 from treering.core.settings import Settings
 from treering.core.turns import Turn
+from treering.ports.collections import Found as StoreFound
+from treering.ports.collections import Match
 from treering.ports.models import Models
-from treering.ports.store import Found as StoreFound
-from treering.ports.store import Match, Store, Transaction
+from treering.ports.store import Store, Transaction
 from treering.retrieve.answer import Answer, Hit, cite
 from treering.retrieve.expand import expanded, is_thin
 from treering.retrieve.explain import explain

@@ -1,6 +1,6 @@
 """A new session ends those before it: what was said in them can be learned from."""
 
-from treering.core.jobs import learning_job
+from treering.core.jobs import following_jobs, learning_job
 from treering.core.queries import SessionFilter
 from treering.core.turns import Turn
 from treering.ports.clock import NewId
@@ -10,8 +10,10 @@ _MOST = 20
 """Sessions that are ended at once; more are left to the nightly consolidation."""
 
 
-def said_first(tx: Transaction, turn: Turn, new_id: NewId) -> Turn:
-    """The turn; where it begins a session, those before it end."""
+def kept_turn(tx: Transaction, turn: Turn, new_id: NewId) -> Turn:
+    """The turn, with the work on it queued; where it begins a session, those before it end."""
+    for alternatives in following_jobs(tx.scope.principal, tx.now, new_id):
+        any(tx.jobs.enqueue(job) for job in alternatives)
     if turn.seq == 0:
         end_others(tx, turn.session, turn.owner, new_id)
     return turn

@@ -10,7 +10,7 @@ from treering.core.scope import Scope
 from treering.core.turns import Turn
 from treering.ports.clock import NewId
 from treering.ports.store import Store
-from treering.session.closing import said_first
+from treering.session.closing import kept_turn
 
 
 def add_turn(
@@ -34,7 +34,7 @@ def add_turn(
         tx.claim(f"turn {turn.id}")
         known = tx.turns.get(turn.id)
         if known is None:
-            return said_first(tx, tx.turns.create(turn), new_id)
+            return kept_turn(tx, tx.turns.create(turn), new_id)
     said = without_secrets(turn).value
     if (known.session, known.role, known.text) != (said.session, said.role, said.text):
         raise Conflict(f"turn {turn.id!r} is stored already with another text; give each turn an id of its own")

@@ -13,6 +13,8 @@ from treering.ports.repository import FileChange
 
 _COMMIT = re.compile(r"[0-9a-fA-F]{4,64}")
 _RENAMED = ("R", "C")
+_COMMITTED = "\x01"
+_Touch = tuple[datetime | None, str, str, str]
 # Paths that one command names: far below what a system takes as arguments.
 _PATHS = 200
 
@@ -28,52 +30,70 @@ class GitRepository:
         self._environment = {**kept, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
         self._seconds = seconds
         self._known: tuple[str, Sequence[tuple[int, str]]] | None = None
+        self._read: tuple[tuple[tuple[str, ...], str], Sequence[_Touch]] | None = None
 
     def head(self) -> str | None:
         return self._asked("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 
-    def has(self, commit: str) -> bool:
-        if not _COMMIT.fullmatch(commit):
-            return False
-        return self._asked("rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}") is not None
+    def known(self, commits: Iterable[str]) -> frozenset[str]:
+        asked = [commit for commit in dict.fromkeys(commits) if _COMMIT.fullmatch(commit)]
+        if not asked:
+            return frozenset()
+        told = self._run("cat-file", "--batch-check", given="".join(f"{commit}^{{commit}}\n" for commit in asked))
+        found = (line.split()[1:2] == ["commit"] for line in told.splitlines())
+        return frozenset(commit for commit, here in zip(asked, found, strict=True) if here)
 
-    def commit_before(self, moment: datetime) -> str | None:
-        times = self._times()
+    def commit_before(self, moment: datetime, head: str) -> str | None:
+        times = self._times(head)
         place = bisect_right(times, moment.timestamp(), key=lambda each: each[0])
         return times[place - 1][1] if place else None
 
-    def last_change(self, path: str) -> datetime | None:
-        told = self._asked("log", "-1", "--format=%cI", "HEAD", "--", path)
-        return None if told is None else datetime.fromisoformat(told).astimezone(UTC)
+    def ends(self, commits: Sequence[str]) -> tuple[str, ...]:
+        distinct = tuple(dict.fromkeys(commits))
+        if len(distinct) < 2:
+            return distinct
+        ends = frozenset(self._run("merge-base", "--independent", *distinct).split())
+        return tuple(commit for commit in distinct if commit in ends)
 
-    def changes_between(self, commit: str, head: str, paths: Iterable[str]) -> Mapping[str, FileChange]:
+    def changes_since(self, seen: Sequence[str], head: str, paths: Iterable[str]) -> Mapping[str, FileChange]:
         wanted = tuple(dict.fromkeys(paths))
-        if commit == head or not wanted:
+        if head in seen or not wanted:
             return {}
-        now = self._followed(commit, head, wanted)
-        before = self._lines(commit, now)
+        touched = self._followed(tuple(seen), head, wanted)
+        if not touched:
+            return {}
+        parted = (self._asked("merge-base", commit, head) for commit in seen)
+        bases = dict.fromkeys((*seen, *(commit for commit in parted if commit is not None)))
+        shares = [self._shares(base, head, {path: place for path, (place, _) in touched.items()}) for base in bases]
         return {
-            path: FileChange(place, 1.0 if place is None else self._share(commit, head, path, place, before))
-            for path, place in now.items()
+            path: FileChange(place, min((each[path] for each in shares), default=1.0), at)
+            for path, (place, at) in touched.items()
         }
 
-    def _times(self) -> Sequence[tuple[int, str]]:
+    def present(self, head: str, paths: Iterable[str]) -> frozenset[str]:
+        there: set[str] = set()
+        wanted = tuple(dict.fromkeys(paths))
+        for batch in _batches(wanted):
+            there |= set(self._run("ls-tree", "-r", "-z", "--name-only", head, "--", *batch).split("\0"))
+        return frozenset(wanted) & there
+
+    def _times(self, head: str) -> Sequence[tuple[int, str]]:
         """When each commit was made, the earliest first; read once for each commit that is checked out."""
-        head = self.head() or ""
         if self._known is None or self._known[0] != head:
-            lines = self._run("log", "--reverse", "--topo-order", "--format=%ct %H", "HEAD").split() if head else []
+            lines = self._run("log", "--reverse", "--topo-order", "--format=%ct %H", head).split()
             pairs = zip(lines[::2], lines[1::2], strict=True)
             # Stable: of two commits in one second the later one stays behind.
             self._known = head, sorted(((int(at), commit) for at, commit in pairs), key=lambda each: each[0])
         return self._known[1]
 
-    def _followed(self, commit: str, head: str, paths: Sequence[str]) -> dict[str, str | None]:
-        """Where each path that was touched is now; renames are followed from commit to commit."""
+    def _followed(
+        self, seen: tuple[str, ...], head: str, paths: Sequence[str]
+    ) -> dict[str, tuple[str | None, datetime | None]]:
+        """Where each path that was touched is now, and since when; renames are followed from commit to commit."""
         places: dict[str, str | None] = {path: path for path in paths}
         at: dict[str, set[str]] = {path: {path} for path in paths}
-        touched: set[str] = set()
-        log = ("log", "-M", "--format=", "--name-status", "-z", "--topo-order", "--reverse", f"{commit}..{head}")
-        for status, old, new in _statuses(self._run(*log, "--no-ext-diff", "--no-textconv").split("\0")):
+        touched: dict[str, datetime | None] = {}
+        for moment, status, old, new in self._log(seen, head):
             if status == "C":
                 continue
             moved = at.pop(old, set())
@@ -82,32 +102,48 @@ class GitRepository:
                 moved = moved | ({new} if places.get(new, new) is None else set())
                 at.setdefault(new, set()).update(moved)
             places |= dict.fromkeys(moved, None if status == "D" else new)
-            touched |= moved
-        missing = self._absent(head, [place for place in places.values() if place is not None])
-        return {path: None if place in missing else place for path, place in places.items() if path in touched}
+            touched |= dict.fromkeys(moved, moment)
+        # A merge may have taken away what no commit on the way did.
+        there = self.present(head, [place for path in touched if (place := places[path]) is not None])
+        return {path: (places[path] if places[path] in there else None, moment) for path, moment in touched.items()}
 
-    def _absent(self, head: str, paths: Sequence[str]) -> set[str]:
-        """A merge may have taken away what no commit on the way did."""
-        there: set[str] = set()
-        for batch in _batches(paths):
-            there |= set(self._run("ls-tree", "-r", "-z", "--name-only", head, "--", *batch).split("\0"))
-        return set(paths) - there
+    def _log(self, seen: tuple[str, ...], head: str) -> Sequence[_Touch]:
+        """What the new commits touched, the earliest first; the last log that was read is kept for the next page."""
+        if self._read is None or self._read[0] != (seen, head):
+            ways = ("log", "-M", "--format=%x01%ct", "--name-status", "-z", "--topo-order", "--reverse")
+            told = self._run(*ways, "--no-ext-diff", "--no-textconv", head, "--not", *seen)
+            self._read = (seen, head), list(_statuses(told.split("\0")))
+        return self._read[1]
 
-    def _share(self, commit: str, head: str, path: str, place: str, before: Mapping[str, int]) -> float:
-        """How many of its lines were changed; a file that is not text is changed wholly."""
-        ways = ("diff", "--numstat", "-z", "-M1%", "--no-ext-diff", "--no-textconv", commit, head)
-        counts = [count for _, count in _numstat(self._run(*ways, "--", path, place))]
-        if None in counts:
-            return 1.0
-        return min(1.0, max((count or 0 for count in counts), default=0) / max(1, before.get(path, 1)))
+    def _shares(self, base: str, head: str, places: Mapping[str, str | None]) -> dict[str, float]:
+        """How much of each file was changed since `base`; what is gone was changed wholly, unless it was gone then."""
+        gone = [path for path, place in places.items() if place is None]
+        lost = self.present(base, gone)
+        shares = {path: float(path in lost) for path in gone}
+        before = self._lines(base, places.keys() - gone)
+        same = [path for path, place in places.items() if path == place]
+        changed: dict[str, int | None] = {}
+        for batch in _batches(same):
+            changed |= dict(self._numbers("--no-renames", base, head, *batch))
+        for path, place in places.items():
+            if place is not None and path != place:
+                counts = [count for _, count in self._numbers("-M1%", base, head, path, place)]
+                changed[path] = None if None in counts else max((count or 0 for count in counts), default=0)
+        for path in places.keys() - gone:
+            count = changed.get(path, 0)
+            shares[path] = 1.0 if count is None else min(1.0, count / max(1, before.get(path, 1)))
+        return shares
+
+    def _numbers(self, way: str, base: str, head: str, *paths: str) -> Iterator[tuple[str, int | None]]:
+        ways = ("diff", "--numstat", "-z", way, "--no-ext-diff", "--no-textconv", base, head)
+        return _numstat(self._run(*ways, "--", *paths))
 
     def _lines(self, commit: str, paths: Iterable[str]) -> dict[str, int]:
         """How many lines each file had: what a diff against nothing adds."""
         empty = self._run("hash-object", "-t", "tree", "--stdin").strip()
         lines: dict[str, int] = {}
         for batch in _batches(list(paths)):
-            ways = ("diff", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", empty, commit)
-            lines |= {path: count or 1 for path, count in _numstat(self._run(*ways, "--", *batch))}
+            lines |= {path: count or 1 for path, count in self._numbers("--no-renames", empty, commit, *batch)}
         return lines
 
     def _asked(self, *arguments: str) -> str | None:
@@ -119,13 +155,13 @@ class GitRepository:
                 return None
             raise
 
-    def _run(self, *arguments: str) -> str:
+    def _run(self, *arguments: str, given: str = "") -> str:
         safe = ("--no-pager", "--literal-pathspecs", "-c", "core.quotePath=false", "-c", "core.fsmonitor=false")
         try:
             done = subprocess.run(
                 [self._command, *safe, "-C", str(self._root), *arguments],
                 env=self._environment,
-                stdin=subprocess.DEVNULL,
+                input=given.encode(),
                 capture_output=True,
                 timeout=self._seconds,
                 check=True,
@@ -146,14 +182,16 @@ def open_repository(root: Path, environment: Mapping[str, str], seconds: float) 
     return GitRepository(root, command, environment, seconds)
 
 
-def _statuses(fields: Sequence[str]) -> Iterator[tuple[str, str, str]]:
-    """Letter, path before and path after, from `--name-status -z`."""
+def _statuses(fields: Sequence[str]) -> Iterator[_Touch]:
+    """When, letter, path before and path after, from `--format=%x01%ct --name-status -z`."""
+    moment: datetime | None = None
     each = iter([field.lstrip("\n") for field in fields])
     for status in each:
-        if not status:
-            continue
-        old = next(each, "")
-        yield status[0], old, next(each, "") if status[0] in _RENAMED else old
+        if status.startswith(_COMMITTED):
+            moment = datetime.fromtimestamp(int(status[1:]), UTC)
+        elif status:
+            old = next(each, "")
+            yield moment, status[0], old, next(each, "") if status[0] in _RENAMED else old
 
 
 def _numstat(told: str) -> Iterator[tuple[str, int | None]]:

@@ -211,6 +211,7 @@ CONDITIONS: Mapping[type[Filter], Mapping[str, Condition]] = {
         "tags": AnyFacet("tag"),
         "failures": AnyFacet("failure"),
         "consolidated": _is_set("consolidated_into"),
+        "cold": _is_set("cold"),
         "happened": _during("at"),
         "tainted": _equal("tainted"),
     },
@@ -258,6 +259,6 @@ CONDITIONS: Mapping[type[Filter], Mapping[str, Condition]] = {
         "groups": _one_of("group"),
         "undone": _equal("undone"),
     },
-    queries.JobFilter: {"kinds": _one_of("kind"), "states": _one_of("state")},
+    queries.JobFilter: {"kinds": _one_of("kind"), "keys": _one_of("key"), "states": _one_of("state")},
     queries.RunFilter: {"stages": _one_of("stage"), "states": _one_of("state"), "started": _during("started_at")},
 }

@@ -10,7 +10,7 @@ from treering.adapters.sql.learned import LearnedRecords
 from treering.core.entities import Entity
 from treering.core.scope import Scope, Visibility
 from treering.core.values import EMPTY
-from treering.ports.store import Detail, Heard
+from treering.ports.collections import Detail, Heard
 
 
 class EntityRecords(LearnedRecords[Entity]):

@@ -16,6 +16,8 @@ from treering.core.jobs import Job, JobState
 SWEEP_BLOBS = "sweep_blobs"
 _NEVER_REPORTED = "its last worker took it and never reported back; see what stops the worker, then revive the job"
 _WAITING = (JobState.QUEUED.value, JobState.LEASED.value)
+# No clocks that work together differ by this much: what lies further ahead was put down by one that was wrong.
+_AHEAD = timedelta(days=1)
 
 
 class JobQueue(Writes[Job]):
@@ -26,9 +28,11 @@ class JobQueue(Writes[Job]):
 
     def enqueue(self, job: Job) -> bool:
         if job.key is not None:
-            self._context.dialect.lock(self._context.connection, self._context.scope, f"job {job.kind} {job.key}")
-            if self._waiting(job):
+            if self._waiting_alone(job):
                 return False
+            columns = self._table.c
+            dead = columns.state == JobState.DEAD.value
+            self._remove(and_(columns.kind == job.kind, columns.key == job.key, dead))
         self._insert([self._clean(job)], Action.CREATE)
         self._context.queued.append(job.kind)
         return True
@@ -39,12 +43,12 @@ class JobQueue(Writes[Job]):
     def lease(
         self, owner: str, kinds: Sequence[str], *, limit: int, duration: timedelta, key: str | None = None
     ) -> Sequence[Job]:
-        columns, now = self._table.c, micros(self._context.now)
-        expired = and_(columns.state == JobState.LEASED.value, columns.lease_until <= now)
+        columns = self._table.c
+        expired = self._expired(duration)
         self._remove_old()
         self._bury(self._free(kinds, and_(expired, columns.attempts >= columns.max_attempts)))
         waits = columns.state == JobState.QUEUED.value
-        due = or_(and_(waits, columns.run_at <= now), expired) if key is None else or_(waits, expired)
+        due = or_(and_(waits, self._come()), expired) if key is None else or_(waits, expired)
         wanted = due if key is None else and_(due, columns.key == key)
         until = self._context.now + duration
         taken = [
@@ -80,9 +84,26 @@ class JobQueue(Writes[Job]):
 
     def revive(self, id: str) -> bool:
         job = self._existing(id).value
+        if job.key is not None and self._waiting_alone(job):
+            return False
         revived = job.replace(state=JobState.QUEUED, attempts=0, run_at=self._context.now, finished_at=None)
+        if not self._set(revived, self._table.c.state == JobState.DEAD.value):
+            return False
         self._context.queued.append(job.kind)
-        return self._set(revived, self._table.c.state == JobState.DEAD.value)
+        return True
+
+    def _come(self) -> Any:
+        """Whose time has come, and what a clock far ahead has queued or put off: that would wait for years."""
+        columns, now = self._table.c, self._context.now
+        longest = timedelta(seconds=self._context.settings.jobs.backoff_limit_seconds)
+        put_off = and_(columns.attempts > 0, columns.run_at > micros(now + longest + _AHEAD))
+        return or_(columns.run_at <= micros(now), columns.created_at > micros(now + _AHEAD), put_off)
+
+    def _expired(self, duration: timedelta) -> Any:
+        """Leases that ran out, and those that a clock far ahead has taken: theirs would last for years."""
+        columns, now = self._table.c, self._context.now
+        over = or_(columns.lease_until <= micros(now), columns.lease_until > micros(now + 2 * duration + _AHEAD))
+        return and_(columns.state == JobState.LEASED.value, over)
 
     def _free(self, kinds: Sequence[str], condition: Any, limit: int | None = None) -> list[Job]:
         """Jobs that nobody else is about to take, the oldest first."""
@@ -109,16 +130,21 @@ class JobQueue(Writes[Job]):
             self._set(dead, self._held(job))
 
     def _remove_old(self) -> None:
-        columns = self._table.c
-        before = micros(self._context.now - timedelta(days=self._context.settings.jobs.keep_done_days))
-        # No job ends before it is due; asking for both lets the index answer.
-        old = and_(columns.state == JobState.DONE.value, columns.run_at < before, columns.finished_at < before)
-        removal = delete(self._table).where(self._visible(), old).returning(self._table)
+        columns, settings = self._table.c, self._context.settings.jobs
+        for state, days in ((JobState.DONE, settings.keep_done_days), (JobState.DEAD, settings.keep_dead_days)):
+            before = micros(self._context.now - timedelta(days=days))
+            # No job ends before it is due; asking for both lets the index answer.
+            self._remove(and_(columns.state == state.value, columns.run_at < before, columns.finished_at < before))
+
+    def _remove(self, condition: Any) -> None:
+        removal = delete(self._table).where(self._visible(), condition).returning(self._table)
         removed = self._context.connection.execute(removal).mappings().all()
         spilled = [row["id"] for row in removed if self._codec.stored(row).blobs]
         queue_blob_sweep(self._context, [digest for id in spilled for digest in self._derivation.forget(id)])
 
-    def _waiting(self, job: Job) -> bool:
+    def _waiting_alone(self, job: Job) -> bool:
+        """Whether the job's key waits; nobody else queues it until this transaction ends."""
+        self._context.dialect.lock(self._context.connection, self._context.scope, f"job {job.kind} {job.key}")
         columns = self._table.c
         statement = select(columns.id).where(
             self._visible(), columns.kind == job.kind, columns.key == job.key, columns.state.in_(_WAITING)

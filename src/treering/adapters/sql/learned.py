@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
-from sqlalchemy import RowMapping, Select, case, delete, select, update
+from sqlalchemy import RowMapping, Select, delete, select, update
 
 from treering.adapters.sql.codec import Codec, primitive
 from treering.adapters.sql.context import Context
@@ -22,7 +22,7 @@ from treering.core.history import Action, Revision
 from treering.core.records import Knowledge
 from treering.core.scope import Visibility
 from treering.core.values import EMPTY, Record, is_storable
-from treering.ports.store import Detail
+from treering.ports.collections import Detail
 
 V = TypeVar("V", bound=Record)
 
@@ -197,7 +197,8 @@ class LearnedRecords(LogRecords[V], Removals[V]):
         elif earlier is None:
             self._mark(self._locked(revision.subject), self._context.now, Action.UNDO)
         else:
-            self._revise(earlier, self._existing(revision.subject), Action.UNDO)
+            before = self._existing(revision.subject)
+            self._revise(_with_uses(earlier, before.value), before, Action.UNDO)
 
     def _readable(self, id: str) -> V | None:
         try:
@@ -223,17 +224,43 @@ class KnowledgeTable(LearnedRecords[Knowledge]):
         super().__init__(KNOWLEDGE, context)
 
     def count_use(self, ids: Iterable[str]) -> int:
-        stored, now = self._table.c, primitive(self._context.now)
         here = [id for id in dict.fromkeys(ids) if is_storable(id)]
-        used = {
-            stored.access_count: stored.access_count + 1,
-            stored.last_accessed_at: case((stored.last_accessed_at < now, now), else_=stored.last_accessed_at),
-        }
         counted = 0
         for batch in batches(here, _BATCH):
-            live = (self._visible(), stored.id.in_(batch), stored.deleted_at.is_(None))
-            counted += self._context.connection.execute(update(self._table).where(*live).values(used)).rowcount
+            live = (self._visible(), self._table.c.id.in_(batch), self._table.c.deleted_at.is_(None))
+            locked = select(self._table).where(*live).order_by(self._table.c.id).with_for_update()
+            for row in self._context.connection.execute(locked).mappings().all():
+                self._count_one(row)
+                counted += 1
         return counted
+
+    def _count_one(self, row: Mapping[Any, Any]) -> None:
+        """What was of use is not stale. Of a record that cannot be read only what stands in columns is counted."""
+        now, uses = primitive(self._context.now), row["access_count"] + 1
+        try:
+            before = Stored(self._decode(row), self._codec.stored(row))
+        except (BlobMissing, Unreadable):
+            self._change(row, access_count=uses, last_accessed_at=max(row["last_accessed_at"], now))
+            return
+        known = before.value
+        last = max(known.last_accessed_at, self._context.now)
+        self._replace_row(
+            known.replace(access_count=uses, uses=known.uses + 1, last_accessed_at=last, stale_at=None), before
+        )
+        queue_blob_sweep(self._context, before.encoded.blobs)
+
+
+def _with_uses(earlier: Any, now: Any) -> Any:
+    """The earlier state, with what was counted since: a use is no change, and no undo takes it back."""
+    if not isinstance(earlier, Knowledge):
+        return earlier
+    # Fewer than before: the change that is taken back began the count anew.
+    since = now.uses - earlier.uses if now.uses >= earlier.uses else now.uses
+    return earlier.replace(
+        access_count=earlier.access_count + since,
+        uses=earlier.uses + since,
+        last_accessed_at=now.last_accessed_at if since else earlier.last_accessed_at,
+    )
 
 
 class Revisions:

@@ -13,7 +13,7 @@ from treering.adapters.sql.rows import insert_rows
 from treering.adapters.sql.tables import entities, entity_links
 from treering.core.entities import Entity
 from treering.core.scope import Visibility
-from treering.ports.store import Heard
+from treering.ports.collections import Heard
 
 _PERSONAL = Visibility.PERSONAL.value
 

@@ -22,7 +22,7 @@ from treering.core.queries import Filter, Order, Page
 from treering.core.redaction import without_secrets
 from treering.core.scope import Visibility
 from treering.core.values import EMPTY, Record, is_storable
-from treering.ports.store import Detail, Found, Match
+from treering.ports.collections import Detail, Found, Match
 
 V = TypeVar("V", bound=Record)
 T = TypeVar("T")

@@ -4,7 +4,8 @@ The audit log is append-only and stays as it is: what goes into it never holds a
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from sqlalchemy import ColumnElement, Table, delete, select, update
 
@@ -21,15 +22,31 @@ _OVER = (JobState.DONE.value, JobState.DEAD.value)
 def forget_remarks(context: Context, id: str, texts: Sequence[str]) -> None:
     """Keep that something went wrong, not the words it went wrong with. Jobs that are over and name it leave."""
     with context.seeing_all():
-        named = json.dumps(id, ensure_ascii=False)
-        over = (*_here(context, jobs), jobs.c.state.in_(_OVER), jobs.c.rest.contains(named, autoescape=True))
-        context.connection.execute(delete(jobs).where(*over))
+        _forget_jobs(context, id)
         failed = select(jobs.c.id, jobs.c.error).where(*_here(context, jobs), jobs.c.error.is_not(None))
         for row in context.connection.execute(failed).all():
             if (silent := _silent(row.error, texts)) != row.error:
                 mine = (*_here(context, jobs), jobs.c.id == row.id)
                 context.connection.execute(update(jobs).where(*mine).values(error=silent))
         _forget_errors_of_runs(context, texts)
+
+
+def _forget_jobs(context: Context, id: str) -> None:
+    """Those that are over and work on this record: it is a value of theirs, not the name of one."""
+    over = (*_here(context, jobs), jobs.c.state.in_(_OVER))
+    named = jobs.c.rest.contains(json.dumps(id, ensure_ascii=False), autoescape=True)
+    for row in context.connection.execute(select(jobs.c.id, jobs.c.rest).where(*over, named)).all():
+        if id in _texts(json.loads(row.rest).get("payload", {})):
+            context.connection.execute(delete(jobs).where(*over, jobs.c.id == row.id))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text inside a payload, but for names."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _texts(each)
 
 
 def _forget_errors_of_runs(context: Context, texts: Sequence[str]) -> None:

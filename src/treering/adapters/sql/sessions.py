@@ -16,7 +16,7 @@ from treering.core.errors import BlobMissing, Conflict, Unreadable
 from treering.core.history import Action
 from treering.core.turns import Session, Turn
 from treering.core.values import is_storable
-from treering.ports.store import Pulse
+from treering.ports.collections import Pulse
 
 
 class SessionRecords(Writes[Session]):

@@ -199,15 +199,20 @@ class SQLite:
             raw.execute("ANALYZE")
             raw.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
-    def forget_traces(self, engine: Engine) -> None:
-        deadline = time.monotonic() + self._settings.busy_seconds
-        while not _emptied_log(engine):
+    def forget_traces(self, engine: Engine, seconds: float | None) -> None:
+        deadline = time.monotonic() + (self._settings.busy_seconds if seconds is None else seconds)
+        while not self._empty_log(engine):
             if time.monotonic() > deadline:
                 raise StoreUnavailable(
                     f"{self._path}: it is forgotten, but another process still reads what stood there before; "
                     "end it, then run `treering doctor --repair` to remove the last copy from the log"
                 )
             time.sleep(0.05)
+
+    def _empty_log(self, engine: Engine) -> bool:
+        """One attempt, that waits for nobody: writers of this process go on between two."""
+        with self.writing():
+            return _emptied_log(engine)
 
     def copy_to(self, engine: Engine, target: Path, identity: str) -> Copied:
         """While others go on reading and writing; a failure half-way leaves no file behind."""
@@ -364,7 +369,12 @@ def _create_for_this_user_only(path: Path) -> None:
 def _emptied_log(engine: Engine) -> bool:
     """Whether everything in the log is in the file, and the log is empty."""
     with closing(engine.raw_connection()) as raw:
-        busy, _in_log, _moved = raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        (patience,) = raw.execute("PRAGMA busy_timeout").fetchone()
+        raw.execute("PRAGMA busy_timeout = 0")
+        try:
+            busy, _in_log, _moved = raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        finally:
+            raw.execute(f"PRAGMA busy_timeout = {patience}")
     return not busy
 
 

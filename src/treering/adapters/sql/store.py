@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
@@ -28,6 +29,7 @@ from treering.adapters.sql.kinds import (
 )
 from treering.adapters.sql.learned import KnowledgeTable, LearnedRecords
 from treering.adapters.sql.migrate import bring_up_to_date
+from treering.adapters.sql.owners import owners_of_personal
 from treering.adapters.sql.records import DerivedRecords, LogRecords
 from treering.adapters.sql.sessions import SessionRecords
 from treering.adapters.sql.traces import traces_of
@@ -65,6 +67,12 @@ class SqlTransaction:
         # What no engine can hold is stored nowhere: there is nothing to work on.
         if is_storable(name):
             self._context.dialect.lock(self._context.connection, self.scope, f"claim {name}")
+
+    def part(self) -> "SqlTransaction":
+        return SqlTransaction(replace(self._context, group=self._context.new_id()))
+
+    def owners_of_personal(self) -> Sequence[str]:
+        return owners_of_personal(self._context)
 
     @cached_property
     def knowledge(self) -> KnowledgeTable:
@@ -258,9 +266,9 @@ class SqlStore:
         with self._usable():
             self._dialect.optimise(self._engine)
 
-    def forget_traces(self) -> None:
-        with self._usable(), self._dialect.writing():
-            self._dialect.forget_traces(self._engine)
+    def forget_traces(self, seconds: float | None = None) -> None:
+        with self._usable():
+            self._dialect.forget_traces(self._engine, seconds)
 
     def raw_traces(self, scope: Scope, now: datetime, needles: Sequence[str]) -> Traces:
         with self._usable(), self._open(scope, now, writing=False, upkeep=True) as context:

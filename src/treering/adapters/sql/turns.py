@@ -3,6 +3,7 @@
 import gzip
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
 from typing import Any
 
 from sqlalchemy import select
@@ -15,11 +16,11 @@ from treering.adapters.sql.learned import Removals
 from treering.adapters.sql.records import LogRecords
 from treering.adapters.sql.sessions import SessionRecords
 from treering.core.episodes import Episode, EpisodeLifecycle
-from treering.core.errors import Conflict
+from treering.core.errors import BlobMissing, Conflict, NothingToUndo, Unreadable
 from treering.core.history import Action
 from treering.core.turns import Turn
-from treering.core.values import EMPTY, is_storable
-from treering.ports.store import Detail
+from treering.core.values import EMPTY
+from treering.ports.collections import Detail
 
 
 class TurnRecords(LogRecords[Turn], Removals[Turn]):
@@ -102,13 +103,30 @@ class EpisodeRecords(LogRecords[Episode], Removals[Episode]):
         present = {name: getattr(found, name) for name in ("version", "lifecycle", "cold", "deleted_at")}
         return Episode.from_stored(kept).replace(**present)
 
-    def version(self, id: str) -> int | None:
-        if not is_storable(id):
+    def stamp(self, id: str) -> str | None:
+        """Of the row as it stands: what is not in it lies in blobs, which it names by their content."""
+        row = self._row(id)
+        if row is None or row["deleted_at"] is not None:
             return None
-        stored = self._table.c
-        statement = select(stored.version).where(self._visible(), stored.id == id, stored.deleted_at.is_(None))
-        found = self._context.connection.execute(statement).scalar_one_or_none()
-        return None if found is None else int(found)
+        return blake2b(repr(tuple(row.values())).encode("utf-8", "replace")).hexdigest()
+
+    def restore(self, id: str) -> None:
+        if self._was_taken_apart(self._locked(id)):
+            raise NothingToUndo(f"episode {id!r} was taken apart; those that it stood for are back themselves")
+        super().restore(id)
+
+    def _was_taken_apart(self, row: Mapping[Any, Any]) -> bool:
+        """Whether it stood for others, none of which names it any more, and is part of nothing that is here."""
+        try:
+            consolidation = self._decode(row).consolidation
+        except (BlobMissing, Unreadable):
+            # What cannot be read may still be brought back, for a backup to make it whole.
+            return False
+        into, stored = row["consolidated_into"], self._table.c
+        if consolidation is None or (into is not None and self.holds(into)):
+            return False
+        members = (stored.id.in_(consolidation.members), stored.consolidated_into == row["id"])
+        return self._context.connection.execute(select(stored.id).where(self._visible(), *members)).first() is None
 
 
 def _packed(episode: Episode) -> bytes:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from treering.retrieve.episodes.answer import EpisodeAnswer
     from treering.retrieve.episodes.verbs import Episodes
 
+_SAID_ELSEWHERE = {"task": "TASK", "outcome": "--outcome", "artifacts": "--artifact"}
 MODES = ("hybrid", "semantic", "structured", "recent", "during")
 
 Several = list[str] | None
@@ -56,7 +57,7 @@ def episode(
 ) -> None:
     """Keep a whole task execution, with what it produced."""
     asked = text_or_stdin(task)
-    more = {} if detail is None else json_object("--detail", detail)
+    more = _more(detail)
     fields: dict[str, Any] = {
         "output": output,
         "session": session,
@@ -209,6 +210,21 @@ def _span(since: str | None, before: str | None, episodes: "Episodes") -> "TimeR
     now = episodes.clock()
     ends = (None if each is None else moment_of(each, now) for each in (since, before))
     return TimeRange(**dict(zip(("since", "before"), ends, strict=True)))
+
+
+def _more(detail: str | None) -> dict[str, Any]:
+    """What `--detail` adds to the record: nothing that has a place of its own on the command line."""
+    if detail is None:
+        return {}
+    from treering.learn.episodes.keeping import NAMES
+
+    more = json_object("--detail", detail)
+    for name in sorted(more):
+        if name in _SAID_ELSEWHERE:
+            raise InvalidInput(f"--detail says {name}; say it by {_SAID_ELSEWHERE[name]} instead")
+        if name not in NAMES:
+            raise InvalidInput(f"--detail says {name!r}; an episode has {', '.join(sorted(NAMES))}")
+    return more
 
 
 def _files(paths: Iterable[str]) -> dict[str, Path]:

@@ -42,6 +42,8 @@ def maintain(
     Sessions are read for what can be learned, what faded is forgotten, indexes are put in order. Interrupted, the next
     run goes on where this one stopped. Ends with 1 where a stage failed.
     """
+    if history and (stage is not None or dry_run):
+        raise typer.BadParameter("--history only shows what was run, of all stages; leave out STAGE and --dry-run")
     with opened(db, project) as memory:
         if history:
             plan, runs = memory.upkeep.plan(), memory.upkeep.runs(_HISTORY)

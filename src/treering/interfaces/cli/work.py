@@ -68,10 +68,13 @@ def _work(memory: "Memory", *, once: bool, every: float | None, quiet: bool) -> 
         if done and not quiet:
             _say(f"{done:,} jobs done")
 
+    def hear(error: Exception) -> None:
+        _say(f"the schedule cannot be looked at ({error}); jobs are done all the same")
+
     stop, pause = memory.upkeep.maintenance.stop, memory.settings.upkeep.look_seconds
     while not stop.is_set():
         try:
-            memory.upkeep.work(once=once, every=every, tell=tell)
+            memory.upkeep.work(once=once, every=every, tell=tell, trouble=hear)
         except StoreUnavailable as exc:
             if once:
                 raise

@@ -2,6 +2,7 @@
 
 from treering.core.errors import ModelUnavailable, UnusableAnswer
 from treering.core.queries import EntityLinkFilter
+from treering.core.scope import Visibility
 from treering.core.values import Record
 from treering.learn.entities.linking import CLAIM, link_records
 from treering.learn.entities.marks import Mark
@@ -22,18 +23,25 @@ _LOOKED_AT = 20
 def enrich_entities(run: StageRun) -> None:
     """Read records with few entities again, some each night, going on where the last night stopped.
 
-    Where neither spaCy nor a language model is there, they are counted as skipped and left for when one is.
+    Where neither spaCy nor a language model is there, they are counted as skipped and left for when one is. A language
+    model reads nothing that is personal, and nothing at all where `learn.model` is off.
     """
-    owners = ("", run.scope.principal)
+    principal = run.scope.principal
     if not run.dry_run:
         link_new(run.scope, run.store, lambda: run.now, run.settings.entities, run.new_id)
-        for owner in owners:
+        for owner in ("", principal):
             _link_strays(run, Mark(STRAYS, owner))
     found = accurate_readers(run.models, run.settings.entities)
+    shared = found.without_model() if run.settings.learn.model == "off" else found
+    private = found.without_model()
+    left = _enrich(run, Mark(ENRICHED), shared, _room(run, shared))
+    _enrich(run, Mark(ENRICHED, principal), private, _room(run, private) if shared.has("llm") else left)
+
+
+def _room(run: StageRun, found: Readers) -> int:
+    """How many records they read in one night."""
     limits = run.settings.entities
-    room = limits.nightly_llm if found.has("llm") or not found.accurate else limits.nightly_spacy
-    for owner in owners:
-        room = _enrich(run, Mark(ENRICHED, owner), found, room)
+    return limits.nightly_llm if found.has("llm") or not found.accurate else limits.nightly_spacy
 
 
 def _link_strays(run: StageRun, mark: Mark) -> None:
@@ -79,11 +87,13 @@ def _enrich(run: StageRun, mark: Mark, found: Readers, room: int) -> int:
 
 
 def _worth_reading(tx: Transaction, document: Listed, found: Readers, few: int) -> Record | None:
-    """Turns are many: only who reads for nothing reads them, too."""
+    """Turns are many: only who reads for nothing reads them, too. What has become personal is in the other stream."""
     if document.kind == "turn" and found.has("llm"):
         return None
     record = next(iter(records_of(tx, [document])), None)
     if record is None or getattr(record, "deleted_at", None) is not None:
+        return None
+    if found.has("llm") and getattr(record, "visibility", None) is Visibility.PERSONAL:
         return None
     return record if _links(tx, document) <= few else None
 

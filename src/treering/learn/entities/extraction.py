@@ -20,6 +20,8 @@ _REDACTED = re.compile(r"\[redacted:[a-z0-9_]+\]")
 # A value of more words is a description, not a name.
 _MOST_WORDS = 5
 _SUBJECTS_OF_NOBODY = frozenset({SPEAKER, PROJECT, "i", "we", "it", "agent", "assistant", "somebody"})
+_NAMELESS = f"{SPEAKER}'s "
+"""What belongs to whoever speaks, and has no name."""
 _VALUES: Mapping[str, EntityKind] = MappingProxyType(
     {
         "name": EntityKind.PERSON,
@@ -91,7 +93,7 @@ def extract(
 def told(subject: str | None, attribute: str | None, value: str | None, text: str) -> tuple[Mention, ...]:
     """The names that a statement is about: its subject, and its value where its attribute says what that is."""
     found = []
-    if subject and same_name(subject) not in _SUBJECTS_OF_NOBODY:
+    if subject and same_name(subject) not in _SUBJECTS_OF_NOBODY and not subject.startswith(_NAMELESS):
         kind = EntityKind.PERSON if attribute in _PEOPLE else EntityKind.OTHER
         found.append(_told(subject, kind, text))
     if value and attribute is not None and attribute in _VALUES:
@@ -108,4 +110,8 @@ def _told(name: str, kind: EntityKind, text: str) -> Mention | None:
 
 
 def _is_name(name: str) -> bool:
-    return name.isprintable() and bool(same_name(name)) and len(name.encode("utf-8", "replace")) <= LABEL_BYTES
+    return (
+        name.isprintable()
+        and any(map(str.isalnum, same_name(name)))
+        and len(name.encode("utf-8", "replace")) <= LABEL_BYTES
+    )

@@ -106,7 +106,7 @@ def one_of(tx: Transaction, name: str, *, nearest: int, standing: bool = True) -
 def name_given(name: str) -> str:
     """A name as it is kept; one without a letter or digit is an `InvalidInput`."""
     plain = " ".join(name.split())
-    if not same_name(plain):
+    if not any(map(str.isalnum, same_name(plain))):
         raise InvalidInput(f"{name!r} is no name; give one with a letter or a digit in it")
     return plain
 

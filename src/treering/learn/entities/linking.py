@@ -17,7 +17,8 @@ from treering.core.statements import same_name
 from treering.learn.entities.mentions import Mention
 from treering.learn.entities.register import Register, register_of
 from treering.ports.clock import NewId
-from treering.ports.store import Heard, Transaction
+from treering.ports.collections import Heard
+from treering.ports.store import Transaction
 
 CLAIM = "entities"
 """Who holds it is the only one to change entities or links in the project."""
@@ -38,21 +39,6 @@ class Spoken:
     @property
     def personal(self) -> bool:
         return self.visibility is Visibility.PERSONAL
-
-
-def link_entities(
-    tx: Transaction,
-    record_kind: str,
-    record_id: str,
-    owner: str,
-    visibility: Visibility,
-    *,
-    mentions: Sequence[Mention],
-    now: datetime,
-    new_id: NewId,
-) -> int:
-    """Tie one record to what it speaks of; how many entities that are is returned."""
-    return link_records(tx, [Spoken(record_kind, record_id, owner, visibility, now, tuple(mentions))], new_id)
 
 
 def link_records(tx: Transaction, records: Sequence[Spoken], new_id: NewId) -> int:

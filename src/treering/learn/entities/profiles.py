@@ -19,7 +19,8 @@ from treering.core.values import LABELS, Record
 from treering.learn.entities.groups import Known, known_as
 from treering.learn.entities.reading import text_of
 from treering.learn.entities.register import survivors
-from treering.ports.store import Found, Transaction
+from treering.ports.collections import Found
+from treering.ports.store import Transaction
 
 _MOST_KEYS = LABELS // len(ATTRIBUTES)
 

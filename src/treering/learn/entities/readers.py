@@ -27,6 +27,10 @@ class Readers:
     def has(self, name: str) -> bool:
         return any(reader.name == name for reader in self.readers)
 
+    def without_model(self) -> "Readers":
+        """Those who send nothing anywhere: a language model is not among them."""
+        return Readers(tuple(reader for reader in self.readers if reader.name != "llm"), self.missing)
+
 
 def accurate_readers(models: Models, settings: EntitySettings) -> Readers:
     """The rules, spaCy where it is installed, a language model where one is configured."""

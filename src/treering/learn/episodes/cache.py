@@ -1,4 +1,4 @@
-"""Whole episodes at hand: the last ones used, each served only while the store says that it did not change."""
+"""Whole episodes at hand: the last ones used, each served only while the store says that it is still the same."""
 
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -12,46 +12,70 @@ from treering.core.scope import Scope
 Place = tuple[Scope, str]
 
 
-class EpisodeCache:
-    """At most `size` episodes. Safe to share between threads."""
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """An episode, the stamp that the store had for it, and its length as JSON."""
 
-    def __init__(self, size: int) -> None:
+    episode: Episode
+    stamp: str
+    length: int
+
+
+class EpisodeCache:
+    """At most `size` episodes, of `most_bytes` in all. Safe to share between threads.
+
+    A version does not tell an episode from another that took its id after it was removed for good; a stamp does.
+    """
+
+    def __init__(self, size: int, most_bytes: int = 64_000_000) -> None:
+        self.most_bytes = most_bytes
         self._size = size
-        self._kept: OrderedDict[Place, Episode] = OrderedDict()
+        self._bytes = 0
+        self._kept: OrderedDict[Place, _Held] = OrderedDict()
         self._lock = Lock()
         self._hits = self._misses = 0
 
-    def get(self, scope: Scope, id: str, version: int) -> Episode | None:
-        """The episode as it is at `version`; None where it has to be read."""
+    def get(self, scope: Scope, id: str, stamp: str | None) -> Episode | None:
+        """The episode that has this stamp in the store; None where it has to be read. What has another is let go."""
         with self._lock:
             found = self._kept.get((scope, id))
-            if found is None or found.version != version:
+            if found is None or found.stamp != stamp:
                 self._misses += 1
-                self._kept.pop((scope, id), None)
+                self._remove((scope, id))
                 return None
             self._hits += 1
             self._kept.move_to_end((scope, id))
-            return found
+            return found.episode
 
-    def put(self, scope: Scope, episode: Episode) -> None:
+    def put(self, scope: Scope, episode: Episode, stamp: str) -> None:
+        """Keep it, if it is not too long for that; `stamp` was read together with it."""
+        held = _Held(episode, stamp, len(episode.to_json().encode()))
         with self._lock:
-            self._kept[scope, episode.id] = episode
-            self._kept.move_to_end((scope, episode.id))
-            while len(self._kept) > self._size:
-                self._kept.popitem(last=False)
+            self._remove((scope, episode.id))
+            if held.length > self.most_bytes:
+                return
+            self._kept[scope, episode.id] = held
+            self._bytes += held.length
+            while len(self._kept) > self._size or self._bytes > self.most_bytes:
+                self._remove(next(iter(self._kept)))
 
-    def moved(self, scope: Scope, before: int, episode: Episode) -> None:
-        """Its lifecycle went from version `before` to that of `episode`; its content is what it was."""
+    def moved(self, scope: Scope, before: str | None, episode: Episode, stamp: str | None) -> None:
+        """Its lifecycle changed, and with it its stamp, which was `before`; its content is what it was."""
         with self._lock:
             kept = self._kept.get((scope, episode.id))
-            if kept is not None and kept.version == before:
-                self._kept[scope, episode.id] = kept.replace(version=episode.version, lifecycle=episode.lifecycle)
+            if kept is not None and stamp is not None and kept.stamp == before:
+                now = kept.episode.replace(version=episode.version, lifecycle=episode.lifecycle)
+                self._kept[scope, episode.id] = _Held(now, stamp, kept.length)
 
     def drop(self, id: str) -> None:
         """Whoever saw it."""
         with self._lock:
             for place in [each for each in self._kept if each[1] == id]:
-                del self._kept[place]
+                self._remove(place)
+
+    def _remove(self, place: Place) -> None:
+        if (held := self._kept.pop(place, None)) is not None:
+            self._bytes -= held.length
 
     def counts(self) -> Mapping[str, float]:
         """How it does: `hit_rate` is the share of look-ups that needed no reading."""
@@ -60,6 +84,7 @@ class EpisodeCache:
             return {
                 "size": self._size,
                 "held": len(self._kept),
+                "bytes": self._bytes,
                 "hits": self._hits,
                 "misses": self._misses,
                 "hit_rate": self._hits / asked if asked else 0.0,

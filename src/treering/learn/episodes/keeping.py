@@ -16,7 +16,9 @@ from treering.core.scope import Scope
 from treering.core.secrets import redact
 from treering.core.settings import Settings
 from treering.core.values import TEXT_BYTES, Value
+from treering.learn.following import queue_following
 from treering.ports.blobs import digest_of
+from treering.ports.clock import NewId
 from treering.ports.store import Store
 
 Content = bytes | str | os.PathLike[str]
@@ -32,6 +34,8 @@ _PLACES: Mapping[str, str] = {
 }
 _PARTS = ("task", "execution", "outcome", "reflection", "metadata")
 _ITSELF = frozenset({"session", "visibility", "tainted", "embeddings", "consolidation"})
+NAMES = frozenset({*_PLACES, *_PARTS, *_ITSELF, "id", "at", "artifacts"})
+"""Every word by which something of an episode is told."""
 _TEXT = "text/plain"
 _BYTES = "application/octet-stream"
 
@@ -46,8 +50,10 @@ def keep_episode(
     scope: Scope,
     store: Store,
     now: datetime,
+    new_id: NewId,
+    /,
     *,
-    id: str,
+    id: str | None,
     at: datetime | date | str | None,
     settings: Settings,
     artifacts: Mapping[str, Content],
@@ -59,20 +65,23 @@ def keep_episode(
     """
     produced = _produced(artifacts, settings)
     moment = moment_of(at, now)
-    episode = _built(scope, id, moment, fields, produced)
+    episode = _built(scope, new_id() if id is None else id, moment, fields, produced)
     with store.transaction(scope, now) as tx:
         tx.claim(f"record {episode.id}")
         known = tx.episodes.whole(episode.id)
         if known is None:
             for each in produced:
                 tx.blobs.put(scope, each.data)
+            queue_following(tx, new_id)
             return tx.episodes.create(episode)
     # Without a date of its own, the second delivery tells of the same moment as the first.
-    again = episode if at is not None else _built(scope, id, known.at, fields, produced)
+    again = episode if at is not None else _built(scope, episode.id, known.at, fields, produced)
     if _told(known) != _told(without_secrets(again).value):
-        raise Conflict(f"episode {id!r} is stored already with another content; give each episode an id of its own")
+        raise Conflict(
+            f"episode {episode.id!r} is stored already with another content; give each episode an id of its own"
+        )
     if known.deleted_at is not None:
-        raise Conflict(f"episode {id!r} was forgotten; `undo` brings it back, another id stores it anew")
+        raise Conflict(f"episode {episode.id!r} was forgotten; `undo` brings it back, another id stores it anew")
     return known
 
 

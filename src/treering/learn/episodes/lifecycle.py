@@ -1,20 +1,19 @@
-"""How episodes age: from all at hand, to what was learned at hand and the rest in the blob store, to gone."""
+"""How episodes age: from all at hand, to what was learned at hand and the rest in the blob store."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from treering.core.episodes import Episode, EpisodeOutcome, EpisodeStatus, OutcomeStatus, TraceEntry
 from treering.core.errors import BlobMissing, Conflict, NotFound
 from treering.core.queries import EpisodeFilter, TimeRange
-from treering.core.scope import Scope
 from treering.core.settings import EpisodeSettings
 from treering.learn.stages import StageRun
-from treering.ports.store import Store, Transaction
+from treering.ports.store import Transaction
 
 _DAY = timedelta(days=1)
 # In the order in which an episode goes through them.
 _PHASES = (EpisodeStatus.ACTIVE, EpisodeStatus.MATURE, EpisodeStatus.AGED, EpisodeStatus.ARCHIVED)
+_COLD = frozenset({EpisodeStatus.AGED, EpisodeStatus.ARCHIVED})
 # What tells one failure from another stands within this many characters, or in the last line.
 _TELLING = 2_000
 
@@ -54,46 +53,22 @@ def slimmed(episode: Episode, phase: EpisodeStatus, settings: EpisodeSettings) -
 
 
 def age_episodes(run: StageRun) -> None:
-    """Move every episode on to the phase of its age. What was moved is not met again: the store is the cursor."""
-    episodes = run.settings.episodes
-    steps = _steps(run.now, episodes)
+    """Move every episode on to the phase of its age. What was moved is not met again: the store is the cursor.
+
+    Nothing is removed, whatever `run.now` is: that is the forget stage's, after the grace.
+    """
+    steps = _steps(run.now, run.settings.episodes)
     with run.store.reading(run.scope, run.now) as tx:
-        waiting = {step.phase: tx.episodes.count(step.where) for step in steps}
-    leaving = purge_deleted(run.scope, run.store, run.now, episodes, dry_run=True)
-    run.progress.expect(sum(waiting.values()) + len(leaving))
-    for step in steps:
+        waiting = [tx.episodes.count(step.where) for step in steps]
+    run.progress.expect(sum(waiting))
+    for step, count in zip(steps, waiting, strict=True):
+        name = step.phase.value
         if run.dry_run:
-            run.progress.advance(step.phase.value, waiting[step.phase], **{step.phase.value: waiting[step.phase]})
+            run.progress.advance(name, count, **{name: count})
             continue
         stuck = set[str]()
         while moved := _move_some(run, step, stuck):
-            run.progress.advance(step.phase.value, moved, **{step.phase.value: moved})
-    purged = leaving if run.dry_run else purge_deleted(run.scope, run.store, run.now, episodes)
-    if purged:
-        run.progress.advance(EpisodeStatus.DELETED.value, len(purged), purged=len(purged))
-
-
-def purge_deleted(
-    scope: Scope,
-    store: Store,
-    now: datetime,
-    settings: EpisodeSettings,
-    *,
-    retention_days: float | None = None,
-    dry_run: bool = False,
-) -> tuple[str, ...]:
-    """Remove for good what was deleted longer ago than it is retained; the ids are returned."""
-    kept = settings.retention_days if retention_days is None else retention_days
-    until = now - kept * _DAY
-    with store.reading(scope, now) as tx:
-        due = [each.id for each in _every(tx, EpisodeFilter(deleted=True), settings.batch) if _is_due(each, until)]
-    if dry_run:
-        return tuple(due)
-    purged = []
-    for start in range(0, len(due), settings.batch):
-        with store.transaction(scope, now) as tx:
-            purged += [id for id in due[start : start + settings.batch] if _purge(tx, id, until, settings)]
-    return tuple(purged)
+            run.progress.advance(name, moved, **{name: moved})
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +85,10 @@ def _steps(now: datetime, settings: EpisodeSettings) -> tuple[_Step, ...]:
     for place, (after, until) in enumerate(zip(ends, (*ends[1:], None), strict=True), start=1):
         span = TimeRange(since=None if until is None else now - until * _DAY, before=now - after * _DAY)
         found.append(_Step(_PHASES[place], EpisodeFilter(statuses=_PHASES[:place], happened=span)))
+        if _PHASES[place] in _COLD:
+            # What a consolidation archived, or one taken apart gave back, has its phase before its content moved.
+            left = EpisodeFilter(statuses=_PHASES[place:], cold=False, happened=span)
+            found.append(_Step(_PHASES[place], left))
     return tuple(found)
 
 
@@ -134,49 +113,16 @@ def _readable(tx: Transaction, where: EpisodeFilter, limit: int) -> list[Episode
 
 def _move(tx: Transaction, episode: Episode, phase: EpisodeStatus, settings: EpisodeSettings) -> bool:
     """Whether it was moved; one whose content is lost stays as it is, for a backup to bring it back."""
-    slim, lifecycle = slimmed(episode, phase, settings), episode.lifecycle.replace(status=phase)
+    slim = slimmed(episode, phase, settings)
+    lifecycle = episode.lifecycle.replace(status=max(phase, episode.lifecycle.status, key=_PHASES.index))
     try:
-        if slim == episode:
+        # Also what has no steps goes to the blob store: else it would be looked at again every night.
+        if slim == episode and (episode.cold is not None or phase not in _COLD):
             tx.episodes.set_lifecycle(episode.id, lifecycle, version=episode.version)
         else:
             tx.episodes.chill(slim.replace(lifecycle=lifecycle))
     except (Conflict, NotFound, BlobMissing):
         return False
-    return True
-
-
-def _every(tx: Transaction, where: EpisodeFilter, batch: int) -> Iterator[Episode]:
-    """All that can be read, newest first."""
-    seen, until = set[str](), None
-    while True:
-        happened = TimeRange(before=until)
-        found = [match.value for match in tx.episodes.newest(where.replace(happened=happened), limit=batch)]
-        fresh = [each for each in found if each.id not in seen]
-        if not fresh:
-            return
-        yield from fresh
-        seen.update(each.id for each in fresh)
-        # Others may have happened in the same microsecond.
-        until, batch = fresh[-1].at + timedelta(microseconds=1), max(batch, _same_moment(found) + 1)
-
-
-def _same_moment(episodes: list[Episode]) -> int:
-    return sum(each.at == episodes[-1].at for each in episodes)
-
-
-def _is_due(episode: Episode | None, until: datetime) -> bool:
-    return episode is not None and episode.deleted_at is not None and episode.deleted_at <= until
-
-
-def _purge(tx: Transaction, id: str, until: datetime, settings: EpisodeSettings) -> bool:
-    """With what stands for it and holds its words, unless somebody brought it back meanwhile."""
-    from treering.learn.episodes.consolidation.dissolving import withdraw_standing
-
-    tx.claim(f"record {id}")
-    if not _is_due(tx.episodes.get(id), until):
-        return False
-    withdraw_standing(tx, id, settings)
-    tx.episodes.purge(id)
     return True
 
 

@@ -12,11 +12,14 @@ from treering.core.moments import moment_of
 from treering.core.scope import Scope
 from treering.core.settings import Settings
 from treering.learn.episodes.cache import Access, Accesses, EpisodeCache
-from treering.learn.episodes.lifecycle import age_episodes, purge_deleted
+from treering.learn.episodes.lifecycle import age_episodes
 from treering.learn.stages import StageRun, Work
 from treering.ports.clock import Clock, NewId
 from treering.ports.models import Models
-from treering.ports.store import Store
+from treering.ports.store import Store, Transaction
+
+# A hundred years: a longer time cannot be taken from every date.
+_LONGEST = 36_500
 
 
 @dataclass
@@ -31,6 +34,15 @@ class _Counted:
         self.counts.update(counts)
 
 
+@dataclass(frozen=True, slots=True)
+class _Moved:
+    """An episode after its lifecycle changed, and its stamps before and after that."""
+
+    before: str | None
+    episode: Episode
+    stamp: str | None
+
+
 @dataclass(frozen=True)
 class EpisodeCare:
     """One project's episodes: fetched whole, counted, moved on, removed. Safe to share between threads."""
@@ -43,6 +55,9 @@ class EpisodeCare:
     models: Models
     cache: EpisodeCache
     accesses: Accesses = field(default_factory=Accesses)
+
+    def __post_init__(self) -> None:
+        self.cache.most_bytes = self.settings.episodes.cache_bytes
 
     def get(self, id: str) -> Episode:
         """All of an episode, also where most of it lies in the blob store. The access is counted."""
@@ -64,9 +79,9 @@ class EpisodeCare:
             found = tx.episodes.get(id)
             if found is None or found.deleted_at is not None:
                 raise self._missing(id)
-            moved = tx.episodes.set_lifecycle(id, _accessed(found, Access(1, now)).lifecycle)
-        self.cache.moved(self.scope, found.version, moved)
-        return moved
+            moved = _move(tx, found, Access(1, now))
+        self.cache.moved(self.scope, moved.before, moved.episode, moved.stamp)
+        return moved.episode
 
     def artifact(self, id: str, name: str) -> bytes:
         """What an episode produced, byte for byte."""
@@ -102,11 +117,13 @@ class EpisodeCare:
         return dissolve(self.scope, self.store, self.clock(), id, settings=self.settings.episodes)
 
     def purge_deleted(self, retention_days: float | None = None) -> int:
-        """Remove for good what was forgotten longer ago than this; how many is returned."""
-        if retention_days is not None and not retention_days >= 0:
-            raise InvalidInput(f"retention_days is {retention_days}; give 0 or more")
-        episodes = self.settings.episodes
-        purged = purge_deleted(self.scope, self.store, self.clock(), episodes, retention_days=retention_days)
+        """Remove for good what was forgotten longer ago than this, or than the grace; how many is returned."""
+        from treering.learn.episodes.purging import purge_deleted
+
+        kept = self.settings.forgetting.grace_days if retention_days is None else retention_days
+        if not 0 <= kept <= _LONGEST:
+            raise InvalidInput(f"retention_days is {retention_days}; give 0 to {_LONGEST:,}")
+        purged = purge_deleted(self._run(_Counted(), None), kept)
         for id in purged:
             self.cache.drop(id)
         return len(purged)
@@ -116,19 +133,22 @@ class EpisodeCare:
         waiting = self.accesses.take()
         if not waiting:
             return
-        moved: list[tuple[int, Episode]] = []
+        moved: list[_Moved] = []
         with suppress(StoreError), self.store.transaction(self.scope, self.clock()) as tx:
             for id, access in sorted(waiting.items()):
                 found = tx.episodes.get(id)
                 if found is not None and found.deleted_at is None:
-                    lifecycle = _accessed(found, access).lifecycle
-                    moved.append((found.version, tx.episodes.set_lifecycle(id, lifecycle)))
-        for before, episode in moved:
-            self.cache.moved(self.scope, before, episode)
+                    moved.append(_move(tx, found, access))
+        for each in moved:
+            self.cache.moved(self.scope, each.before, each.episode, each.stamp)
 
     def _done(self, work: Work, at: datetime | date | str | None, *, dry_run: bool) -> Mapping[str, int]:
         progress = _Counted()
-        run = StageRun(
+        work(self._run(progress, at, dry_run=dry_run))
+        return {name: count for name, count in progress.counts.items() if count}
+
+    def _run(self, progress: _Counted, at: datetime | date | str | None, *, dry_run: bool = False) -> StageRun:
+        return StageRun(
             scope=self.scope,
             store=self.store,
             now=moment_of(at, self.clock()),
@@ -138,24 +158,30 @@ class EpisodeCare:
             progress=progress,
             dry_run=dry_run,
         )
-        work(run)
-        return {name: count for name, count in progress.counts.items() if count}
 
     def _whole(self, id: str, now: datetime) -> Episode:
+        # One view of the store: the stamp is that of what is read.
         with self.store.reading(self.scope, now) as tx:
-            version = tx.episodes.version(id)
-            if version is None:
+            stamp = tx.episodes.stamp(id)
+            if stamp is None:
+                self.cache.drop(id)
                 raise self._missing(id)
-            found = self.cache.get(self.scope, id, version)
+            found = self.cache.get(self.scope, id, stamp)
             if found is None:
                 found = tx.episodes.whole(id)
                 if found is None:
                     raise self._missing(id)
-                self.cache.put(self.scope, found)
+                self.cache.put(self.scope, found, stamp)
             return found
 
     def _missing(self, id: str) -> NotFound:
         return NotFound(f"no episode {id!r} in project {self.scope.project!r}; `treering episodes` finds ids")
+
+
+def _move(tx: Transaction, found: Episode, access: Access) -> _Moved:
+    before = tx.episodes.stamp(found.id)
+    moved = tx.episodes.set_lifecycle(found.id, _accessed(found, access).lifecycle)
+    return _Moved(before, moved, tx.episodes.stamp(found.id))
 
 
 def _accessed(episode: Episode, access: Access) -> Episode:

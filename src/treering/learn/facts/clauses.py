@@ -12,10 +12,13 @@ from treering.learn.facts.times import When, times_in
 
 _WORD = re.compile(r"[^\W_]+")
 _ASIDE = re.compile(r"\s*\([^()]{0,200}\)|\s*[\u2600-\u27bf\U0001f300-\U0001faff]+|\s+[:;]-?[)(DP](?!\w)")
+_ASIDE_SIGNS = frozenset("(:;")
 _MORE_BOUNDARIES = r";|\s[-–—]+\s|:\s|,\s"
 _SIGNS = " ,–-:\t"
 # Past this a sentence is a list, and its parts say nothing by themselves.
 _MOST_PARTS = 12
+# How far before a time the words may begin that it opens with.
+_OPENS = 24
 # What stands behind a label ("port: 8080") is this short.
 _LABELLED = 3
 
@@ -100,23 +103,36 @@ class SentenceWords:
         if self.rules.may_hold("often", self.words):
             often = self.rules.expression("often", r"(?<!\w){}(?!\w)")
             self._often = [found.span() for found in often.finditer(self.low)]
-        times = times_in(self.bare, self.words, self.rules.times, self.at)
+        times = times_in(self.said, self.bare, self.words, self.rules.times, self.at)
         self.times = tuple(
-            replace(each, said=self.said[each.start : each.end])
+            self._opening(each)
             for each in times
             if not any(start < each.end and each.start < end for start, end in self._often)
         )
         self._cuts = sorted(
             [self._widened(each.start, each.end) for each in self.times]
             + [self._widened(*span) for span in self._often]
-            + [found.span() for found in _ASIDE.finditer(self.low)]
+            + self._asides()
         )
+
+    def _asides(self) -> list[tuple[int, int]]:
+        if self.low.isascii() and _ASIDE_SIGNS.isdisjoint(self.low):
+            return []
+        return [found.span() for found in _ASIDE.finditer(self.low)]
 
     def _widened(self, start: int, end: int) -> tuple[int, int]:
         """With the prepositions before it and the time of day behind it."""
         before = self.rules.expression("before_time", r"(?<!\w){}\s*\Z").search(self.low, max(0, start - 24), start)
         behind = self.rules.expression("behind_time", r"{}(?!\w)").match(self.low, end)
         return before.start() if before else start, behind.end() if behind else end
+
+    def _opening(self, time: When) -> When:
+        """The same; where a word like "from" or "starting" stands before it, it says so."""
+        opens = self.rules.expression("opens", r"(?<!\w){}\s*")
+        found = opens.match(self.low, time.start) or self.rules.expression("opens", r"(?<!\w){}\s*\Z").search(
+            self.low, max(0, time.start - _OPENS), time.start
+        )
+        return replace(time, opens=True) if found else time
 
     def parts(self) -> list[Part]:
         """The sentence cut where clauses may begin."""
@@ -153,9 +169,7 @@ class SentenceWords:
         return not label and not self.rules.expression("announces", r"\b{}\b").search(before)
 
     def _part(self, start: int, end: int, sign: str) -> Part:
-        lists = sign == "" or self.rules.is_one("listing", sign)
-        hard = not lists and not self.rules.is_one("soft", sign)
-        return Part(start, end, hard, lists, dependent=self.rules.is_one("dependent", sign))
+        return Part(start, end, *self.rules.kind_of(sign))
 
     def clause(self, part: Part) -> Clause:
         """What is said from `part.start` to `part.end`."""

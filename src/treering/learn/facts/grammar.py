@@ -15,6 +15,7 @@ is said instead of, and the name of another attribute for what is said along wit
 - `needs = "time"`, "past", "future": only where the clause names such a time; "over": only where it denies something.
 - `proper = true`: only where the value has a capital or a digit.
 - `person = true`: only of somebody who is known to be one.
+- `past = true`: it was so for the time that is named, and is so no longer ("I lived in Bonn until 2020").
 - `ended`, `type` and `coming` (a time without a year lies ahead) say what they say in a statement.
 
 `{name}` also stands for an entry of `words`.
@@ -36,9 +37,12 @@ from treering.core.statements import ATTRIBUTES
 from treering.core.time_words.lexicon import Lexicon, lexicon
 from treering.learn.facts.keys import keys_of
 from treering.learn.facts.letters import bare
+from treering.learn.facts.times import TimeWords
 
 _NOWHERE = r"(?!)"
 LANGUAGES = ("en", "fr", "it", "de", "es")
+# Values that are taken from the times of a clause.
+FROM_TIMES = frozenset({"time", "date", "often"})
 PERSONS = ("me", "we", "they")
 
 _PLACE = re.compile(r"\{([a-z_]+)\}")
@@ -52,12 +56,14 @@ _GROUPS = {
     "number": r"(?P<value>\d[\d.]*)",
 }
 
+# Signs of which what stands for a group holds one.
+_SIGNS = {"path": re.compile(r"[/.\\`]"), "number": re.compile(r"\d")}
+
 
 @dataclass(frozen=True)
 class Pattern:
-    """One way to say `attribute`; `keys` are words of which a clause with it holds one."""
+    """One way to say `attribute`; a clause with it holds one of the words `keys` and each of the `signs`."""
 
-    number: int
     attribute: str
     expression: str
     keys: frozenset[str]
@@ -69,16 +75,24 @@ class Pattern:
     needs: str | None = None
     proper: bool = False
     person: bool = False
+    past: bool = False
+    signs: tuple[re.Pattern[str], ...] = ()
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:
         return re.compile(self.expression)
+
+    @cached_property
+    def conditional(self) -> bool:
+        """Whether a clause must have more than its words."""
+        return self.needs is not None or bool(self.signs) or self.value in FROM_TIMES
 
 
 @dataclass(frozen=True)
 class Turn:
     """Another order of words; `to` are the words of the plain one and the groups of `expression` among them."""
 
+    number: int
     expression: re.Pattern[str]
     to: tuple[str, ...]
 
@@ -96,35 +110,42 @@ class Grammar:
         return {name: bare(written) for name, written in self.data["words"].items()}
 
     @cached_property
-    def by_word(self) -> Mapping[str, tuple[Pattern, ...]]:
-        held: dict[str, list[Pattern]] = {}
-        for pattern in self._patterns():
+    def patterns(self) -> tuple[Pattern, ...]:
+        """All of them; the first that fits is the one that is meant."""
+        return tuple(self._patterns())
+
+    @cached_property
+    def by_word(self) -> Mapping[str, frozenset[int]]:
+        """The places among the patterns of those that have a word for a key."""
+        held: dict[str, set[int]] = {}
+        for place, pattern in enumerate(self.patterns):
             for key in pattern.keys:
-                held.setdefault(key, []).append(pattern)
-        return {word: tuple(patterns) for word, patterns in held.items()}
+                held.setdefault(key, set()).add(place)
+        return {word: frozenset(places) for word, places in held.items()}
 
     @cached_property
     def turns(self) -> Mapping[str, tuple[Turn, ...]]:
         """Other orders of words, by a word that each of them holds."""
         held: dict[str, list[Turn]] = {}
-        for entry in self.data.get("turn", ()):
-            turn = Turn(re.compile(rf"{self.expand(entry['match'])}\s*\Z"), tuple(entry["to"].split()))
+        for number, entry in enumerate(self.data.get("turn", ())):
+            turn = Turn(number, re.compile(rf"{self.expand(entry['match'])}\s*\Z"), tuple(entry["to"].split()))
             for key in self._keys(entry.get("key", entry["match"])):
                 held.setdefault(key, []).append(turn)
         return {word: tuple(turns) for word, turns in held.items()}
 
     @cached_property
-    def times(self) -> Lexicon:
+    def times(self) -> TimeWords:
         """The language's time words, after those for what is to come, which a query has no use for."""
         known = lexicon(self.language).data
-        return Lexicon({**known, "read": [*self.data.get("when", ()), *known["read"]]})
+        bounds = {**known["bounds"], **self.data.get("bounds", {})}
+        return TimeWords(Lexicon({**known, "bounds": bounds, "read": [*self.data.get("when", ()), *known["read"]]}))
 
     @cached_property
     def _expressions(self) -> dict[tuple[str, str], re.Pattern[str]]:
         return {}
 
     def expression(self, name: str, around: str = "{}") -> re.Pattern[str]:
-        """The entry `name` of `words`, compiled once; `around` says where it stands. Without an entry, it is nowhere."""
+        """The entry `name` of `words`, compiled once; `around` says where it stands. A missing one never matches."""
         known = self._expressions.get((name, around))
         if known is None:
             known = re.compile(around.replace("{}", f"(?:{self.expand(self.words.get(name, _NOWHERE))})"))
@@ -147,6 +168,20 @@ class Grammar:
         return self.expression(name).fullmatch(text) is not None
 
     @cached_property
+    def _kinds(self) -> dict[str, tuple[bool, bool, bool]]:
+        return {}
+
+    def kind_of(self, boundary: str) -> tuple[bool, bool, bool]:
+        """Whether what begins with `boundary` never goes on with what was before, may be listed, says nothing alone."""
+        known = self._kinds.get(boundary)
+        if known is None:
+            lists = boundary == "" or self.is_one("listing", boundary)
+            known = not lists and not self.is_one("soft", boundary), lists, self.is_one("dependent", boundary)
+            if boundary.isprintable():
+                self._kinds[boundary] = known
+        return known
+
+    @cached_property
     def listed(self) -> Mapping[str, frozenset[str]]:
         """Plain words by the name of their list."""
         return {name: frozenset(bare(words).split()) for name, words in self.data["lists"].items()}
@@ -165,23 +200,22 @@ class Grammar:
         return _PLACE.sub(group, bare(template)).replace(" ?", r"\s*").replace(" ", r"\s+")
 
     def _patterns(self) -> Iterator[Pattern]:
-        number = 0
         for entry in self.data["say"]:
             for of, template, telling in self._templates(entry):
-                number += 1
                 yield Pattern(
-                    number,
                     entry["as"],
                     rf"{self.expand(template)}\s*\Z",
                     self._keys(telling),
                     of=of,
-                    ended=entry.get("ended", False),
+                    ended=entry.get("ended", False) or entry.get("past", False),
+                    past=entry.get("past", False),
                     type=entry.get("type"),
                     coming=entry.get("coming", False),
                     value=entry.get("value", "said"),
                     needs=entry.get("needs"),
                     proper=entry.get("proper", False),
                     person=entry.get("person", False),
+                    signs=tuple(sign for name, sign in _SIGNS.items() if f"{{{name}}}" in template),
                 )
 
     def _templates(self, entry: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:

@@ -1,6 +1,6 @@
 """What was said becomes what is known: said again it is evidence, contradicted it becomes history."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from math import isnan
@@ -8,31 +8,21 @@ from math import isnan
 from treering.core.history import Action
 from treering.core.language.terms import codes_of, query_terms
 from treering.core.messages import Role
-from treering.core.payloads import PreferenceStrength, knowledge_type
 from treering.core.queries import KnowledgeFilter
-from treering.core.records import Knowledge, RelationKind, Source
+from treering.core.records import Knowledge, RelationKind
 from treering.core.records import Relation as Tie
 from treering.core.scope import Visibility
 from treering.core.settings import Settings
 from treering.core.statements import Statement, fact_key, same_name
 from treering.core.turns import Turn
-from treering.core.values import LABEL_BYTES
 from treering.learn.facts.likeness import OPPOSITES, Relation, relation
+from treering.learn.facts.recording import SAID_BY_PEOPLE, recorded, since
 from treering.learn.teach import Teaching
 from treering.ports.index import Wanted
-from treering.ports.models import Embedder
+from treering.ports.models import Embedder, Vectors
 from treering.ports.store import Transaction
 
 _TYPES = ("fact", "preference", "decision", "requirement")
-_STRENGTH: Mapping[str, PreferenceStrength] = {
-    "never": PreferenceStrength.NEVER,
-    "always": PreferenceStrength.MUST,
-    "must": PreferenceStrength.MUST,
-}
-_BY_ATTRIBUTE: Mapping[str, PreferenceStrength] = {
-    "dislikes": PreferenceStrength.AVOID,
-    "rule": PreferenceStrength.MUST,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +37,12 @@ class Heard:
         return self.turn.at
 
     @property
+    def since(self) -> datetime:
+        return since(self.statement, self.turn)
+
+    @property
     def by_person(self) -> bool:
-        return self.turn.role is Role.USER
+        return self.turn.role is Role.USER and not self.turn.tainted
 
 
 @dataclass
@@ -61,182 +55,174 @@ class Kept:
     disputed: list[str] = field(default_factory=list)
 
 
-class FactKeeper:
-    """Keeps statements in one transaction."""
+def vectors_of(heard: Sequence[Heard], embedder: Embedder | None) -> Mapping[str, Vectors]:
+    """By text; made before the transaction, during which nobody else can write."""
+    texts = list(dict.fromkeys(each.statement.text for each in heard))
+    return {} if embedder is None else {text: embedder.query(text) for text in texts}
 
-    def __init__(self, tx: Transaction, teaching: Teaching, settings: Settings, embedder: Embedder | None) -> None:
+
+class FactKeeper:
+    """Keeps statements in one transaction, each so that it can be undone by itself."""
+
+    def __init__(
+        self,
+        tx: Transaction,
+        teaching: Teaching,
+        settings: Settings,
+        *,
+        model: str = "",
+        vectors: Mapping[str, Vectors] | None = None,
+    ) -> None:
         self._tx = tx
         self._teaching = teaching
         self._settings = settings.learn
         self._factor = settings.knowledge.corrected_factor
-        self._embedder = embedder
+        self._model = model
+        self._vectors = vectors or {}
         self.kept = Kept()
 
     def keep(self, heard: Sequence[Heard]) -> Kept:
-        """In the order in which they were said; the same said twice with nothing else in between is one."""
-        last: dict[tuple[str, str], tuple[str, bool]] = {}
+        """In the order in which they were said."""
+        # In one order for everybody, so that no two wait for each other.
+        for subject in sorted({same_name(each.statement.subject) for each in heard}):
+            self._tx.claim(f"facts about {subject}")
         for each in sorted(heard, key=lambda each: each.at):
-            said = each.statement
-            about, value = (fact_key(said.subject, said.attribute), _audience(each.turn)), same_name(said.value)
-            if last.get(about) != (value, said.ended):
-                self._keep_one(each)
-            last[about] = (value, said.ended)
+            self._keep_one(each)
         return self.kept
 
     def _keep_one(self, heard: Heard) -> None:
-        self._tx.claim(f"facts about {same_name(heard.statement.subject)}")
-        standing = list(self._candidates(heard))
+        tx = self._tx.part()
+        same, excluded = self._compared(tx, heard)
+        if same:
+            self._repeat(tx, heard, same[0])
+            self._close(tx, heard, excluded, by=same[0])
+        elif heard.by_person or not self._was_refused(tx, heard):
+            self._learn(tx, heard, excluded)
+
+    def _compared(self, tx: Transaction, heard: Heard) -> tuple[list[Knowledge], list[Knowledge]]:
+        """Records that say the same, and those that exclude it, as they stand once nobody else can change them."""
         stands = {
             known.id: relation(heard.statement, known, likeness=likeness, alike=self._settings.alike)
-            for known, likeness in standing
+            for known, likeness in self._candidates(tx, heard, _standing(heard))
         }
-        same = [known for known, _ in standing if stands[known.id] is Relation.SAME]
-        excluded = [
-            known for known, _ in standing if stands[known.id] is Relation.EXCLUDES and not _beside(heard, known)
-        ]
-        if same:
-            self._repeat(heard, same[0])
-            self._retire(heard, excluded, by=same[0])
-            return
-        self._learn(heard, excluded)
+        touched = sorted(id for id, how in stands.items() if how is not Relation.UNRELATED)
+        for id in touched:
+            tx.claim(f"record {id}")
+        known = tx.knowledge.get_many(touched)
+        live = [known[id] for id in touched if id in known and _still(known[id])]
+        same = [each for each in live if stands[each.id] is Relation.SAME]
+        against = [each for each in live if stands[each.id] is Relation.EXCLUDES]
+        return same, [each for each in against if heard.turn.id not in each.source_ids]
 
-    def _candidates(self, heard: Heard) -> Iterator[tuple[Knowledge, float]]:
-        """Records of the same audience that stand: those with the same subject and attribute, and those most like."""
+    def _candidates(self, tx: Transaction, heard: Heard, where: KnowledgeFilter) -> Iterator[tuple[Knowledge, float]]:
+        """Records of the same audience: those with the same subject and attribute, and those most like."""
         said = heard.statement
-        where = KnowledgeFilter(
-            types=_TYPES,
-            visibility=(heard.turn.visibility,),
-            owners=(heard.turn.owner,) if heard.turn.visibility is Visibility.PERSONAL else (),
-            deprecated=False,
-            flagged=False,
-        )
         attributes = filter(None, (said.attribute, OPPOSITES.get(said.attribute)))
         keyed = where.replace(fact_keys=tuple(fact_key(said.subject, each) for each in attributes))
-        found = {known.id: known for known in self._tx.knowledge.find(keyed, limit=self._settings.candidates).items}
-        likeness = self._alike(said, where)
-        known = {**found, **self._tx.knowledge.get_many(id for id in likeness if id not in found)}
+        found = {known.id: known for known in tx.knowledge.find(keyed, limit=self._settings.candidates).items}
+        likeness = self._alike(tx, said, where)
+        known = {**found, **tx.knowledge.get_many(id for id in likeness if id not in found)}
         yield from ((record, likeness.get(id, 0.0)) for id, record in known.items())
 
-    def _alike(self, said: Statement, where: KnowledgeFilter) -> Mapping[str, float]:
+    def _alike(self, tx: Transaction, said: Statement, where: KnowledgeFilter) -> Mapping[str, float]:
         """The nearest records by words and, where a local model says so, by meaning, each with its cosine."""
         words = [codes_of(term.forms) for term in query_terms(f"{said.subject} {said.value}")]
-        vector = self._embedder.query(said.text) if self._embedder else None
-        wanted = Wanted(words, vector, self._embedder.model if self._embedder else "")
-        near = self._tx.index.candidates(wanted, ("knowledge",), most=self._settings.neighbours)
+        wanted = Wanted(words, self._vectors.get(said.text), self._model)
+        near = tx.index.candidates(wanted, ("knowledge",), most=self._settings.neighbours)
         cosines = dict(zip(near.number.tolist(), near.meaning.tolist(), strict=True))
-        passing = self._tx.index.confirmed({"knowledge": where}, near.number)
+        passing = tx.index.confirmed({"knowledge": where}, near.number)
         return {id: _cosine(cosines[number]) for number, (_, id) in passing.items()}
 
-    def _learn(self, heard: Heard, excluded: Sequence[Knowledge]) -> None:
-        """Contradicted by what was said later, it is history from the start."""
-        later = [known for known in excluded if self._since(known) > self._beginning(heard)]
-        earlier = [known for known in excluded if known not in later]
-        trusted = [known for known in earlier if not self._may_close(heard, known)]
+    def _was_refused(self, tx: Transaction, heard: Heard) -> bool:
+        """Whether a person doubted or corrected this: an agent that says it again has it from before."""
+        refused = (_standing(heard).replace(flagged=True, deprecated=None), _standing(heard).replace(deprecated=True))
+        return any(
+            relation(heard.statement, known, likeness=0.0, alike=self._settings.alike) is Relation.SAME
+            for where in refused
+            for known, _ in self._candidates(tx, heard, where)
+        )
+
+    def _learn(self, tx: Transaction, heard: Heard, excluded: Sequence[Knowledge]) -> None:
+        """What was said last holds. Said earlier than what stands it is history from the start; what is only to come
+        leaves what holds now as it is until then.
+        """
+        later = [known for known in excluded if known.created_at > heard.at]
+        to_come = [known for known in excluded if known not in later and _since(known) > max(heard.at, heard.since)]
+        earlier = [known for known in excluded if known not in (*later, *to_come)]
+        trusted = [known for known in earlier if not _may_close(heard, known)]
         closed = [known for known in earlier if known not in trusted]
-        record = self._record(heard, closed, trusted)
+        record = recorded(heard.statement, heard.turn, tx.now, self._teaching.new_id(), _ties(closed, trusted))
+        if ends := [_since(known) for known in to_come]:
+            record = record.replace(valid_until=max(min(ends), heard.since))
         if later:
-            until = max(min(map(self._since, later)), record.valid_from or record.created_at)
-            fading = record.confidence * self._factor
-            record = record.replace(valid_until=until, deprecated_at=until, confidence=fading)
-        stored = self._tx.knowledge.create(record, Action.SUPERSEDE if closed else Action.CREATE)
+            record = self._as_history(record, later)
+        stored = tx.knowledge.create(record, Action.SUPERSEDE if closed else Action.CREATE)
         self.kept.learned.append(stored.id)
         self.kept.disputed += [known.id for known in trusted]
-        self._retire(heard, closed, by=stored)
+        self._close(tx, heard, closed, by=stored)
 
-    def _retire(self, heard: Heard, closed: Sequence[Knowledge], *, by: Knowledge) -> None:
-        """They held until now, and stay as what was believed."""
+    def _as_history(self, record: Knowledge, later: Sequence[Knowledge]) -> Knowledge:
+        until = max(min(known.created_at for known in later), record.created_at)
+        ended = until if record.valid_from is None else max(until, record.valid_from)
+        fading = record.confidence * self._factor
+        return record.replace(valid_until=ended, deprecated_at=until, confidence=fading, needs_review=False)
+
+    def _close(self, tx: Transaction, heard: Heard, closed: Sequence[Knowledge], *, by: Knowledge) -> None:
+        """They held until then, and stay as what was believed. What begins later closes nothing before it begins."""
         for known in closed:
-            if not self._may_close(heard, known) or self._since(known) > self._beginning(heard):
+            if not _may_close(heard, known) or known.created_at > heard.at:
                 continue
-            until = max(self._beginning(heard), known.valid_from or known.created_at)
+            until = max(heard.since, _since(known))
+            if until > heard.at:
+                tx.knowledge.update(known.replace(valid_until=until), Action.UPDATE, {"until": by.id})
+                continue
             retired = known.replace(
                 valid_until=until,
-                deprecated_at=max(heard.at, known.created_at),
+                deprecated_at=heard.at,
                 confidence=known.confidence * self._factor,
                 needs_review=False,
             )
-            self._tx.knowledge.update(retired, Action.SUPERSEDE, {"replaced_by": by.id})
+            tx.knowledge.update(retired, Action.SUPERSEDE, {"replaced_by": by.id})
             self.kept.superseded.append(known.id)
 
-    def _repeat(self, heard: Heard, known: Knowledge) -> None:
+    def _repeat(self, tx: Transaction, heard: Heard, known: Knowledge) -> None:
         """Only a person's word is evidence: an agent repeats what it was told from here."""
-        if heard.by_person:
-            self._teaching.reinforce(self._tx, known, self._record(heard, (), ()))
         self.kept.repeated.append(known.id)
-
-    def _record(self, heard: Heard, closed: Sequence[Knowledge], trusted: Sequence[Knowledge]) -> Knowledge:
-        said, turn = heard.statement, heard.turn
-        ties = [Tie(kind=RelationKind.SUPERSEDES, record=known.id, automatic=True) for known in closed]
-        ties += [Tie(kind=RelationKind.CONFLICTS_WITH, record=known.id, automatic=True) for known in trusted]
-        return Knowledge.make(
-            id=self._teaching.new_id(),
-            type=said.type,
-            content=said.text,
-            payload=_payload(said),
-            confidence=said.confidence,
-            half_life_days=knowledge_type(said.type).half_life_days,
-            visibility=turn.visibility,
-            owner=turn.owner,
-            source=Source.CONSOLIDATION,
-            session=turn.session,
-            provenance_sessions=(turn.session,),
-            source_ids=(turn.id,),
-            relations=tuple(ties),
-            created_at=turn.at,
-            updated_at=turn.at,
-            last_accessed_at=max(turn.at, self._tx.now),
-            valid_from=said.valid_from or turn.at,
-            valid_until=said.valid_until,
-            needs_review=bool(trusted),
-            tainted=turn.tainted,
-            language=said.language,
-        )
-
-    def _may_close(self, heard: Heard, known: Knowledge) -> bool:
-        """What a person said or confirmed is only taken back by a person."""
-        from_person = known.user_verified or known.source is Source.USER_TAUGHT or known.confidence > _AGENTS
-        return (heard.by_person and not heard.turn.tainted) or not from_person
-
-    def _since(self, known: Knowledge) -> datetime:
-        return known.valid_from or known.created_at
-
-    def _beginning(self, heard: Heard) -> datetime:
-        return heard.statement.valid_from or heard.at
+        if heard.by_person:
+            again = recorded(heard.statement, heard.turn, tx.now, known.id, ())
+            stronger = self._teaching.reinforce(tx, known, again)
+            if stronger.tainted:
+                tx.knowledge.update(stronger.replace(tainted=False), Action.REINFORCE)
 
 
-_AGENTS = 0.5
-"""What an agent's own statements are trusted at most."""
+def _standing(heard: Heard) -> KnowledgeFilter:
+    personal = heard.turn.visibility is Visibility.PERSONAL
+    return KnowledgeFilter(
+        types=_TYPES,
+        visibility=(heard.turn.visibility,),
+        owners=(heard.turn.owner,) if personal else (),
+        deprecated=False,
+        flagged=False,
+    )
 
 
-def _payload(said: Statement) -> Mapping[str, object]:
-    stated: dict[str, object] = {
-        "subject": said.subject,
-        "attribute": said.attribute,
-        "value": said.value,
-        "negated": said.ended,
-        "speaker": said.speaker,
-    }
-    if said.type == "preference":
-        first = said.value.split(" ", 1)[0].casefold()
-        fallback = _BY_ATTRIBUTE.get(said.attribute, PreferenceStrength.PREFER)
-        stated["strength"] = _STRENGTH.get(first, fallback)
-    return stated
+def _still(known: Knowledge) -> bool:
+    return known.deleted_at is None and known.deprecated_at is None and not known.flagged
 
 
-def _beside(heard: Heard, known: Knowledge) -> bool:
-    """Said in one breath: whoever names two values at once means both."""
-    return heard.turn.id in known.source_ids
+def _ties(closed: Iterable[Knowledge], trusted: Iterable[Knowledge]) -> tuple[Tie, ...]:
+    kinds = ((RelationKind.SUPERSEDES, closed), (RelationKind.CONFLICTS_WITH, trusted))
+    return tuple(Tie(kind=kind, record=known.id, automatic=True) for kind, records in kinds for known in records)
 
 
-def _audience(turn: Turn) -> str:
-    return turn.owner if turn.visibility is Visibility.PERSONAL else turn.visibility.value
+def _may_close(heard: Heard, known: Knowledge) -> bool:
+    """What a person said or confirmed is only taken back by a person."""
+    return heard.by_person or not (known.user_verified or known.source in SAID_BY_PEOPLE)
+
+
+def _since(known: Knowledge) -> datetime:
+    return known.valid_from or known.created_at
 
 
 def _cosine(value: float) -> float:
     return 0.0 if isnan(value) else value
-
-
-def speaker_of(turn: Turn) -> str | None:
-    """Whose "I" it is: the name they go by, or who wrote it where that is not just this machine's user."""
-    name = turn.speaker or (turn.owner if turn.role is Role.USER and turn.owner != "local" else None)
-    return None if name is None else name.encode()[:LABEL_BYTES].decode(errors="ignore")

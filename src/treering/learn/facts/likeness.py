@@ -3,11 +3,14 @@
 import re
 from collections.abc import Mapping
 from enum import Enum, auto
+from functools import cache
+from importlib.resources import files
 
 from treering.core.language.terms import analyse
 from treering.core.payloads import Stated
 from treering.core.records import Knowledge
 from treering.core.statements import ATTRIBUTES, PROJECT, Statement, fact_key, same_name
+from treering.learn.facts.reading import read_statements
 
 _NUMBER = re.compile(r"\d+(?:[.:]\d+)*")
 # Ways to say what a project works with: whoever says the one means the other.
@@ -16,8 +19,8 @@ _WORKS_WITH = frozenset({"uses", "decided", "is", "default", "named", "runs_on",
 
 _EXCLUSIVE = frozenset(name for name, attribute in ATTRIBUTES.items() if attribute.exclusive) - _WORKS_WITH
 _TOLD_FREELY = frozenset({"rule", "decided", "plans", "did"})
-_SHORTER_SHARE = 0.8
-_SPARE_WORDS = 2
+# A longer text that a person taught is an explanation, not a statement.
+_ONE_STATEMENT = 300
 _VERSIONED = frozenset({"uses", "version", "runs_on", "written_in", "depends_on"})
 _VERSION = re.compile(r"v?\d[\w.]*|v|version")
 OPPOSITES: Mapping[str, str] = {"likes": "dislikes", "dislikes": "likes"}
@@ -40,16 +43,29 @@ def relation(new: Statement, known: Knowledge, *, likeness: float, alike: float)
     A record is only excluded where subject and attribute agree and the values cannot hold together: whatever differs
     in subject or attribute stays as it is.
     """
-    said = known.payload
-    if not isinstance(said, Stated) or said.subject is None or said.attribute is None or said.value is None:
+    said = stated(known)
+    if said is None:
         return Relation.SAME if _same_words(new, known, alike) else Relation.UNRELATED
-    if fact_key(new.subject, new.attribute) == fact_key(said.subject, said.attribute):
+    if fact_key(new.subject, new.attribute) == fact_key(said.subject or "", said.attribute or ""):
         return _about_the_same(new, said, known, alike)
-    if not _same_value(new.value, said.value):
+    if not _same_value(new.value, said.value or ""):
         return Relation.UNRELATED
     if _is_opposite(new, said):
         return Relation.EXCLUDES
     return Relation.SAME if _same_said_otherwise(new, said, known, likeness, alike) else Relation.UNRELATED
+
+
+def stated(known: Knowledge) -> Stated | None:
+    """What a record says, taken apart: as it was learned, or as its words read; None where they read as nothing."""
+    said = known.payload
+    if isinstance(said, Stated) and None not in (said.subject, said.attribute, said.value):
+        return said
+    if len(known.content) > _ONE_STATEMENT:
+        return None
+    read = read_statements(known.content, at=known.created_at, language=known.language)
+    if len(read) != 1:
+        return None
+    return Stated(subject=read[0].subject, attribute=read[0].attribute, value=read[0].value, negated=read[0].ended)
 
 
 def _about_the_same(new: Statement, said: Stated, known: Knowledge, alike: float) -> Relation:
@@ -77,10 +93,8 @@ def _is_over(new: Statement, said: Stated) -> bool:
 
 
 def _same_told(one: str, other: str) -> bool:
-    """Free text with the same numbers, of which the shorter says hardly anything that the longer does not."""
-    mine, theirs = _words(one), _words(other)
-    shared, least = len(mine & theirs), min(len(mine), len(theirs))
-    return _numbers(one) == _numbers(other) and least > 1 and shared >= _SHORTER_SHARE * least
+    """Free text that differs in nothing but words that say nothing."""
+    return _numbers(one) == _numbers(other) and _but_for_empty(_words(one), _words(other))
 
 
 def _is_opposite(new: Statement, said: Stated) -> bool:
@@ -137,16 +151,28 @@ def _same_said_otherwise(new: Statement, said: Stated, known: Knowledge, likenes
 
 
 def _contains(one: str, other: str) -> bool:
-    """ "The docs are at …", "the address of the docs is …": one says all that the other says, and hardly more."""
-    shorter, longer = sorted((_words(one), _words(other)), key=len)
-    same_numbers = _numbers(one) == _numbers(other)
-    return same_numbers and len(shorter) > 1 and shorter <= longer and len(longer) <= len(shorter) + _SPARE_WORDS
+    """ "Staging runs on…" and "the staging environment runs on…": they differ in nothing that says anything."""
+    return _numbers(one) == _numbers(other) and _but_for_empty(_words(one), _words(other))
 
 
 def _same_but_for_a_word(*subjects: str) -> bool:
-    """ "Staging" and "staging environment"."""
-    shorter, longer = sorted((set(subject.split()) for subject in (subjects * 2)[:2]), key=len)
-    return bool(shorter) and shorter <= longer and len(longer) <= len(shorter) + 1
+    """ "Staging" and "staging environment"; not "API" and "API docs"."""
+    one, other = (frozenset(subject.split()) for subject in (subjects * 2)[:2])
+    return bool(one & other) and (one ^ other) <= _empty_words()
+
+
+def _but_for_empty(one: frozenset[int], other: frozenset[int]) -> bool:
+    return len(one & other) > 1 and (one ^ other) <= _empty_codes()
+
+
+@cache
+def _empty_words() -> frozenset[str]:
+    return frozenset(files("treering.learn.facts").joinpath("empty_words.txt").read_text("utf-8").split())
+
+
+@cache
+def _empty_codes() -> frozenset[int]:
+    return frozenset(code for word in _empty_words() for code in analyse(word).codes)
 
 
 def _same_words(new: Statement, known: Knowledge, alike: float) -> bool:

@@ -2,16 +2,16 @@
 
 import re
 from collections.abc import Iterator, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from treering.core.statements import ATTRIBUTES
 from treering.learn.facts.clauses import Clause, words_in
-from treering.learn.facts.grammar import Grammar, Pattern, given_names
+from treering.learn.facts.grammar import FROM_TIMES, Grammar, Pattern, given_names
 from treering.learn.facts.letters import lowered
 from treering.learn.facts.subjects import Kind, Subject, Talk
 from treering.learn.facts.times import When
-from treering.learn.facts.values import denied_value, is_proper, values_of
+from treering.learn.facts.values import Qualifier, denied_value, is_proper, listed_parts, qualifier, values_of
 
 # Their values are people and pets, of whom the next words may speak.
 PEOPLE = frozenset({"reports_to", "partner", "relative", "pet", "owned_by"})
@@ -19,6 +19,8 @@ PEOPLE = frozenset({"reports_to", "partner", "relative", "pet", "owned_by"})
 _SURE = frozenset({"rule", "phone", "email"})
 _TIMELESS = frozenset({"name", "email", "phone", "born_on", "from"})
 _AHEAD = frozenset({"deadline", "scheduled", "plans"})
+# They last, and a range of times tells how long.
+_LASTING = frozenset({"lives_in", "works_at", "role", "team", "studies", "uses", "runs_on", "owns"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,8 @@ class Fact:
     ended: bool = False
     type: str | None = None
     times: tuple[When, ...] = ()
+    past: bool = False
+    """Whether the times tell how long it was so, not when it ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,37 +70,42 @@ class Matcher:
     def _turned(self, clause: Clause, words: Set[str]) -> Clause | None:
         """The clause in the plain order of words, where it is in another."""
         turns = self.rules.turns
-        for word in words & turns.keys():
-            for turn in turns[word]:
-                if found := turn.expression.match(clause.low):
-                    return clause.ordered(found, turn.to)
+        fitting = {turn.number: turn for word in words & turns.keys() for turn in turns[word]}
+        for number in sorted(fitting):
+            if found := fitting[number].expression.match(clause.low):
+                return clause.ordered(found, fitting[number].to)
         return None
 
     def _read(self, clause: Clause, words: Set[str], only: Pattern | None = None) -> Reading | None:
         whole: Clause | None = None
         plain, over = self._over(clause) if self.rules.may_hold("over", words) else (clause, ())
         for pattern in (only,) if only else self._candidates(words):
+            if pattern.conditional and not self._has_needed(pattern, plain, over):
+                continue
+            target = plain
             if pattern.attribute == "rule":
                 whole = whole or clause.uncut(self.rules)
-            target = (whole or plain) if pattern.attribute == "rule" else plain
+                target = whole
             found = pattern.compiled.match(target.low)
-            if found is None or not self._has_needed(pattern, plain, over):
+            if found is None:
                 continue
             reading = self._reading(pattern, found, target, over)
             if reading is not None:
-                return None if pattern.attribute not in _SURE and self.doubts(clause) else reading
+                return None if pattern.attribute not in _SURE and self._doubts(clause, words) else reading
         return None
 
     def doubts(self, clause: Clause) -> bool:
         """Whether `clause` says that it may not be so."""
-        if not self.rules.may_hold("doubt", set(words_in(clause.low))):
+        return self._doubts(clause, set(words_in(clause.low)))
+
+    def _doubts(self, clause: Clause, words: Set[str]) -> bool:
+        if not self.rules.may_hold("doubt", words):
             return False
         return self.rules.expression("doubt", r"(?<![\w-]){}(?![\w-])").search(clause.low) is not None
 
-    def _candidates(self, words: Set[str]) -> list[Pattern]:
-        by_word = self.rules.by_word
-        found = {pattern.number: pattern for word in words & by_word.keys() for pattern in by_word[word]}
-        return [found[number] for number in sorted(found)]
+    def _candidates(self, words: Set[str]) -> Iterator[Pattern]:
+        places = frozenset[int]().union(*filter(None, map(self.rules.by_word.get, words)))
+        return map(self.rules.patterns.__getitem__, sorted(places))
 
     def _over(self, clause: Clause) -> tuple[Clause, tuple[str, ...]]:
         """The clause without what it denies beside: "…, not MySQL"."""
@@ -107,11 +116,13 @@ class Matcher:
         return clause.without(found.start(), end).trimmed(), (clause.said[start:end],)
 
     def _has_needed(self, pattern: Pattern, clause: Clause, over: tuple[str, ...]) -> bool:
+        if not _may_say(pattern, clause):
+            return False
         match pattern.needs:
             case "time":
                 return bool(clause.times)
             case "past":
-                return any(each.times[0] <= self.at for each in clause.times)
+                return any(each.times[0] <= self.at and not (each.lasts and each.vague) for each in clause.times)
             case "future":
                 return any(each.times[1] > self.at or each.again for each in clause.times)
             case "over":
@@ -120,12 +131,12 @@ class Matcher:
                 return True
 
     def _reading(self, pattern: Pattern, found: re.Match[str], clause: Clause, over: tuple[str, ...]) -> Reading | None:
-        groups = found.groupdict()
-        named = clause.said[slice(*found.span("subject"))] if groups.get("subject") else ""
+        groups = found.re.groupindex
+        named = clause.said[slice(*found.span("subject"))] if "subject" in groups and found["subject"] else ""
         subject = self.talk.subject(pattern.of, named, pattern.attribute, self.rules)
         if subject is None or (pattern.person and subject.kind not in (Kind.ME, Kind.PERSON)):
             return None
-        if groups.get("over"):
+        if "over" in groups and found["over"]:
             over = (*over, clause.said[slice(*found.span("over"))])
         facts = tuple(self._facts(pattern, found, clause, subject, over))
         if not facts:
@@ -141,10 +152,11 @@ class Matcher:
     def _facts(
         self, pattern: Pattern, found: re.Match[str], clause: Clause, subject: Subject, over: tuple[str, ...]
     ) -> Iterator[Fact]:
-        ahead = self._lies_ahead(pattern)
-        times = tuple(
-            each.coming(self.at) if ahead or each.bound in ("until", "before") else each for each in clause.times
-        )
+        times = self._times(pattern, clause)
+        past = pattern.past or (pattern.attribute in _LASTING and any(_ended(each, self.at) for each in times))
+        if past and any(each.bound == "since" for each in times) and not any(each.bound == "until" for each in times):
+            # "I worked there since May" is no past.
+            return
         denied = tuple(value for said in over if (value := denied_value(said, self.rules)))
         values = self._values(pattern, found, clause, times)
         if not values and ("value" in found.re.groupindex or pattern.value != "said"):
@@ -153,10 +165,52 @@ class Matcher:
         along = {name: self._along(name, found, clause) for name in found.re.groupindex if name in ATTRIBUTES}
         if any(found[name] and not more for name, more in along.items()):
             return
-        for value in values:
-            yield Fact(subject, pattern.attribute, value, denied, pattern.ended, pattern.type, held)
+        ended = pattern.ended or past
+        pairs = [(subject, value) for value in values]
+        if pattern.attribute == "uses" and pattern.value == "said":
+            pairs = self._used(subject, clause.said[slice(*found.span("value"))], values)
+        for whose, value in pairs:
+            yield Fact(whose, pattern.attribute, value, denied, ended, pattern.type, held, past)
         for attribute, more in along.items():
-            yield from (Fact(subject, attribute, value, (), pattern.ended, None, times) for value in more)
+            yield from (Fact(subject, attribute, value, (), ended, None, times, past) for value in more)
+
+    def _used(self, subject: Subject, said: str, values: list[str]) -> list[tuple[Subject, str]]:
+        """Who uses which of the `values`, each version with what it is there for; one behind a list is for all."""
+        parts = listed_parts(said, self.rules)
+        told = [qualifier(part, self.rules) for part in parts]
+        if not any(told):
+            return [(subject, value) for value in values]
+        if not any(told[:-1]):
+            told = told[-1:] * len(parts)
+        used: list[tuple[Subject, str]] = []
+        name = ""
+        for part, each in zip(parts, told, strict=True):
+            for value in values_of("uses", part, self.rules, capitals=self.capitals):
+                # "Python 3.11 for … and 3.12 for …"
+                whole = f"{name} {value}" if name and value[0].isdigit() else value
+                name = whole.rpartition(" ")[0]
+                used.append(_qualified(subject, whole, each))
+        return used
+
+    def _times(self, pattern: Pattern, clause: Clause) -> tuple[When, ...]:
+        """Those of the clause as the pattern means them: to come, in the past, the end of a range."""
+        lasting = pattern.attribute in _LASTING
+        times = (replace(each, bound="until") if each.closes and lasting else each for each in clause.times)
+        if pattern.past:
+            return tuple(each for each in times if not each.lasts)
+        ahead = self._lies_ahead(pattern)
+        begins = not pattern.ended and not self.rules.expression("done", r"(?<!\w){}(?!\w)").search(clause.low)
+        meant: list[When] = []
+        for each in reversed(tuple(times)):
+            end = meant[-1] if meant and meant[-1].closes else None
+            coming = each.coming(self.at)
+            if end is not None:
+                # A range begins with the last time of that name before its end.
+                shifts = coming.times[0] < end.times[1]
+            else:
+                shifts = ahead or each.bound in ("until", "before") or (each.opens and begins)
+            meant.append(coming if shifts else each)
+        return tuple(reversed(meant))
 
     def _along(self, attribute: str, found: re.Match[str], clause: Clause) -> list[str]:
         said = clause.said[slice(*found.span(attribute))] if found[attribute] else ""
@@ -180,13 +234,34 @@ class Matcher:
                 return self._said(pattern, found, clause)
 
     def _said(self, pattern: Pattern, found: re.Match[str], clause: Clause) -> list[str]:
-        said = clause.said[slice(*found.span("value"))] if found.groupdict().get("value") else ""
+        said = clause.said[slice(*found.span("value"))] if "value" in found.re.groupindex and found["value"] else ""
         if not said or (pattern.proper and self.capitals and not is_proper(said)):
             return []
         if pattern.attribute == "rule" and lowered(said).split()[0] in given_names():
             # "Ada always brings cake" is no rule.
             return []
         return values_of(pattern.attribute, said, self.rules, capitals=self.capitals)
+
+
+def _qualified(subject: Subject, value: str, told: Qualifier | None) -> tuple[Subject, str]:
+    """We use Python "for the API": the API does. Else the value says it: "Node 20 in CI"."""
+    if told is None:
+        return subject, value
+    if told.names and subject.kind is Kind.WE:
+        return Subject(told.noun, Kind.WE), value
+    return subject, f"{value} {told.by} {told.noun}"
+
+
+def _ended(time: When, at: datetime) -> bool:
+    """Whether what held until then holds no longer."""
+    return time.bound == "until" and not time.vague and time.until <= at
+
+
+def _may_say(pattern: Pattern, clause: Clause) -> bool:
+    """Whether `clause` has the times and the signs that `pattern` takes its value from."""
+    if pattern.value in FROM_TIMES and not (clause.often if pattern.value == "often" else clause.times):
+        return False
+    return not pattern.signs or all(sign.search(clause.low) for sign in pattern.signs)
 
 
 def _often(said: str, rules: Grammar) -> str:

@@ -103,13 +103,12 @@ class _Turn:
         read = [SentenceWords(each.text, self._rules, self._at) for each in said]
         if any(map(self._is_in_jest, read)):
             return ()
-        found: dict[tuple[str, str, str], Statement] = {}
+        found: list[Statement] = []
         for words in read:
             for fact in self._facts(words):
-                key = (same_name(fact.subject.name), fact.attribute, same_name(fact.value))
-                if key not in found:
-                    found[key] = self._statement(fact, words.said)
-        return tuple(found.values())
+                if not any(_is_same(each, fact) for each in found):
+                    found.append(self._statement(fact, words.said))
+        return tuple(found)
 
     def _is_in_jest(self, words: SentenceWords) -> bool:
         if not self._rules.may_hold("jest", words.words):
@@ -117,7 +116,7 @@ class _Turn:
         return self._rules.expression("jest", r"(?<!\w){}(?!\w)").search(words.low) is not None
 
     def _facts(self, words: SentenceWords) -> Iterator[Fact]:
-        if words.words.isdisjoint(self._rules.by_word):
+        if not any(map(self._rules.by_word.__contains__, words.words)):
             return
         if self._rules.expression("unreal", r"\W*{}(?!\w)").match(words.low):
             return
@@ -221,7 +220,7 @@ class _Turn:
             type=fact.type or TYPES.get(fact.attribute, "fact"),
             over=fact.over,
             ended=fact.ended,
-            valid_from=since.since if since and not fact.ended else None,
+            valid_from=since.since if since and (fact.past or not fact.ended) else None,
             valid_until=_end(fact, since, until),
             speaker=_label(self._speaker),
             quote=quote,
@@ -231,15 +230,25 @@ class _Turn:
         )
 
 
+def _is_same(said: Statement, fact: Fact) -> bool:
+    return (
+        said.attribute == fact.attribute
+        and same_name(said.subject) == same_name(fact.subject.name)
+        and same_name(said.value) == same_name(fact.value)
+    )
+
+
 def _validity(fact: Fact) -> tuple[When | None, When | None]:
     """From when and until when it holds, as far as it was said."""
     ends = [each for each in fact.times if each.bound in ("until", "before")]
     starts = [each for each in fact.times if each.bound not in ("until", "before")]
-    return next(iter(starts), None), next(iter(ends), None)
+    since, until = next(iter(starts), None), next(iter(ends), None)
+    # "In 2019 I lived in Rome" tells both.
+    return since, since if fact.past and until is None and since and not since.vague else until
 
 
 def _end(fact: Fact, since: When | None, until: When | None) -> datetime | None:
-    if fact.ended:
+    if fact.ended and not fact.past:
         return since.since if since else None
     return until.until if until else None
 
@@ -250,7 +259,8 @@ def _label(speaker: str | None) -> str | None:
 
 def _entities(fact: Fact) -> tuple[str, ...]:
     """The names in subject and values, as far as capitals show them."""
-    named = [] if fact.subject.name in (SPEAKER, PROJECT) else [fact.subject.name]
+    name = fact.subject.name
+    named = [] if name in (SPEAKER, PROJECT) or name.startswith(f"{SPEAKER}'s ") else [name]
     for value in (fact.value, *fact.over):
         named += _PROPER.findall(value)
     return tuple(dict.fromkeys(name for name in named if _label(name)))

@@ -137,22 +137,25 @@ class Talk:
     def kin(self, said: str, rules: Grammar) -> Subject | None:
         """Somebody of the speaker's own at the beginning of `said`: "my sister Anna", "my wife Ama and I"."""
         low = lowered(said)
+        mine = rules.expression("mine", r"{}\s+").match(low)
+        if mine is None:
+            return None
         for attribute, words in _KIN.items():
-            found = rules.expression(words, r"{}(?!\w)").match(low, self._mine(low, rules))
-            if found is None or not found.start():
+            found = rules.expression(words, r"{}(?!\w)").match(low, mine.end())
+            if found is None:
                 continue
             named = _NAMES.match(said, found.end())
             rest = low[named.end() if named else found.end() :]
             also = ((attribute, named[1]),) if named else ()
             if rules.expression("and_me", r"\s*{}").match(rest):
                 return Subject(self.me, Kind.ME, also)
-            name = named[1] if named else said[found.start() : found.end()]
+            name = named[1] if named else self._own(said[found.start() : found.end()])
             return None if rest.strip(_EDGES) and not named else Subject(name, Kind.PERSON, also)
         return None
 
-    def _mine(self, low: str, rules: Grammar) -> int:
-        found = rules.expression("mine", r"{}\s+").match(low)
-        return found.end() if found else 0
+    def _own(self, noun: str) -> str:
+        """The name of what has none but that it is the speaker's: "alice's sister", in any language."""
+        return f"{self.me}'s {noun}"
 
     def _noun(self, said: str, low: str, rules: Grammar) -> Subject | None:
         article = rules.expression("articles", r"{}\s*").match(low)
@@ -170,7 +173,8 @@ class Talk:
         if not article and len(words) == 1 and not self.capitals:
             return Subject(noun, Kind.NAME)
         people = not rules.listed["people"].isdisjoint(words) or rules.is_one("pets", lowered(noun))
-        return Subject(noun, Kind.PERSON if people else Kind.THING)
+        mine = rules.expression("my", r"{}\s").match(low)
+        return Subject(self._own(noun) if mine else noun, Kind.PERSON if people else Kind.THING)
 
 
 def _is_somebody(noun: str, words: list[str]) -> bool:

@@ -1,9 +1,10 @@
 """The times that a sentence names, where they stand and what they mean, before or after it was said."""
 
 import re
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from typing import Any
 
 from treering.core.errors import InvalidInput
@@ -12,10 +13,15 @@ from treering.core.time_words.lexicon import Lexicon, Template
 
 # How far before a time the word that makes it an end may begin, and before its first telling word the time itself.
 _LOOK_BACK = 24
+# Sets of templates that are kept compiled.
+_MOST_KNOWN = 512
+_WORD = re.compile(r"[^\W_]+")
 _DIGITS = re.compile(r"\d{4}|\d[./-]\d")
 # Told without a year, these come again every year; a weekday comes again every week.
 _YEARLY = frozenset({"date", "month", "season", "quarter"})
-_VAGUE = frozenset({"recent", "few_ago"})
+_VAGUE = frozenset({"recent", "few_ago", "lasting"})
+# How long: up to now where something still is so ("I have lived there for"), any time else ("I lived there for").
+_LASTING = frozenset({"so_long", "lasting"})
 _WHOLE_DAY = timedelta(days=1)
 
 
@@ -34,6 +40,12 @@ class When:
     vague: bool = False
     """Whether it names no day: "recently"."""
     said: str = ""
+    lasts: bool = False
+    """Whether it only says how long: "for three years"."""
+    closes: bool = False
+    """Whether it is the second of a range: "from 2019 to 2021"."""
+    opens: bool = False
+    """Whether something begins with it, which may be to come: "from May", not "since May"."""
 
     def coming(self, at: datetime) -> "When":
         """The same name, meant as a time to come."""
@@ -74,24 +86,90 @@ class When:
         return since.date().isoformat()
 
 
-def times_in(text: str, words: Set[str], reader: Lexicon, at: datetime) -> tuple[When, ...]:
-    """The times of a sentence whose accents are gone but whose capitals are not, in their order."""
-    start = _first_cue(text, words, reader)
-    if start is None:
+@dataclass(frozen=True)
+class TimeWords:
+    """The time words of a language, of which a sentence is tried with those only that it may hold."""
+
+    all: Lexicon
+
+    @cached_property
+    def cues(self) -> frozenset[str]:
+        return self.all.time_cues
+
+    @cached_property
+    def _by_word(self) -> Mapping[str, frozenset[int]]:
+        """The places of the templates that need one of some words, by word; under "" of those that digits tell."""
+        held: dict[str, set[int]] = {}
+        for place, entry in enumerate(self.all.data["read"]):
+            alone = Lexicon({**self.all.data, "read": [{**entry, "as": "day"}]})
+            for word in alone.time_cues or ("",):
+                held.setdefault(word, set()).add(place)
+        return {word: frozenset(places) for word, places in held.items()}
+
+    @cached_property
+    def _known(self) -> dict[tuple[int, ...], Lexicon]:
+        return {}
+
+    def of(self, words: Set[str]) -> Lexicon:
+        """Those that may be said with these words."""
+        chosen = tuple(sorted(frozenset[int]().union(*filter(None, map(self._by_word.get, ("", *words))))))
+        known = self._known.get(chosen)
+        if known is None:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            read = self.all.data["read"]
+            known = self._known[chosen] = Lexicon({**self.all.data, "read": [read[i] for i in chosen]})
+        return known
+
+
+def times_in(said: str, text: str, words: Set[str], reader: TimeWords, at: datetime) -> tuple[When, ...]:
+    """The times of a sentence in their order; `text` is what was `said` without its accents."""
+    cues = words & reader.cues
+    numbers = [found.start() for found in _DIGITS.finditer(text)]
+    if not cues and not numbers:
         return ()
-    found = (_read(match, reader, text, at) for match in reader.any_template.finditer(text, max(0, start - _LOOK_BACK)))
-    return tuple(each for each in found if each is not None)
+    fitting = reader.of(words)
+    found = (_read(match, fitting, said, at) for match in _matches(text, cues, numbers, fitting))
+    return tuple(_ranged([each for each in found if each is not None], text, fitting))
 
 
-def _first_cue(text: str, words: Set[str], reader: Lexicon) -> int | None:
-    """Where the first word or number stands that a time may be told by."""
-    digits = _DIGITS.search(text)
-    low = text.lower()
-    places = [low.find(word) for word in words & reader.time_cues]
-    return min([*places, *([digits.start()] if digits else ())], default=None)
+def _ranged(times: list[When], text: str, words: Lexicon) -> Iterator[When]:
+    """The same; where two are the ends of a range, the second says so, and the word between them belongs to it."""
+    before: When | None = None
+    for each in times:
+        if before is not None and each.bound is None and _is_range(before, each, text, words):
+            before = replace(each, start=before.end, closes=True)
+        else:
+            before = each
+        yield before
 
 
-def _read(match: re.Match[str], words: Lexicon, text: str, at: datetime) -> When | None:
+def _is_range(first: When, second: When, text: str, words: Lexicon) -> bool:
+    between = text[first.end : second.start]
+    if first.closes or not words.range_to.fullmatch(between):
+        return False
+    dashed = between.strip() in ("-", "–")
+    return dashed or first.bound == "since" or words.range_from.search(text, 0, first.start) is not None
+
+
+def _matches(text: str, cues: Set[str], numbers: list[int], reader: Lexicon) -> Iterator[re.Match[str]]:
+    """The templates that match, tried only where a word begins that one with a cue or a number may begin with."""
+    begins = [(found.start(), found[0]) for found in _WORD.finditer(text.lower())]
+    telling = sorted([*(start for start, word in begins if word in cues), *numbers])
+    end = at = 0
+    for start, _ in begins:
+        while at < len(telling) and telling[at] < start:
+            at += 1
+        if at == len(telling):
+            return
+        if start < end or telling[at] - start > _LOOK_BACK:
+            continue
+        if match := reader.any_template.match(text, start):
+            end = match.end()
+            yield match
+
+
+def _read(match: re.Match[str], words: Lexicon, said: str, at: datetime) -> When | None:
     template = words.templates[int(str(match.lastgroup)[1:])]
     reading = _ALL_READINGS.get(template.reading)
     if reading is None:
@@ -107,7 +185,7 @@ def _read(match: re.Match[str], words: Lexicon, text: str, at: datetime) -> When
         return None
     if times[0] >= times[1]:
         return None
-    start, bound = _bound(match.start(), words, text)
+    start, bound = _bound(match.start(), words, match.string)
     return When(
         start,
         match.end(),
@@ -116,6 +194,8 @@ def _read(match: re.Match[str], words: Lexicon, text: str, at: datetime) -> When
         again=_again(template, given),
         late=given.get("third") == "late",
         vague=template.reading in _VAGUE,
+        lasts=template.reading in _LASTING,
+        said=said[start : match.end()],
     )
 
 
@@ -180,6 +260,8 @@ def _day_of_month(now: datetime, *, day: int) -> Bounds:
 _ALL_READINGS: Mapping[str, Callable[..., Bounds]] = {
     **READINGS,
     "ahead": _ahead,
+    "so_long": READINGS["ago"],
+    "lasting": READINGS["ago"],
     "coming": _coming,
     "coming_month": _coming_month,
     "period_end": _period_end,

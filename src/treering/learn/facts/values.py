@@ -1,8 +1,9 @@
 """What is said of a subject: trimmed to what counts, and refused where it can't be meant."""
 
 import re
+from typing import NamedTuple
 
-from treering.learn.facts.grammar import Grammar
+from treering.learn.facts.grammar import Grammar, given_names
 from treering.learn.facts.letters import lowered
 
 _MOST_WORDS = {"rule": 24, "decided": 18, "plans": 14, "did": 14, "prefers": 14, "likes": 8, "dislikes": 8}
@@ -24,6 +25,8 @@ _SHAPES = {
 _NAMED = frozenset(
     {"name", "lives_in", "from", "works_at", "reports_to", "partner", "written_in", "runs_on", "deployed_to"}
 )
+# What people are not.
+_PLACES = frozenset({"written_in", "runs_on", "deployed_to", "located_at"})
 _SENTENCES = frozenset({"rule", "decided", "plans", "did"})
 _DATED = frozenset({"plans", "did"})
 _WITH_COMMAS = frozenset({"rule", "decided"})
@@ -41,7 +44,18 @@ _LISTS = frozenset(
 # An "and" comes last in a list: what follows a comma behind it is something else.
 _COMMA_LAST = re.compile(r"&[^&]*,\s+[^&]*$")
 _CAPITAL_LETTER = re.compile(r"[A-ZÀ-ÖØ-Þ]")
+# A version, then what it is there for.
+_QUALIFIED = r"\d[\w.]*\s+(?P<by>{})\s*(?P<of>\S.*)\Z"
+_QUALIFIER_WORDS = 3
 _CAPITAL = re.compile(r"[A-ZÀ-ÖØ-Þ]|\d")
+
+
+class Qualifier(NamedTuple):
+    """`by` is the word before the `noun`; it `names` whatever uses the versions where that is sure."""
+
+    by: str
+    noun: str
+    names: bool
 
 
 def values_of(attribute: str, said: str, rules: Grammar, *, capitals: bool = True) -> list[str]:
@@ -86,15 +100,40 @@ def _head(value: str, rules: Grammar) -> str:
     return value[: end.start()] if end and end.start() else value
 
 
+def qualifier(said: str, rules: Grammar) -> Qualifier | None:
+    """What the versions in `said` are there for: "CI" of "Node 20 in CI". Without a version, nothing tells it apart."""
+    found = rules.expression("qualifies", _QUALIFIED).search(lowered(said))
+    if found is None:
+        return None
+    start, end = found.span("of")
+    article = rules.expression("articles", r"{}\s*").match(lowered(said), start)
+    noun = said[article.end() if article else start : end].strip(_EDGES)
+    low = lowered(noun)
+    words = low.split()
+    if not words or len(words) > _QUALIFIER_WORDS or (not is_proper(noun) and words[0] in rules.listed["no_value"]):
+        return None
+    tail = rules.is_one("tails", lowered(said[found.start("by") : end]).strip(_EDGES))
+    if (tail and not low.startswith("prod")) or rules.expression("value_end", r"(?<!\w){}(?!\w)").search(low):
+        return None
+    by = found["by"]
+    definite = article is not None or is_proper(noun)
+    return Qualifier(by, noun, definite and rules.is_one("purpose", by))
+
+
 def is_proper(said: str) -> bool:
     """Whether it has what a name has: a capital or a digit."""
     return _CAPITAL.search(said) is not None
 
 
+def listed_parts(said: str, rules: Grammar) -> list[str]:
+    """`said` cut at each comma and "and"."""
+    items = rules.expression("listing", r"\s*,\s*{}\s+|\s+{}\s+|\s*,\s+").split(said)
+    return [item for item in items if item.strip(_EDGES)]
+
+
 def _listed(said: str, rules: Grammar) -> list[str]:
     """The items of a list of names, or the whole."""
-    items = rules.expression("listing", r"\s*,\s*{}\s+|\s+{}\s+|\s*,\s+").split(said)
-    items = [item for item in items if item.strip(_EDGES)]
+    items = listed_parts(said, rules)
     short = all(len(item.split()) <= _LIST_WORDS for item in items)
     # Without an "and", what follows a comma is as often something else.
     if _COMMA_LAST.search(rules.expression("listing", r"\s{}\s").sub("&", said)):
@@ -108,6 +147,8 @@ def _is_sound(attribute: str, value: str, rules: Grammar, capitals: bool) -> boo
     if not words or len(words) > _MOST_WORDS.get(attribute, _WORDS):
         return False
     if attribute not in _SENTENCES and words[0].strip(_EDGES).partition("'")[0] in rules.listed["no_value"]:
+        return False
+    if attribute in _PLACES and words[0] in given_names():
         return False
     if attribute in _SINGLE and rules.expression("listing", r"\s{}\s").search(lowered(value)):
         return False

@@ -23,7 +23,10 @@ def worded(
     text = form[attribute].replace("{subject}", names.get(subject, subject)).replace("{value}", value)
     text = form["ended"].replace("{text}", text) if ended else text
     added = [form["over"].replace("{over}", ", ".join(over))] if over else []
-    added += [form["since"].replace("{date}", since)] if since else []
-    added += [form["until"].replace("{date}", until)] if until else []
+    if ended and since and until:
+        added.append(f"({since})" if since == until else f"({since}–{until})")
+    else:
+        added += [form["since"].replace("{date}", since)] if since else []
+        added += [form["until"].replace("{date}", until)] if until else []
     whole = " ".join([text, *added])
     return whole[:1].upper() + whole[1:]

@@ -20,6 +20,7 @@ from treering.core.settings import LearnSettings
 from treering.core.statements import ATTRIBUTES, PROJECT, SPEAKER, Statement, same_name
 from treering.core.turns import Turn
 from treering.core.values import Value
+from treering.learn.facts.speakers import speaker_of
 from treering.learn.written import ask_json
 from treering.ports.models import Writer
 
@@ -152,7 +153,8 @@ def _told(page: list[_Line]) -> str:
 
 
 def _head(turn: Turn) -> str:
-    who = turn.role.value if turn.speaker is None else f"{one_line(turn.speaker)[:60]} ({turn.role.value})"
+    name = speaker_of(turn)
+    who = turn.role.value if name is None else f"{one_line(name)[:60]} ({turn.role.value})"
     return f"{turn.at:%A} {turn.at:%Y-%m-%d %H:%M} UTC, {who}"
 
 
@@ -177,7 +179,7 @@ def _statement(fact: WrittenFact, line: _Line) -> Statement | None:
             ended=fact.ended,
             valid_from=since,
             valid_until=until,
-            speaker=line.turn.speaker,
+            speaker=speaker_of(line.turn),
             quote=quote,
             language=line.turn.language,
             confidence=CONFIDENCE,
@@ -195,7 +197,7 @@ def _subject(said: str, turn: Turn) -> str:
     """Whoever speaks has one name, however the model calls them."""
     name = same_name(said)
     if name in _MYSELF and turn.role is Role.USER:
-        return turn.speaker or SPEAKER
+        return speaker_of(turn) or SPEAKER
     return PROJECT if name in _OURS else _tidy(said)
 
 

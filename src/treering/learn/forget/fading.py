@@ -3,10 +3,12 @@
 from datetime import datetime, timedelta
 
 from treering.core.confidence import effective_confidence, half_life_days
-from treering.core.records import Knowledge
+from treering.core.records import Knowledge, Source
 from treering.core.settings import Settings
 
 UNUSED, DOUBTED = "unused", "doubted"
+LEARNED = frozenset({Source.CONSOLIDATION, Source.OBSERVER_INFERRED})
+"""Where what was read in conversations comes from: it is retired when it fades, and stays to be asked for."""
 _DAY = timedelta(days=1)
 
 
@@ -28,6 +30,17 @@ def why_faded(record: Knowledge, now: datetime, settings: Settings) -> str | Non
     if half_life is not None and age > settings.forgetting.half_lives * half_life:
         return UNUSED
     return DOUBTED if effective_confidence(record, now, settings.trust) < settings.forgetting.least else None
+
+
+def past_half_life(record: Knowledge, now: datetime) -> bool:
+    """Whether nobody used it for as long as it takes its confidence to halve: what it says may be out of date."""
+    half_life = half_life_days(record)
+    return record.deleted_at is None and half_life is not None and now - record.last_accessed_at > half_life * _DAY
+
+
+def has_faded(record: Knowledge) -> bool:
+    """Whether a learned record was retired because it faded. Nobody refused it: it may be learned again."""
+    return record.deprecated_at is not None and record.deprecated_at == record.stale_at
 
 
 def past_grace(deleted_at: datetime | None, now: datetime, settings: Settings) -> bool:

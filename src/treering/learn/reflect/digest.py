@@ -27,11 +27,12 @@ class Correction:
 
 @dataclass(frozen=True, slots=True)
 class Week:
-    """What a reflection looks back on."""
+    """What a reflection looks back on. Of `fact_count` new facts it reads some."""
 
     since: datetime
     until: datetime
     facts: Sequence[Knowledge]
+    fact_count: int
     others: Sequence[Knowledge]
     changes: Sequence[tuple[Knowledge, Knowledge]]
     corrections: Sequence[Correction]
@@ -83,7 +84,7 @@ def digest(week: Week, settings: ReflectionSettings) -> Digest:
 
 
 def opening(week: Week) -> str:
-    return f"From {week.since:%Y-%m-%d} to {week.until:%Y-%m-%d}: {len(week.facts)} new facts."
+    return f"From {week.since:%Y-%m-%d} to {week.until:%Y-%m-%d}: {week.fact_count:,} new facts."
 
 
 def cited_in(text: str) -> frozenset[int]:

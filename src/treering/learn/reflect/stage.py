@@ -9,12 +9,11 @@ from treering.core.payloads import Reflection
 from treering.core.records import Knowledge, Source
 from treering.core.values import Text, Value
 from treering.learn.reflect.digest import Digest, Week, cited_in, digest, opening
-from treering.learn.reflect.week import newest_reflection, read_week
+from treering.learn.reflect.week import WEEKLY, WRITTEN, last_reflected, read_week
 from treering.learn.stages import StageRun
 from treering.learn.written import ask_json
 from treering.ports.store import Transaction
 
-WEEKLY = "weekly"
 _PROMPT = "reflection.md"
 _CLAIM = "reflection"
 
@@ -35,11 +34,11 @@ def reflect(run: StageRun) -> None:
             run.progress.advance(None, 0, too_soon=1)
             return
         week = read_week(tx, run.now, run.settings.reflection)
-    if len(week.facts) < run.settings.reflection.least_facts:
+    if week.fact_count < run.settings.reflection.least_facts:
         run.progress.advance(None, 0, too_few_facts=1)
         return
     if run.dry_run:
-        run.progress.advance(None, reflections=1)
+        run.progress.advance(None, **{WRITTEN: 1})
         return
     made = digest(week, run.settings.reflection)
     text, counts = _worded(run, made, week)
@@ -48,12 +47,12 @@ def reflect(run: StageRun) -> None:
         first = not _is_too_soon(tx, run)
         if first:
             tx.knowledge.create(_record(run, made, week, text))
-    run.progress.advance(None, **({"reflections": 1, **counts} if first else {"too_soon": 1}))
+    run.progress.advance(None, **({WRITTEN: 1, **counts} if first else {"too_soon": 1}))
 
 
 def _is_too_soon(tx: Transaction, run: StageRun) -> bool:
-    last = newest_reflection(tx)
-    return last is not None and run.now - last.created_at < timedelta(days=run.settings.reflection.every_days)
+    last = last_reflected(tx)
+    return last is not None and run.now - last < timedelta(days=run.settings.reflection.every_days)
 
 
 def _record(run: StageRun, made: Digest, week: Week, text: str) -> Knowledge:
@@ -61,7 +60,7 @@ def _record(run: StageRun, made: Digest, week: Week, text: str) -> Knowledge:
         id=run.new_id(),
         type="reflection",
         content=text,
-        payload=Reflection(period_start=week.since, period_end=week.until, fact_count=len(week.facts)),
+        payload=Reflection(period_start=week.since, period_end=week.until, fact_count=week.fact_count),
         tags=(WEEKLY,),
         source=Source.CONSOLIDATION,
         source_ids=made.sources,

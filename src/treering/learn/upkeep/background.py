@@ -1,7 +1,8 @@
 """A thread that does what this process has put into the queue, while there is something to do.
 
 It begins with the first job that is queued, ends when there was nothing to do for a while, and begins again with the
-next one. Whatever goes wrong in a job is kept with the job.
+next one; while a failed job waits for its next attempt, it sleeps. Whatever goes wrong in a job is kept with the job,
+what goes wrong outside of one for `check`.
 """
 
 import atexit
@@ -14,7 +15,8 @@ from typing import Any, cast
 from weakref import WeakSet
 
 from treering.core.scope import Scope
-from treering.ports.store import Store, Transaction
+from treering.learn.jobs import told
+from treering.ports.store import Check, Store, Transaction
 
 # How long a fork waits for a transaction of the thread to end; the child could not use the database otherwise.
 _FORK_SECONDS = 2.0
@@ -31,6 +33,9 @@ class Background:
         self._starting = threading.Lock()
         self._thread: threading.Thread | None = None
         self._woken = False
+        self._bell = threading.Event()
+        self._error: str | None = None
+        self._troubled = False
         _look_after(self)
 
     @property
@@ -44,13 +49,33 @@ class Background:
             return
         with self._starting:
             self._woken = True
+            self._bell.set()
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="treering-background", daemon=True)
                 self._thread.start()
 
+    def pause(self, seconds: float) -> None:
+        """Sleep in the thread, until there is something to do."""
+        if not self._stop.is_set():
+            self._bell.wait(seconds)
+        self._bell.clear()
+
+    def trouble(self, error: Exception) -> None:
+        """Something went wrong that is no job's own."""
+        self._error, self._troubled = told(error), True
+
+    def check(self) -> Check:
+        """Whether all went well since the thread last began."""
+        if self._error is None:
+            return Check("background", True, "at work" if self.running else "nothing to do")
+        return Check(
+            "background", False, self._error, "put right what stops it; the next job that is queued tries again"
+        )
+
     def close(self) -> None:
         """Stop, and wait a little: what the thread is at goes back to the queue, or is taken over later."""
         self._stop.set()
+        self._bell.set()
         thread = self._thread
         if thread is not None and thread is not threading.current_thread():
             thread.join(self._close_seconds)
@@ -66,17 +91,21 @@ class Background:
         getattr(self._stop, "_at_fork_reinit", lambda: None)()
         self._gate.renew()
         self._starting = threading.Lock()
+        self._bell = threading.Event()
         self._thread = None
         self._woken = False
 
     def _run(self) -> None:
         while True:
-            self._woken = False
+            self._woken = self._troubled = False
             try:
                 self._work()
-            except Exception:  # noqa: BLE001 - a thread is a door, and behind it is nobody who could be told
+            except Exception as exc:  # noqa: BLE001 - a thread is a door, and behind it is nobody who could be told
                 # Jobs keep their errors; here the database is closed or away. The next job that is queued begins anew.
                 self._woken = False
+                self.trouble(exc)
+            if not self._troubled:
+                self._error = None
             with self._starting:
                 if not self._woken or self._stop.is_set():
                     self._thread = None

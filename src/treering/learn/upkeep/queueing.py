@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from datetime import datetime, tzinfo
 
-from treering.core.jobs import Job
+from treering.core.jobs import Job, JobState
+from treering.core.queries import JobFilter
 from treering.core.runs import Run, RunState
 from treering.core.scope import Scope
 from treering.learn.upkeep.schedule import Due, Stage, due_stages, runs_of
@@ -18,12 +19,16 @@ _SCHEDULE = "schedule of maintenance"
 def queue_due(
     scope: Scope, store: Store, now: datetime, *, stages: Sequence[Stage], zone: tzinfo | None, new_id: NewId
 ) -> tuple[Due, ...]:
-    """Queue every stage whose last moment was missed; those are returned. Nobody writes where nothing is due."""
+    """Queue every stage whose last moment was missed; those are returned. Nobody writes where nothing is due.
+
+    Where the workers of a run died one after the other, nobody was left to say that it failed: that is said here.
+    """
     with store.reading(scope, now) as tx:
-        if not due_stages(tx, stages, zone):
+        if not due_stages(tx, stages, zone) and not _abandoned(tx):
             return ()
     with store.transaction(scope, now) as tx:
         tx.claim(_SCHEDULE)
+        tx.runs.put_many(_abandoned(tx))
         return tuple(due for due in due_stages(tx, stages, zone) if _queued(tx, due.stage, due.slot, new_id))
 
 
@@ -32,6 +37,21 @@ def queue_now(scope: Scope, store: Store, now: datetime, *, stage: str, new_id: 
     with store.transaction(scope, now) as tx:
         tx.claim(_SCHEDULE)
         _queued(tx, stage, None, new_id)
+
+
+def dead_stages(tx: Transaction) -> Sequence[Job]:
+    """The jobs of stages that failed for good, and were not queued again since."""
+    return list(tx.jobs.stream(JobFilter(kinds=(MAINTAIN,), states=(JobState.DEAD,))))
+
+
+def _abandoned(tx: Transaction) -> Sequence[Run]:
+    """Runs that did not end and whose jobs are dead, as the failures they are."""
+    errors = {job.payload["run"]: job.error for job in dead_stages(tx)}
+    return [
+        run.replace(state=RunState.FAILED, error=errors[run.id], updated_at=tx.now)
+        for run in tx.runs.get_many(errors).values()
+        if run.state is RunState.RUNNING
+    ]
 
 
 def _queued(tx: Transaction, stage: str, slot: datetime | None, new_id: NewId) -> bool:

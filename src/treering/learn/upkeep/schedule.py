@@ -14,6 +14,8 @@ from treering.ports.store import Transaction
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 # No clock is put forward or back by more than this.
 _SHIFT = timedelta(hours=2)
+# What lies further ahead was put down by a clock that was wrong: it covers nothing.
+_AHEAD = timedelta(hours=1)
 _MOST_RUNS = 1_000
 
 
@@ -63,7 +65,7 @@ def due_stages(tx: Transaction, stages: Iterable[Stage], zone: tzinfo | None) ->
     if began is None:
         return []
     slots = [Due(stage.name, slot) for stage in stages if (slot := last_slot(stage.cron, tx.now, zone)) is not None]
-    return [due for due in slots if due.slot > max(began, _covered(runs_of(tx, due.stage)))]
+    return [due for due in slots if due.slot > max(began, _covered(runs_of(tx, due.stage), tx.now))]
 
 
 def runs_of(tx: Transaction, stage: str, limit: int = _MOST_RUNS) -> Sequence[Run]:
@@ -71,10 +73,15 @@ def runs_of(tx: Transaction, stage: str, limit: int = _MOST_RUNS) -> Sequence[Ru
     return tx.runs.find(RunFilter(stages=(stage,)), order=Order(by="started_at"), limit=limit).items
 
 
-def _covered(runs: Iterable[Run]) -> datetime:
+def has_come(moment: datetime, now: datetime) -> bool:
+    """Whether a moment that was put down can be believed: no clock is ahead of another by much."""
+    return moment <= now + _AHEAD
+
+
+def _covered(runs: Iterable[Run], now: datetime) -> datetime:
     """Up to which moment the schedule was seen to: by a run for it, however that ended, or by one that was wanted."""
     moments = (run.slot or (run.started_at if run.state is RunState.DONE else _LONG_AGO) for run in runs)
-    return max(moments, default=_LONG_AGO)
+    return max((moment for moment in moments if has_come(moment, now)), default=_LONG_AGO)
 
 
 def _began(tx: Transaction) -> datetime | None:

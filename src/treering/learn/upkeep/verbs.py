@@ -1,22 +1,24 @@
 """What people and programs ask of maintenance: run it, what is due, what was done, how the memory is."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from functools import partial
 from typing import Generic, TypeVar
 
-from treering.core.errors import Conflict, StoreError
+from treering.core.errors import Conflict, StoreError, StoreUnavailable
 from treering.core.queries import Order, RunFilter
 from treering.core.runs import Run, RunState
 from treering.core.scope import Scope
 from treering.learn.jobs import Worker
-from treering.learn.upkeep.queueing import MAINTAIN, queue_due, queue_now
+from treering.learn.upkeep.queueing import MAINTAIN, dead_stages, queue_due, queue_now
 from treering.learn.upkeep.running import Maintenance, Tell, nobody
-from treering.learn.upkeep.schedule import Due, due_stages, next_slot, runs_of
+from treering.learn.upkeep.schedule import Due, due_stages, has_come, next_slot, runs_of
 from treering.ports.store import Check, Transaction
 
 R = TypeVar("R")
+Trouble = Callable[[Exception], object]
+"""Hears why the schedule could not be looked at."""
 _BY_HAND = "`treering maintain` does it now, `treering work` when it is due"
 
 
@@ -40,6 +42,8 @@ class Upkeep(Generic[R]):
     zone: tzinfo | None
     worker: Worker
     make_report: Callable[[Scope, datetime], R]
+    others: Sequence[Callable[[], Check]] = ()
+    """Who else works for this memory, and is asked how that goes."""
 
     @property
     def stages(self) -> tuple[str, ...]:
@@ -64,15 +68,32 @@ class Upkeep(Generic[R]):
             self.scope, given.store, given.clock(), stages=given.stages, zone=self.zone, new_id=given.new_id
         )
 
+    def look(self, trouble: Trouble) -> None:
+        """Queue what is due. Where that fails `trouble` hears why: what is queued already need not wait for it."""
+        try:
+            self.queue_due()
+        except StoreUnavailable:
+            # Nothing else could be done either.
+            raise
+        except Exception as exc:  # noqa: BLE001 - whatever it is, jobs are done and somebody hears of it
+            trouble(exc)
+
     def work(
-        self, *, once: bool = False, every: float | None = None, tell: Callable[[int], object] = lambda _done: None
+        self,
+        *,
+        once: bool = False,
+        every: float | None = None,
+        tell: Callable[[int], object] = lambda _done: None,
+        trouble: Trouble | None = None,
     ) -> None:
         """Do what is queued and what the schedule says until `stop`, or `once`: until nothing is due.
 
-        The schedule is looked at every `every` seconds; `tell` hears how many jobs were done each time.
+        The schedule is looked at every `every` seconds; `tell` hears how many jobs were done each time. Where nobody
+        listens to `trouble` with the schedule, it ends the work.
         """
-        look = every or self.maintenance.settings.upkeep.look_seconds
-        self.worker.run_forever(self.scope, self.queue_due, every=look, idle=0 if once else None, tell=tell)
+        seconds = every or self.maintenance.settings.upkeep.look_seconds
+        look = self.queue_due if trouble is None else partial(self.look, trouble)
+        self.worker.run_forever(self.scope, look, every=seconds, idle=0 if once else None, tell=tell)
 
     def stop(self) -> None:
         """Let every worker of this memory give back what it is at. It works no more until it is opened again."""
@@ -108,35 +129,62 @@ class Upkeep(Generic[R]):
         return self.make_report(self.scope, self.maintenance.clock())
 
     def check(self) -> Check:
-        """Whether the schedule is kept. What is overdue is only advice: nobody need run a worker."""
+        """Whether the schedule is kept; where it is, what goes wrong with others who work for this memory."""
+        kept = self._schedule()
+        troubled = (found for other in self.others if not (found := other()).fine)
+        return next(troubled, kept) if kept.fine else kept
+
+    def _schedule(self) -> Check:
+        """What is overdue is only advice: nobody need run a worker."""
         try:
-            plan = self.plan()
+            plan, dead = self.plan(), self._dead()
         except StoreError as exc:
             # Who asks wants to hear of a damaged database from every side, and not only that.
             return Check("schedule", False, str(exc))
-        failed = [f"{each.stage}: {each.last.error}" for each in plan if each.last and each.last.error]
+        failed = {**dead, **{each.stage: each.last.error for each in plan if each.last and each.last.error}}
         if failed:
             advice = "put right what stops it, then `treering doctor --repair` tries again"
-            return Check("schedule", False, "; ".join(failed), advice)
+            return Check("schedule", False, "; ".join(f"{stage}: {error}" for stage, error in failed.items()), advice)
         overdue = [each.stage for each in plan if each.overdue]
         if overdue:
             return Check("schedule", True, f"overdue: {', '.join(overdue)}", _BY_HAND)
         ran = [each.last.updated_at for each in plan if each.last]
         return Check("schedule", True, f"kept, last run {max(ran):%Y-%m-%d %H:%MZ}" if ran else "nothing was due yet")
 
+    def _dead(self) -> dict[str, str]:
+        """Why stages failed for good, by their names."""
+        with self.maintenance.store.reading(self.scope, self.maintenance.clock()) as tx:
+            return {job.payload["stage"]: job.error or "" for job in dead_stages(tx)}
+
     def _run(self, name: str, tell: Tell, *, alone: bool) -> Run:
-        given = self.maintenance
-        queue_now(self.scope, given.store, given.clock(), stage=name, new_id=given.new_id)
-        handlers = {MAINTAIN: partial(given.do, tell=tell)}
-        worker = Worker(given.store, handlers, given.clock, given.settings.jobs, name=given.worker, stop=given.stop)
-        done = worker.run_named(self.scope, MAINTAIN, name)
-        with given.store.reading(self.scope, given.clock()) as tx:
-            latest = runs_of(tx, name, limit=1)[0]
+        given, heard = self.maintenance, list[Run]()
+
+        def listen(run: Run) -> None:
+            heard[:] = [run]
+            tell(run)
+
+        worker = Worker(
+            given.store,
+            {MAINTAIN: partial(given.do, tell=listen)},
+            given.clock,
+            given.settings.jobs,
+            name=given.worker,
+            stop=given.stop,
+        )
+        # The first look may only find that the workers before have died at it; then it is queued anew.
+        for _ in range(2):
+            queue_now(self.scope, given.store, given.clock(), stage=name, new_id=given.new_id)
+            if (done := worker.run_named(self.scope, MAINTAIN, name)) is not None:
+                break
+        if not heard:
+            with given.store.reading(self.scope, given.clock()) as tx:
+                heard.append(runs_of(tx, name, limit=1)[0])
         if done is None and alone:
-            raise Conflict(f"{name} is being run by {latest.worker or 'another worker'}; wait until it is done")
-        return latest
+            raise Conflict(f"{name} is being run by {heard[0].worker or 'another worker'}; wait until it is done")
+        return heard[0]
 
 
 def _latest(tx: Transaction, stage: str) -> Run | None:
-    """The last run that was begun."""
-    return next((run for run in runs_of(tx, stage, limit=5) if run.attempts or run.state is not RunState.RUNNING), None)
+    """The last run that was begun, by a clock that can be believed."""
+    runs = (run for run in runs_of(tx, stage) if has_come(run.started_at, tx.now))
+    return next((run for run in runs if run.attempts or run.state is not RunState.RUNNING), None)

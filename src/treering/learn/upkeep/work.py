@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from treering.core.settings import UpkeepSettings
 from treering.learn.stages import Progress, StageRun, Work
+from treering.learn.upkeep.everybody import for_everybody
 from treering.learn.upkeep.schedule import Stage
 
 STAGES = ("enrich", "consolidate", "reflect", "forget", "episodes", "staleness", "index", "report")
@@ -14,13 +15,17 @@ Counted = Callable[[StageRun], Mapping[str, int]]
 
 
 def nightly(settings: UpkeepSettings, *, staleness: Work, vectors: Work, report: Counted) -> tuple[Stage, ...]:
-    """All stages. What looks at repositories, vectors and health lies in other rooms and is handed in."""
+    """All stages. What looks at repositories, vectors and health lies in other rooms and is handed in.
+
+    Those that work on records of one owner are done for everybody. The others go by marks of the whole project, count,
+    or write what all may read: they stay with what the worker sees.
+    """
     works: Mapping[str, Work] = {
         "enrich": _enrich,
-        "consolidate": _consolidate,
+        "consolidate": for_everybody(_consolidate),
         "reflect": _reflect,
-        "forget": _forget,
-        "episodes": in_turn(_age_episodes, _consolidate_episodes),
+        "forget": for_everybody(_forget),
+        "episodes": for_everybody(in_turn(_age_episodes, _consolidate_episodes)),
         "staleness": staleness,
         "index": in_turn(vectors, in_one_step(_optimise)),
         "report": in_one_step(report),

@@ -9,7 +9,8 @@ from treering.core.errors import BlobMissing, InvalidInput, Unreadable
 from treering.core.failures import failure_messages, failure_signature, normalised_failure
 from treering.core.queries import EpisodeFilter, TimeRange
 from treering.core.settings import Settings
-from treering.ports.store import Found, Transaction
+from treering.ports.collections import Found
+from treering.ports.store import Transaction
 from treering.retrieve.episodes.answer import FailureAnswer, FailureHit, source_of
 from treering.retrieve.episodes.search import by_words, episodes_of, overlap, words_of
 from treering.retrieve.episodes.standing import represented

@@ -13,18 +13,18 @@ from treering.core.queries import EpisodeFilter
 from treering.core.scope import Scope
 from treering.core.settings import Settings
 from treering.core.time_words import TimeKind
+from treering.ports.collections import Found
 from treering.ports.index import Candidates, Wanted
 from treering.ports.models import Models
 from treering.ports.store import Store, Transaction
 from treering.retrieve.episodes.answer import EpisodeAnswer, EpisodeHit, plain_hit, source_of
 from treering.retrieve.episodes.relevance import relevance_parts
-from treering.retrieve.episodes.standing import Standing, represented
+from treering.retrieve.episodes.standing import Standing, is_old, released, represented
 from treering.retrieve.meaning import Meaning, meaning_of
 from treering.retrieve.paths import hull
 from treering.retrieve.question import Question, understand
 
 KIND = "episode"
-_COLD = (EpisodeStatus.AGED, EpisodeStatus.ARCHIVED)
 _AT_HAND = (EpisodeStatus.ACTIVE, EpisodeStatus.MATURE, EpisodeStatus.AGED)
 
 
@@ -57,7 +57,7 @@ def search_episodes(
     """The most relevant episodes; without a query, the newest that the filter lets through."""
     check(wanted.query, wanted.limit, settings)
     if not wanted.query.strip():
-        return list_episodes(scope, store, now, wanted.where, wanted.limit, cold=wanted.cold)
+        return list_episodes(scope, store, now, wanted.where, wanted.limit, settings=settings, cold=wanted.cold)
     meaning = meaning_of(scope, store, now, wanted.query, models=models, settings=settings)
     with store.reading(scope, now) as tx:
         # Vectors before words: an index that was asked for words alone does not look for new vectors any more.
@@ -73,15 +73,32 @@ def search_episodes(
 
 
 def list_episodes(
-    scope: Scope, store: Store, now: datetime, where: EpisodeFilter, limit: int, *, cold: bool = False
+    scope: Scope,
+    store: Store,
+    now: datetime,
+    where: EpisodeFilter,
+    limit: int,
+    *,
+    settings: Settings,
+    cold: bool = False,
 ) -> EpisodeAnswer:
     """The newest that the filter lets through; archived ones where it asks for them."""
     asked = cold or any((where.statuses, where.ids, where.sessions, where.happened, where.failures))
-    narrowed = where if asked else where.replace(statuses=_AT_HAND)
     with store.reading(scope, now) as tx:
-        found = tx.episodes.newest(narrowed, limit=limit)
+        found = tx.episodes.newest(where, limit=limit) if asked else _at_hand(tx, where, limit, settings)
         standing = represented(tx, (match.value for match in found), where)
     return EpisodeAnswer("", tuple(plain_hit(each.episode, each.stands_for) for each in standing), {}, found.unreadable)
+
+
+def _at_hand(tx: Transaction, where: EpisodeFilter, limit: int, settings: Settings) -> Found[Episode]:
+    """The newest that are not archived, or were only because of one that stood for them and is deleted."""
+    found = tx.episodes.newest(where.replace(statuses=_AT_HAND), limit=limit)
+    if where.consolidated is False:
+        return found
+    more = released(tx, where, limit, settings.episodes)
+    by_id = {match.value.id: match for match in (*found, *more)}
+    newest = sorted(by_id.values(), key=lambda match: (match.value.at, match.value.id), reverse=True)
+    return Found(tuple(newest[:limit]), (*found.unreadable, *more.unreadable))
 
 
 def check(query: object, limit: object, settings: Settings) -> None:
@@ -147,7 +164,9 @@ class _Look:
 
     def _may_come(self, each: Standing, near: Mapping[str, _Likeness], where: EpisodeFilter) -> bool:
         """What is old comes unasked only where it says most of what was asked."""
-        if self.wanted.cold or where.statuses or where.ids or each.episode.lifecycle.status not in _COLD:
+        if self.wanted.cold or where.statuses or where.ids:
+            return True
+        if not is_old(self.tx, each.episode, self.settings.episodes):
             return True
         return _best(each, near).value >= self.settings.episodes.highly_relevant_at
 

@@ -2,11 +2,19 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import timedelta
 
-from treering.core.episodes import Episode
-from treering.core.queries import EpisodeFilter
+from treering.core.episodes import Episode, EpisodeStatus
+from treering.core.queries import EpisodeFilter, TimeRange
+from treering.core.settings import EpisodeSettings
+from treering.core.values import LABELS
+from treering.ports.collections import Found
 from treering.ports.store import Transaction
 
+_OLD = (EpisodeStatus.AGED, EpisodeStatus.ARCHIVED)
+_DAY = timedelta(days=1)
+# Deleted episodes that are looked through for those that stood for others; after the grace they are gone.
+_DELETED = 1_000
 # How often episodes may have been made into one that was made into the next; more is a circle.
 _MOST_STEPS = 5
 
@@ -38,6 +46,25 @@ def represented(tx: Transaction, found: Iterable[Episode], where: EpisodeFilter)
         if last.id != each.id:
             shown[last.id].append(each.id)
     return tuple(Standing(standing[id], tuple(members)) for id, members in shown.items())
+
+
+def is_old(tx: Transaction, episode: Episode, settings: EpisodeSettings) -> bool:
+    """Whether it is aged or archived. Once what stands for it was deleted, its age says so and not its status."""
+    if episode.lifecycle.consolidated_into is not None:
+        return tx.now - episode.at > settings.aged_after_days * _DAY
+    return episode.lifecycle.status in _OLD
+
+
+def released(tx: Transaction, where: EpisodeFilter, limit: int, settings: EpisodeSettings) -> Found[Episode]:
+    """Those that were archived only because of what stands for them, which was deleted; the newest that pass."""
+    deleted = tx.episodes.newest(EpisodeFilter(deleted=True), limit=_DELETED)
+    told = (match.value.consolidation for match in deleted)
+    ids = dict.fromkeys(id for each in told if each is not None for id in each.members)
+    if not ids:
+        return Found()
+    young = TimeRange(since=tx.now - settings.archived_after_days * _DAY)
+    narrowed = where.replace(ids=tuple(ids)[:LABELS], consolidated=True, happened=young)
+    return tx.episodes.newest(narrowed, limit=limit)
 
 
 def _last(episode: Episode, known: dict[str, Episode]) -> Episode:

@@ -92,7 +92,8 @@ class Episodes:
     ) -> EpisodeAnswer:
         """By attributes alone, the newest first."""
         most = self._limit(limit)
-        return list_episodes(self.scope, self.store, self.clock(), where, most, cold=cold)
+        now = self.clock()
+        return list_episodes(self.scope, self.store, now, where, most, settings=self.settings, cold=cold)
 
     def recent(
         self, n: int | None = None, *, sessions: int | None = None, where: EpisodeFilter = ALL_EPISODES
@@ -159,7 +160,7 @@ class Episodes:
         return self.care.dissolve(id)
 
     def purge_deleted(self, retention_days: float | None = None) -> int:
-        """Remove for good what was forgotten longer ago than this; how many is returned."""
+        """Remove for good what was forgotten longer ago than this, or than the grace; how many is returned."""
         return self.care.purge_deleted(retention_days)
 
     def _searched(

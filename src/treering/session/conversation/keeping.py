@@ -14,8 +14,9 @@ from treering.core.redaction import without_secrets
 from treering.core.scope import Scope, Visibility
 from treering.core.turns import Session, Turn
 from treering.ports.clock import Clock, NewId
-from treering.ports.store import Pulse, Store, Transaction
-from treering.session.closing import said_first
+from treering.ports.collections import Pulse
+from treering.ports.store import Store, Transaction
+from treering.session.closing import kept_turn
 from treering.session.conversation.importance import modifiers_of, total
 from treering.session.conversation.stored import message_of, turn_of
 from treering.session.conversation.summaries import gist_of
@@ -79,7 +80,7 @@ class Keeping:
                 tx.turns.create_many(new)
                 stored = dict(tx.turns.get_many([turn.id for turn in new]))
             for turn in stored.values():
-                said_first(tx, turn, self._new_id)
+                kept_turn(tx, turn, self._new_id)
         kept = {**known, **stored}
         return tuple(kept[turn.id] for turn in turns)
 

@@ -9,6 +9,8 @@ from treering.core.scope import Scope
 from treering.core.settings import EpisodeSettings
 from treering.learn.episodes.consolidation.naming import CLAIM, CONSOLIDATED
 from treering.learn.episodes.lifecycle import age_days, phase_at
+from treering.learn.reflect.withdrawing import withdraw
+from treering.ports.clock import NewId
 from treering.ports.store import Store, Transaction
 
 
@@ -30,10 +32,11 @@ def dissolve(
     return tuple(each.id for each in members)
 
 
-def withdraw_standing(tx: Transaction, id: str, settings: EpisodeSettings) -> None:
+def withdraw_standing(tx: Transaction, id: str, settings: EpisodeSettings, new_id: NewId | None = None) -> None:
     """An episode is about to be removed for good: whatever stands or stood for it holds its words, and goes before it.
 
-    The others that it stood for come back, and may be merged again. So do those that `id` itself stands for.
+    The others that it stood for come back, and may be merged again. So do those that `id` itself stands for. With
+    `new_id`, reflections no longer tell of what goes.
     """
     found = tx.episodes.get(id)
     if found is None:
@@ -46,8 +49,11 @@ def withdraw_standing(tx: Transaction, id: str, settings: EpisodeSettings) -> No
     leaving = frozenset(each.id for each in told)
     for standing in told:
         _restore(tx, (each for each in _members(tx, standing) if each.id != id), settings, forgetting=leaving)
-        if standing.id != id:
-            tx.episodes.purge(standing.id)
+        if standing.id == id:
+            continue
+        if new_id is not None:
+            withdraw(tx, standing.id, new_id)
+        tx.episodes.purge(standing.id)
 
 
 def _standing(tx: Transaction, id: str) -> Episode:

@@ -1,0 +1,112 @@
+"""How records are kept and worked on."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from treering.core.values import LABELS, Value
+
+_SOME_DAY = datetime(2026, 1, 1)
+
+
+def _moments(cron: str) -> str:
+    """A schedule that somebody wrote: it says so here, and not at night to nobody, where it is none."""
+    if not cron:
+        return cron
+    from croniter import CroniterError, croniter
+
+    advice = "write five fields, such as 0 3 * * * for 3:00, or nothing"
+    if len(cron.split()) != 5:
+        raise ValueError(f"{cron!r} is no schedule; {advice}")
+    try:
+        croniter(cron, _SOME_DAY, ret_type=datetime).get_next()
+    except CroniterError as exc:
+        raise ValueError(f"{cron!r} is no schedule ({exc}); {advice}") from None
+    return cron
+
+
+Cron = Annotated[str, AfterValidator(_moments)]
+
+
+class StoreSettings(Value):
+    busy_seconds: float = Field(default=60.0, gt=0)
+    """How long a writer waits for another process; eight busy writers need well under a second each."""
+    connect_seconds: float = Field(default=10.0, gt=0)
+    """How long to wait for a server before saying that it is not there."""
+    pool_size: int = Field(default=8, ge=1)
+    """Open connections kept for threads of one process."""
+    blob_bytes: int = Field(default=262_144, ge=1_024)
+    """Text above this goes to the blob store: SQLite reads rows page by page, and long overflow chains slow scans."""
+    indexed_characters: int = Field(default=100_000, ge=0)
+    """How much of one text is searchable word by word; a PostgreSQL tsvector ends at 1 MB."""
+    orphan_blob_hours: float = Field(default=24.0, ge=0)
+    """How old an unreferenced blob must be before repair removes it: its transaction may still be open."""
+
+
+class SecretSettings(Value):
+    on_secret: Literal["redact", "refuse"] = "redact"
+    """Redact keeps the rest of the text; refuse raises `SecretRefused`."""
+
+
+class KnowledgeSettings(Value):
+    confirmed_confidence: float = Field(default=0.95, ge=0, le=1)
+    """A person said so: as sure as anything gets (the ceiling that use alone can reach)."""
+    corrected_factor: float = Field(default=0.3, ge=0, le=1)
+    """What remains of a corrected record's confidence: its history stays, its voice does not."""
+    flagged_factor: float = Field(default=0.5, ge=0, le=1)
+    """What remains of a record's confidence while a person's doubt is open."""
+    taught_confidence: float = Field(default=0.95, ge=0, le=1)
+    """A person's own words start where confirmation ends."""
+    witnesses: int = Field(default=50, ge=1, le=LABELS // 2)
+    """How many sessions and sources are kept from each end: who said it first, and who says so now. All are counted."""
+
+
+class JobSettings(Value):
+    lease_seconds: float = Field(default=180.0, gt=0)
+    """How long a worker that died keeps others waiting; one that lives renews it five times in that time.
+
+    What is left between two renewals is how far the clocks of two machines may be apart: more than two minutes.
+    """
+    stuck_seconds: float = Field(default=3600.0, gt=0)
+    """How long a job may take that says nothing of itself: a slow model reads a long session in less."""
+    backoff_seconds: float = Field(default=5.0, gt=0)
+    """First wait after a failure; doubles with each attempt."""
+    backoff_limit_seconds: float = Field(default=3600.0, gt=0)
+    poll_seconds: float = Field(default=1.0, gt=0)
+    """How often a worker without work looks for some: a second is soon, and costs one small query."""
+    keep_done_days: float = Field(default=7.0, ge=0)
+    """Finished jobs are kept as long as somebody may ask what happened last week; then they only take room."""
+    keep_dead_days: float = Field(default=90.0, ge=0)
+    """Dead letters are kept until a season has passed without anybody trying them again."""
+
+
+class UpkeepSettings(Value):
+    """When each stage of maintenance runs: five fields of cron. An empty one leaves it to whoever asks for it."""
+
+    timezone: str = ""
+    """Whose nights are meant, such as Europe/Berlin; empty is the zone of the machine."""
+    enrich: Cron = "0 2 * * *"
+    """First of the night: what is learned later is tied to the entities that this brings together."""
+    consolidate: Cron = "0 3 * * *"
+    """Sessions that are over; nobody speaks at three."""
+    reflect: Cron = "0 3 * * 0"
+    """Looks back on a week, when it is over."""
+    forget: Cron = "0 4 * * *"
+    """After consolidation, which may have used what would otherwise fade."""
+    episodes: Cron = "30 4 * * *"
+    """After forgetting: no episode is brought together for the sake of what leaves."""
+    staleness: Cron = "45 4 * * *"
+    """When the day's commits are in."""
+    index: Cron = "0 5 * * *"
+    """After everything that writes."""
+    report: Cron = "15 5 * * *"
+    """Last: it counts what the night has left."""
+    keep_runs: int = Field(default=60, ge=10)
+    """Runs of each stage that are remembered: two months of nights."""
+    look_seconds: float = Field(default=60.0, gt=0)
+    """How often a worker looks at the schedule: cron's own step."""
+    idle_seconds: float = Field(default=5.0, ge=0)
+    """How long the background thread waits for more work before it ends: an agent's next step comes sooner."""
+    close_seconds: float = Field(default=2.0, ge=0)
+    """How long `close` waits for the background thread; a job that takes longer is taken over by the next worker."""

@@ -1,0 +1,67 @@
+"""What a memory is put together from, and where two rooms meet that do not know each other."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from treering.archive.backup import OpenEmbedded
+from treering.core.queries import TurnFilter
+from treering.core.scope import Scope
+from treering.core.settings import Settings
+from treering.core.turns import Turn
+from treering.core.values import LABELS
+from treering.learn.jobs import Worker
+from treering.ports.blobs import Blobs
+from treering.ports.clock import Clock, NewId
+from treering.ports.models import Models
+from treering.ports.store import Store
+from treering.ports.tokens import Tokenizer
+from treering.retrieve.answer import Answer
+
+if TYPE_CHECKING:
+    from treering.health.report import HealthReport
+    from treering.learn.upkeep.background import Background
+    from treering.learn.upkeep.verbs import Upkeep
+    from treering.session.conversation.held import FoundAgain
+
+
+@dataclass(frozen=True)
+class Ports:
+    """Everything a memory needs from outside."""
+
+    store: Store
+    blobs: Blobs
+    worker: Worker
+    upkeep: "Upkeep[HealthReport]"
+    background: "Background | None"
+    models: Models
+    tokenizers: Callable[[str], Tokenizer]
+    clock: Clock
+    new_id: NewId
+    open_embedded: OpenEmbedded
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class AmongRemoved:
+    """Looks among some turns of a session, by their meaning too where that takes no service."""
+
+    scope: Scope
+    ports: Ports
+    settings: Settings
+    recall: Callable[..., Answer]
+
+    def __call__(self, query: str, session: str, ids: Sequence[str], limit: int) -> "FoundAgain":
+        from treering.retrieve.embed import embed_where_local
+        from treering.session.conversation.held import FoundAgain
+
+        if not ids:
+            return FoundAgain(())
+        ports = self.ports
+        embed_where_local(self.scope, ports.store, ports.clock, ports.models, self.settings)
+        where = TurnFilter(sessions=(session,), ids=tuple(ids) if len(ids) <= LABELS else ())
+        most = limit if where.ids else max(limit, self.settings.recall.candidates)
+        answer = self.recall(query, knowledge=None, turns=where, limit=most, thorough=False)
+        wanted = frozenset(ids)
+        turns = [hit.record for hit in answer if isinstance(hit.record, Turn) and hit.id in wanted]
+        return FoundAgain(tuple(turns[:limit]), answer.missing)
