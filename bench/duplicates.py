@@ -28,7 +28,8 @@ ABOUT = (
     "turns with one fact each that share a subject or an attribute or a value with others and contradict none. A "
     "record stands unless it is closed (no longer valid, deprecated or deleted), and belongs to the facts whose "
     "sessions or turns it names. The turns (`bench/duplicates_cases/`) were written by somebody who had not seen the "
-    "learner, the unrelated ones from templates."
+    "learner, the unrelated ones from templates. The reading rules were then extended with both lists open: these are "
+    "figures of known turns, not of new ones."
 )
 
 

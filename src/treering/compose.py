@@ -198,9 +198,7 @@ def _named_place(path_or_url: str | os.PathLike[str] | None) -> str | None:
     return os.environ.get("TREERING_DB") or None if path_or_url is None else os.fspath(path_or_url)
 
 
-def _repository_in(
-    place: str | None, project: str | None, repository: str | os.PathLike[str] | None
-) -> Path | None:
+def _repository_in(place: str | None, project: str | None, repository: str | os.PathLike[str] | None) -> Path | None:
     """The repository whose files records are about; None where a place or a project was named, and no repository.
 
     A worker may stand in any other repository then.

@@ -227,7 +227,7 @@ def test_taking_apart_happens_wholly_or_not_at_all(memory: Memory, monkeypatch: 
 
 def purge(memory: Memory, id: str) -> None:
     with memory.store.transaction(memory.scope, NOW) as tx:
-        withdraw_standing(tx, id, memory.settings.episodes)
+        withdraw_standing(tx, id, memory.settings.episodes, memory._ports.new_id)
         tx.episodes.purge(id)
 
 

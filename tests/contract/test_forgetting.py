@@ -173,11 +173,12 @@ def test_what_leaves_together_is_brought_back_one_by_one(memory: Memory) -> None
 
 def test_one_record_that_cannot_be_read_stops_nothing(memory: Memory) -> None:
     ids = [memory.remember(f"fact {number}", type="fact").id for number in range(3)]
-    gone = memory.remember("gone", type="fact").id
+    gone, outcome = memory.remember("gone", type="fact").id, memory.remember("done", type="work_unit_outcome").id
     memory.forget(gone)
     with memory.store.upkeep(memory.scope, NOW) as context:
-        context.connection.execute(update(knowledge).where(knowledge.c.id.in_((ids[1], gone))).values(level="nowhere"))
-    assert forgotten(memory, 60) == {"unused": 2, "unreadable": 2}
+        lost = knowledge.c.id.in_((ids[1], gone, outcome))
+        context.connection.execute(update(knowledge).where(lost).values(level="nowhere"))
+    assert forgotten(memory, 60) == {"unused": 2, "unreadable": 3}
 
 
 def test_history_costs_no_transactions(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -358,3 +358,34 @@ def test_a_memory_of_a_repository_is_compared_with_it(work: Work, tmp_path: Path
         run = maintenance.rehearse(memory.scope, "staleness")
         assert run.counts["lowered"] == 1
         assert memory.get(record.id).confidence == 0.8
+
+
+@pytest.mark.parametrize(
+    ("environment", "options", "compared"),
+    [
+        ({}, {}, True),
+        ({"TREERING_DB": "m.db"}, {}, False),
+        ({"TREERING_PROJECT": "elsewhere"}, {}, False),
+        ({}, {"project": "elsewhere"}, False),
+        ({}, {"path_or_url": "m.db"}, False),
+        ({"TREERING_DB": "m.db", "TREERING_PROJECT": "elsewhere"}, {"repository": "."}, True),
+    ],
+)
+def test_the_repository_that_a_worker_stands_in_is_that_of_its_own_project_only(
+    work: Work,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    environment: dict[str, str],
+    options: dict[str, Any],
+    compared: bool,
+) -> None:
+    work.commit(a=TEN)
+    for name in ("TREERING_DB", "TREERING_PROJECT"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {**environment, "TREERING_DATA_DIR": str(tmp_path / "data")}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(work.root)
+    with open_memory_at(**options, clock=lambda: NOW, background=False) as memory:
+        run = memory._ports.upkeep.maintenance.rehearse(memory.scope, "staleness")
+    assert ("skipped" not in run.counts) is compared

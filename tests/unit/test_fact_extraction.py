@@ -703,6 +703,8 @@ def test_what_is_ours_or_has_a_name_goes_by_that() -> None:
          [(PROJECT, "Node 18 in production"), (PROJECT, "Node 20 in CI")]),
         ("en", "I use Python 3.11 for the API", [(SPEAKER, "Python 3.11 for API")]),
         ("en", "We use Python 3.11 for now", [(PROJECT, "Python 3.11")]),
+        ("en", "We use Redis and Node 18 in production", [(PROJECT, "Redis"), (PROJECT, "Node 18 in production")]),
+        ("en", "We use Python 3.11 for the API and the team loves it", [("API", "Python 3.11")]),
         ("en", "We use pnpm for the dependencies", [(PROJECT, "pnpm")]),
         ("fr", "On utilise Python 3.11 pour l'API.", [("API", "Python 3.11")]),
         ("fr", "Nous utilisons Node 20 dans la CI", [(PROJECT, "Node 20 dans CI")]),

@@ -3,14 +3,16 @@
 import math
 import threading
 import time
+import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 
 from treering.core.errors import Conflict, TreeringError
-from treering.core.jobs import Job, JobState
+from treering.core.jobs import LEARN_SESSION, LINK_ENTITIES, Job, JobState
 from treering.core.queries import JobFilter, Order
 from treering.core.scope import Scope
 from treering.core.settings import JobSettings
@@ -227,7 +229,7 @@ class Worker:
         except Exception as exc:  # noqa: BLE001 - a job is a door: whatever it raises is kept with it and shown by doctor
             now = self._clock()
             with self._store.transaction(scope, now) as tx:
-                tx.jobs.fail(job, told(exc), retry_at=now + self._wait(job.attempts))
+                tx.jobs.fail(job, _error(job, exc), retry_at=now + self._wait(job.attempts))
             return False
         except BaseException:
             self._release(scope, [job])
@@ -243,6 +245,14 @@ class Worker:
     def _wait(self, attempts: int) -> timedelta:
         seconds = self._settings.backoff_seconds * 2 ** max(0, attempts - 1)
         return timedelta(seconds=min(seconds, self._settings.backoff_limit_seconds))
+
+
+def _error(job: Job, error: Exception) -> str:
+    """What is kept of an error. Whoever looks after the project sees it: of what was said in a session, only where."""
+    if job.kind not in (LEARN_SESSION, LINK_ENTITIES) or isinstance(error, TreeringError):
+        return told(error)
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__} in {last.name}, {Path(last.filename).name}:{last.lineno}"
 
 
 def told(error: BaseException) -> str:

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from treering.core.delimiters import without_ours
-from treering.core.errors import ModelUnavailable, UnusableAnswer
-from treering.core.jobs import Job, learning_job
+from treering.core.errors import BlobMissing, ModelUnavailable, Unreadable, UnusableAnswer
+from treering.core.jobs import LEARN_SESSION, Job, JobState, learning_job
 from treering.core.messages import Role
-from treering.core.queries import Order, PlaceRange, SessionFilter, TurnFilter
+from treering.core.queries import JobFilter, Order, PlaceRange, SessionFilter, TurnFilter
 from treering.core.scope import Scope, Visibility
 from treering.core.settings import Settings
 from treering.core.turns import TASK, Session, Turn
+from treering.core.values import LABELS
 from treering.learn.entities.reading import queue_linking
 from treering.learn.facts.keeping import FactKeeper, Heard, vectors_of
 from treering.learn.facts.reading import read_statements
@@ -112,7 +113,7 @@ def learn_session(learner: Learner, scope: Scope, job: Job, now: datetime, betwe
 def queue_learning(scope: Scope, store: Store, now: datetime, new_id: NewId) -> bool:
     """Queue the reading of sessions in which more was said than was read; whether any was queued is returned."""
     with store.transaction(scope, now) as tx:
-        pending = tx.sessions.find(SessionFilter(learned=False), limit=_AT_ONCE).items
+        pending = _readable(tx, tx.sessions.find(SessionFilter(learned=False), limit=_AT_ONCE).items)
         return sum(tx.jobs.enqueue(learning_job(session, now, new_id())) for session in pending) > 0
 
 
@@ -121,16 +122,36 @@ def consolidate_sessions(run: StageRun) -> None:
     learner = Learner(run.store, run.models, run.settings, run.new_id)
     quiet = run.now - timedelta(minutes=run.settings.learn.quiet_minutes)
     with run.store.reading(run.scope, run.now) as tx:
-        pending = [each for each in tx.sessions.stream(SessionFilter(learned=False)) if each.last_at <= quiet]
+        waiting = [each for each in tx.sessions.stream(SessionFilter(learned=False)) if each.last_at <= quiet]
+        pending = _readable(tx, waiting)
     run.progress.expect(len(pending))
     for session in sorted(pending, key=_by_time):
-        learned = 0
+        counts = {"turns": session.turns - session.learned, "sessions": 1}
         if not run.dry_run:
-            own = run.scope.replace(principal=session.owner)
-            learned = learner.learn(own, run.now, session.id)
-            with run.store.transaction(own, run.now) as tx:
-                tx.sessions.end(session.id)
-        run.progress.advance(session.id, sessions=1, turns=session.turns - session.learned, learned=learned)
+            counts |= _read_to_its_end(run, learner, session)
+        run.progress.advance(session.id, **counts)
+
+
+def _read_to_its_end(run: StageRun, learner: Learner, session: Session) -> dict[str, int]:
+    """As its owner. One that cannot be read does not keep the others from being read."""
+    own = run.scope.replace(principal=session.owner)
+    try:
+        learned = learner.learn(own, run.now, session.id)
+    except (BlobMissing, Unreadable):
+        return {"sessions": 0, "turns": 0, "unreadable": 1}
+    with run.store.transaction(own, run.now) as tx:
+        tx.sessions.end(session.id)
+    return {"learned": learned}
+
+
+def _readable(tx: Transaction, sessions: Sequence[Session]) -> list[Session]:
+    """Without those whose reading failed for good: each try may ask a language model anew. `doctor` names them."""
+    dead = set[str | None]()
+    for start in range(0, len(sessions), LABELS):
+        keys = tuple(session.id for session in sessions[start : start + LABELS])
+        where = JobFilter(kinds=(LEARN_SESSION,), keys=keys, states=(JobState.DEAD,))
+        dead |= {job.key for job in tx.jobs.stream(where)}
+    return [session for session in sessions if session.id not in dead]
 
 
 def _still_said(tx: Transaction, heard: Sequence[Heard]) -> list[Heard]:

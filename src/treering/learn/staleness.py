@@ -21,6 +21,7 @@ from treering.ports.store import Transaction
 FILES_CHANGED = "files changed"
 """Why a record changed, as the audit log has it; beside it stand the commits that were compared."""
 _PATH = TypeAdapter[str](FilePath)
+_COUNTED = ("renamed", "lowered", "stale", "back", "review")
 _MOST = 1_000
 
 
@@ -63,6 +64,7 @@ def mark_stale(run: StageRun, repository: Repository | None) -> None:
     if last is not None and last.head == head:
         # The files are as they were: only records that are new, or were given files, have anything to be told.
         where = where.replace(updated=TimeRange(since=last.at))
+    run.progress.advance(run.cursor, 0, **dict.fromkeys((*_COUNTED, "unreadable"), 0))
     comparison = _Comparison(repository, head, None if last is None else last.still_in(repository, head))
     for page in listed(run, "knowledge", where, after):
         counts = _compare(run, [record for record in page.records if record.files], comparison)
@@ -153,7 +155,7 @@ def _compare(run: StageRun, records: Sequence[Knowledge], comparison: _Compariso
     """Change what there is to change; git is asked while no transaction is open."""
     with run.store.reading(run.scope, run.now) as tx:
         lost = _lost(tx, [record for record in records if record.stale_at is not None])
-    counts = {"renamed": 0, "lowered": 0, "stale": 0, "back": 0, "review": 0}
+    counts = dict.fromkeys(_COUNTED, 0)
     for id, finding in (comparison.findings(records, lost) if records else {}).items():
         for what in _apply(run, id, finding):
             counts[what] += 1

@@ -30,7 +30,7 @@ _WITNESSES = ("provenance_sessions", "source_ids")
 # What a record is and how it came to be; repeating its words changes none of it. Only a person clears a taint.
 _LASTING = frozenset(
     {"id", "version", "type", "content", "visibility", "owner", "source", "session", "tainted", "deleted_at"}
-    | {"created_at", "updated_at", "last_accessed_at", "access_count", "confidence", "relations"}
+    | {"created_at", "updated_at", "last_accessed_at", "access_count", "uses", "confidence", "relations"}
     | {*_LABELS, *_WITNESSES}
 )
 
@@ -95,7 +95,7 @@ class Teaching:
                 raise InvalidInput(f"{id!r} was corrected; `undo` the correction, or {_instead(tx, record)}")
             cleared = dict.fromkeys(("needs_review", "flagged", "tainted"), False)
             confidence = max(record.confidence, self.settings.confirmed_confidence)
-            confirmed = record.replace(user_verified=True, confidence=confidence, **cleared)
+            confirmed = record.replace(user_verified=True, confidence=confidence, stale_at=None, **cleared)
             return self._tell(tx, record, tx.knowledge.update(confirmed, Action.CONFIRM), near)
 
     def flag(self, scope: Scope, now: datetime, id: str, note: str) -> Knowledge:
@@ -165,7 +165,7 @@ class Teaching:
 
                 purge_learned(tx, id, self)
             elif held is tx.episodes and len(tx.episodes.readable([id])):
-                withdraw_standing(tx, id, self.episodes)
+                withdraw_standing(tx, id, self.episodes, self.new_id)
             held.purge(id)
 
     def undo(self, scope: Scope, now: datetime, id: str) -> None:
@@ -216,6 +216,7 @@ class Teaching:
             relations=(Relation(kind=RelationKind.SUPERSEDES, record=old.id),),
             **dict.fromkeys(("created_at", "updated_at", "last_accessed_at"), now),
             access_count=0,
+            uses=0,
             valid_from=now if reason is Reason.OUTDATED else old.valid_from,
             valid_until=None,
             **dict.fromkeys(("citation", "stale_at", "deprecated_at"), None),

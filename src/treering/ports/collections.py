@@ -232,7 +232,7 @@ class Episodes(Log[Episode, EpisodeFilter], Searchable[Episode, EpisodeFilter], 
 
 class Jobs(Readable[Job, JobFilter], Protocol):
     def enqueue(self, job: Job) -> bool:
-        """Queue it; False where the same `key` waits already."""
+        """Queue it, in the place of dead letters with its `key`; False where the same key waits already."""
         ...
 
     def create_many(self, values: Iterable[Job], action: Action = Action.CREATE) -> int: ...
@@ -243,7 +243,7 @@ class Jobs(Readable[Job, JobFilter], Protocol):
         """Take up to `limit` due jobs. Nobody else gets them until the lease runs out.
 
         A `key` asks for that job, also before its time. A job whose last attempt ran out moves to the dead letters;
-        jobs done long ago are removed.
+        jobs that ended long ago are removed. What a clock far ahead put down counts as due.
         """
         ...
 
@@ -262,5 +262,5 @@ class Jobs(Readable[Job, JobFilter], Protocol):
         ...
 
     def revive(self, id: str) -> bool:
-        """Give a dead job its attempts back."""
+        """Give a dead job its attempts back; False where it is not dead, or another with its key waits."""
         ...

@@ -178,8 +178,8 @@ class Store(Protocol):
     def forget_traces(self, seconds: float | None = None) -> None:
         """Leave nothing of purged records in free pages, logs or full-text segments.
 
-        `StoreUnavailable` where somebody still reads them after so many seconds; nobody who writes waits meanwhile. A server only marks their room as free: its pages and its
-        log are overwritten in its own time.
+        `StoreUnavailable` where somebody still reads them after so many seconds; nobody who writes waits meanwhile. A
+        server only marks their room as free: its pages and its log are overwritten in its own time.
         """
         ...
 

@@ -9,7 +9,8 @@ from treering.core.values import LABELS, Value
 
 class LearnSettings(Value):
     model: Literal["auto", "off"] = "auto"
-    """Auto lets the language model of `writer` read for facts, where there is one; off leaves that to the rules."""
+    """Auto lets the language model of `writer` read for facts and names, where there is one; off leaves that to the
+    rules."""
     page: int = Field(default=30, ge=1, le=200)
     """Turns that a language model reads in one call: enough to know who "she" is, few enough to miss nothing."""
     page_characters: int = Field(default=24_000, ge=1_000, le=60_000)

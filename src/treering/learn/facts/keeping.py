@@ -17,6 +17,7 @@ from treering.core.statements import Statement, fact_key, same_name
 from treering.core.turns import Turn
 from treering.learn.facts.likeness import OPPOSITES, Relation, relation
 from treering.learn.facts.recording import SAID_BY_PEOPLE, recorded, since
+from treering.learn.forget.fading import has_faded
 from treering.learn.teach import Teaching
 from treering.ports.index import Wanted
 from treering.ports.models import Embedder, Vectors
@@ -140,6 +141,7 @@ class FactKeeper:
             relation(heard.statement, known, likeness=0.0, alike=self._settings.alike) is Relation.SAME
             for where in refused
             for known, _ in self._candidates(tx, heard, where)
+            if not has_faded(known)
         )
 
     def _learn(self, tx: Transaction, heard: Heard, excluded: Sequence[Knowledge]) -> None:

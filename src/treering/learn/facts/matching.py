@@ -178,8 +178,9 @@ class Matcher:
         """Who uses which of the `values`, each version with what it is there for; one behind a list is for all."""
         parts = listed_parts(said, self.rules)
         told = [qualifier(part, self.rules) for part in parts]
-        if not any(told):
-            return [(subject, value) for value in values]
+        if not any(told) or (len(values) != len(parts) and not told[-1]):
+            # What is no list of names begins with the name.
+            return [_qualified(subject, value, told[0] if told else None) for value in values]
         if not any(told[:-1]):
             told = told[-1:] * len(parts)
         used: list[tuple[Subject, str]] = []
@@ -245,7 +246,7 @@ class Matcher:
 
 def _qualified(subject: Subject, value: str, told: Qualifier | None) -> tuple[Subject, str]:
     """We use Python "for the API": the API does. Else the value says it: "Node 20 in CI"."""
-    if told is None:
+    if told is None or not any(map(str.isdigit, value)):
         return subject, value
     if told.names and subject.kind is Kind.WE:
         return Subject(told.noun, Kind.WE), value

@@ -4,41 +4,34 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from treering.core.history import Action
-from treering.core.queries import KnowledgeFilter, Order
+from treering.core.queries import KnowledgeFilter
 from treering.core.records import Knowledge, WorkUnit
+from treering.learn.forget.listing import listed
 from treering.learn.stages import StageRun
 
-_OLDEST_FIRST = Order(by="created_at", descending=False)
 Unit = tuple[str, tuple[str, ...]]
 
 
 def close_finished_work(run: StageRun) -> int:
     """End the validity of every work state whose unit has an outcome that came after it; how many is returned."""
-    closed, after = 0, None
-    outcomes = _outcomes(run)
-    while outcomes:
-        with run.store.reading(run.scope, run.now) as tx:
-            where = KnowledgeFilter(types=("work_state",))
-            page = tx.knowledge.find(where, order=_OLDEST_FIRST, limit=run.settings.forgetting.page, after=after)
-        over = [record.id for record in page.items if _closed_at(record, outcomes) is not None]
+    closed, outcomes = 0, _outcomes(run)
+    for page in listed(run, "knowledge", KnowledgeFilter(types=("work_state",))) if outcomes else ():
+        over = [record.id for record in page.records if _closed_at(record, outcomes) is not None]
         closed += len(over)
         if not run.dry_run:
             for id in over:
                 _close(run, id, outcomes)
-        after = page.next
-        if after is None:
-            break
     return closed
 
 
 def _outcomes(run: StageRun) -> Mapping[Unit, datetime]:
     """When each unit came to its end last."""
-    with run.store.reading(run.scope, run.now) as tx:
-        ended = [
-            (_unit(record.work_unit), record.created_at)
-            for record in tx.knowledge.stream(KnowledgeFilter(types=("work_unit_outcome",)))
-            if record.work_unit is not None
-        ]
+    ended = [
+        (_unit(record.work_unit), record.created_at)
+        for page in listed(run, "knowledge", KnowledgeFilter(types=("work_unit_outcome",)))
+        for record in page.records
+        if record.work_unit is not None
+    ]
     return dict(sorted(ended, key=lambda each: each[1]))
 
 

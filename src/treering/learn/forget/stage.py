@@ -13,7 +13,7 @@ from treering.learn.episodes.consolidation.dissolving import withdraw_standing
 from treering.learn.forget.closing import close_finished_work
 from treering.learn.forget.fading import LEARNED, past_grace
 from treering.learn.forget.listing import listed
-from treering.learn.forget.taking import STAGE, take_away
+from treering.learn.forget.taking import COUNTED, STAGE, take_away
 from treering.learn.forget.traces import forget_traces
 from treering.learn.reflect.withdrawing import withdraw
 from treering.learn.stages import StageRun
@@ -81,6 +81,7 @@ def forget_faded(run: StageRun) -> None:
 
 def _fade(run: StageRun, place: _Place) -> None:
     """What is retired already is history: it is not even looked at."""
+    run.progress.advance(str(place), 0, **dict.fromkeys((*COUNTED, "unreadable"), 0))
     for page in listed(run, "knowledge", KnowledgeFilter(deprecated=False), place.after):
         counts: Counter[str] = Counter(unreadable=page.unreadable)
         for batch in _batches(page.records):
@@ -89,6 +90,7 @@ def _fade(run: StageRun, place: _Place) -> None:
 
 
 def _purge(run: StageRun, place: _Place, aged: _Aged) -> None:
+    run.progress.advance(str(place), 0, **{aged.counted: 0})
     for page in listed(run, aged.kind, aged.where, place.after):
         due = [record for record in page.records if _is_due(record, run)]
         purged = sum(_purge_some(run, aged, batch) for batch in _batches(due))
@@ -126,7 +128,7 @@ def _purge_one(run: StageRun, tx: Transaction, aged: _Aged, record: Any) -> bool
         if not faded:
             withdraw(tx, record.id, run.new_id)
         if aged.kind == "episode":
-            withdraw_standing(tx, record.id, run.settings.episodes)
+            withdraw_standing(tx, record.id, run.settings.episodes, run.new_id)
         collection.purge(record.id, {"reason": GRACE, "stage": STAGE})
     except NotFound:
         return False

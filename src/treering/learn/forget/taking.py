@@ -7,12 +7,14 @@ from datetime import timedelta
 from treering.core.history import Action
 from treering.core.queries import AuditFilter, KnowledgeFilter, Order
 from treering.core.records import Knowledge, RelationKind
-from treering.learn.forget.fading import LEARNED, past_half_life, why_faded
+from treering.learn.forget.fading import DOUBTED, LEARNED, UNUSED, past_half_life, why_faded
 from treering.learn.stages import StageRun
 from treering.ports.store import Transaction
 
 STAGE, FADED, STALE, HALF_LIFE = "forget", "faded", "stale", "half-life passed"
-_HISTORY = "kept_as_history"
+_HISTORY, _SPARED = "kept_as_history", "spared"
+COUNTED = (UNUSED, DOUBTED, FADED, STALE, _HISTORY, _SPARED)
+"""What may become of a record."""
 _MOST = 1_000
 
 
@@ -28,7 +30,8 @@ def take_away(run: StageRun, records: Sequence[Knowledge]) -> Mapping[str, int]:
     with run.store.reading(run.scope, run.now) as tx:
         spared = _brought_back(tx, aging, run)
         kept = _superseded(tx, [record for record in records if record.id in aging - spared])
-    counts = Counter({_HISTORY: len(kept), "spared": len([each for each in records if _is_spared(each, spared, run)])})
+    missed = [record for record in records if record.id in spared and why_faded(record, run.now, run.settings)]
+    counts = Counter({_HISTORY: len(kept), _SPARED: len(missed)})
     chosen = sorted(aging - spared - kept)
     if not chosen:
         return counts
@@ -47,10 +50,6 @@ def take_away(run: StageRun, records: Sequence[Knowledge]) -> Mapping[str, int]:
 def _is_aging(record: Knowledge, run: StageRun) -> bool:
     stale = record.stale_at is None and past_half_life(record, run.now)
     return stale or why_faded(record, run.now, run.settings) is not None
-
-
-def _is_spared(record: Knowledge, spared: frozenset[str], run: StageRun) -> bool:
-    return record.id in spared and why_faded(record, run.now, run.settings) is not None
 
 
 def _taken(run: StageRun, tx: Transaction, record: Knowledge) -> str:

@@ -44,6 +44,12 @@ def dead_stages(tx: Transaction) -> Sequence[Job]:
     return list(tx.jobs.stream(JobFilter(kinds=(MAINTAIN,), states=(JobState.DEAD,))))
 
 
+def lost_stages(tx: Transaction) -> Sequence[Job]:
+    """Those whose last worker has died, and that nobody has moved to the dead letters since."""
+    held = tx.jobs.stream(JobFilter(kinds=(MAINTAIN,), states=(JobState.LEASED,)))
+    return [job for job in held if job.attempts >= job.max_attempts and job.lease_until and job.lease_until <= tx.now]
+
+
 def _abandoned(tx: Transaction) -> Sequence[Run]:
     """Runs that did not end and whose jobs are dead, as the failures they are."""
     errors = {job.payload["run"]: job.error for job in dead_stages(tx)}

@@ -11,7 +11,7 @@ from treering.core.queries import Order, RunFilter
 from treering.core.runs import Run, RunState
 from treering.core.scope import Scope
 from treering.learn.jobs import Worker
-from treering.learn.upkeep.queueing import MAINTAIN, dead_stages, queue_due, queue_now
+from treering.learn.upkeep.queueing import MAINTAIN, dead_stages, lost_stages, queue_due, queue_now
 from treering.learn.upkeep.running import Maintenance, Tell, nobody
 from treering.learn.upkeep.schedule import Due, due_stages, has_come, next_slot, runs_of
 from treering.ports.store import Check, Transaction
@@ -19,6 +19,7 @@ from treering.ports.store import Check, Transaction
 R = TypeVar("R")
 Trouble = Callable[[Exception], object]
 """Hears why the schedule could not be looked at."""
+_GIVEN_UP = "all its workers took it and never reported back"
 _BY_HAND = "`treering maintain` does it now, `treering work` when it is due"
 
 
@@ -154,7 +155,8 @@ class Upkeep(Generic[R]):
     def _dead(self) -> dict[str, str]:
         """Why stages failed for good, by their names."""
         with self.maintenance.store.reading(self.scope, self.maintenance.clock()) as tx:
-            return {job.payload["stage"]: job.error or "" for job in dead_stages(tx)}
+            given_up = {job.payload["stage"]: _GIVEN_UP for job in lost_stages(tx)}
+            return {**given_up, **{job.payload["stage"]: job.error or "" for job in dead_stages(tx)}}
 
     def _run(self, name: str, tell: Tell, *, alone: bool) -> Run:
         given, heard = self.maintenance, list[Run]()

@@ -32,11 +32,11 @@ def dissolve(
     return tuple(each.id for each in members)
 
 
-def withdraw_standing(tx: Transaction, id: str, settings: EpisodeSettings, new_id: NewId | None = None) -> None:
+def withdraw_standing(tx: Transaction, id: str, settings: EpisodeSettings, new_id: NewId) -> None:
     """An episode is about to be removed for good: whatever stands or stood for it holds its words, and goes before it.
 
-    The others that it stood for come back, and may be merged again. So do those that `id` itself stands for. With
-    `new_id`, reflections no longer tell of what goes.
+    The others that it stood for come back, and may be merged again. So do those that `id` itself stands for.
+    Reflections no longer tell of what goes.
     """
     found = tx.episodes.get(id)
     if found is None:
@@ -51,8 +51,7 @@ def withdraw_standing(tx: Transaction, id: str, settings: EpisodeSettings, new_i
         _restore(tx, (each for each in _members(tx, standing) if each.id != id), settings, forgetting=leaving)
         if standing.id == id:
             continue
-        if new_id is not None:
-            withdraw(tx, standing.id, new_id)
+        withdraw(tx, standing.id, new_id)
         tx.episodes.purge(standing.id)
 
 
