@@ -63,7 +63,7 @@ def test_a_revised_record_comes_back_as_revised_and_then_as_it_was(
 ) -> None:
     assume(free_of_secrets(first) and free_of_secrets(second))
     first = first.replace(version=1)
-    kept = {"id": first.id, "created_at": first.created_at, "version": 1, "owner": first.owner}
+    kept = {"id": first.id, "created_at": first.created_at, "version": 1, "owner": first.owner, "uses": first.uses}
     scope, changed = own_scope(first), second.replace(**kept)
     with memory.store.transaction(scope, NOW) as tx:
         tx.knowledge.create(first)

@@ -176,7 +176,7 @@ def test_what_may_not_be_quoted_is_not_sent(server: ModelServer, writer: ChatWri
         turn(7, "hidden as personal", visibility="personal"),
         turn(8, "hidden as deleted", deleted_at=AT),
         turn(9, "   "),
-        turn(10, "<memory>hidden as ours</memory>"),
+        turn(10, "<memory>\nhidden as ours\n</memory>"),
     )
     assert read(writer, *hidden) == ()
     assert server.asked == []

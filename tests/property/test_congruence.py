@@ -30,7 +30,7 @@ WORDS = _SENTENCE.split()
 STOP_WORDS = {"the", "a", "of", "don't"}
 
 ids = st.sampled_from(IDS)
-knowledge = values(Knowledge, "narrow").map(lambda each: each.replace(owner="local", version=1))
+knowledge = values(Knowledge, "narrow").map(lambda each: each.replace(owner="local", version=1, uses=0))
 orders = st.builds(
     Order, by=st.sampled_from(("created_at", "updated_at", "confidence", "content")), descending=st.booleans()
 )

@@ -184,7 +184,8 @@ class Teaching:
         if tx.knowledge.holds(id, deleted=True):
             tx.knowledge.undo(id)
             return
-        gone = [match.value for match in tx.turns.readable([id])]
+        held = tx.turns.holds(id, deleted=True)
+        gone = [match.value for match in tx.turns.readable([id])] if held else []
         _restore(tx, id)
         if gone:
             from treering.learn.derived import restore_learned

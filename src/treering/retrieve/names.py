@@ -57,7 +57,7 @@ def tied_entities(tx: Transaction, query: str, settings: GraphSettings) -> tuple
 
 def as_written(run: Run) -> tuple[str, ...]:
     key = same_name(run.text)
-    return (key,) if key else ()
+    return (key,) if any(map(str.isalnum, key)) else ()
 
 
 def entities_named(tx: Transaction, runs: Sequence[Run], spell: Spell, settings: GraphSettings) -> tuple[Named, ...]:

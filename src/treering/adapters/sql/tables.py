@@ -385,7 +385,6 @@ documents = Table(
 A number is never given twice: whoever has read up to one sees everything newer by asking for higher ones.
 """
 _index(documents, "kind", "id", unique=True)
-_index(documents, "owner", "number")
 
 vectors = _table(
     "vectors",

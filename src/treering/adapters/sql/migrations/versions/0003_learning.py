@@ -35,7 +35,6 @@ def upgrade() -> None:
     _index("sessions", "learned", "last_at", "id", where="turns > learned")
     _index("episodes", "status", "status", "at", "id")
     _index("episodes", "deleted_at", "deleted_at", "id", where="deleted_at IS NOT NULL")
-    _index("documents", "owner", "owner", "number")
     _index("runs", "stage", "stage", "started_at", "id")
     _index("runs", "started_at", "started_at", "id")
     for statement in {"sqlite": _sqlite, "postgresql": _postgresql}[op.get_bind().dialect.name]():
