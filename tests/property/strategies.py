@@ -15,6 +15,7 @@ from treering.core.patterns import Test as FieldTest
 from treering.core.payloads import Payload, knowledge_type, knowledge_types
 from treering.core.queries import Filter, KnowledgeFilter, Page
 from treering.core.records import Chunk, Knowledge, Relation, text_digest
+from treering.core.settings import Settings
 from treering.core.settings.storing import Cron, UpkeepSettings
 from treering.core.values import (
     KEY_BYTES,
@@ -243,7 +244,18 @@ def values(cls: type[V], universe: str = "wide") -> st.SearchStrategy[V]:
     if cls is Knowledge:
         names = sorted(knowledge_types()) if universe == "wide" else ["fact", "gotcha"]
         return st.sampled_from(names).flatmap(lambda name: knowledge(name, universe))  # type: ignore[return-value]
+    if cls is Settings:
+        # All rooms at once are more than one example can hold.
+        return _some_of(cls, universe)
     return _built(cls, {}, universe)
+
+
+def _some_of(cls: type[V], universe: str) -> st.SearchStrategy[V]:
+    names = st.lists(st.sampled_from(sorted(cls.model_fields)), unique=True, max_size=3)
+    fields = names.flatmap(
+        lambda chosen: st.fixed_dictionaries({name: _fields(cls, universe)[name] for name in chosen})
+    )
+    return fields.map(lambda drawn: cls.make(**drawn))
 
 
 @cache
