@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from tests.conftest import OpenMemory
@@ -58,6 +59,8 @@ def recall_at_10(tx: Any, allowed: NDArray[np.int64], query: NDArray[np.float32]
     return len(nearest & set(best.tolist())) / len(nearest)
 
 
+# A server that has learned nothing of these tables yet plans badly, and is slow beside other tests.
+@pytest.mark.timeout(900)
 def test_no_filter_costs_recall_and_nothing_outside_the_scope_is_found(open_memory: OpenMemory) -> None:
     ada, bob = open_memory(principal="ada"), open_memory(principal="bob")
     elsewhere, another_tenant = open_memory(project="elsewhere"), open_memory(tenant="another")
