@@ -167,7 +167,31 @@ def test_turns_that_lost_their_session_go_on_at_the_right_place(copy: Path, orig
     assert original.keys() <= _contents(copy).keys()
 
 
-@pytest.mark.parametrize("share", [0.95, 0.7, 0.4])
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        {"tenant": "\0" * 5, "project": "\0"},
+        {"project": b"\xff\xfe"},
+        {"id": "\0\0", "type": "\0\0"},
+        {"type": b"\x00\x01"},
+    ],
+)
+def test_a_row_of_garbage_is_given_up_alone(
+    copy: Path, original: dict[str, Record], garbage: dict[str, object]
+) -> None:
+    connection = sqlite3.connect(copy)
+    connection.row_factory = sqlite3.Row
+    row = {**dict(connection.execute("SELECT * FROM knowledge LIMIT 1").fetchone()), "id": "odd", **garbage}
+    names, marks = ", ".join(f'"{name}"' for name in row), ", ".join("?" for _ in row)
+    connection.execute(f"INSERT INTO knowledge ({names}) VALUES ({marks})", (*row.values(),))
+    connection.commit()
+    connection.close()
+    salvaged = salvage(copy)
+    assert [reason for reason in salvaged.lost if "does not make sense" in reason]
+    assert _contents(copy) == original
+
+
+@pytest.mark.parametrize("share", [0.95, 0.7, 0.4, 0.35])
 def test_a_truncated_file_gives_back_what_it_still_holds(copy: Path, original: dict[str, Record], share: float) -> None:
     with copy.open("r+b") as file:
         file.truncate(int(copy.stat().st_size * share))
