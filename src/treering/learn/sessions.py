@@ -48,13 +48,16 @@ class Learner:
             start, end, turns = page
             heard = self._heard(turns)
             embedder = self._embedder(scope, now) if heard else None
+            model = "" if embedder is None else embedder.model
             vectors = vectors_of(heard, embedder)
+            if heard:
+                with self.store.reading(scope, now) as tx:
+                    tx.index.ready(model)
             with self.store.transaction(scope, now) as tx:
                 tx.claim(f"learning from {session}")
                 if not tx.sessions.learn(session, known=start, learned=end):
                     continue
                 teaching = Teaching(self.store, self.settings.knowledge, self.new_id)
-                model = "" if embedder is None else embedder.model
                 keeper = FactKeeper(tx, teaching, self.settings, model=model, vectors=vectors)
                 learned += len(keeper.keep(_still_said(tx, heard)).learned)
                 queue_linking(tx, now, self.new_id)

@@ -106,6 +106,10 @@ class Listed:
 class SearchIndex(Protocol):
     """The documents of one project, as one transaction sees them."""
 
+    def ready(self, model: str) -> None:
+        """Read what is new, with the vectors of `model`, so that a transaction that changes something need not."""
+        ...
+
     def languages(self) -> Sequence[str]:
         """Languages that many documents are written in."""
         ...

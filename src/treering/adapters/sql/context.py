@@ -94,6 +94,10 @@ class Dialect(Protocol):
         """Let the planner learn what a bulk load changed."""
         ...
 
+    def changes(self, connection: Connection) -> int:
+        """A number that grows with each row that this connection changes; 0 where nobody needs to know."""
+        ...
+
     def sizes(self, connection: Connection) -> dict[str, int]: ...
 
     def check(self, connection: Connection, scope: Scope) -> Sequence[Check]: ...
@@ -123,6 +127,16 @@ class Dialect(Protocol):
         ...
 
 
+@dataclass
+class Unsaved:
+    """What the parts of one transaction share and nobody else sees yet."""
+
+    before: int
+    """The connection's changes when the transaction began."""
+    index: Any = None
+    """What was read of the index last, with this transaction's own changes."""
+
+
 @dataclass(frozen=True)
 class Context:
     """One open transaction."""
@@ -136,8 +150,13 @@ class Context:
     new_id: NewId
     group: str
     writing: bool
+    unsaved: Unsaved
     queued: list[str] = field(default_factory=list)
     """The kinds of the jobs that this transaction queued."""
+
+    def is_unchanged(self) -> bool:
+        """Whether the transaction has changed nothing so far: what it sees, everybody sees."""
+        return self.dialect.changes(self.connection) == self.unsaved.before
 
     @contextmanager
     def seeing_all(self) -> Iterator[None]:

@@ -97,6 +97,9 @@ class EmbeddedIndex(Index):
         self._read: State | None = None
         self._scored: tuple[Wanted, Scored] | None = None
 
+    def ready(self, model: str) -> None:
+        self._state(model)
+
     def languages(self) -> Sequence[str]:
         found = self._state().languages
         least = found.total() * self._settings.language_share
@@ -264,12 +267,14 @@ class EmbeddedIndex(Index):
         """Up to date with the file. What a transaction has not committed yet is seen by itself alone."""
         if self._read is not None and (not model or model in self._read.spaces):
             return self._read
+        if self._context.is_unchanged():
+            with self._loaded.lock:
+                self._read = self._loaded.state = self._refreshed(self._loaded.state, model)
+        else:
+            before: State = self._read or self._context.unsaved.index or self._loaded.state
+            self._read = self._refreshed(before, model)
         if self._context.writing:
-            self._read = self._refreshed(self._read or self._loaded.state, model)
-            return self._read
-        with self._loaded.lock:
-            self._loaded.state = self._refreshed(self._loaded.state, model)
-            self._read = self._loaded.state
+            self._context.unsaved.index = self._read
         return self._read
 
     def _refreshed(self, state: State, model: str) -> State:

@@ -32,6 +32,9 @@ class Index(ABC):
         self._here = (context.scope.tenant, context.scope.project)
 
     @abstractmethod
+    def ready(self, model: str) -> None: ...
+
+    @abstractmethod
     def languages(self) -> Sequence[str]: ...
 
     @abstractmethod

@@ -212,6 +212,9 @@ class Postgres:
         for name in ("knowledge", "turns", "episodes", "facets", "documents", "postings", "vectors"):
             connection.exec_driver_sql(f"ANALYZE {name}")
 
+    def changes(self, connection: Connection) -> int:
+        return 0
+
     def sizes(self, connection: Connection) -> dict[str, int]:
         size = connection.execute(sql("SELECT pg_database_size(current_database())")).scalar_one()
         return {"database": int(size)}

@@ -63,6 +63,9 @@ class ServerIndex(Index):
         self._principal = context.scope.principal
         self._asked: tuple[Wanted, Asked] | None = None
 
+    def ready(self, model: str) -> None:
+        """The server's indexes always are."""
+
     def languages(self) -> Sequence[str]:
         return self._statistics.languages(self._context.settings.recall.language_share)
 

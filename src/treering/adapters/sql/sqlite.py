@@ -176,6 +176,10 @@ class SQLite:
         connection.exec_driver_sql("PRAGMA analysis_limit = 1000")
         connection.exec_driver_sql("ANALYZE")
 
+    def changes(self, connection: Connection) -> int:
+        driven: Any = connection.connection.dbapi_connection
+        return int(driven.total_changes)
+
     def sizes(self, connection: Connection) -> dict[str, int]:
         names = {"database": "", "write-ahead log": "-wal"}
         files = {name: Path(f"{self._path}{suffix}") for name, suffix in names.items()}

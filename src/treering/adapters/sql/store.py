@@ -10,7 +10,7 @@ from pathlib import Path
 from sqlalchemy import Connection, RootTransaction
 
 from treering.adapters.sql import upkeep
-from treering.adapters.sql.context import Context, Dialect
+from treering.adapters.sql.context import Context, Dialect, Unsaved
 from treering.adapters.sql.entities import EntityRecords
 from treering.adapters.sql.forks import survive_forks
 from treering.adapters.sql.identity import identity_of
@@ -337,4 +337,5 @@ class SqlStore:
             new_id=self._new_id,
             group=self._new_id(),
             writing=writing,
+            unsaved=Unsaved(self._dialect.changes(connection)),
         )
