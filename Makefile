@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test fuzz check format bench bench-store bench-postgres bench-secrets bench-startup bench-retrieval \
+.PHONY: help run test fuzz soak check format bench bench-store bench-postgres bench-secrets bench-startup bench-retrieval \
         bench-weights bench-query-kinds bench-cues bench-peers bench-precision bench-search bench-working bench-tokens \
         bench-conversation bench-replay bench-facts bench-duplicates bench-ingest bench-consolidation bench-night bench-year \
         calibrate clean
@@ -42,6 +42,9 @@ test: $(VENV)/.dev  ## set up and run every test, on SQLite and PostgreSQL
 
 fuzz: $(VENV)/.dev  ## run the property tests with new examples, ten times as many
 	TREERING_TEST_PROFILE=fuzz $(BIN)/pytest --numprocesses 2 --dist worksteal tests/property
+
+soak: $(VENV)/.dev  ## run the tests that kill, race and wait at full length: some twenty minutes
+	TREERING_TEST_LENGTH=full $(BIN)/pytest --numprocesses 2 --dist worksteal --timeout 1200 $$(grep -l at_length tests/*/test_*.py)
 
 check: $(VENV)/.dev  ## lint, format, types and import contracts
 	$(BIN)/ruff check .

@@ -16,12 +16,13 @@ from tests.integration.consolidating_member import NOW
 from tests.integration.crew import Crew
 from tests.integration.crew_members import open_place
 from tests.integration.written import assert_healthy
+from tests.lengths import at_length
 from tests.samples import sample
 from treering.core.episodes import Episode, EpisodeStatus
 from treering.core.queries import EpisodeFilter
 from treering.memory import Memory
 
-KILLS = 20
+KILLS = at_length(8, full=25)
 BANDS = 3
 TASKS = 50
 REPEATED = 3

@@ -20,6 +20,7 @@ import pytest
 
 import treering
 from tests.integration.model_server import ModelServer, Reply
+from tests.lengths import at_length
 from tests.property.conversation_histories import (
     QUARTER,
     Quarter,
@@ -37,7 +38,7 @@ from treering.session.conversation.conversation import Conversation
 ROOT = Path(__file__).parents[2]
 HEARD = 3
 """Messages that a process acknowledges at least before it is killed."""
-KILLS = {"sqlite": 12, "postgresql": 8}
+KILLS = {"sqlite": at_length(5, full=12), "postgresql": at_length(4, full=8)}
 ADDED = 60
 LONG = "the parser reads src/shop/cart.py and keeps what it saw there. " * 4
 CHAT = "/v1/chat/completions"

@@ -12,6 +12,7 @@ import pytest
 from tests.integration.crew import Crew
 from tests.integration.crew_members import open_place, said_of
 from tests.integration.written import assert_healthy
+from tests.lengths import at_length
 from treering.compose import now
 from treering.core.payloads import Stated
 from treering.core.queries import EpisodeFilter, KnowledgeFilter, SessionFilter
@@ -19,8 +20,8 @@ from treering.core.runs import RunState
 from treering.memory import Memory
 
 LEARNERS = 2
-KILLS = {"sqlite": 60, "postgresql": 15}
-NIGHT_KILLS = 30
+KILLS = {"sqlite": at_length(20, full=85), "postgresql": at_length(8, full=15)}
+NIGHT_KILLS = at_length(12, full=100)
 LATER = timedelta(hours=2)
 YEAR = 400.0
 

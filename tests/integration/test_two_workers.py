@@ -16,6 +16,7 @@ from uuid import uuid4
 import pytest
 
 import treering
+from tests.lengths import at_length
 from treering.compose import now
 from treering.core.jobs import Job, JobState
 from treering.core.queries import JobFilter
@@ -28,8 +29,8 @@ from treering.learn.upkeep.schedule import Stage
 from treering.learn.upkeep.verbs import Upkeep
 from treering.memory import Memory
 
-JOBS = 300
-NIGHTS = 60
+JOBS = at_length(150, full=300)
+NIGHTS = at_length(20, full=60)
 STEPS = 150
 BEGIN = datetime(2026, 1, 1, 12, tzinfo=UTC)
 _PATIENCE = 120
@@ -101,7 +102,10 @@ def keeping(memory: Memory, work: Callable[[StageRun], None]) -> Upkeep[object]:
 
 
 def start(work: Callable[..., None], file: Path, place: tuple[str, str, str]) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen([sys.executable, __file__, work.__name__, str(file), *place], cwd=Path(__file__).parents[2])
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.integration.test_two_workers", work.__name__, str(file), *place],
+        cwd=Path(__file__).parents[2],
+    )
 
 
 @pytest.fixture

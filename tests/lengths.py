@@ -1,0 +1,9 @@
+"""How long the tests that kill, race and wait go on: enough to meet what goes wrong, or as long as `make soak` has."""
+
+import os
+
+FULL = os.environ.get("TREERING_TEST_LENGTH") == "full"
+
+
+def at_length(usual: int, *, full: int) -> int:
+    return full if FULL else usual
