@@ -226,12 +226,12 @@ def _totals(parts: Iterable[str]) -> str:
     rows: list[tuple[object, ...]] = []
     for part in parts:
         cases = load(part)
-        statements_of(cases[0])
-        begun = time.perf_counter()
+        # Expressions are compiled when they are first met: some seconds once in a process, for all five languages.
+        outcomes = read_all(cases)
+        begun = time.process_time()
         for case in cases:
             statements_of(case)
-        rate = len(cases) / (time.perf_counter() - begun)
-        outcomes = read_all(cases)
+        rate = len(cases) / (time.process_time() - begun)
         score = scored(outcomes)
         plain = [outcome for outcome in outcomes if not outcome.case["facts"]]
         disturbed = sum(bool(outcome.wrong) for outcome in plain)
@@ -243,7 +243,7 @@ def _totals(parts: Iterable[str]) -> str:
         rows.append((part, len(cases), *score.cells(), f"{disturbed}/{len(plain)}", *extras, invented, f"{rate:,.0f}"))
     headers = (
         *("part", "turns", "facts", "precision", "recall", "F1", "factless turns read wrong"),
-        *("date right", "over right", "ended right", "date, over or ended made up", "turns/s"),
+        *("date right", "over right", "ended right", "date, over or ended made up", "turns a CPU second"),
     )
     return table(headers, rows)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
-from treering.learn.facts.grammar import Grammar
+from treering.learn.facts.grammar import Grammar, Opening
 from treering.learn.facts.letters import bare, lowered
 from treering.learn.facts.times import When, times_in
 
@@ -19,8 +19,10 @@ _SIGNS = " ,–-:\t"
 _MOST_PARTS = 12
 # How far before a time the words may begin that it opens with.
 _OPENS = 24
-# What stands behind a label ("port: 8080") is this short.
-_LABELLED = 3
+# A label ("port: 8080") and what stands behind it are this short.
+_LABEL = 4
+_LABELLED = 5
+_ITEM = re.compile(r"[^,;]+")
 
 
 class Clause(NamedTuple):
@@ -33,14 +35,18 @@ class Clause(NamedTuple):
     """Words that say how often: "every Thursday"."""
     whole: str = ""
     """The words with the times and fillers that were among them."""
+    first: bool = False
+    """Whether the sentence begins with it."""
 
     def uncut(self, rules: Grammar) -> "Clause":
         """With the times and fillers, which belong to a rule."""
-        return without_leads(Clause(self.whole, lowered(self.whole)), rules) if self.whole else self
+        if not self.whole:
+            return self
+        return without_leads(self._replace(said=self.whole, low=lowered(self.whole)), rules)
 
     def without(self, start: int, end: int) -> "Clause":
         said, low = f"{self.said[:start]} {self.said[end:]}", f"{self.low[:start]} {self.low[end:]}"
-        return Clause(said, low, self.times, self.often, self.whole)
+        return self._replace(said=said, low=low)
 
     def ordered(self, found: re.Match[str], order: Iterable[str]) -> "Clause":
         """The words and the groups of `found` in that order."""
@@ -65,7 +71,7 @@ class Clause(NamedTuple):
         end = len(self.low.rstrip(_SIGNS))
         if lead >= end:
             return _EMPTY
-        return Clause(self.said[lead:end], self.low[lead:end], self.times, self.often, self.whole)
+        return self._replace(said=self.said[lead:end], low=self.low[lead:end])
 
 
 _EMPTY = Clause("", "")
@@ -76,12 +82,7 @@ class Part(NamedTuple):
 
     start: int
     end: int
-    hard: bool
-    """Whether it never goes on with what was before."""
-    lists: bool = False
-    """Whether it may be one more of what was listed before."""
-    dependent: bool = False
-    """Whether it says nothing by itself: "when …", "which …"."""
+    opening: Opening
 
 
 class SentenceWords:
@@ -165,11 +166,13 @@ class SentenceWords:
         if not cut[0].startswith(":"):
             return True
         before = self.low[start : cut.start()]
-        label = len(before.split()) <= 2 and len(self.low[cut.end() :].split()) <= _LABELLED
+        behind = _ITEM.match(self.low, cut.end())
+        short = len(before.split()) <= _LABEL and behind is not None and len(behind[0].split()) <= _LABELLED
+        label = short and not self.rules.expression("label_verb", r"(?<!\w){}(?!\w)").search(before)
         return not label and not self.rules.expression("announces", r"\b{}\b").search(before)
 
     def _part(self, start: int, end: int, sign: str) -> Part:
-        return Part(start, end, *self.rules.kind_of(sign))
+        return Part(start, end, self.rules.opening(sign))
 
     def clause(self, part: Part) -> Clause:
         """What is said from `part.start` to `part.end`."""
@@ -189,8 +192,17 @@ class SentenceWords:
             times,
             often,
             self.said[part.start : part.end],
+            first=part.start == 0,
         )
-        return self._plain(raw, cut_first)
+        return self._plain(self._dated_label(raw), cut_first)
+
+    def _dated_label(self, clause: Clause) -> Clause:
+        """With a verb before the time of a label: "freeze: 22 May"."""
+        if not clause.low.rstrip().endswith(":") or not (clause.times or clause.often):
+            return clause
+        verb = self.rules.words.get("label_verb", ":").partition("|")[0]
+        said, low = (f"{text.rstrip()[:-1]} {verb}" for text in (clause.said, clause.low))
+        return clause._replace(said=said, low=low)
 
     def _plain(self, clause: Clause, cut_first: bool) -> Clause:
         """Without the words that only lead in or fill."""
@@ -206,11 +218,11 @@ class SentenceWords:
         return self._turned(clause) if cut_first else clause
 
     def _turned(self, clause: Clause) -> Clause:
-        """The pronoun before its verb, where a time in front had turned them: "seit Mai wohne ich"."""
+        """The subject before its `finite` verb, where a time in front had turned them: "seit Mai wohne ich"."""
         if "turned" not in self.rules.words:
             return clause
         found = self.rules.expression("turned", r"(\w+)\s+({})(?!\w)").match(clause.low)
-        if not found:
+        if not found or ("finite" in self.rules.words and not self.rules.is_one("finite", found[1])):
             return clause
         verb, pronoun = found.span(1), found.span(2)
         said, low = (

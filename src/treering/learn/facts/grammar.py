@@ -8,12 +8,15 @@ is said instead of, and the name of another attribute for what is said along wit
 - `noun` is what somebody has ("birthday"), `thing` what something has ("port"); their forms are in the tables of that
   name, and `then` follows them.
 - `relation` is what something has, too, but says nothing where nothing is named that has it ("status").
-- `me`, `we` and `they` are verbs for each person, and `then` is what follows the verb; the pronouns are in `who`. With
-  `of`, the subject is in `then`: "we wrote {subject} in {value}".
+- `me`, `we` and `they` are verbs for each person, and `then` is what follows the verb, behind any `adverbs`; the
+  pronouns are in `who`. With `of`, the subject is in `then`: "we wrote {subject} in {value}".
 - `value = "time"` takes the time that the clause names, "date" that time as it was said, "often" the words that
   say how often it happens, "me" whoever speaks.
-- `needs = "time"`, "past", "future": only where the clause names such a time; "over": only where it denies something.
-- `proper = true`: only where the value has a capital or a digit.
+- `needs = "time"`, "past", "future": only where the clause names such a time; "over": only where it denies something;
+  "timeless": only where it names no time.
+- `proper = true`: only where the value has a capital or a digit; "first": where its first word has.
+- `given = true`: only where the value begins with a first name.
+- `capital = true`: that, even where whoever writes uses no capitals.
 - `person = true`: only of somebody who is known to be one.
 - `past = true`: it was so for the time that is named, and is so no longer ("I lived in Bonn until 2020").
 - `ended`, `type` and `coming` (a time without a year lies ahead) say what they say in a statement.
@@ -22,6 +25,7 @@ is said instead of, and the name of another attribute for what is said along wit
 
 An entry under `turn` says how to put a clause in the plain order: what `match` has in its groups goes where `to` has
 their names ("it is {Ada} who {owns the docs}": "{Ada} {owns the docs}"). The groups are called `first`, `second`, …
+With `opening = true` only the first clause of a sentence is turned ("based in Cork": "i based in Cork").
 """
 
 import re
@@ -30,7 +34,7 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 from treering.core.language.stems import stop_words
 from treering.core.statements import ATTRIBUTES
@@ -44,6 +48,8 @@ LANGUAGES = ("en", "fr", "it", "de", "es")
 # Values that are taken from the times of a clause.
 FROM_TIMES = frozenset({"time", "date", "often"})
 PERSONS = ("me", "we", "they")
+# Their values, behind a noun, are names of people and pets: "my sister is Anna".
+BEARERS = frozenset({"reports_to", "partner", "relative", "pet"})
 
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 _GROUPS = {
@@ -52,12 +58,12 @@ _GROUPS = {
     "short": r"(?P<value>\S(?:.*?\S)?)",
     "over": r"(?P<over>\S(?:.*?\S)?)",
     "name": r"(?P<value>[^\s,]+(?: [^\s,]+){0,3}?)",
-    "path": r"(?P<value>(?:\w+://|[\w.~@-]*[/.\\])[^\s,;]*[\w/]|`[^`]+`)",
+    "path": r"(?P<value>(?!v?\d+(?:\.\d+){0,2}(?:[\s,;]|\Z))(?:\w+://|[\w.~@-]*[/.\\])[^\s,;]*[\w/]|`[^`]+`)",
     "number": r"(?P<value>\d[\d.]*)",
 }
 
 # Signs of which what stands for a group holds one.
-_SIGNS = {"path": re.compile(r"[/.\\`]"), "number": re.compile(r"\d")}
+_SIGNS = {"path": re.compile(r"[/.\\`]"), "paths": re.compile(r"[/.\\`#:]"), "number": re.compile(r"\d")}
 
 
 @dataclass(frozen=True)
@@ -73,9 +79,13 @@ class Pattern:
     coming: bool = False
     value: str = "said"
     needs: str | None = None
-    proper: bool = False
+    proper: bool | str = False
+    capital: bool = False
+    given: bool = False
     person: bool = False
     past: bool = False
+    names: bool = False
+    """Whether the value is a name that somebody bears."""
     signs: tuple[re.Pattern[str], ...] = ()
 
     @cached_property
@@ -88,6 +98,21 @@ class Pattern:
         return self.needs is not None or bool(self.signs) or self.value in FROM_TIMES
 
 
+class Opening(NamedTuple):
+    """What the word at which a clause begins tells of it."""
+
+    hard: bool
+    """Whether it never goes on with what was before."""
+    lists: bool
+    """Whether it may be one more of what was listed before."""
+    dependent: bool
+    """Whether it says nothing by itself: "when …"."""
+    shares: bool
+    """Whether it may leave out the subject of what was before: "but lives in Cork"."""
+    relative: bool
+    """Whether it says something of the name before it: "Anna, who lives in Cork"."""
+
+
 @dataclass(frozen=True)
 class Turn:
     """Another order of words; `to` are the words of the plain one and the groups of `expression` among them."""
@@ -95,6 +120,7 @@ class Turn:
     number: int
     expression: re.Pattern[str]
     to: tuple[str, ...]
+    opening: bool = False
 
 
 @dataclass(frozen=True)
@@ -128,7 +154,8 @@ class Grammar:
         """Other orders of words, by a word that each of them holds."""
         held: dict[str, list[Turn]] = {}
         for number, entry in enumerate(self.data.get("turn", ())):
-            turn = Turn(number, re.compile(rf"{self.expand(entry['match'])}\s*\Z"), tuple(entry["to"].split()))
+            expression = re.compile(rf"{self.expand(entry['match'])}\s*\Z")
+            turn = Turn(number, expression, tuple(entry["to"].split()), entry.get("opening", False))
             for key in self._keys(entry.get("key", entry["match"])):
                 held.setdefault(key, []).append(turn)
         return {word: tuple(turns) for word, turns in held.items()}
@@ -138,7 +165,14 @@ class Grammar:
         """The language's time words, after those for what is to come, which a query has no use for."""
         known = lexicon(self.language).data
         bounds = {**known["bounds"], **self.data.get("bounds", {})}
-        return TimeWords(Lexicon({**known, "bounds": bounds, "read": [*self.data.get("when", ()), *known["read"]]}))
+        words = {**known["words"], **self.data.get("when_words", {})}
+        read = [*self.data.get("when", ()), *known["read"]]
+        return TimeWords(Lexicon({**known, "words": words, "bounds": bounds, "read": read}))
+
+    @cached_property
+    def drops_subject(self) -> bool:
+        """Whether a clause of the speaker's own begins with its verb ("vivo a Roma"), which no other can share."""
+        return bool(self.data["who"].get("dropped", False))
 
     @cached_property
     def _expressions(self) -> dict[tuple[str, str], re.Pattern[str]]:
@@ -163,22 +197,35 @@ class Grammar:
             keys = self._keys_by_name[name] = keys_of(self._spread(self.words[name]), frozenset())
         return not keys or not words.isdisjoint(keys)
 
+    @cached_property
+    def kin(self) -> str:
+        """An expression for whom and what one calls one's own."""
+        return "|".join(self.expand(self.words[name]) for name in ("partners", "relatives", "pets"))
+
+    @cached_property
+    def accented_doubt(self) -> re.Pattern[str]:
+        """Words of doubt that only their accents tell from others: "würde", not "wurde"."""
+        return re.compile(rf"(?<!\w)(?:{self.data['words'].get('accented_doubt', _NOWHERE)})(?!\w)")
+
     def is_one(self, name: str, text: str) -> bool:
         """Whether all of `text` is an entry `name` of `words`."""
         return self.expression(name).fullmatch(text) is not None
 
     @cached_property
-    def _kinds(self) -> dict[str, tuple[bool, bool, bool]]:
+    def _openings(self) -> dict[str, Opening]:
         return {}
 
-    def kind_of(self, boundary: str) -> tuple[bool, bool, bool]:
-        """Whether what begins with `boundary` never goes on with what was before, may be listed, says nothing alone."""
-        known = self._kinds.get(boundary)
+    def opening(self, boundary: str) -> Opening:
+        """What it tells of a clause that it begins with `boundary`."""
+        known = self._openings.get(boundary)
         if known is None:
             lists = boundary == "" or self.is_one("listing", boundary)
-            known = not lists and not self.is_one("soft", boundary), lists, self.is_one("dependent", boundary)
+            hard = not lists and not self.is_one("soft", boundary)
+            dependent, relative = self.is_one("dependent", boundary), self.is_one("relative_pronoun", boundary)
+            shares = not hard or self.is_one("shares", boundary)
+            known = Opening(hard, lists, dependent, shares, relative)
             if boundary.isprintable():
-                self._kinds[boundary] = known
+                self._openings[boundary] = known
         return known
 
     @cached_property
@@ -214,7 +261,10 @@ class Grammar:
                     value=entry.get("value", "said"),
                     needs=entry.get("needs"),
                     proper=entry.get("proper", False),
+                    capital=entry.get("capital", False),
+                    given=entry.get("given", False),
                     person=entry.get("person", False),
+                    names="noun" in entry and entry["as"] in BEARERS,
                     signs=tuple(sign for name, sign in _SIGNS.items() if f"{{{name}}}" in template),
                 )
 
@@ -225,16 +275,19 @@ class Grammar:
             yield entry.get("of", "they"), template, entry.get("key", template)
         then = entry.get("then", "{value}")
         then = f" {then}" if then and not then.startswith("(?: ") else then
+        between = "(?: (?:{adverbs})(?!\\w))*" if "adverbs" in self.words else ""
         for kind in ("noun", "thing", "relation"):
             for form in self._forms(kind) if kind in entry else ():
                 template = form["match"].replace("{noun}", f"(?:{entry[kind]})")
                 yield form["of"], template + then, entry.get("key", entry[kind])
+        # "Fan d'escalade": no space behind an apostrophe.
+        joined = f"(?: |(?<=')){then[1:]}" if then.startswith(" ") else then
         for person in PERSONS:
             if person in entry:
                 verbs = entry[person]
                 yield (
                     entry.get("of", person),
-                    f"{self.data['who'][person]}(?:{verbs})(?!\\w){then}",
+                    f"{self.data['who'][person]}(?:{verbs})(?:(?<=')|(?!\\w)){between}{joined}",
                     entry.get("key", verbs),
                 )
 

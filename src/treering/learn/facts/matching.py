@@ -11,14 +11,25 @@ from treering.learn.facts.grammar import FROM_TIMES, Grammar, Pattern, given_nam
 from treering.learn.facts.letters import lowered
 from treering.learn.facts.subjects import Kind, Subject, Talk
 from treering.learn.facts.times import When
-from treering.learn.facts.values import Qualifier, denied_value, is_proper, listed_parts, qualifier, values_of
+from treering.learn.facts.values import (
+    Qualifier,
+    denied_value,
+    is_bearable,
+    is_known,
+    is_proper,
+    listed_parts,
+    qualifier,
+    values_of,
+)
 
 # Their values are people and pets, of whom the next words may speak.
 PEOPLE = frozenset({"reports_to", "partner", "relative", "pet", "owned_by"})
 # Said with an "if", they hold all the same.
 _SURE = frozenset({"rule", "phone", "email"})
-_TIMELESS = frozenset({"name", "email", "phone", "born_on", "from"})
+_TIMELESS = frozenset({"name", "email", "phone", "born_on", "from", "rule"})
 _AHEAD = frozenset({"deadline", "scheduled", "plans"})
+# The times in them are part of them; those of a plan may stand before it, too.
+_WITH_TIMES = frozenset({"rule", "plans"})
 # They last, and a range of times tells how long.
 _LASTING = frozenset({"lives_in", "works_at", "role", "team", "studies", "uses", "runs_on", "owns"})
 
@@ -48,6 +59,8 @@ class Reading:
     between: str = ""
     """The words between subject and value."""
     pattern: Pattern | None = None
+    lead: str = ""
+    """The words before the subject: "we host {the docs} …"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +77,20 @@ class Matcher:
         if not clause.low:
             return None
         words = set(words_in(clause.low))
-        turned = None if only else self._turned(clause, words)
-        return (turned and self._read(turned, set(words_in(turned.low)))) or self._read(clause, words, only)
+        for turned in () if only else self._turned(clause, words):
+            if found := self._read(turned, set(words_in(turned.low))):
+                return found
+        return self._read(clause, words, only)
 
-    def _turned(self, clause: Clause, words: Set[str]) -> Clause | None:
-        """The clause in the plain order of words, where it is in another."""
+    def _turned(self, clause: Clause, words: Set[str]) -> Iterator[Clause]:
+        """The clause in each plain order of words that its own may stand for."""
         turns = self.rules.turns
         fitting = {turn.number: turn for word in words & turns.keys() for turn in turns[word]}
         for number in sorted(fitting):
+            if fitting[number].opening and not clause.first:
+                continue
             if found := fitting[number].expression.match(clause.low):
-                return clause.ordered(found, fitting[number].to)
-        return None
+                yield clause.ordered(found, fitting[number].to)
 
     def _read(self, clause: Clause, words: Set[str], only: Pattern | None = None) -> Reading | None:
         whole: Clause | None = None
@@ -82,11 +98,12 @@ class Matcher:
         for pattern in (only,) if only else self._candidates(words):
             if pattern.conditional and not self._has_needed(pattern, plain, over):
                 continue
-            target = plain
-            if pattern.attribute == "rule":
+            target, found = plain, None
+            if pattern.attribute in _WITH_TIMES:
                 whole = whole or clause.uncut(self.rules)
-                target = whole
-            found = pattern.compiled.match(target.low)
+                target, found = whole, pattern.compiled.match(whole.low)
+            if found is None and pattern.attribute != "rule":
+                target, found = plain, pattern.compiled.match(plain.low)
             if found is None:
                 continue
             reading = self._reading(pattern, found, target, over)
@@ -99,6 +116,8 @@ class Matcher:
         return self._doubts(clause, set(words_in(clause.low)))
 
     def _doubts(self, clause: Clause, words: Set[str]) -> bool:
+        if self.rules.accented_doubt.search(clause.said.lower()):
+            return True
         if not self.rules.may_hold("doubt", words):
             return False
         return self.rules.expression("doubt", r"(?<![\w-]){}(?![\w-])").search(clause.low) is not None
@@ -119,8 +138,8 @@ class Matcher:
         if not _may_say(pattern, clause):
             return False
         match pattern.needs:
-            case "time":
-                return bool(clause.times)
+            case "time" | "timeless":
+                return bool(clause.times or (clause.often and pattern.needs == "timeless")) == (pattern.needs == "time")
             case "past":
                 return any(each.times[0] <= self.at and not (each.lasts and each.vague) for each in clause.times)
             case "future":
@@ -146,8 +165,10 @@ class Matcher:
         if facts[0].attribute in PEOPLE:
             carried = facts[0].value
         else:
-            carried = named or ("" if pattern.attribute == "rule" else clause.said.split()[0])
-        return Reading(facts, carried, clause.said[:end], between, pattern)
+            silent = pattern.attribute == "rule" or self.rules.drops_subject
+            carried = named or ("" if silent else clause.said.split()[0])
+        lead = clause.said[: found.start("subject")] if named and found.start("subject") < end else ""
+        return Reading(facts, carried, clause.said[:end], between, pattern, lead)
 
     def _facts(
         self, pattern: Pattern, found: re.Match[str], clause: Clause, subject: Subject, over: tuple[str, ...]
@@ -164,6 +185,8 @@ class Matcher:
         held = () if pattern.value == "time" or pattern.attribute in _TIMELESS else times
         along = {name: self._along(name, found, clause) for name in found.re.groupindex if name in ATTRIBUTES}
         if any(found[name] and not more for name, more in along.items()):
+            return
+        if pattern.capital and not all(is_proper(value) for name in along if name != "role" for value in along[name]):
             return
         ended = pattern.ended or past
         pairs = [(subject, value) for value in values]
@@ -234,14 +257,34 @@ class Matcher:
             case _:
                 return self._said(pattern, found, clause)
 
+    def _may_be_name(self, said: str) -> bool:
+        """Whether it has what a name has; where nobody uses capitals, names are without an article."""
+        if is_proper(said):
+            return True
+        if self.capitals:
+            return "names" in self.rules.listed and is_known(said, self.rules)
+        bare = self.rules.expression("articles", r"{}\s*").match(lowered(said)) is None
+        return bare and is_known(said, self.rules)
+
+    def _is_proper(self, pattern: Pattern, said: str) -> bool:
+        """Whether `said` is a name as far as `pattern` asks for one."""
+        if pattern.proper == "first" and self.capitals:
+            article = self.rules.expression("articles", r"{}\s*").match(lowered(said))
+            first = said[article.end() if article else 0 :].partition(" ")[0]
+            return is_proper(first) or ("names" in self.rules.listed and is_known(first, self.rules))
+        return not pattern.proper or self._may_be_name(said)
+
     def _said(self, pattern: Pattern, found: re.Match[str], clause: Clause) -> list[str]:
         said = clause.said[slice(*found.span("value"))] if "value" in found.re.groupindex and found["value"] else ""
-        if not said or (pattern.proper and self.capitals and not is_proper(said)):
+        if not said or (pattern.capital and not is_proper(said)) or not self._is_proper(pattern, said):
             return []
         if pattern.attribute == "rule" and lowered(said).split()[0] in given_names():
             # "Ada always brings cake" is no rule.
             return []
-        return values_of(pattern.attribute, said, self.rules, capitals=self.capitals)
+        values = values_of(pattern.attribute, said, self.rules, capitals=self.capitals)
+        if pattern.given and not all(lowered(value).split()[0] in given_names() for value in values):
+            return []
+        return values if not pattern.names or all(map(is_bearable, values)) else []
 
 
 def _qualified(subject: Subject, value: str, told: Qualifier | None) -> tuple[Subject, str]:

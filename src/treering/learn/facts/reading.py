@@ -3,19 +3,22 @@
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from itertools import product
+from itertools import chain, product
 
 from treering.core.language.stems import known, language_of, stop_words
 from treering.core.statements import PROJECT, SPEAKER, Statement, same_name
 from treering.core.values import LABEL_BYTES
+from treering.learn.facts.asides import asides
+from treering.learn.facts.asking import stated
+from treering.learn.facts.carrying import Before, opening_subject, with_names
 from treering.learn.facts.clauses import Clause, Part, SentenceWords, words_in
-from treering.learn.facts.grammar import LANGUAGES, Grammar, grammar
+from treering.learn.facts.grammar import LANGUAGES, Grammar, Opening, grammar
 from treering.learn.facts.letters import lowered
 from treering.learn.facts.matching import PEOPLE, Fact, Matcher, Reading
 from treering.learn.facts.sentences import Sentence, sentences
 from treering.learn.facts.subjects import Kind, Talk
 from treering.learn.facts.times import When
-from treering.learn.facts.values import is_proper
+from treering.learn.facts.values import SENTENCES, is_proper
 from treering.learn.facts.wording import worded
 
 # What comes after is pasted.
@@ -49,6 +52,7 @@ _ASSISTANT_SAYS = frozenset(
     }
 )
 _NAME_WORDS = 2
+_DOUBT_WORDS = 4
 # Of these, one more may follow without its verb: "I'm Ada, an engineer".
 _LISTED = frozenset({"name", "uses", "speaks", "depends_on", "written_in"})
 _PROPER = re.compile(r"[A-ZÀ-ÖØ-Þ][\w.+#-]*(?:\s+[A-ZÀ-ÖØ-Þ\d][\w.+#-]*){0,3}")
@@ -68,7 +72,7 @@ def read_statements(
         return ()
     text = _STORABLE.sub(" ", text[:LONGEST])
     local = at if at.tzinfo else at.replace(tzinfo=UTC)
-    said = [each for each in sentences(text) if not each.asks]
+    said = list(sentences(text))
     for code in _languages(said, language):
         turn = _Turn(grammar(code), local, speaker, role, capitals=text != text.lower())
         if found := turn.statements(said):
@@ -100,7 +104,9 @@ class _Turn:
 
     def statements(self, said: list[Sentence]) -> tuple[Statement, ...]:
         """What the sentences state; nothing at all where one of them says that it was a joke."""
-        read = [SentenceWords(each.text, self._rules, self._at) for each in said]
+        read = [
+            SentenceWords(with_names(each, self._rules), self._rules, self._at) for each in stated(said, self._rules)
+        ]
         if any(map(self._is_in_jest, read)):
             return ()
         found: list[Statement] = []
@@ -121,12 +127,33 @@ class _Turn:
         if self._rules.expression("unreal", r"\W*{}(?!\w)").match(words.low):
             return
         words.read_times()
-        for reading in self._readings(words):
+        for reading in chain(self._readings(words), asides(words.said, self._rules, self._matcher)):
             self._note(reading)
             for fact in reading.facts:
                 if self._may_say(fact):
                     yield from (Fact(self._talk.myself, attribute, name) for attribute, name in fact.subject.also)
                     yield fact
+        yield from self._kin_named(words)
+
+    def _kin_named(self, words: SentenceWords) -> Iterator[Fact]:
+        """Whom the speaker calls their own, wherever in the sentence: "a present for my niece Lola"."""
+        if self._role == "assistant" or not self._rules.may_hold("mine", words.words):
+            return
+        owned = self._rules.expression("mine", rf"(?<![\w-]){{}}\s+(?:{self._rules.kin})(?!\w)")
+        for found in owned.finditer(words.low):
+            subject = self._talk.kin(words.said[found.start() :], self._rules)
+            for attribute, name in subject.also if subject else ():
+                yield Fact(self._talk.myself, attribute, name)
+        yield from self._own(words.said)
+
+    def _own(self, said: str) -> Iterator[Fact]:
+        """Whom the speaker calls by name as one's own, anywhere: "a present for my niece Ama"."""
+        if self._role == "assistant":
+            return
+        for place in self._rules.expression("mine", r"(?<!\w){}\s").finditer(lowered(said)):
+            subject = self._talk.kin(said[place.start() :], self._rules)
+            for attribute, name in subject.also if subject else ():
+                yield Fact(self._talk.myself, attribute, name)
 
     def _may_say(self, fact: Fact) -> bool:
         if self._role != "assistant":
@@ -138,30 +165,44 @@ class _Turn:
         held: Part | None = None
         reading: Reading | None = None
         doubted = False
+        before = Before()
         for part in words.parts():
             self._note(reading)
-            clause = words.clause(part)
-            doubted = doubted and not part.hard
-            alone = None if part.dependent or doubted else self._alone(clause, reading if not part.hard else None)
-            if alone is not None or held is None or part.hard:
+            clause, opening = words.clause(part), part.opening
+            doubted = doubted and not opening.hard
+            resumes = held is not None and reading is None and not opening.hard and self._resumes(clause)
+            alone = None if doubted or resumes else self._alone(clause, opening, before)
+            before = self._carried(clause, alone, before)
+            if alone is not None or held is None or opening.hard:
                 if reading is not None:
                     yield reading
-                held, reading = part, alone or (None if part.dependent else self._kin(clause))
+                held, reading = part, alone or self._kin(clause, opening)
                 # "According to Paul, …" doubts what follows.
                 doubted = reading is None and self._matcher.doubts(clause)
                 continue
-            whole = Part(held.start, part.end, held.hard)
-            together = self._matcher.read(words.clause(whole))
+            whole = part._replace(start=held.start, opening=held.opening)
+            joined = words.clause(whole)
+            together = self._matcher.read(joined) or self._unlabelled(joined)
+            if together is None and resumes and not doubted:
+                together = self._alone(clause, opening, before)
+            if reading and together and not _goes_on(reading, together, opening):
+                together = None
             if together is None and reading is not None:
-                if part.lists and (after := self._left_out(clause, reading)):
+                after = self._left_out(clause, reading) if opening.lists else None
+                if after := after or self._kin(clause, opening):
                     yield reading
                     held, reading = part, after
                     continue
-                if not self._matcher.doubts(clause):
+                # "…, I think" doubts what was before; a longer clause doubts itself.
+                if not self._matcher.doubts(clause) or len(clause.low.split()) > _DOUBT_WORDS:
                     continue
-            held, reading = whole, together
+            held, reading = whole, together or self._kin(clause, opening)
         if reading is not None:
             yield reading
+
+    def _resumes(self, clause: Clause) -> bool:
+        """Whether it speaks of the topic that was named before it: "the docs, that's Ada"."""
+        return self._rules.expression("resuming", r"{}(?!\w)").match(clause.low) is not None
 
     def _note(self, reading: Reading | None) -> None:
         for fact in reading.facts if reading else ():
@@ -169,11 +210,33 @@ class _Turn:
             if fact.attribute in PEOPLE:
                 self._talk.person = fact.value
 
-    def _alone(self, clause: Clause, before: Reading | None) -> Reading | None:
-        if found := self._matcher.read(clause):
+    def _alone(self, clause: Clause, opening: Opening, before: Before) -> Reading | None:
+        """What `clause` says by itself, with the subject of what was `before` it where it may leave that out."""
+        if opening.relative:
+            return self._behind(clause, before.antecedent(self._talk, self._rules))
+        if opening.dependent:
+            return None
+        if found := self._matcher.read(clause) or self._unlabelled(clause):
             return found
         # A verb, which is all that may follow a subject, has no capital.
-        return self._behind(clause, before.subject) if before and clause.said[:1].islower() else None
+        if not opening.shares or not clause.said[:1].islower():
+            return None
+        return next(filter(None, (self._behind(clause, subject) for subject in before.subjects)), None)
+
+    def _unlabelled(self, clause: Clause) -> Reading | None:
+        """What stands behind a label that says nothing itself: "one thing: …"."""
+        _, label, said = clause.said.partition(": ")
+        return self._matcher.read(Clause(said, lowered(said), clause.times, clause.often)) if label else None
+
+    def _carried(self, clause: Clause, reading: Reading | None, before: Before) -> Before:
+        """`clause` with the subjects that the next one may leave out."""
+        plain = opening_subject(clause.said, self._rules)
+        if plain and reading is None:
+            self._talk.spoken_of(plain, self._rules)
+        mine = reading is not None and reading.facts[0].subject.kind is Kind.ME
+        speaker = self._rules.words.get("pronouns", "").partition("|")[0] if mine else ""
+        subjects = tuple(dict.fromkeys(filter(None, (reading.subject if reading else "", plain, speaker))))
+        return Before(clause.said, subjects or before.subjects)
 
     def _behind(self, clause: Clause, words: str) -> Reading | None:
         return self._matcher.read(clause.behind(words)) if words and clause.low else None
@@ -182,18 +245,22 @@ class _Turn:
         """What `clause` says with the verb of the reading before it: "the docs are in a/, the images in b/"."""
         if before.pattern is None or not clause.low:
             return None
+        if before.lead and (found := self._matcher.read(clause.behind(before.lead), before.pattern)):
+            return found
         words, verb = clause.said.split(), before.between.split()
         for place, length in product(range(1, min(len(words), 5)), range(1, min(len(verb), 3) + 1)):
             said = " ".join([*words[:place], *verb[:length], *words[place:]])
             whole = Clause(said, lowered(said), clause.times, clause.often)
             if found := self._matcher.read(whole, before.pattern):
                 return found
-        listed = before.pattern.attribute in _LISTED and (len(words) <= _NAME_WORDS or is_proper(clause.said))
+        listed = before.pattern.attribute in _LISTED and (len(words) <= _NAME_WORDS or is_proper(" ".join(words[:2])))
         begins = lowered(words[0]).partition("'")[0] not in self._rules.listed["no_subject"]
         return self._behind(clause, before.verb) if listed and begins else None
 
-    def _kin(self, clause: Clause) -> Reading | None:
+    def _kin(self, clause: Clause, opening: Opening) -> Reading | None:
         """Naming somebody as one's own says so much already."""
+        if opening.dependent:
+            return None
         subject = self._talk.kin(clause.said, self._rules)
         if subject is None or not subject.also or self._matcher.doubts(clause):
             return None
@@ -228,6 +295,24 @@ class _Turn:
             confidence=CONFIDENCE[self._role],
             entities=_entities(fact),
         )
+
+
+def _goes_on(before: Reading, after: Reading, opening: Opening) -> bool:
+    """Whether two clauses together say what the first of them says, or more of it."""
+    if opening.lists:
+        return _lists_more(before, after)
+    return not opening.dependent or before.facts[0].attribute == after.facts[0].attribute
+
+
+def _lists_more(before: Reading, after: Reading) -> bool:
+    """Whether what stands behind an "and" goes on with the value, and is no clause that can't be read."""
+    first, now = before.facts[0], after.facts[0]
+    if now.attribute in PEOPLE and is_proper(now.value) and not is_proper(first.value):
+        # "A daughter, Vera".
+        return True
+    if now.attribute in SENTENCES or now.attribute != first.attribute:
+        return True
+    return len(after.facts) > len(before.facts) or len(now.over) > len(first.over)
 
 
 def _is_same(said: Statement, fact: Fact) -> bool:

@@ -42,6 +42,7 @@ _MARKUP = re.compile(r"(?<!\w)[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}(?!\w)|~~")
 _QUOTED = re.compile(r"“[^“”\n]{1,400}”|«[^«»\n]{1,400}»|„[^„“”\n]{1,400}[“”]|(?<!\w)\"[^\"\n]{1,400}\"(?!\w)")
 _END = re.compile(r"[.!?…]++[\"')\]»”]*+(?=\s|$)")
 _LAST_WORD = re.compile(r"[\w.]+$")
+_DAY_AND_MONTH = re.compile(r"\d{1,2}\.\d{1,2}")
 _NEXT_WORD = re.compile(r"\s+(\w+)")
 
 
@@ -102,7 +103,7 @@ def _said(line: str) -> str:
         if len(same_name(label).split()) < len(label.split()):
             # "Our stack: …" has an article, a speaker has none.
             return line
-        if fold(label).lower() in _words("labels"):
+        if not _words("labels").isdisjoint(fold(label).lower().split()):
             return rest.strip()
         # "Port: 8080" is a statement, "Anna: we use npm" is Anna's.
         return "" if len(rest.split()) > _QUOTED_WORDS or len(label.split()) > 1 else line
@@ -111,7 +112,7 @@ def _said(line: str) -> str:
 
 def _name_or_nothing(quoted: re.Match[str]) -> str:
     inside = quoted[0][1:-1].strip()
-    return inside if len(inside.split()) < _QUOTED_WORDS else "…"
+    return inside if len(inside.split()) < _QUOTED_WORDS else "~"
 
 
 def _split(line: str) -> Iterator[Sentence]:
@@ -131,12 +132,14 @@ def _sentence(text: str) -> Iterator[Sentence]:
 
 
 def _is_abbreviation(line: str, end: re.Match[str]) -> bool:
-    """Whether the full stop belongs to the word before it: "z.B.", "Dr.", an initial, "3. März"."""
+    """Whether the full stop belongs to the word before it: "z.B.", "Dr.", an initial, "3. März", "1.6."."""
     word = _LAST_WORD.search(line, max(0, end.start() - 12), end.start())
     following = _NEXT_WORD.match(line, end.end())
     if word is None or following is None:
         return False
     last = word[0].lower()
+    if _DAY_AND_MONTH.fullmatch(last):
+        return following[1][:1].islower()
     if last.isdecimal():
         return len(last) <= 2 and fold(following[1]).lower() in _words("months")
     return last in _words("abbreviations") or (len(last) == 1 and last.isalpha() and word[0].isupper())

@@ -20,7 +20,7 @@ _EDGES = " ,.:;`'\"“”«»„*"
 
 
 # Whom one calls one's own, by the entry of `words` that lists them.
-_KIN: Mapping[str, str] = {"partner": "partners", "relative": "relatives", "pet": "pets"}
+_KIN: Mapping[str, str] = {"partner": "partners", "relative": "relatives", "pet": "pets", "reports_to": "bosses"}
 
 
 class Kind(Enum):
@@ -62,7 +62,7 @@ _PRIVATE = frozenset(
 _SHARED = frozenset({"likes", "dislikes", "prefers", "plans", "did"})
 # A hotline has a number, too.
 _CONTACTS = frozenset({"email", "phone"})
-_EITHER = frozenset({"uses", "has", "is", "status", "scheduled", "deadline", "decided"})
+_EITHER = frozenset({"rule", "uses", "has", "is", "status", "scheduled", "decided"})
 
 
 def takes(attribute: str) -> frozenset[Kind]:
@@ -102,6 +102,14 @@ class Talk:
         if subject.kind in (Kind.THING, Kind.NAME):
             self.thing = subject.name
 
+    def spoken_of(self, said: str, rules: Grammar) -> None:
+        """Note whom or what nothing was read of: "she" or "it" may mean that."""
+        found = self._named(said, "name", rules)
+        if found is not None and found.kind is Kind.PERSON:
+            self.person = found.name
+        elif found is not None and found.kind is Kind.THING:
+            self.thing = found.name
+
     def subject(self, of: str, said: str, attribute: str, rules: Grammar) -> Subject | None:
         """The one meant by `of` or, where that is "they", by what was `said`; None where nobody can tell."""
         match of:
@@ -118,13 +126,13 @@ class Talk:
         return found if found and found.kind in takes(attribute) else None
 
     def _we(self, attribute: str) -> Subject:
-        mine = attribute in _PRIVATE or (attribute in ("plans", "did") and self.known)
+        mine = attribute in _PRIVATE or (attribute in ("plans", "did", "rule") and self.known)
         return Subject(self.me, Kind.ME) if mine else Subject(PROJECT, Kind.WE)
 
     def _named(self, said: str, attribute: str, rules: Grammar) -> Subject | None:
         if ":" in said or "," in said.strip(_EDGES):
             return None
-        said = said.strip(_EDGES)
+        said = self._spelt_out(said.replace("`", "").strip(_EDGES), rules)
         low = lowered(said)
         if rules.is_one("it", low) and self.thing and Kind.THING in takes(attribute):
             return Subject(self.thing, Kind.THING)
@@ -134,47 +142,77 @@ class Talk:
             return Subject(PROJECT, Kind.WE)
         return self.kin(said, rules) or self._noun(said, low, rules)
 
+    def _spelt_out(self, said: str, rules: Grammar) -> str:
+        """With the noun that "the one" stands for, as in "the one in production"."""
+        found = rules.expression("the_one", r"{}\s+").match(lowered(said)) if self.thing else None
+        return f"{(self.thing or '').split()[0]} {said[found.end() :]}" if found else said
+
     def kin(self, said: str, rules: Grammar) -> Subject | None:
         """Somebody of the speaker's own at the beginning of `said`: "my sister Anna", "my wife Ama and I"."""
         low = lowered(said)
         mine = rules.expression("mine", r"{}\s+").match(low)
-        if mine is None:
-            return None
+        start = mine.end() if mine else 0
         for attribute, words in _KIN.items():
-            found = rules.expression(words, r"{}(?!\w)").match(low, mine.end())
+            found = rules.expression(words, r"{}(?!\w)").match(low, start)
             if found is None:
                 continue
-            named = _NAMES.match(said, found.end())
+            named = _named_at(said, found.end(), rules)
+            noun = said[found.start() : found.end()]
+            titled = named is not None and attribute == "relative"
+            if mine is None and not titled and not rules.is_one("kin_names", lowered(noun)):
+                return None
             rest = low[named.end() if named else found.end() :]
-            also = ((attribute, named[1]),) if named else ()
+            name = _GENITIVE.sub("", named[1]) if named else self._own(noun, rules)
+            also = ((attribute, name),) if named else ()
             if rules.expression("and_me", r"\s*{}").match(rest):
                 return Subject(self.me, Kind.ME, also)
-            name = named[1] if named else self._own(said[found.start() : found.end()])
             return None if rest.strip(_EDGES) and not named else Subject(name, Kind.PERSON, also)
         return None
 
-    def _own(self, noun: str) -> str:
-        """The name of what has none but that it is the speaker's: "alice's sister", in any language."""
-        return f"{self.me}'s {noun}"
+    def _own(self, noun: str, rules: Grammar) -> str:
+        """The name of what has none but that it is the speaker's: "alice's sister", "hermana de alice"."""
+        form: str = rules.data["text"].get("own", "{me}'s {noun}") if self.known else "{me}'s {noun}"
+        return form.format(me=self.me, noun=noun)
 
     def _noun(self, said: str, low: str, rules: Grammar) -> Subject | None:
         article = rules.expression("articles", r"{}\s*").match(low)
-        start = article.end() if article else 0
-        noun = _GENITIVE.sub("", said[start:].strip(_EDGES))
+        noun = _GENITIVE.sub("", said[article.end() if article else 0 :].strip(_EDGES))
         words = lowered(noun).split()
-        if not _LETTER.search(noun) or len(words) > _MOST_WORDS or not rules.listed["no_subject"].isdisjoint(words):
+        if not _LETTER.search(noun) or not _may_be_noun(words, rules, definite=article is not None):
             return None
-        if rules.is_one("relations", " ".join(words)) or rules.is_one("verb", words[0]):
-            return None
-        if not article and _is_somebody(noun, words):
-            return Subject(noun, Kind.PERSON)
-        if not article and len(words) <= _NAME_WORDS and _NAMES.fullmatch(noun) and not _CODE.search(noun):
-            return Subject(noun, Kind.NAME)
-        if not article and len(words) == 1 and not self.capitals:
-            return Subject(noun, Kind.NAME)
+        title, name = words[0], noun[len(words[0]) :].strip()
+        if title in rules.listed["people"] and _NAMES.fullmatch(name):
+            return Subject(name, Kind.PERSON)
+        kind = self._kind_of_name(noun, words)
+        # "die Lea" is somebody, too.
+        if kind and (not article or (kind is Kind.PERSON and noun[:1].isupper())):
+            return Subject(noun, kind)
         people = not rules.listed["people"].isdisjoint(words) or rules.is_one("pets", lowered(noun))
         mine = rules.expression("my", r"{}\s").match(low)
-        return Subject(self._own(noun) if mine else noun, Kind.PERSON if people else Kind.THING)
+        return Subject(self._own(noun, rules) if mine else noun, Kind.PERSON if people else Kind.THING)
+
+    def _kind_of_name(self, noun: str, words: list[str]) -> Kind | None:
+        """What bears a name without an article; None if it is no name."""
+        if noun == self.person or _is_somebody(noun, words):
+            return Kind.PERSON
+        capital = len(words) <= _NAME_WORDS and _NAMES.fullmatch(noun) and not _CODE.search(noun)
+        return Kind.NAME if capital or (len(words) == 1 and not self.capitals) else None
+
+
+def _may_be_noun(words: list[str], rules: Grammar, *, definite: bool) -> bool:
+    """Whether these words, `definite` with an article before them, name something."""
+    text = " ".join(words)
+    if len(words) > _MOST_WORDS or not rules.listed["no_subject"].isdisjoint(words):
+        return False
+    if rules.is_one("relations", text) or rules.expression("no_subject_in", r"{}").search(text):
+        return False
+    return definite or not rules.is_one("verb", words[0])
+
+
+def _named_at(said: str, start: int, rules: Grammar) -> re.Match[str] | None:
+    """A name there; where nouns have capitals, too, one that is not among `no_names`."""
+    named = _NAMES.match(said, start)
+    return None if named and lowered(named[1]).split()[0] in rules.listed.get("no_names", ()) else named
 
 
 def _is_somebody(noun: str, words: list[str]) -> bool:

@@ -19,15 +19,19 @@ _SHAPES = {
     "age": re.compile(r"(?:\d{1,3}|[^\W\d_]{2,15})(?: \w+)?\Z"),
     "version": re.compile(r"(?=\S*\d)v?[\w.+-]{1,20}\Z"),
     "name": re.compile(r"[A-ZÀ-ÖØ-Þ][\w'’.-]*(?: (?:[A-ZÀ-ÖØ-Þ][\w'’.-]*|de|di|da|von|van|del|la)){0,3}\Z"),
-    "located_at": re.compile(r"(?!\S*@)\S*[/.\\:]\S*\w/?\Z|[A-ZÀ-ÖØ-Þ][\w.-]*(?: [\w.-]+){0,2}\Z"),
+    "located_at": re.compile(r"(?!\S*@)\S*[/.\\:]\S*\w/?\Z|[\w.-]+/\Z|[A-ZÀ-ÖØ-Þ][\w.-]*(?: [\w.-]+){0,2}\Z"),
 }
 # Names of people, places and companies begin with a capital.
 _NAMED = frozenset(
     {"name", "lives_in", "from", "works_at", "reports_to", "partner", "written_in", "runs_on", "deployed_to"}
 )
+# Of these, one of the first two words does.
+_TOWNS = frozenset({"lives_in", "from"})
 # What people are not.
 _PLACES = frozenset({"written_in", "runs_on", "deployed_to", "located_at"})
-_SENTENCES = frozenset({"rule", "decided", "plans", "did"})
+SENTENCES = frozenset({"rule", "decided", "plans", "did"})
+# "No meat" is a diet.
+_MAY_DENY = SENTENCES | {"diet"}
 _DATED = frozenset({"plans", "did"})
 _WITH_COMMAS = frozenset({"rule", "decided"})
 # There is one, and an "and" begins something else.
@@ -38,8 +42,22 @@ _SINGLE = frozenset(
 _HEADS = frozenset(
     {"uses", "named", "written_in", "deployed_to", "works_at", "runs_on", "depends_on", "allergic_to", "role"}
 )
+# Nor of these, where a name stands before it.
+_NAMES = frozenset({"lives_in", "from", "reports_to", "partner", "relative", "pet", "speaks", "owned_by", "version"})
 _LISTS = frozenset(
-    {"uses", "speaks", "allergic_to", "likes", "dislikes", "depends_on", "written_in", "pet", "owns", "studies"}
+    {
+        "uses",
+        "speaks",
+        "allergic_to",
+        "likes",
+        "dislikes",
+        "depends_on",
+        "written_in",
+        "pet",
+        "owns",
+        "studies",
+        "relative",
+    }
 )
 # An "and" comes last in a list: what follows a comma behind it is something else.
 _COMMA_LAST = re.compile(r"&[^&]*,\s+[^&]*$")
@@ -47,6 +65,8 @@ _CAPITAL_LETTER = re.compile(r"[A-ZÀ-ÖØ-Þ]")
 # A version, then what it is there for.
 _QUALIFIED = r"\d[\w.]*\s+(?P<by>{})\s*(?P<of>\S.*)\Z"
 _QUALIFIER_WORDS = 3
+_GENITIVE = re.compile(r"['’]s$")
+_TITLE = re.compile(r"[^\W\d_]{1,5}\. ")
 _CAPITAL = re.compile(r"[A-ZÀ-ÖØ-Þ]|\d")
 
 
@@ -74,8 +94,10 @@ def values_of(attribute: str, said: str, rules: Grammar, *, capitals: bool = Tru
 def cleaned_value(said: str, rules: Grammar, attribute: str = "") -> str:
     """Without quotes, articles in front and words that only close a sentence."""
     value = " ".join(said.split()).rstrip(_EDGES).lstrip(_BEFORE)
-    if attribute in _SENTENCES:
+    if attribute in SENTENCES:
         value = value.replace("`", "")
+        if ends := rules.expression("sentence_cut", r",\s+{}(?!\w)").search(lowered(value)):
+            value = value[: ends.start()]
         ends = rules.expression("polite", r"[\s,]+{}\Z").search(lowered(value))
         if ends is None and attribute in _DATED:
             # What stood before a time that was taken out.
@@ -85,8 +107,14 @@ def cleaned_value(said: str, rules: Grammar, attribute: str = "") -> str:
         value = value[: tail.start()].strip(_EDGES)
     article = rules.expression("articles", r"{}\s*").match(lowered(value))
     value = value[article.end() :].strip(_EDGES) if article and article.end() < len(value) else value
-    head = _head(value, rules) if attribute in _HEADS else value
-    return head if attribute not in _NAMED or is_proper(head) else value
+    if ends := rules.expression("value_cut", r"[\s,]+{}(?!\w)").search(lowered(value)):
+        value = value[: ends.start()].strip(_EDGES)
+    if attribute not in _HEADS and attribute not in _NAMES:
+        return value
+    if attribute == "owned_by":
+        value = _GENITIVE.sub("", value)
+    head = _head(value, rules)
+    return head if is_proper(head) or (attribute in _HEADS and attribute not in _NAMED) else value
 
 
 def denied_value(said: str, rules: Grammar) -> str:
@@ -125,6 +153,19 @@ def is_proper(said: str) -> bool:
     return _CAPITAL.search(said) is not None
 
 
+def is_bearable(said: str) -> bool:
+    """Whether somebody can be called so: "Anna", "anna", "Anna de Vries"."""
+    bare = _TITLE.sub("", said)
+    return _SHAPES["name"].match(bare) is not None or lowered(said).split()[0] in given_names()
+
+
+def is_known(said: str, rules: Grammar) -> bool:
+    """Whether it is a name that is known without its capital: "postgres", "lisbon"; any may be, if none are listed."""
+    names = rules.listed.get("names")
+    words = lowered(said).split()
+    return names is None or is_proper(said) or any(word.strip(_EDGES) in names for word in words[:3])
+
+
 def listed_parts(said: str, rules: Grammar) -> list[str]:
     """`said` cut at each comma and "and"."""
     items = rules.expression("listing", r"\s*,\s*{}\s+|\s+{}\s+|\s*,\s+").split(said)
@@ -139,30 +180,47 @@ def _listed(said: str, rules: Grammar) -> list[str]:
     if _COMMA_LAST.search(rules.expression("listing", r"\s{}\s").sub("&", said)):
         return [said]
     sure = rules.expression("listing", r"\s{}\s").search(lowered(said)) or all(map(is_proper, items))
-    return items if short and sure else [said]
+    # "Hugo and publish to Pages": the second is a verb with what belongs to it.
+    names = [item for item in items if not rules.expression("value_end", r"[a-z]+\s{}\s").match(item)]
+    return (names if names[:1] == items[:1] else items) if short and sure else [said]
 
 
 def _is_sound(attribute: str, value: str, rules: Grammar, capitals: bool) -> bool:
     words = lowered(value).split()
-    if not words or len(words) > _MOST_WORDS.get(attribute, _WORDS):
+    labelled = ": " in value and attribute not in _WITH_COMMAS
+    if not words or labelled or len(words) > _MOST_WORDS.get(attribute, _WORDS):
         return False
-    if attribute not in _SENTENCES and words[0].strip(_EDGES).partition("'")[0] in rules.listed["no_value"]:
+    if attribute not in _MAY_DENY and words[0].strip(_EDGES).partition("'")[0] in rules.listed["no_value"]:
         return False
     if attribute in _PLACES and words[0] in given_names():
         return False
-    if attribute in _SINGLE and rules.expression("listing", r"\s{}\s").search(lowered(value)):
+    if _holds_more(attribute, lowered(value), rules):
         return False
     shape = _SHAPES.get(attribute)
     if shape is not None:
         return shape.match(value) is not None
-    return _is_name(attribute, value, capitals) and (
+    known = attribute in _PLACES and "names" in rules.listed and is_known(value, rules)
+    return (known or _is_name(attribute, value, capitals) or _is_workplace(attribute, value, rules)) and (
         attribute != "role" or rules.expression("jobs", r"(?<!\w){}(?!\w)").search(lowered(value)) is not None
     )
+
+
+def _holds_more(attribute: str, low: str, rules: Grammar) -> bool:
+    """Whether it goes on with something else: behind an "and", where there is one only, or with a verb."""
+    if attribute in _SINGLE and rules.expression("listing", r"\s{}\s").search(low):
+        return True
+    return attribute not in SENTENCES and rules.expression("no_value_in", r"\s{}(?!\w)").search(low) is not None
+
+
+def _is_workplace(attribute: str, value: str, rules: Grammar) -> bool:
+    """Whether it is where people work, though it has no name: "a hospital"."""
+    return attribute == "works_at" and rules.expression("workplaces", r"{}(?!\w)").match(lowered(value)) is not None
 
 
 def _is_name(attribute: str, value: str, capitals: bool) -> bool:
     """Whether it can be a name, where that is what it has to be."""
     if attribute in _NAMED:
-        return not capitals or _CAPITAL_LETTER.search(value) is not None
+        begins = " ".join(value.split()[:3]) if attribute in _TOWNS else value
+        return not capitals or _CAPITAL_LETTER.search(begins) is not None
     # "It is called twice" names nothing.
     return attribute != "named" or len(value.split()) == 1 or is_proper(value)
