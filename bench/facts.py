@@ -16,7 +16,9 @@ from treering.core.statements import ATTRIBUTES, Statement, same_name
 from treering.learn.facts import read_statements
 
 TURNS = Path(__file__).parent / "facts"
-PARTS = ("dev", "held")
+PARTS = ("dev", "open", "held", "ordinary", "unusual")
+UNSEEN = PARTS[2:]
+"""Those that nobody who wrote rules has read."""
 LANGUAGES = ("en", "fr", "it", "de", "es")
 GROUPS: dict[str, tuple[str, ...]] = {
     "who and where": ("name", "lives_in", "from", "born_on", "age", "email", "phone", "timezone", "speaks", "studies"),
@@ -33,12 +35,16 @@ GROUP_OF = {attribute: group for group, attributes in GROUPS.items() for attribu
 LOOSE = frozenset({"rule", "decided", "plans", "did"})
 CLOSE, LOOSELY_CLOSE = 0.8, 0.66
 ABOUT = (
-    "Turns as people write them to an assistant or a coding agent (`bench/facts/`), written and labelled by somebody "
-    "who had not seen the reader; some 39 % hold no fact. Development turns were open to its author, held ones only as "
-    "these totals, but one hand wrote both: on turns by others the figures will be lower. A statement is right with a "
-    f"labelled attribute, the same subject and the same value (token F1 of {CLOSE} or more; {LOOSELY_CLOSE} for rules, "
-    "decisions, plans and events). What a careful reader may keep or leave counts neither way, nor does a value that "
-    "is said to have ended where the label says it was replaced."
+    "Turns as people write them to an assistant or a coding agent (`bench/facts/`), written and labelled by people who "
+    "had not seen the reader; some 38 % hold no fact. Who wrote its rules read the turns of `dev` and `open`, of the "
+    "others nothing but totals (those of `held` and `unusual` many times, so that these are not wholly untouched; of "
+    "`ordinary` none while they wrote). `held` is the third of the first set that was kept aside, by the hand that "
+    "wrote `dev`. `ordinary` is by two others who were asked for the frequent ways of saying things, `open` and "
+    "`unusual` by six who were asked never to use a construction twice and to look for rare ones: they show what is "
+    "missed. A statement is right with a labelled attribute, the same subject and the same value (token F1 of "
+    f"{CLOSE} or more; {LOOSELY_CLOSE} for rules, decisions, plans and events). What a careful reader may keep or "
+    "leave counts neither way, nor does a value that is said to have ended where the label says it was replaced. The "
+    "goal is a precision of .90 and a recall of .60 on `held`."
 )
 
 Label = dict[str, Any]
@@ -250,7 +256,7 @@ def _totals(parts: Iterable[str]) -> str:
 
 def _by_language() -> str:
     rows: list[tuple[object, ...]] = []
-    for part in PARTS:
+    for part in UNSEEN:
         outcomes = read_all(load(part))
         for language in LANGUAGES:
             chosen = [outcome for outcome in outcomes if outcome.case["language"] == language]
@@ -260,7 +266,7 @@ def _by_language() -> str:
 
 def _by_group() -> str:
     rows: list[tuple[object, ...]] = []
-    for part in PARTS:
+    for part in UNSEEN:
         outcomes = read_all(load(part))
         for group in GROUPS:
             rows.append((part, group, *scored(_only(outcome, group) for outcome in outcomes).cells()))
