@@ -71,7 +71,7 @@ def measure(memory: Memory, size: int, clock: Clock) -> Row:
     pick = random.Random(size)
     usual, first = list[float](), list[float]()
     for number in range(MEASURED):
-        text = f"We use {pick.choice(WORDS)} {number} and " + " ".join(pick.choices(WORDS, k=30))
+        text = f"We use {pick.choice(WORDS).title()} {number}. " + " ".join(pick.choices(WORDS, k=30))
         begun = time.perf_counter()
         memory.turn(session=f"new-{size}-{number // 10}", role="user", text=text)
         (first if number % 10 == 0 else usual).append(time.perf_counter() - begun)

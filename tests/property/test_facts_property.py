@@ -1,7 +1,9 @@
 """What holds for any two statements: only those about the same thing can exclude each other."""
 
+import random
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,6 +14,8 @@ from treering.core.queries import KnowledgeFilter
 from treering.core.records import Knowledge
 from treering.core.settings import Settings
 from treering.core.statements import ATTRIBUTES, Statement, fact_key, same_name
+from treering.learn.facts import read_statements
+from treering.learn.facts.grammar import LANGUAGES, grammar
 from treering.learn.facts.keeping import FactKeeper, Heard
 from treering.learn.facts.likeness import OPPOSITES, Relation, relation
 from treering.learn.teach import Teaching
@@ -19,6 +23,12 @@ from treering.memory import Memory
 
 SUBJECTS = ("user", "project", "Anna", "billing service", "API", "staging database")
 VALUES = ("Lyon", "Paris", "Postgres 16", "Postgres 17", "Postgres", "8080", "never squash", "always squash", "tea")
+
+# What expressions stumble over: paths, versions, signs.
+PIECES = (
+    *("a/b-c/d.md", "x-y-z", "/usr/lib/", "1.2.3.4", "v1.2-rc.1", "http://a.b/c?d=e", "`x_y`", "2026-05-08"),
+    *("(", ")", "…", "--", "A", "aaaa", "Anna", "I", "my"),
+)
 
 statements = st.builds(
     lambda subject, attribute, value, over, ended: Statement(
@@ -104,3 +114,14 @@ def _keep(memory: Memory, heard: Heard) -> None:
     with memory.store.transaction(memory.scope, NOW) as tx:
         teaching = Teaching(memory.store, memory.settings.knowledge, memory._ports.new_id)
         FactKeeper(tx, teaching, Settings()).keep([heard])
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_piles_of_the_words_that_rules_look_for_are_read(language: str) -> None:
+    """An expression that tries every way to part them would not come back."""
+    pick, keys = random.Random(language), sorted(grammar(language).by_word)
+    for _ in range(300):
+        few = [pick.choice(PIECES) for _ in range(pick.randint(1, 3))] + pick.sample(keys, pick.randint(1, 3))
+        pile = pick.choice((" ", " ", "-", "/", ", ")).join(pick.choices(few, k=120))
+        assert len(read_statements(pile[:590], at=NOW, language=language)) < 120

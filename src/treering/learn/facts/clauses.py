@@ -234,7 +234,7 @@ class SentenceWords:
 def without_leads(clause: Clause, rules: Grammar) -> Clause:
     """`clause` without what only leads to it: "by the way,"."""
     clause = clause.trimmed()
-    leads = rules.expression("leads", r"{}(?![\w'])[\s,:]*")
+    leads = rules.expression("leads", r"{}(?:(?<=\w')|(?![\w']))[\s,:]*")
     while lead := leads.match(clause.low):
         clause = clause.without(0, lead.end()).trimmed()
     return clause

@@ -12,8 +12,8 @@ is said instead of, and the name of another attribute for what is said along wit
   pronouns are in `who`. With `of`, the subject is in `then`: "we wrote {subject} in {value}".
 - `value = "time"` takes the time that the clause names, "date" that time as it was said, "often" the words that
   say how often it happens, "me" whoever speaks.
-- `needs = "time"`, "past", "future": only where the clause names such a time; "over": only where it denies something;
-  "timeless": only where it names no time.
+- `needs = "time"`, "past", "future": only where the clause names such a time; "since": one that is over;
+  "over": only where it denies something; "timeless": only where it names no time.
 - `proper = true`: only where the value has a capital or a digit; "first": where its first word has.
 - `given = true`: only where the value begins with a first name.
 - `capital = true`: that, even where whoever writes uses no capitals.

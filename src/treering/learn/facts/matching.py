@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from treering.core.statements import ATTRIBUTES
 from treering.learn.facts.clauses import Clause, words_in
 from treering.learn.facts.grammar import FROM_TIMES, Grammar, Pattern, given_names
 from treering.learn.facts.letters import lowered
+from treering.learn.facts.nouns import NOMINAL, ends_in_noun, is_nominal, tells_nouns
 from treering.learn.facts.subjects import Kind, Subject, Talk
 from treering.learn.facts.times import When
 from treering.learn.facts.values import (
@@ -30,6 +31,8 @@ _TIMELESS = frozenset({"name", "email", "phone", "born_on", "from", "rule"})
 _AHEAD = frozenset({"deadline", "scheduled", "plans"})
 # The times in them are part of them; those of a plan may stand before it, too.
 _WITH_TIMES = frozenset({"rule", "plans"})
+# What comes sooner is of no use later.
+_SOON = timedelta(days=1)
 # They last, and a range of times tells how long.
 _LASTING = frozenset({"lives_in", "works_at", "role", "team", "studies", "uses", "runs_on", "owns"})
 
@@ -65,12 +68,13 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Matcher:
-    """`capitals` is False where the turn has none at all."""
+    """`capitals` is False where the turn has none at all, `orderly` where it does not begin with one."""
 
     rules: Grammar
     talk: Talk
     at: datetime
     capitals: bool
+    orderly: bool = False
 
     def read(self, clause: Clause, only: Pattern | None = None) -> Reading | None:
         """The reading of `clause`, by one pattern if only that may be; None if it says nothing sure."""
@@ -111,6 +115,10 @@ class Matcher:
                 return None if pattern.attribute not in _SURE and self._doubts(clause, words) else reading
         return None
 
+    @property
+    def _shows_nouns(self) -> bool:
+        return self.orderly and tells_nouns(self.rules)
+
     def doubts(self, clause: Clause) -> bool:
         """Whether `clause` says that it may not be so."""
         return self._doubts(clause, set(words_in(clause.low)))
@@ -140,10 +148,12 @@ class Matcher:
         match pattern.needs:
             case "time" | "timeless":
                 return bool(clause.times or (clause.often and pattern.needs == "timeless")) == (pattern.needs == "time")
-            case "past":
-                return any(each.times[0] <= self.at and not (each.lasts and each.vague) for each in clause.times)
+            case "past" | "since":
+                # Since last year, but not this week.
+                place = 1 if pattern.needs == "since" else 0
+                return any(each.times[place] <= self.at and not (each.lasts and each.vague) for each in clause.times)
             case "future":
-                return any(each.times[1] > self.at or each.again for each in clause.times)
+                return any(each.times[1] - self.at > _SOON or each.again for each in clause.times)
             case "over":
                 return bool(over)
             case _:
@@ -154,6 +164,8 @@ class Matcher:
         named = clause.said[slice(*found.span("subject"))] if "subject" in groups and found["subject"] else ""
         subject = self.talk.subject(pattern.of, named, pattern.attribute, self.rules)
         if subject is None or (pattern.person and subject.kind not in (Kind.ME, Kind.PERSON)):
+            return None
+        if self._shows_nouns and subject.name in named and not ends_in_noun(subject.name, self.rules):
             return None
         if "over" in groups and found["over"]:
             over = (*over, clause.said[slice(*found.span("over"))])
@@ -276,7 +288,7 @@ class Matcher:
 
     def _said(self, pattern: Pattern, found: re.Match[str], clause: Clause) -> list[str]:
         said = clause.said[slice(*found.span("value"))] if "value" in found.re.groupindex and found["value"] else ""
-        if not said or (pattern.capital and not is_proper(said)) or not self._is_proper(pattern, said):
+        if not said or (pattern.capital and not _has_capital(said)) or not self._is_proper(pattern, said):
             return []
         if pattern.attribute == "rule" and lowered(said).split()[0] in given_names():
             # "Ada always brings cake" is no rule.
@@ -284,7 +296,14 @@ class Matcher:
         values = values_of(pattern.attribute, said, self.rules, capitals=self.capitals)
         if pattern.given and not all(lowered(value).split()[0] in given_names() for value in values):
             return []
+        if self._shows_nouns and pattern.attribute in NOMINAL:
+            values = values if all(is_nominal(value, self.rules) for value in values) else []
         return values if not pattern.names or all(map(is_bearable, values)) else []
+
+
+def _has_capital(said: str) -> bool:
+    """Whether it has, or should have as a first name."""
+    return is_proper(said) or lowered(said).split()[0] in given_names()
 
 
 def _qualified(subject: Subject, value: str, told: Qualifier | None) -> tuple[Subject, str]:

@@ -53,6 +53,7 @@ _ASSISTANT_SAYS = frozenset(
 )
 _NAME_WORDS = 2
 _DOUBT_WORDS = 4
+_POLITE_WORDS = 3
 # Of these, one more may follow without its verb: "I'm Ada, an engineer".
 _LISTED = frozenset({"name", "uses", "speaks", "depends_on", "written_in"})
 _PROPER = re.compile(r"[A-ZÀ-ÖØ-Þ][\w.+#-]*(?:\s+[A-ZÀ-ÖØ-Þ\d][\w.+#-]*){0,3}")
@@ -74,7 +75,7 @@ def read_statements(
     local = at if at.tzinfo else at.replace(tzinfo=UTC)
     said = list(sentences(text))
     for code in _languages(said, language):
-        turn = _Turn(grammar(code), local, speaker, role, capitals=text != text.lower())
+        turn = _Turn(grammar(code), local, speaker, role, text)
         if found := turn.statements(said):
             return found
     return ()
@@ -94,13 +95,14 @@ def _languages(said: list[Sentence], language: str | None) -> tuple[str, ...]:
 class _Turn:
     """One turn of a conversation, read from its first sentence to its last."""
 
-    def __init__(self, rules: Grammar, at: datetime, speaker: str | None, role: str, *, capitals: bool) -> None:
+    def __init__(self, rules: Grammar, at: datetime, speaker: str | None, role: str, text: str) -> None:
         self._rules = rules
         self._at = at
         self._speaker = speaker
         self._role = role
+        capitals = text != text.lower()
         self._talk = Talk(speaker or SPEAKER, known=speaker is not None, capitals=capitals)
-        self._matcher = Matcher(rules, self._talk, at, capitals)
+        self._matcher = Matcher(rules, self._talk, at, capitals, orderly=text.lstrip()[:1].isupper())
 
     def statements(self, said: list[Sentence]) -> tuple[Statement, ...]:
         """What the sentences state; nothing at all where one of them says that it was a joke."""
@@ -169,6 +171,8 @@ class _Turn:
         for part in words.parts():
             self._note(reading)
             clause, opening = words.clause(part), part.opening
+            if reading is not None and self._is_polite(clause):
+                continue
             doubted = doubted and not opening.hard
             resumes = held is not None and reading is None and not opening.hard and self._resumes(clause)
             alone = None if doubted or resumes else self._alone(clause, opening, before)
@@ -200,9 +204,18 @@ class _Turn:
         if reading is not None:
             yield reading
 
+    def _is_polite(self, clause: Clause) -> bool:
+        """Whether it adds nothing to what was said: "…, please"."""
+        short = len(clause.low.split()) <= _POLITE_WORDS and not clause.times and not clause.often
+        return short and (not clause.low or self._rules.is_one("polite", clause.low))
+
     def _resumes(self, clause: Clause) -> bool:
         """Whether it speaks of the topic that was named before it: "the docs, that's Ada"."""
         return self._rules.expression("resuming", r"{}(?!\w)").match(clause.low) is not None
+
+    def _stands_alone(self, clause: Clause) -> bool:
+        """Whether its first word looks like a verb but is none: "pets, like a cat"."""
+        return self._rules.expression("not_shared", r"{}(?!\w)").match(clause.low) is not None
 
     def _note(self, reading: Reading | None) -> None:
         for fact in reading.facts if reading else ():
@@ -219,7 +232,7 @@ class _Turn:
         if found := self._matcher.read(clause) or self._unlabelled(clause):
             return found
         # A verb, which is all that may follow a subject, has no capital.
-        if not opening.shares or not clause.said[:1].islower():
+        if not opening.shares or not clause.said[:1].islower() or self._stands_alone(clause):
             return None
         return next(filter(None, (self._behind(clause, subject) for subject in before.subjects)), None)
 
@@ -253,7 +266,9 @@ class _Turn:
             whole = Clause(said, lowered(said), clause.times, clause.often)
             if found := self._matcher.read(whole, before.pattern):
                 return found
-        listed = before.pattern.attribute in _LISTED and (len(words) <= _NAME_WORDS or is_proper(" ".join(words[:2])))
+        # "I'm Ada, an engineer at Acme".
+        begin = words if before.pattern.attribute == "name" else words[:_NAME_WORDS]
+        listed = before.pattern.attribute in _LISTED and (len(words) <= _NAME_WORDS or is_proper(" ".join(begin)))
         begins = lowered(words[0]).partition("'")[0] not in self._rules.listed["no_subject"]
         return self._behind(clause, before.verb) if listed and begins else None
 

@@ -12,6 +12,7 @@ from treering.learn.facts.letters import lowered
 _MOST_WORDS = 6
 _NAME_WORDS = 3
 _NAME = r"[A-ZÀ-ÖØ-Þ][\w'’-]*"
+_NEXT_WORD = re.compile(r"\s+([^\W\d_]+)")
 _NAMES = re.compile(rf"\s*({_NAME}(?:\s+{_NAME}){{0,2}})")
 _GENITIVE = re.compile(r"['’]s?$")
 _CODE = re.compile(r"[/_.\d]|[a-z][A-Z]")
@@ -139,7 +140,8 @@ class Talk:
         if rules.is_one("he", low) and self.person:
             return Subject(self.person, Kind.PERSON)
         if rules.is_one("projects", low):
-            return Subject(PROJECT, Kind.WE)
+            # "The head of the project" is nobody's boss by that.
+            return None if attribute in _PRIVATE else Subject(PROJECT, Kind.WE)
         return self.kin(said, rules) or self._noun(said, low, rules)
 
     def _spelt_out(self, said: str, rules: Grammar) -> str:
@@ -156,8 +158,9 @@ class Talk:
             found = rules.expression(words, r"{}(?!\w)").match(low, start)
             if found is None:
                 continue
-            named = _named_at(said, found.end(), rules)
             noun = said[found.start() : found.end()]
+            sure = mine is not None and noun.split()[-1][0].isupper()
+            named = _named_at(said, found.end(), rules, sure=sure)
             titled = named is not None and attribute == "relative"
             if mine is None and not titled and not rules.is_one("kin_names", lowered(noun)):
                 return None
@@ -209,12 +212,21 @@ def _may_be_noun(words: list[str], rules: Grammar, *, definite: bool) -> bool:
     return definite or not rules.is_one("verb", words[0])
 
 
-def _named_at(said: str, start: int, rules: Grammar) -> re.Match[str] | None:
-    """A name there; where nouns have capitals, too, one that is not among `no_names`."""
-    named = _NAMES.match(said, start)
-    return None if named and lowered(named[1]).split()[0] in rules.listed.get("no_names", ()) else named
+def _named_at(said: str, start: int, rules: Grammar, *, sure: bool) -> re.Match[str] | None:
+    """A name there; where nouns have capitals, too, a first name or, if `sure`, one that is not among `no_names`."""
+    named = _NAMES.match(said, start) or _first_name_at(said, start)
+    if named is None or "no_names" not in rules.listed:
+        return named
+    first = lowered(named[1]).split()[0]
+    return named if first in given_names() or (sure and first not in rules.listed["no_names"]) else None
 
 
 def _is_somebody(noun: str, words: list[str]) -> bool:
     """Whether it is a person's name: "Lena", "lena", "Lena Brandt"."""
     return words[0] in given_names() and (len(words) == 1 or (_NAMES.fullmatch(noun) is not None and noun.istitle()))
+
+
+def _first_name_at(said: str, start: int) -> re.Match[str] | None:
+    """A first name there that lacks its capital."""
+    named = _NEXT_WORD.match(said, start)
+    return named if named and lowered(named[1]) in given_names() else None

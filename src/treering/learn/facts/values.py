@@ -66,6 +66,8 @@ _CAPITAL_LETTER = re.compile(r"[A-ZÀ-ÖØ-Þ]")
 _QUALIFIED = r"\d[\w.]*\s+(?P<by>{})\s*(?P<of>\S.*)\Z"
 _QUALIFIER_WORDS = 3
 _GENITIVE = re.compile(r"['’]s$")
+# "fly.io" is a name as it is.
+_DOTTED = re.compile(r"[a-z]\w+\.[a-z]{2,3}")
 _TITLE = re.compile(r"[^\W\d_]{1,5}\. ")
 _CAPITAL = re.compile(r"[A-ZÀ-ÖØ-Þ]|\d")
 
@@ -160,10 +162,12 @@ def is_bearable(said: str) -> bool:
 
 
 def is_known(said: str, rules: Grammar) -> bool:
-    """Whether it is a name that is known without its capital: "postgres", "lisbon"; any may be, if none are listed."""
+    """Whether it is a name that is known without its capital: "postgres", "ada"; any may be, if none are listed."""
     names = rules.listed.get("names")
     words = lowered(said).split()
-    return names is None or is_proper(said) or any(word.strip(_EDGES) in names for word in words[:3])
+    if names is None or is_proper(said) or (words and words[0] in given_names()):
+        return True
+    return any(word.strip(_EDGES) in names or _DOTTED.fullmatch(word) for word in words[:3])
 
 
 def listed_parts(said: str, rules: Grammar) -> list[str]:
@@ -192,7 +196,7 @@ def _is_sound(attribute: str, value: str, rules: Grammar, capitals: bool) -> boo
         return False
     if attribute not in _MAY_DENY and words[0].strip(_EDGES).partition("'")[0] in rules.listed["no_value"]:
         return False
-    if attribute in _PLACES and words[0] in given_names():
+    if _is_misplaced(attribute, value, rules):
         return False
     if _holds_more(attribute, lowered(value), rules):
         return False
@@ -210,6 +214,14 @@ def _holds_more(attribute: str, low: str, rules: Grammar) -> bool:
     if attribute in _SINGLE and rules.expression("listing", r"\s{}\s").search(low):
         return True
     return attribute not in SENTENCES and rules.expression("no_value_in", r"\s{}(?!\w)").search(low) is not None
+
+
+def _is_misplaced(attribute: str, value: str, rules: Grammar) -> bool:
+    """Whether it is somebody where only a thing can be meant, or a tool where somebody is: "Terraform" owns nothing."""
+    low = lowered(value)
+    if attribute == "owned_by":
+        return low in rules.listed.get("names", ()) and low not in given_names()
+    return attribute in _PLACES and low.split()[0] in given_names()
 
 
 def _is_workplace(attribute: str, value: str, rules: Grammar) -> bool:
