@@ -672,13 +672,21 @@ OWN = {
 }
 
 
+POSSESSIVES = {
+    "en": "{me}'s {noun}",
+    "fr": "{noun} de {me}",
+    "it": "{noun} di {me}",
+    "de": "{me}s {noun}",
+    "es": "{noun} de {me}",
+}
+
+
 @pytest.mark.parametrize(("language", "text"), [(each, text) for each, texts in OWN.items() for text in texts])
 def test_what_has_no_name_belongs_to_whoever_speaks(language: str, text: str) -> None:
     said = {speaker: read(text, language=language, speaker=speaker) for speaker in ("alice", "bob", None)}
     subjects = {speaker: [each.subject for each in found] for speaker, found in said.items()}
     (noun,) = {each.removeprefix("user's ") for each in subjects[None]}
-    own = grammar(language).data["text"].get("own", "{me}'s {noun}")
-    named = {name: [own.format(me=name, noun=noun)] for name in ("alice", "bob")}
+    named = {name: [POSSESSIVES[language].format(me=name, noun=noun)] for name in ("alice", "bob")}
     assert subjects == {**named, None: [f"{SPEAKER}'s {noun}"]}
     assert all(SPEAKER not in name for each in said[None] for name in each.entities)
 

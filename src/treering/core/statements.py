@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from hashlib import blake2b
 from importlib.resources import files
 from types import MappingProxyType
@@ -112,7 +111,6 @@ class Statement(Value):
 _ARTICLES = frozenset(files("treering.core.language").joinpath("articles.txt").read_text("utf-8").split())
 
 
-@lru_cache(maxsize=8_192)
 def same_name(text: str) -> str:
     """Equal for two ways to write one name: "the API team", "API-Team", "our api team".
 

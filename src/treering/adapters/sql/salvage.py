@@ -143,15 +143,12 @@ class _Rescue:
     def _why_not(self, kind: Kind[Any], codec: Codec[Any], row: Row, source: DamagedFile) -> str:
         """Why a row that was read is not believed; empty where it is, or where this process cannot tell."""
         try:
-            scope = Scope(tenant=row["tenant"], project=row["project"])
-            if kind is KNOWLEDGE and row.get("type") not in knowledge_types():
-                return "" if _is_name(row["type"]) and _is_name(row["id"]) else "its row does not make sense"
-            value = codec.decode(scope, row, self._own)
+            value = codec.decode(Scope(tenant=row["tenant"], project=row["project"]), row, self._own)
         except BlobMissing:
             return ""
         except (Unreadable, ValueError, TypeError, KeyError, AttributeError) as exc:
             return f"its row does not make sense ({type(exc).__name__})"
-        if kind is KNOWLEDGE:
+        if kind is KNOWLEDGE and value.type in knowledge_types():
             digest = {"facet": "text", "value": text_digest(value.type, value.content), "at": row["created_at"]}
             whose = {"tenant": row["tenant"], "project": row["project"], "kind": kind.name}
             if source.has("facets", {**whose, **digest, "id": value.id}) is False:
@@ -187,10 +184,6 @@ class _Rescue:
                 moments = {"started_at": instant(first), "last_at": instant(last)}
                 session = Session.make(id=id, turns=turns, owner=owner, visibility=visibility, **moments)
                 context.connection.execute(insert(SESSIONS.table), codec.encode(scope, session, self._own).row)
-
-
-def _is_name(stored: object) -> bool:
-    return isinstance(stored, str) and bool(stored) and stored.isprintable()
 
 
 def _refuse_what_is_no_database(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What stands in brackets behind a noun: "the crawler (Elixir)", "my son (7)", "Mattermost (chat.example.org)"."""
+"""What stands in brackets behind a noun: "der Crawler (Elixir)", "Mattermost (chat.example.org)"."""
 
 import re
 from collections.abc import Iterator
@@ -9,18 +9,17 @@ from treering.learn.facts.letters import lowered
 from treering.learn.facts.matching import Matcher, Reading
 
 _ASIDE = re.compile(r"(?P<noun>[^\s(),;:]+(?:\s+[^\s(),;:]+)?)\s+\((?P<said>[^()]{1,60})\)")
-_TOLD = frozenset({"written_in", "located_at", "port", "age", "version", "timezone"})
+_TOLD = frozenset({"written_in", "located_at", "port", "version"})
 
 
 def asides(said: str, rules: Grammar, matcher: Matcher) -> Iterator[Reading]:
-    """What is told of the noun before each of them, or of whoever speaks."""
+    """What is told of the noun before each of them, in the languages that name the verbs to try."""
     if "(" not in said or "aside_verbs" not in rules.words:
         return
     for found in _ASIDE.finditer(said):
         told = _plain(found["said"], rules)
         nouns = dict.fromkeys((found["noun"], found["noun"].split()[-1]))
-        tries = [f"{mine} {told}" for mine in rules.data["words"].get("aside_me", "").split("|") if mine]
-        tries += [f"{noun} {verb} {told}" for noun in nouns for verb in rules.data["words"]["aside_verbs"].split("|")]
+        tries = [f"{noun} {verb} {told}" for noun in nouns for verb in rules.data["words"]["aside_verbs"].split("|")]
         if reading := next(filter(None, (_told(each, told, matcher) for each in tries)), None):
             yield reading
 

@@ -6,8 +6,8 @@ from treering.learn.facts.grammar import Grammar
 from treering.learn.facts.letters import lowered
 from treering.learn.facts.sentences import Sentence
 
-# A topic that is asked for and then told: "Retry count? Three."
-_TOPIC_WORDS = 4
+# A topic that is asked for and then told: "Retry count? Three." A single word may ask for anything: "Ready?"
+_TOPIC_WORDS = range(2, 5)
 _TOLD_WORDS = 8
 
 
@@ -50,6 +50,8 @@ def _topic(text: str, rules: Grammar) -> str:
     """A question that is nothing but a noun."""
     topic = text.rstrip(" ?!¿").lstrip("¿ ")
     words = lowered(topic).split()
-    if not 0 < len(words) <= _TOPIC_WORDS or "," in topic or "asking" not in rules.words:
+    if len(words) not in _TOPIC_WORDS or "," in topic or "asking" not in rules.words:
+        return ""
+    if rules.expression("mine", r"{}\s").match(lowered(topic)):
         return ""
     return "" if rules.expression("asking", r"{}(?![\w-])").match(lowered(topic)) else topic

@@ -90,7 +90,7 @@ def _ways(token: str) -> list[str]:
             choices, at = [token[at]], at + 1
         if at < len(token) and token[at] in "?*":
             choices, at = ["", *choices], at + 1
-        ways = [way + choice for way in ways for choice in choices]
-        if len(ways) > _MOST_WAYS:
+        if len(ways) * len(choices) > _MOST_WAYS:
             return []
+        ways = [way + choice for way in ways for choice in choices]
     return ways

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from itertools import chain, product
 
 from treering.core.language.stems import known, language_of, stop_words
-from treering.core.statements import PROJECT, SPEAKER, Statement, same_name
+from treering.core.statements import ATTRIBUTES, PROJECT, SPEAKER, Statement, same_name
 from treering.core.values import LABEL_BYTES
 from treering.learn.facts.asides import asides
 from treering.learn.facts.asking import stated
@@ -15,7 +15,7 @@ from treering.learn.facts.clauses import Clause, Part, SentenceWords, words_in
 from treering.learn.facts.grammar import LANGUAGES, Grammar, Opening, grammar
 from treering.learn.facts.letters import lowered
 from treering.learn.facts.matching import PEOPLE, Fact, Matcher, Reading
-from treering.learn.facts.sentences import Sentence, sentences
+from treering.learn.facts.sentences import Sentence, denies, sentences
 from treering.learn.facts.subjects import Kind, Talk
 from treering.learn.facts.times import When
 from treering.learn.facts.values import SENTENCES, is_proper
@@ -138,24 +138,17 @@ class _Turn:
         yield from self._kin_named(words)
 
     def _kin_named(self, words: SentenceWords) -> Iterator[Fact]:
-        """Whom the speaker calls their own, wherever in the sentence: "a present for my niece Lola"."""
-        if self._role == "assistant" or not self._rules.may_hold("mine", words.words):
+        """Whom the speaker calls their own, wherever in the sentence: "a present for my niece Lola".
+
+        Of whom there is one only, such an aside says too little to take the place of what is known.
+        """
+        if self._role == "assistant" or not self._rules.may_hold("mine", words.words) or denies(words.low):
             return
-        owned = self._rules.expression("mine", rf"(?<![\w-]){{}}\s+(?:{self._rules.kin})(?!\w)")
-        for found in owned.finditer(words.low):
+        for found in self._rules.expression("mine", r"(?<![\w-]){}\s").finditer(words.low):
             subject = self._talk.kin(words.said[found.start() :], self._rules)
             for attribute, name in subject.also if subject else ():
-                yield Fact(self._talk.myself, attribute, name)
-        yield from self._own(words.said)
-
-    def _own(self, said: str) -> Iterator[Fact]:
-        """Whom the speaker calls by name as one's own, anywhere: "a present for my niece Ama"."""
-        if self._role == "assistant":
-            return
-        for place in self._rules.expression("mine", r"(?<!\w){}\s").finditer(lowered(said)):
-            subject = self._talk.kin(said[place.start() :], self._rules)
-            for attribute, name in subject.also if subject else ():
-                yield Fact(self._talk.myself, attribute, name)
+                if not ATTRIBUTES[attribute].exclusive:
+                    yield Fact(self._talk.myself, attribute, name)
 
     def _may_say(self, fact: Fact) -> bool:
         if self._role != "assistant":
@@ -176,7 +169,7 @@ class _Turn:
             doubted = doubted and not opening.hard
             resumes = held is not None and reading is None and not opening.hard and self._resumes(clause)
             alone = None if doubted or resumes else self._alone(clause, opening, before)
-            before = self._carried(clause, alone, before)
+            before = self._carried(clause, alone, before, opening)
             if alone is not None or held is None or opening.hard:
                 if reading is not None:
                     yield reading
@@ -241,8 +234,11 @@ class _Turn:
         _, label, said = clause.said.partition(": ")
         return self._matcher.read(Clause(said, lowered(said), clause.times, clause.often)) if label else None
 
-    def _carried(self, clause: Clause, reading: Reading | None, before: Before) -> Before:
+    def _carried(self, clause: Clause, reading: Reading | None, before: Before, opening: Opening) -> Before:
         """`clause` with the subjects that the next one may leave out."""
+        if opening.relative:
+            named = before.antecedent(self._talk, self._rules)
+            return Before(clause.said, (named,) if named else ())
         plain = opening_subject(clause.said, self._rules)
         if plain and reading is None:
             self._talk.spoken_of(plain, self._rules)

@@ -41,6 +41,7 @@ _BULLET = re.compile(r"^\s*(?:[-*+•–]|\d{1,2}[.)]|\[[ xX]\]|#{1,6})\s+(?:\[[
 _MARKUP = re.compile(r"(?<!\w)[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}(?!\w)|~~")
 _QUOTED = re.compile(r"“[^“”\n]{1,400}”|«[^«»\n]{1,400}»|„[^„“”\n]{1,400}[“”]|(?<!\w)\"[^\"\n]{1,400}\"(?!\w)")
 _END = re.compile(r"[.!?…]++[\"')\]»”]*+(?=\s|$)")
+_DENYING = re.compile(r"[^\W\d_]+")
 _LAST_WORD = re.compile(r"[\w.]+$")
 _DAY_AND_MONTH = re.compile(r"\d{1,2}\.\d{1,2}")
 _NEXT_WORD = re.compile(r"\s+(\w+)")
@@ -59,6 +60,11 @@ class Sentence:
 
     text: str
     asks: bool = False
+
+
+def denies(low: str) -> bool:
+    """Whether folded words may say that something is not so, or only an example."""
+    return not _words("denials").isdisjoint(_DENYING.findall(low))
 
 
 def sentences(text: str) -> Iterator[Sentence]:

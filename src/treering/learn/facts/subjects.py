@@ -161,10 +161,13 @@ class Talk:
             noun = said[found.start() : found.end()]
             sure = mine is not None and noun.split()[-1][0].isupper()
             named = _named_at(said, found.end(), rules, sure=sure)
-            titled = named is not None and attribute == "relative"
+            titled = named is not None and attribute == "relative" and lowered(named[1]).split()[0] in given_names()
             if mine is None and not titled and not rules.is_one("kin_names", lowered(noun)):
                 return None
             rest = low[named.end() if named else found.end() :]
+            if named and _GENITIVE.search(named[1]) and rest.strip(_EDGES):
+                # "My sister Anna's husband" is somebody else.
+                return None
             name = _GENITIVE.sub("", named[1]) if named else self._own(noun, rules)
             also = ((attribute, name),) if named else ()
             if rules.expression("and_me", r"\s*{}").match(rest):

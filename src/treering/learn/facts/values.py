@@ -221,7 +221,8 @@ def _is_misplaced(attribute: str, value: str, rules: Grammar) -> bool:
     low = lowered(value)
     if attribute == "owned_by":
         return low in rules.listed.get("names", ()) and low not in given_names()
-    return attribute in _PLACES and low.split()[0] in given_names()
+    somebody = low.split()[0] in given_names() and low not in rules.listed.get("names", ())
+    return attribute in (*_PLACES, "uses") and somebody
 
 
 def _is_workplace(attribute: str, value: str, rules: Grammar) -> bool:
