@@ -37,8 +37,9 @@ CLOSE, LOOSELY_CLOSE = 0.8, 0.66
 ABOUT = (
     "Turns as people write them to an assistant or a coding agent (`bench/facts/`), written and labelled by people who "
     "had not seen the reader; some 38 % hold no fact. Who wrote its rules read the turns of `dev` and `open`, of the "
-    "others nothing but totals (those of `held` and `unusual` many times, so that these are not wholly untouched; of "
-    "`ordinary` none while they wrote). `held` is the third of the first set that was kept aside, by the hand that "
+    "others nothing but totals (those of `held` and `unusual` many times, with a choice or two made by `unusual`; "
+    "those of `ordinary` only after most was written): none is wholly untouched. `held` is the third of the first set "
+    "that was kept aside, by the hand that "
     "wrote `dev`. `ordinary` is by two others who were asked for the frequent ways of saying things, `open` and "
     "`unusual` by six who were asked never to use a construction twice and to look for rare ones: they show what is "
     "missed. A statement is right with a labelled attribute, the same subject and the same value (token F1 of "

@@ -160,7 +160,7 @@ def main() -> None:
     told = (
         "Goal at 1,000,000: p95 < 10 ms durable. Each turn is its own transaction with synchronous = FULL, through "
         "redaction, the word index and the audit log; the first of a session also ends the one before it and queues "
-        "its reading. Learned: the `consolidate` stage over those turns, every second of which says a new fact that is "
+        "its reading. Learned: the `consolidate` stage over those turns, each of which says a new fact that is "
         "held against what is known.\n\n![cost by size](ingest.svg)"
     )
     write_section("Ingest", "make bench-ingest", f"{body}\n\n{told}")

@@ -87,7 +87,7 @@ def hear(crew: Crew, news: int, *, merging: int) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_no_original_is_lost_or_doubled_by_twenty_kills(
+def test_no_original_is_lost_or_doubled_however_often_it_is_killed(
     tmp_path: Path, crew: Crew, engine: str, request: pytest.FixtureRequest
 ) -> None:
     moments = random.Random(3)
