@@ -7,10 +7,10 @@ BIN    := $(VENV)/bin
 .PHONY: help run test fuzz soak check format bench bench-store bench-postgres bench-secrets bench-startup bench-retrieval \
         bench-weights bench-query-kinds bench-cues bench-peers bench-precision bench-search bench-working bench-tokens \
         bench-conversation bench-replay bench-facts bench-duplicates bench-ingest bench-consolidation bench-night bench-year \
-        calibrate clean
+        bench-patterns bench-pattern-replay bench-pattern-matching bench-pattern-mining bench-pattern-store calibrate clean
 
 help:  ## show this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 27
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 31
 
 # pip learned dependency groups in 25.1; older ones are upgraded inside the virtual environment only.
 $(VENV)/.pip: constraints.txt
@@ -56,7 +56,7 @@ format: $(VENV)/.dev  ## rewrite the code in the house format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: bench-store bench-postgres bench-secrets bench-startup bench-tokens bench-conversation bench-replay bench-working bench-search bench-retrieval bench-weights bench-query-kinds bench-cues bench-facts bench-duplicates bench-precision bench-ingest bench-consolidation bench-night bench-year bench-peers  ## measure every figure in bench/RESULTS.md
+bench: bench-store bench-postgres bench-secrets bench-startup bench-tokens bench-conversation bench-replay bench-working bench-search bench-retrieval bench-weights bench-query-kinds bench-cues bench-facts bench-duplicates bench-precision bench-ingest bench-consolidation bench-night bench-year bench-patterns bench-pattern-replay bench-pattern-matching bench-pattern-mining bench-pattern-store bench-peers  ## measure every figure in bench/RESULTS.md
 
 bench-store: $(VENV)/.bench  ## embedded engine up to 1,000,000 records
 	$(BIN)/python -m bench.store
@@ -116,6 +116,21 @@ bench-night: $(VENV)/.bench  ## a night of maintenance on 100,000 records
 
 bench-year: $(VENV)/.bench  ## a simulated year of a team, with every night's maintenance
 	$(BIN)/python -m bench.year
+
+bench-patterns: $(VENV)/.bench  ## patterns in simulated worlds: what is believed of those that help, idle and hurt
+	$(BIN)/python -m bench.pattern_worlds
+
+bench-pattern-replay: $(VENV)/.bench  ## next steps and recoveries mined from older sessions, tried on newer ones
+	$(BIN)/python -m bench.pattern_replay
+
+bench-pattern-matching: $(VENV)/.bench  ## patterns that apply to a task, among up to 20,000
+	$(BIN)/python -m bench.pattern_matching
+
+bench-pattern-mining: $(VENV)/.bench  ## mining 10,000 episodes of 50 steps
+	$(BIN)/python -m bench.pattern_mining
+
+bench-pattern-store: $(VENV)/.bench  ## 5,000 patterns with 1,000,000 applications on both engines: find, get, validate
+	$(BIN)/python -m bench.pattern_store
 
 bench-precision: $(VENV)/.bench  ## precise recall on PrecisionMemBench: what is retrieved, and what had better not be
 	$(BIN)/python -m bench.precision

@@ -14,7 +14,7 @@ from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
 from treering.core.history import AuditEntry, Revision
 from treering.core.jobs import Job
 from treering.core.language.terms import codes_of, query_terms
-from treering.core.patterns import Pattern
+from treering.core.patterns import Application, Pattern
 from treering.core.records import Knowledge
 from treering.core.redaction import without_secrets
 from treering.core.runs import Run
@@ -31,6 +31,7 @@ COLLECTIONS: dict[type[Record], str] = {
     Turn: "turns",
     Episode: "episodes",
     Pattern: "patterns",
+    Application: "applications",
     Entity: "entities",
     EntityLink: "entity_links",
     GraphNode: "nodes",
@@ -73,6 +74,7 @@ _SAMPLES: dict[type[Record], dict[str, Any]] = {
         "created_at": NOW,
         "updated_at": NOW,
     },
+    Application: {"pattern": "p", "at": NOW, "outcome": "SUCCESS"},
     Entity: {"kind": "person", "name": "Ada", "created_at": NOW, "updated_at": NOW},
     EntityLink: {"entity": "e", "record_kind": "knowledge", "record": "k", "mention": "Ada", "created_at": NOW},
     GraphNode: {"kind": "file", "label": "a.py", "created_at": NOW, "updated_at": NOW},

@@ -15,6 +15,7 @@ from treering.core.errors import InvalidInput, NotFound
 from treering.core.history import Action, HistoryEntry
 from treering.core.messages import Role
 from treering.core.moments import end_of
+from treering.core.patterns import Pattern
 from treering.core.phases import Phase
 from treering.core.queries import KnowledgeFilter, TurnFilter
 from treering.core.records import Knowledge
@@ -38,6 +39,7 @@ from treering.session.turns import add_turn
 if TYPE_CHECKING:
     from treering.health.report import HealthReport
     from treering.inject.pack import Packed
+    from treering.inject.patterns import Patterns
     from treering.learn.entities.verbs import Entities
     from treering.learn.episodes.keeping import Content
     from treering.learn.forget.proof import Forgotten
@@ -125,6 +127,21 @@ class Memory:
 
         ports = self._ports
         return Episodes(self.scope, self.store, ports.clock, self.settings, self.models, self._episode_care)
+
+    @cached_property
+    def patterns(self) -> "Patterns":
+        """What works, with evidence: find_applicable, record_application, validate, refine, merge, mine…"""
+        from treering.inject.patterns import Patterns
+
+        ports = self._ports
+        return Patterns(
+            scope=self.scope,
+            store=self.store,
+            clock=ports.clock,
+            new_id=ports.new_id,
+            settings=self.settings,
+            models=self.models,
+        )
 
     def conversation(
         self,
@@ -257,11 +274,11 @@ class Memory:
         desk = Desk(self.store, settings, ports.clock, ports.new_id, self.recall, ports.tokenizers)
         return open_task(self.scope, desk, description, id=id, model=model, count=count, on_event=on_event, **context)
 
-    def get(self, id: str) -> Knowledge | Turn | Episode:
-        """The record, turn or episode with this id, also when it was superseded; forgotten ones are not found."""
+    def get(self, id: str) -> Knowledge | Turn | Episode | Pattern:
+        """What is kept under this id, of any kind, also when it was superseded; forgotten ones are not found."""
         with self.store.reading(self.scope, self._ports.clock()) as tx:
-            for look_up in (tx.knowledge.get, tx.turns.get, tx.episodes.whole):
-                found: Knowledge | Turn | Episode | None = look_up(id)
+            for look_up in (tx.knowledge.get, tx.turns.get, tx.episodes.whole, tx.patterns.get):
+                found: Knowledge | Turn | Episode | Pattern | None = look_up(id)
                 if found is not None and found.deleted_at is None:
                     return found
         raise NotFound(f"nothing is stored under {id!r} in project {self.scope.project!r}")
@@ -290,6 +307,8 @@ class Memory:
 
         A PostgreSQL server overwrites its free pages and its log in its own time.
         """
+        if "patterns" in self.__dict__:
+            self.patterns.habits.let_go()
         if not hard:
             self._teaching.forget(self.scope, self._ports.clock(), id)
             return None
@@ -311,7 +330,7 @@ class Memory:
             self.scope, self.store, self._ports.clock(), named, corrected=corrected, settings=self.settings
         )
 
-    def undo(self, id: str) -> Knowledge | Turn | Episode | None:
+    def undo(self, id: str) -> Knowledge | Turn | Episode | Pattern | None:
         """Take back the last change; the record as it is now, or None where the change had created it."""
         self._teaching.undo(self.scope, self._ports.clock(), id)
         try:

@@ -389,7 +389,7 @@ def test_a_step_that_takes_long_keeps_its_job_unless_it_is_stuck(
         assert [job.state for job in tx.jobs.stream()] == [JobState.DONE]
 
 
-STAGES = ("enrich", "consolidate", "reflect", "forget", "episodes", "staleness", "index", "report")
+STAGES = ("enrich", "consolidate", "reflect", "forget", "episodes", "patterns", "staleness", "index", "report")
 
 
 @pytest.fixture

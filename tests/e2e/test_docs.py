@@ -12,12 +12,15 @@ import treering
 from tests.e2e.snippets import ROOT, Reader, blocks_of
 from treering.archive.portable import PARTS
 from treering.core.errors import TreeringError
+from treering.core.patterns import Application, Evidence, Pattern
 from treering.core.payloads import knowledge_types
-from treering.core.queries import KnowledgeFilter, TurnFilter
+from treering.core.queries import KnowledgeFilter, PatternFilter, TurnFilter
 from treering.core.records import Knowledge
 from treering.core.settings import Settings
 from treering.core.turns import Turn
+from treering.inject.patterns import Patterns
 from treering.interfaces.cli.app import VERBS, app
+from treering.interfaces.cli.patterns.commands import VERBS as PATTERN_VERBS
 from treering.memory import Memory
 
 DOCS = ROOT / "docs"
@@ -42,6 +45,7 @@ def test_what_a_page_shows_does_what_it_says(page: Path, tmp_path: Path, postgre
 
 def test_every_command_is_documented() -> None:
     commands = [verb.__name__.rstrip("_") for _, verbs in VERBS for verb in verbs]
+    commands += [f"patterns {verb.__name__.rstrip('_')}" for _, verbs in PATTERN_VERBS for verb in verbs]
     assert undocumented(commands, "cli") == []
 
 
@@ -49,7 +53,9 @@ def test_every_option_is_documented_with_its_command() -> None:
     page = reference("cli")
     shared, *_ = page.split("\n### ")
     missing = []
-    shown = {name: each for name, each in typer.main.get_command(app).commands.items() if not each.hidden}
+    every = typer.main.get_command(app).commands
+    shown = {name: each for name, each in every.items() if not each.hidden}
+    shown |= {f"patterns {name}": each for name, each in every["patterns"].commands.items()}
     for name, command in shown.items():
         section = re.search(rf"^### `treering {name}\b.*?(?=^##|\Z)", page, re.M | re.S)
         options = [option for parameter in command.params for option in parameter.opts if option.startswith("--")]
@@ -62,8 +68,14 @@ def test_every_verb_of_the_library_is_documented() -> None:
     assert undocumented([*verbs, *treering.__all__], "library") == []
 
 
+def test_every_verb_of_patterns_is_documented() -> None:
+    verbs = [name for name, _ in inspect.getmembers(Patterns, inspect.isfunction) if not name.startswith("_")]
+    assert undocumented(verbs, "library") == []
+
+
 def test_every_filter_is_documented() -> None:
-    assert undocumented([*KnowledgeFilter.model_fields, *TurnFilter.model_fields], "library") == []
+    fields = [*KnowledgeFilter.model_fields, *TurnFilter.model_fields, *PatternFilter.model_fields]
+    assert undocumented(fields, "library") == []
 
 
 def test_every_setting_is_documented_with_its_default() -> None:
@@ -100,7 +112,8 @@ def test_every_knowledge_type_is_documented_with_its_payload() -> None:
 
 
 def test_every_field_of_a_record_is_documented() -> None:
-    assert undocumented([*Knowledge.model_fields, *Turn.model_fields], "records") == []
+    kinds = (Knowledge, Turn, Pattern, Evidence, Application)
+    assert undocumented([name for kind in kinds for name in kind.model_fields], "records") == []
 
 
 def test_every_kind_of_an_export_is_documented() -> None:

@@ -35,6 +35,7 @@ from treering.core.errors import NotADatabase, StoreError, StoreFromTheFuture
 from treering.core.history import Action
 from treering.core.scope import Scope
 from treering.core.settings import StoreSettings
+from treering.core.turns import Session
 
 DATA = Path(__file__).parent / "data"
 SCRIPTS = Path(migrate.__file__).parent / "migrations"
@@ -84,12 +85,13 @@ def write_frozen_data(revision: str) -> None:
         tempfile.TemporaryDirectory() as folder,
         treering.open(Path(folder) / "x.db", tenant=SCOPE.tenant, project=SCOPE.project, clock=lambda: NOW) as memory,
     ):
-        with memory.store.transaction(SCOPE, NOW) as tx:
-            put(tx, [sample(cls, f"old-{cls.__name__}") for cls in COLLECTIONS])
         record = memory.remember("The pool holds eight connections", id="pool", tags=["db"], files=["src/db.py"])
         memory.correct(record.id, "outdated", text="The pool holds twelve connections")
         memory.forget(memory.remember("forgotten words", id="gone").id)
         memory.turn(session="talk", role="user", text="How large is the pool? 🌳 שלום", id="asked")
+        # Last of all the session: whatever is said in another ends it.
+        with memory.store.transaction(SCOPE, NOW) as tx:
+            put(tx, [sample(cls, f"old-{cls.__name__}") for cls in sorted(COLLECTIONS, key=lambda cls: cls is Session)])
         with memory.store.reading(SCOPE, NOW) as tx:
             connection = tx._context.connection  # type: ignore[attr-defined]
             rows = {

@@ -138,7 +138,16 @@ PREDICATES: Mapping[type[Filter], Mapping[str, Predicate]] = {
         "statuses": _in("status"),
         "problem_types": _meets(lambda record: record.applicability.problem_types),
         "domains": _meets(lambda record: record.applicability.domains),
+        "updated": _during("updated_at"),
         "deleted": _set("deleted_at"),
+    },
+    queries.ApplicationFilter: {
+        "ids": _in("id"),
+        "patterns": _in("pattern"),
+        "episodes": _in("episode"),
+        "sessions": _in("session"),
+        "outcomes": _in("outcome"),
+        "happened": _during("at"),
     },
     queries.EntityFilter: {
         "ids": _in("id"),

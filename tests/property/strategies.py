@@ -9,13 +9,13 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from hypothesis import strategies as st
 
+from treering.core.conditions import AllOf, AnyOf, Condition, Not
+from treering.core.conditions import Test as FieldTest
 from treering.core.episodes import Artifact, Episode, Vector
-from treering.core.patterns import AllOf, AnyOf, Condition, Not
-from treering.core.patterns import Test as FieldTest
 from treering.core.payloads import Payload, knowledge_type, knowledge_types
 from treering.core.queries import Filter, KnowledgeFilter, Page
 from treering.core.records import Chunk, Knowledge, Relation, text_digest
-from treering.core.settings import Settings
+from treering.core.settings import PatternSettings, Settings
 from treering.core.settings.storing import Cron, UpkeepSettings
 from treering.core.values import (
     KEY_BYTES,
@@ -244,8 +244,8 @@ def values(cls: type[V], universe: str = "wide") -> st.SearchStrategy[V]:
     if cls is Knowledge:
         names = sorted(knowledge_types()) if universe == "wide" else ["fact", "gotcha"]
         return st.sampled_from(names).flatmap(lambda name: knowledge(name, universe))  # type: ignore[return-value]
-    if cls is Settings:
-        # All rooms at once are more than one example can hold.
+    if cls in (Settings, PatternSettings):
+        # All of them at once are more than one example can hold.
         return _some_of(cls, universe)
     return _built(cls, {}, universe)
 

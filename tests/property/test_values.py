@@ -13,9 +13,9 @@ from pydantic import ValidationError
 
 from tests.property.model import typed
 from tests.property.strategies import FILTERS, PAYLOADS, RECORDS, VALUES, json_objects, knowledge, values
+from treering.core.conditions import Not
+from treering.core.conditions import Test as FieldTest
 from treering.core.errors import InvalidInput
-from treering.core.patterns import Not
-from treering.core.patterns import Test as FieldTest
 from treering.core.payloads import Opaque, Stated, knowledge_types
 from treering.core.turns import Turn
 from treering.core.values import NESTING, FrozenDict, Value

@@ -16,7 +16,7 @@ from treering.core.events import Event
 from treering.core.fingerprints import ErrorFingerprint
 from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
 from treering.core.history import AuditEntry, Revision
-from treering.core.patterns import Pattern
+from treering.core.patterns import Application, Pattern
 from treering.core.queries import EntityFilter, EpisodeFilter, Filter, KnowledgeFilter, PatternFilter, TurnFilter
 from treering.core.records import Knowledge
 from treering.core.runs import Run
@@ -45,6 +45,7 @@ PARTS: tuple[Part, ...] = (
     Part("knowledge", Knowledge, lambda tx: tx.knowledge, KnowledgeFilter(deleted=None)),
     Part("episode", Episode, lambda tx: tx.episodes, EpisodeFilter(deleted=None)),
     Part("pattern", Pattern, lambda tx: tx.patterns, PatternFilter(deleted=None)),
+    Part("application", Application, lambda tx: tx.applications),
     Part("entity", Entity, lambda tx: tx.entities, EntityFilter(deleted=None)),
     Part("event", Event, lambda tx: tx.events),
     Part("entity_link", EntityLink, lambda tx: tx.entity_links, is_computed=True),

@@ -1,18 +1,18 @@
-"""What works, with evidence: patterns, and the conditions that say where they apply."""
+"""What works, with evidence: patterns, and where they apply."""
 
 from enum import StrEnum
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from treering.core.conditions import Condition
+from treering.core.episodes import OutcomeStatus
 from treering.core.scope import Visibility
 from treering.core.values import (
     EMPTY,
-    NESTING,
     Count,
     FrozenMap,
     Instant,
-    Json,
     Key,
     Keys,
     Label,
@@ -40,65 +40,6 @@ class PatternStatus(StrEnum):
     VALIDATED = "VALIDATED"
     UNDER_REVIEW = "UNDER_REVIEW"
     DEPRECATED = "DEPRECATED"
-
-
-class Operator(StrEnum):
-    """How a field is compared. Data, never evaluated code."""
-
-    EQ = "eq"
-    IN = "in"
-    RANGE = "range"
-    CONTAINS = "contains"
-    PREFIX = "prefix"
-    EXISTS = "exists"
-
-
-class Test(Value):
-    """One field compared with one value."""
-
-    form: Literal["test"] = "test"
-    field: Label
-    operator: Operator
-    value: Json = None
-
-    __test__ = False  # not a test case, whatever pytest thinks of the name
-
-
-class Compound(Value):
-    """Conditions made of conditions."""
-
-    @model_validator(mode="after")
-    def _readable_again(self) -> Self:
-        if _depth(self) > NESTING:
-            raise ValueError(f"conditions nest deeper than {NESTING} levels; flatten them")
-        return self
-
-
-class AllOf(Compound):
-    form: Literal["all"] = "all"
-    conditions: tuple["Condition", ...]
-
-
-class AnyOf(Compound):
-    form: Literal["any"] = "any"
-    conditions: tuple["Condition", ...]
-
-
-class Not(Compound):
-    form: Literal["not"] = "not"
-    condition: "Condition"
-
-
-Condition = Annotated[Test | AllOf | AnyOf | Not, Field(discriminator="form")]
-
-
-def _depth(condition: Value) -> int:
-    parts: tuple[Condition, ...] = ()
-    if isinstance(condition, AllOf | AnyOf):
-        parts = condition.conditions
-    elif isinstance(condition, Not):
-        parts = (condition.condition,)
-    return 1 + max(map(_depth, parts), default=0)
 
 
 class Strategy(Value):
@@ -168,18 +109,48 @@ class Applicability(Value):
         return self
 
 
+class Application(Record):
+    """One use of a pattern and what came of it."""
+
+    pattern: Key
+    episode: Key | None = None
+    """In which it was used; one episode counts once for a pattern."""
+    evidence: Count = 1
+    """Which generation of evidence it belongs to: a refinement begins a new one."""
+    session: Key | None = None
+    at: Instant
+    outcome: OutcomeStatus
+    task_type: Label | None = None
+    features: FrozenMap = EMPTY
+    time_saved_ms: float | None = None
+    cost_saved: float | None = None
+    owner: Key = "local"
+    visibility: Visibility = Visibility.PROJECT
+
+
 class Evidence(Value):
     """What supports and what contradicts."""
 
+    generation: Count = 1
+    """Grows with each refinement: what came of an earlier form of the pattern proves nothing about this one."""
+    began_at: Instant | None = None
+    """When this generation began: episodes that were stored before may have shaped it, and prove nothing about it."""
     supporting: Keys = ()
+    """Episodes that succeeded with it; of many the newest."""
     counter: Keys = ()
     applications: Count = 0
+    sessions: Count = 0
+    """In how many sessions it was applied: what counts as evidence."""
     success_rate: Share | None = None
     mean_time_saved_ms: float | None = None
     mean_cost_saved: float | None = None
     improvement: float | None = None
     confidence: Share = 0.0
+    base_rate: Share | None = None
+    """How often tasks of its kind succeed without it."""
     p_value: Share | None = None
+    e_value: float | None = Field(default=None, ge=0)
+    """How much likelier its evidence is if it helps than if it does not, however often somebody looks."""
     last_validated_at: Instant | None = None
 
 
@@ -206,6 +177,7 @@ class Pattern(Record):
     name: Label
     category: PatternCategory
     status: PatternStatus = PatternStatus.CANDIDATE
+    status_since: Instant | None = None
     summary: Text = ""
     description: Text = ""
     explanation: Text = ""

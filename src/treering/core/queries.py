@@ -120,7 +120,17 @@ class PatternFilter(Filter):
     statuses: tuple[PatternStatus, ...] = ()
     problem_types: Labels = ()
     domains: Labels = ()
+    updated: TimeRange | None = None
     deleted: bool | None = False
+
+
+class ApplicationFilter(Filter):
+    ids: Keys = ()
+    patterns: Keys = ()
+    episodes: Keys = ()
+    sessions: Keys = ()
+    outcomes: tuple[OutcomeStatus, ...] = ()
+    happened: TimeRange | None = None
 
 
 class EntityFilter(Filter):

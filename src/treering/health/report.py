@@ -9,12 +9,14 @@ from treering.core.confidence import effective_confidence
 from treering.core.episodes import EpisodeStatus
 from treering.core.history import Action
 from treering.core.jobs import JobState
+from treering.core.patterns import PatternStatus
 from treering.core.queries import (
     AuditFilter,
     EpisodeFilter,
     JobFilter,
     KnowledgeFilter,
     Order,
+    PatternFilter,
     RunFilter,
     SessionFilter,
     TimeRange,
@@ -46,6 +48,7 @@ class HealthReport:
     confidence: Mapping[str, int]
     looked_at: int
     episodes: Mapping[str, int]
+    patterns: Mapping[str, int]
     learning: Mapping[str, int]
     jobs: Mapping[str, int]
     dead_jobs: Mapping[str, int]
@@ -75,6 +78,7 @@ def health_report(
             confidence=confidence,
             looked_at=looked_at,
             episodes={each.value: tx.episodes.count(EpisodeFilter(statuses=(each,))) for each in EpisodeStatus},
+            patterns={each.value: tx.patterns.count(PatternFilter(statuses=(each,))) for each in PatternStatus},
             learning=_learning(tx),
             jobs=held.jobs,
             dead_jobs=Counter(job.kind for job in tx.jobs.stream(JobFilter(states=(JobState.DEAD,)))),

@@ -46,6 +46,7 @@ def stats(scope: Scope, store: Store, now: datetime, *, episode_cache: Mapping[s
             "sessions": tx.sessions.count(),
             "episodes": tx.episodes.count(),
             "patterns": tx.patterns.count(),
+            "applications": tx.applications.count(),
             "entities": tx.entities.count(),
             "events": tx.events.count(),
             "graph nodes": tx.nodes.count(),

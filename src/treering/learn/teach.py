@@ -184,6 +184,11 @@ class Teaching:
         if tx.knowledge.holds(id, deleted=True):
             tx.knowledge.undo(id)
             return
+        if tx.patterns.holds(id, deleted=True):
+            from treering.learn.patterns.undoing import undo_pattern
+
+            undo_pattern(tx, id)
+            return
         held = tx.turns.holds(id, deleted=True)
         gone = [match.value for match in tx.turns.readable([id])] if held else []
         _restore(tx, id)
@@ -286,7 +291,7 @@ def _check_correction(id: str, reason: Reason, text: str | None, duplicate_of: s
 def _holding(tx: Transaction, id: str, *, deleted: bool = True) -> Removable:
     """The collection that holds `id`, whether or not the record can be read."""
     _claim(tx, id)
-    collections: tuple[Removable, ...] = (tx.knowledge, tx.turns, tx.episodes)
+    collections: tuple[Removable, ...] = (tx.knowledge, tx.turns, tx.episodes, tx.patterns)
     for collection in collections:
         if collection.holds(id, deleted=deleted):
             return collection

@@ -12,7 +12,6 @@ from treering.core.events import Event
 from treering.core.fingerprints import ErrorFingerprint
 from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
 from treering.core.history import AuditEntry, Revision
-from treering.core.patterns import Pattern
 from treering.core.queries import (
     AuditFilter,
     CoAccessFilter,
@@ -21,25 +20,15 @@ from treering.core.queries import (
     EventFilter,
     FingerprintFilter,
     NodeFilter,
-    PatternFilter,
     RevisionFilter,
     RunFilter,
 )
 from treering.core.runs import Run
 from treering.core.scope import Scope
 from treering.ports.blobs import Blobs
-from treering.ports.collections import (
-    Derived,
-    Entities,
-    Episodes,
-    Jobs,
-    KnowledgeRecords,
-    Log,
-    SearchableLearned,
-    Sessions,
-    Turns,
-)
+from treering.ports.collections import Derived, Entities, Episodes, Jobs, KnowledgeRecords, Log, Sessions, Turns
 from treering.ports.index import SearchIndex
+from treering.ports.patterns import Applications, Patterns
 
 
 class Transaction(Protocol):
@@ -71,7 +60,9 @@ class Transaction(Protocol):
     @property
     def episodes(self) -> Episodes: ...
     @property
-    def patterns(self) -> SearchableLearned[Pattern, PatternFilter]: ...
+    def patterns(self) -> Patterns: ...
+    @property
+    def applications(self) -> Applications: ...
     @property
     def entities(self) -> Entities: ...
     @property

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, exists, or_, select, true
+from sqlalchemy import ColumnElement, Table, and_, exists, or_, select, true
 
 from treering.adapters.sql.codec import micros, primitive
 from treering.adapters.sql.kinds import FLAG, Kind
@@ -18,9 +19,15 @@ Condition = Callable[[Kind[Any], Any], ColumnElement[bool]]
 
 def in_scope(kind: Kind[Any], scope: Scope) -> ColumnElement[bool]:
     """What this scope may see of a kind. Part of every statement."""
-    columns = kind.table.c
+    return _seen(kind.table, scope)
+
+
+# Building it costs as much as a small statement; a process works in few scopes.
+@lru_cache(maxsize=1_000)
+def _seen(table: Table, scope: Scope) -> ColumnElement[bool]:
+    columns = table.c
     clauses = [columns.tenant == scope.tenant, columns.project == scope.project]
-    if kind.personal:
+    if "visibility" in columns:
         clauses.append(or_(columns.visibility != Visibility.PERSONAL.value, columns.owner == scope.principal))
         if scope.visible != EVERY_VISIBILITY:
             clauses.append(columns.visibility.in_(sorted(v.value for v in scope.visible)))
@@ -221,6 +228,15 @@ CONDITIONS: Mapping[type[Filter], Mapping[str, Condition]] = {
         "statuses": _one_of("status"),
         "problem_types": AnyFacet("problem_type"),
         "domains": AnyFacet("domain"),
+        "updated": _during("updated_at"),
+    },
+    queries.ApplicationFilter: {
+        "ids": _one_of("id"),
+        "patterns": _one_of("pattern"),
+        "episodes": _one_of("episode"),
+        "sessions": _one_of("session"),
+        "outcomes": _one_of("outcome"),
+        "happened": _during("at"),
     },
     queries.EntityFilter: {
         **_OWNED,

@@ -16,7 +16,7 @@ from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
 from treering.core.history import AuditEntry, Revision
 from treering.core.jobs import Job
 from treering.core.language.marks import speaker_of
-from treering.core.patterns import Pattern
+from treering.core.patterns import Application, Pattern
 from treering.core.payloads import Stated
 from treering.core.records import Knowledge, text_digest
 from treering.core.runs import Run
@@ -148,6 +148,7 @@ PATTERNS = Kind(
     },
     searched=lambda p: Searched(" ".join((p.name, p.summary, p.description))),
 )
+APPLICATIONS = Kind("application", Application, tables.applications, born="at", orders=("at",), audited=False)
 ENTITIES = Kind(
     "entity",
     Entity,
@@ -193,6 +194,7 @@ KINDS: tuple[Kind[Any], ...] = (
     TURNS,
     EPISODES,
     PATTERNS,
+    APPLICATIONS,
     ENTITIES,
     ENTITY_LINKS,
     NODES,

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from sqlalchemy import select, union
 
 from treering.adapters.sql.context import Context
-from treering.adapters.sql.kinds import EPISODES, KNOWLEDGE, SESSIONS, TURNS
+from treering.adapters.sql.kinds import EPISODES, KNOWLEDGE, PATTERNS, SESSIONS, TURNS
 from treering.core.scope import Visibility
 
-_OWNED = (KNOWLEDGE, SESSIONS, TURNS, EPISODES)
+_OWNED = (KNOWLEDGE, SESSIONS, TURNS, EPISODES, PATTERNS)
 
 
 def owners_of_personal(context: Context) -> Sequence[str]:

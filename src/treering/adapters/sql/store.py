@@ -10,6 +10,7 @@ from pathlib import Path
 from sqlalchemy import Connection, RootTransaction
 
 from treering.adapters.sql import upkeep
+from treering.adapters.sql.applications import ApplicationRecords, PatternRecords
 from treering.adapters.sql.context import Context, Dialect, Unsaved
 from treering.adapters.sql.entities import EntityRecords
 from treering.adapters.sql.forks import survive_forks
@@ -23,11 +24,10 @@ from treering.adapters.sql.kinds import (
     EVENTS,
     FINGERPRINTS,
     NODES,
-    PATTERNS,
     REVISIONS,
     RUNS,
 )
-from treering.adapters.sql.learned import KnowledgeTable, LearnedRecords
+from treering.adapters.sql.learned import KnowledgeTable
 from treering.adapters.sql.migrate import bring_up_to_date
 from treering.adapters.sql.owners import owners_of_personal
 from treering.adapters.sql.records import DerivedRecords, LogRecords
@@ -40,7 +40,6 @@ from treering.core.events import Event
 from treering.core.fingerprints import ErrorFingerprint
 from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
 from treering.core.history import AuditEntry, Revision
-from treering.core.patterns import Pattern
 from treering.core.runs import Run
 from treering.core.scope import Scope
 from treering.core.settings import Settings
@@ -91,8 +90,12 @@ class SqlTransaction:
         return EpisodeRecords(self._context)
 
     @cached_property
-    def patterns(self) -> LearnedRecords[Pattern]:
-        return LearnedRecords(PATTERNS, self._context)
+    def applications(self) -> ApplicationRecords:
+        return ApplicationRecords(self._context)
+
+    @cached_property
+    def patterns(self) -> PatternRecords:
+        return PatternRecords(self._context)
 
     @cached_property
     def entities(self) -> EntityRecords:

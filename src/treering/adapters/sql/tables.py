@@ -194,6 +194,26 @@ patterns = _table(
     text("rest"),
 )
 _index(patterns, "created_at", "id")
+_index(patterns, "updated_at", "deleted_at", "visibility", "owner", "version", "id")
+
+applications = _table(
+    "applications",
+    text("id"),
+    text("pattern"),
+    whole("evidence"),
+    text("episode", nullable=True),
+    text("session", nullable=True),
+    moment("at"),
+    text("outcome"),
+    text("task_type", nullable=True),
+    real("time_saved_ms", nullable=True),
+    real("cost_saved", nullable=True),
+    text("owner"),
+    text("visibility"),
+    text("rest"),
+)
+_index(applications, "pattern", "at", "id")
+_index(applications, "episode", "id", where="episode")
 
 entities = _table(
     "entities",

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import select
 
+from treering.adapters.sql.applications import ApplicationRecords
 from treering.adapters.sql.codec import primitive
 from treering.adapters.sql.context import Context
 from treering.adapters.sql.jobs import queue_blob_sweep
@@ -102,6 +103,10 @@ class EpisodeRecords(LogRecords[Episode], Removals[Episode]):
         kept = json.loads(gzip.decompress(self._context.blobs.get(self._context.scope, found.cold)))
         present = {name: getattr(found, name) for name in ("version", "lifecycle", "cold", "deleted_at")}
         return Episode.from_stored(kept).replace(**present)
+
+    def purge(self, id: str, detail: Detail = EMPTY) -> None:
+        super().purge(id, detail)
+        ApplicationRecords(self._context).forget_words_of(id)
 
     def stamp(self, id: str) -> str | None:
         """Of the row as it stands: what is not in it lies in blobs, which it names by their content."""

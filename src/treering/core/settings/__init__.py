@@ -21,12 +21,15 @@ from treering.core.settings.learning import (
     StalenessSettings,
     UseSettings,
 )
+from treering.core.settings.mining import AdviceSettings, MiningSettings
 from treering.core.settings.models import EmbedderSettings, RerankerSettings, WriterSettings
+from treering.core.settings.patterns import PatternSettings
 from treering.core.settings.session import ConversationSettings, WorkingSettings
 from treering.core.settings.storing import JobSettings, KnowledgeSettings, SecretSettings, StoreSettings, UpkeepSettings
 from treering.core.values import Value
 
 __all__ = [
+    "AdviceSettings",
     "ConversationSettings",
     "EmbedderSettings",
     "EntitySettings",
@@ -38,7 +41,9 @@ __all__ = [
     "JobSettings",
     "KnowledgeSettings",
     "LearnSettings",
+    "MiningSettings",
     "PackSettings",
+    "PatternSettings",
     "PreciseSettings",
     "RecallSettings",
     "ReflectionSettings",
@@ -84,3 +89,6 @@ class Settings(Value):
     entities: EntitySettings = Field(default_factory=EntitySettings)
     episodes: EpisodeSettings = Field(default_factory=EpisodeSettings)
     consolidation: EpisodeConsolidationSettings = Field(default_factory=EpisodeConsolidationSettings)
+    patterns: PatternSettings = Field(default_factory=PatternSettings)
+    mining: MiningSettings = Field(default_factory=MiningSettings)
+    advice: AdviceSettings = Field(default_factory=AdviceSettings)

@@ -96,6 +96,8 @@ class UpkeepSettings(Value):
     """After consolidation, which may have used what would otherwise fade."""
     episodes: Cron = "30 4 * * *"
     """After forgetting: no episode is brought together for the sake of what leaves."""
+    patterns: Cron = "30 3 * * *"
+    """After consolidation: what the day's sessions showed is judged before the next one begins."""
     staleness: Cron = "45 4 * * *"
     """When the day's commits are in."""
     index: Cron = "0 5 * * *"

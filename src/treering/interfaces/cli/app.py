@@ -23,6 +23,7 @@ from treering.interfaces.cli import (
 )
 from treering.interfaces.cli.context.command import context
 from treering.interfaces.cli.door import ExitCode, leave, run
+from treering.interfaces.cli.patterns.commands import patterns
 
 VERBS: tuple[tuple[str, tuple[Callable[..., None], ...]], ...] = (
     ("Keep", (keep.remember, keep.turn, episodes.episode)),
@@ -65,6 +66,7 @@ app = typer.Typer(
 for panel, verbs in VERBS:
     for verb in verbs:
         app.command(name=verb.__name__.rstrip("_"), rich_help_panel=panel)(verb)
+app.add_typer(patterns, name="patterns", rich_help_panel="Find")
 # The library's name for the same verb.
 app.command(name="recall", hidden=True)(search.search)
 

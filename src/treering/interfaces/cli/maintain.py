@@ -165,6 +165,7 @@ def _report(found: "HealthReport") -> "RenderableType":
         "state": _counted(found.states),
         **{f"last {period}": _counted(counts, sign="+") for period, counts in found.growth.items()},
         "episodes": _counted(found.episodes),
+        "patterns": _counted({status.lower().replace("_", " "): count for status, count in found.patterns.items()}),
         "learning": _counted(found.learning),
         "jobs": _counted(found.jobs),
         "dead jobs": _counted(found.dead_jobs),

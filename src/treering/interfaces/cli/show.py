@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from treering.core.episodes import Episode
+from treering.core.patterns import Pattern
 from treering.core.records import Knowledge
 from treering.core.turns import Turn
 
@@ -196,12 +197,22 @@ def _episode(record: Any) -> str:
     return f"episode, {record.outcome.status.value}, {when(record.at)}"
 
 
+def _pattern(record: Any) -> str:
+    return f"{record.category.value} pattern, {record.status.value}, version {record.version}"
+
+
 _TEXTS: Mapping[type, Callable[[Any], str]] = {
     Knowledge: lambda record: record.content,
     Turn: lambda record: record.text,
     Episode: lambda record: record.task.input,
+    Pattern: lambda record: record.name,
 }
-_DESCRIPTIONS: Mapping[type, Callable[[Any], str]] = {Knowledge: _knowledge, Turn: _turn, Episode: _episode}
+_DESCRIPTIONS: Mapping[type, Callable[[Any], str]] = {
+    Knowledge: _knowledge,
+    Turn: _turn,
+    Episode: _episode,
+    Pattern: _pattern,
+}
 _SHOWN_AS_TEXT = frozenset({"content", "text", "task"})
 
 

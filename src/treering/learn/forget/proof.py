@@ -8,6 +8,7 @@ from typing import Any
 
 from treering.core.errors import BlobMissing, InvalidInput, Unreadable
 from treering.core.history import Revision
+from treering.core.patterns import Pattern
 from treering.core.queries import RevisionFilter
 from treering.core.records import Knowledge
 from treering.core.scope import Scope
@@ -19,6 +20,7 @@ from treering.ports.store import Store, Transaction
 # What holds a record's own words; the rest are names that others carry too.
 _TEXTS = frozenset({"content", "text", "citation"})
 _NESTED = frozenset({"payload", "metadata", "task", "outcome", "execution", "reflection"})
+_OF_PATTERNS = ("name", "summary", "description", "explanation", "content", "guidance", "deprecation_reason")
 # Shorter pieces stand in any file of some size by chance.
 _SHORTEST = 8
 _SOURCES = ("knowledge", "turns", "episodes", "events", "patterns", "entities")
@@ -136,13 +138,24 @@ def _texts(tx: Transaction, id: str) -> Iterator[str]:
         yield from (fields[name] for name in _TEXTS & fields.keys() if fields[name])
         yield from _prose([fields[name] for name in _NESTED & fields.keys()])
     revisions = tx.revisions.find(RevisionFilter.make(subjects=(id,)), limit=_MOST).items
-    for before in map(_before, revisions):
-        if before is not None:
-            yield before.content
+    for revision in revisions:
+        if revision.before:
+            yield from _said_before(revision)
+    pattern = tx.patterns.get(id)
+    if pattern is not None:
+        yield from _said_by(pattern)
 
 
-def _before(revision: Revision) -> Knowledge | None:
-    return Knowledge.from_json(revision.before) if revision.kind == "knowledge" and revision.before else None
+def _said_before(revision: Revision) -> Iterator[str]:
+    if revision.kind == "knowledge":
+        yield Knowledge.from_json(revision.before).content
+    elif revision.kind == "pattern":
+        yield from _said_by(Pattern.from_json(revision.before))
+
+
+def _said_by(pattern: Pattern) -> Iterator[str]:
+    fields = json.loads(pattern.to_json())
+    yield from _prose([fields[name] for name in _OF_PATTERNS])
 
 
 def _prose(value: Any) -> Iterator[str]:

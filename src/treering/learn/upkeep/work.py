@@ -8,7 +8,7 @@ from treering.learn.stages import Progress, StageRun, Work
 from treering.learn.upkeep.everybody import for_everybody
 from treering.learn.upkeep.schedule import Stage
 
-STAGES = ("enrich", "consolidate", "reflect", "forget", "episodes", "staleness", "index", "report")
+STAGES = ("enrich", "consolidate", "reflect", "forget", "episodes", "patterns", "staleness", "index", "report")
 
 Counted = Callable[[StageRun], Mapping[str, int]]
 """Something that is done in one step, and counts what it did."""
@@ -26,6 +26,7 @@ def nightly(settings: UpkeepSettings, *, staleness: Work, vectors: Work, report:
         "reflect": _reflect,
         "forget": for_everybody(_forget),
         "episodes": for_everybody(in_turn(_age_episodes, _consolidate_episodes)),
+        "patterns": for_everybody(in_turn(_record_applications, in_one_step(_mine), in_one_step(_validate), _refine)),
         "staleness": staleness,
         "index": in_turn(vectors, in_one_step(_optimise)),
         "report": in_one_step(report),
@@ -103,6 +104,30 @@ def _consolidate_episodes(run: StageRun) -> None:
     from treering.learn.episodes.consolidation.consolidate import consolidate_episodes
 
     consolidate_episodes(run)
+
+
+def _record_applications(run: StageRun) -> None:
+    from treering.learn.patterns.night import record_new
+
+    record_new(run)
+
+
+def _mine(run: StageRun) -> Mapping[str, int]:
+    from treering.learn.patterns.night import mine_new
+
+    return mine_new(run)
+
+
+def _validate(run: StageRun) -> Mapping[str, int]:
+    from treering.learn.patterns.night import validate_all
+
+    return validate_all(run)
+
+
+def _refine(run: StageRun) -> None:
+    from treering.learn.patterns.night import refine_reviewed
+
+    refine_reviewed(run)
 
 
 def _optimise(run: StageRun) -> Mapping[str, int]:

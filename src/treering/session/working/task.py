@@ -64,6 +64,12 @@ class Task:
         return self._shelf.task
 
     @property
+    def description(self) -> str:
+        """What it is about."""
+        with self._lock:
+            return "\n".join(entry.shown for entry in self._state.of_kind("description"))
+
+    @property
     def pruned(self) -> tuple[Step, ...]:
         """The steps of pruning that did something, oldest first."""
         with self._lock:
@@ -185,7 +191,10 @@ class Task:
         wanted = self._settings.retrieve_limit if limit is None else limit
         if wanted < 1:
             raise InvalidInput(f"limit is {wanted}; ask for at least one passage")
-        found = self._find(query, wanted)
+        return self.take_in(self._find(query, wanted))
+
+    def take_in(self, found: Iterable[Retrieved]) -> tuple[Retrieved, ...]:
+        """Passages that are new, as many as fit; unread ones of earlier queries make room."""
         with self._lock:
             trial = self._state.copy()
             fresh = new_among(trial, found)

@@ -1,0 +1,59 @@
+"""The door to what works: patterns are found and looked after in their rooms, and brought into a task here."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from treering.core.episodes import TraceEntry
+from treering.core.errors import InvalidInput
+from treering.core.patterns import PatternStatus
+from treering.learn.patterns.care import PatternCare
+from treering.retrieve.patterns.index import IN_USE
+from treering.retrieve.patterns.recommend import AfterFailure, TaskContext
+from treering.retrieve.patterns.verbs import PatternSearch
+from treering.session.working.retrieved import Retrieved
+from treering.session.working.task import Task
+
+
+@dataclass(frozen=True, kw_only=True)
+class Patterns(PatternSearch, PatternCare):
+    """One project's patterns: `memory.patterns`. Safe to share between threads."""
+
+    def context_for_task(
+        self,
+        task: str | Task,
+        *,
+        patterns: int | None = None,
+        episodes: int | None = None,
+        known: int | None = None,
+        statuses: Collection[PatternStatus | str] = IN_USE,
+        **features: Any,
+    ) -> TaskContext:
+        """What memory has for a task that begins: 3 patterns, 5 similar episodes, 5 pieces of knowledge.
+
+        A `Task` gets as much of it as fits into its working memory, among what was retrieved. `features` are those of
+        `find_applicable`.
+        """
+        about = task if isinstance(task, str) else task.description
+        if not about.strip():
+            raise InvalidInput("there is no task to look for; say what is to be done")
+        found = self.context(about, patterns=patterns, episodes=episodes, known=known, statuses=statuses, **features)
+        if isinstance(task, Task):
+            task.take_in(Retrieved.make(id=each.id, source=each.source, text=each.text) for each in found.passages())
+        return found
+
+    def after_failure(
+        self,
+        error: str,
+        *,
+        history: Sequence[TraceEntry | Mapping[str, Any]] = (),
+        task: str = "",
+        limit: int | None = None,
+        statuses: Collection[PatternStatus | str] = IN_USE,
+        **features: Any,
+    ) -> AfterFailure:
+        """What helps after a failure: recoveries that are proven, similar failures, the steps that usually follow.
+
+        `history` is what was done so far, the failed step last; entries may be mappings (tool, input, output, action).
+        """
+        return self.failed(error, self, history=history, task=task, limit=limit, statuses=statuses, **features)

@@ -1,0 +1,1 @@
+"""`treering patterns …`: what works, with its evidence."""

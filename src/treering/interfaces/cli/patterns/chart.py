@@ -1,0 +1,226 @@
+"""Draws one pattern whole: what it says, and its evidence as a small chart."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from treering.core.patterns import Evidence, Pattern, PatternStatus, Subtask
+from treering.interfaces.cli import show
+from treering.interfaces.cli.patterns import words
+from treering.interfaces.cli.patterns.weeks import Week
+
+if TYPE_CHECKING:
+    from treering.core.history import HistoryEntry
+
+STYLES: Mapping[PatternStatus, str] = {
+    PatternStatus.CANDIDATE: "yellow",
+    PatternStatus.VALIDATED: show.GOOD,
+    PatternStatus.UNDER_REVIEW: "magenta",
+    PatternStatus.DEPRECATED: show.FAINT,
+}
+_BAR = 30
+_NAMED = 5
+"""Episodes that are named for and against a pattern; `--json` has them all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A pattern with what is drawn of it."""
+
+    pattern: Pattern
+    weeks: Sequence[Week]
+    moves: Sequence["HistoryEntry"]
+    """Changes of its status, the newest first."""
+
+
+def whole(shown: Shown) -> RenderableType:
+    """The pattern, then its evidence."""
+    pattern = shown.pattern
+    return Group(
+        Text(show.safe(pattern.name), show.HEAD),
+        Text.assemble(f"{pattern.category.value}, ", status(pattern), f", version {pattern.version}"),
+        Text(),
+        _grid(_told(pattern)),
+        Text(),
+        Text("evidence", show.HEAD),
+        _grid(_evidence(pattern)),
+        *_chart(shown.weeks, pattern.evidence.base_rate),
+        *_moves(shown.moves),
+    )
+
+
+def status(pattern: Pattern) -> Text:
+    since = f" since {pattern.status_since:%Y-%m-%d}" if pattern.status_since else ""
+    return Text.assemble((pattern.status.value, STYLES[pattern.status]), since)
+
+
+def odds(e_value: float) -> str:
+    """An e-value as people read it: whole where it is large."""
+    return f"{e_value:,.0f}" if 100 <= e_value < 1e9 else f"{e_value:.3g}"
+
+
+def subtasks(made: Iterable[Subtask]) -> RenderableType:
+    """What a template became with its parameters filled in."""
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(justify="right", style=show.FAINT, no_wrap=True)
+    grid.add_column(overflow="fold")
+    for number, each in enumerate(made, start=1):
+        after = f"after {words.listed(each.depends_on, 'and')}" if each.depends_on else ""
+        lines = [(each.title, ""), (each.description, ""), (after, show.FAINT)]
+        grid.add_row(str(number), Group(*(Text(show.safe(line), style) for line, style in lines if line)))
+    return grid
+
+
+def transition(entry: "HistoryEntry") -> Text:
+    """From which status to which, in their colours."""
+    ends = [PatternStatus(entry.detail[name]) for name in ("from", "to") if name in entry.detail]
+    if not ends:
+        return Text(entry.action.value, show.HEAD)
+    return Text(" → ").join(Text(each.value, STYLES[each]) for each in dict.fromkeys(ends))
+
+
+def _told(pattern: Pattern) -> Iterator[tuple[str, list[Text]]]:
+    guidance, links = pattern.guidance, pattern.links
+    yield "in short", _lines([pattern.summary])
+    yield "applies", _lines(words.where(pattern.applicability))
+    yield "does", _lines(words.doing(pattern.content))
+    yield "description", _lines([pattern.description])
+    yield "why", _lines([pattern.explanation])
+    yield "when", _lines([guidance.when])
+    yield "how", _lines([guidance.how])
+    yield "benefits", _lines(guidance.benefits)
+    yield "risks", _lines(guidance.risks)
+    yield "alternatives", _ids(guidance.alternatives)
+    for name in ("specialises", "superseded_by"):
+        yield name.replace("_", " "), _ids(filter(None, (getattr(links, name),)))
+    for name in ("generalises", "contradicts", "complements"):
+        yield name, _ids(getattr(links, name))
+    yield "deprecated", _lines(filter(None, (pattern.deprecation_reason,)))
+    yield "seen by", _lines([f"{pattern.visibility.value} of {pattern.owner}"])
+    yield "id", [Text(show.safe(pattern.id), show.ID)]
+
+
+def _evidence(pattern: Pattern) -> Iterator[tuple[str, list[Text]]]:
+    known = pattern.evidence
+    yield "used", _lines([_used(pattern)])
+    yield "success", [_success(known)]
+    yield "confidence", [_share(known.confidence)]
+    yield (
+        "p-value",
+        _lines([] if known.p_value is None else [f"{known.p_value:.2g}, the chance of doing so well by luck"]),
+    )
+    yield "e-value", _lines([_likelier(known.e_value)] if known.e_value is not None and known.sessions else [])
+    yield "saves", _lines(_saved(known))
+    yield "for it", _episodes(known.supporting)
+    yield "against it", _episodes(known.counter)
+    yield "judged", _lines([show.when(known.last_validated_at)] if known.last_validated_at else ["not yet"])
+
+
+def _used(pattern: Pattern) -> str:
+    if not pattern.usage_count:
+        return "never"
+    last = f", last {show.when(pattern.last_used_at)}" if pattern.last_used_at else ""
+    begun = f", evidence begun anew {pattern.evidence.generation - 1} times" if pattern.evidence.generation > 1 else ""
+    return f"{_counted(pattern.usage_count, 'time')}{last}{begun.replace(' 1 times', ' once')}"
+
+
+def _success(known: Evidence) -> Text:
+    if known.success_rate is None:
+        return Text("no session was judged", show.FAINT)
+    style = show.GOOD if known.base_rate is None or known.success_rate >= known.base_rate else show.BAD
+    where = f" in {_counted(known.sessions, 'session')} ({_counted(known.applications, 'application')})"
+    without = "" if known.base_rate is None else f"; {known.base_rate:.0%} without it"
+    return Text.assemble((f"{known.success_rate:.0%}", style), f"{where}{without}")
+
+
+def _likelier(e_value: float) -> str:
+    return f"{odds(e_value)} times as likely if it helps as if it does not"
+
+
+def _share(share: float) -> Text:
+    return Text.assemble(f"{share:.2f} ", (show.bar(share, 1.0, _BAR), show.GOOD))
+
+
+def _saved(known: Evidence) -> Iterator[str]:
+    if known.mean_time_saved_ms is not None:
+        yield f"{known.mean_time_saved_ms / 1000:,.1f} s a time"
+    if known.mean_cost_saved is not None:
+        yield f"{known.mean_cost_saved:,.4g} of cost a time"
+
+
+def _episodes(ids: Sequence[str]) -> list[Text]:
+    if not ids:
+        return []
+    more = f" and {len(ids) - _NAMED:,} more" if len(ids) > _NAMED else ""
+    told = ", ".join(show.safe(id) for id in ids[:_NAMED])
+    return [Text.assemble(f"{_counted(len(ids), 'episode')}: ", (told, show.ID), more)]
+
+
+def _chart(weeks: Sequence[Week], base_rate: float | None) -> Iterator[RenderableType]:
+    """A bar a week; where it would end without the pattern, a mark."""
+    if not weeks:
+        return
+    mark = "" if base_rate is None else f"; │ marks the {base_rate:.0%} without it"
+    yield Text()
+    yield Text.assemble(("success by week", show.HEAD), (mark, show.FAINT))
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(style=show.FAINT, no_wrap=True)
+    grid.add_column(no_wrap=True)
+    grid.add_column(justify="right", no_wrap=True)
+    grid.add_column(style=show.FAINT, no_wrap=True)
+    for week in weeks:
+        rate = "–" if week.success_rate is None else f"{week.success_rate:.0%}"
+        sessions = _counted(week.sessions, "session") if week.sessions else ""
+        grid.add_row(f"{week.since:%Y-%m-%d}", _week_bar(week, base_rate), rate, sessions)
+    yield grid
+
+
+def _week_bar(week: Week, base_rate: float | None) -> Text:
+    """As long as what succeeded; the base rate's mark stands inside of it or behind."""
+    rate = week.success_rate or 0.0
+    drawn = show.bar(rate, 1.0, _BAR).ljust(_BAR)
+    if base_rate is None:
+        return Text(drawn, show.GOOD)
+    place = min(_BAR - 1, round(base_rate * _BAR))
+    style = show.GOOD if rate >= base_rate else show.BAD
+    return Text.assemble((drawn[:place], style), "│", (drawn[place + 1 :], style))
+
+
+def _moves(moves: Sequence["HistoryEntry"]) -> Iterator[RenderableType]:
+    if not moves:
+        return
+    yield Text()
+    yield Text("status", show.HEAD)
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(style=show.FAINT, no_wrap=True)
+    grid.add_column(overflow="fold")
+    for entry in moves:
+        reason = entry.detail.get("reason") or entry.detail.get("cause") or entry.action.value
+        grid.add_row(show.when(entry.at), Group(transition(entry), Text(show.safe(str(reason)), show.FAINT)))
+    yield grid
+
+
+def _lines(texts: Iterable[str]) -> list[Text]:
+    return [Text(show.safe(text)) for text in texts if text]
+
+
+def _ids(ids: Iterable[str]) -> list[Text]:
+    return [Text(show.safe(id), show.ID) for id in ids]
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
+def _grid(rows: Iterable[tuple[str, list[Text]]]) -> Table:
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(style=show.FAINT, no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, lines in rows:
+        if lines:
+            grid.add_row(name, Group(*lines))
+    return grid

@@ -1,0 +1,253 @@
+"""What is done with patterns: told, applied, judged, narrowed, brought together, mined, carried elsewhere."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any
+
+from treering.core.conditions import Condition, explain
+from treering.core.episodes import OutcomeStatus, TraceEntry
+from treering.core.history import HistoryEntry
+from treering.core.moments import moment_of
+from treering.core.patterns import Application, Pattern, PatternCategory, PatternContent, Subtask
+from treering.core.queries import ApplicationFilter, Order, PatternFilter
+from treering.core.scope import Scope
+from treering.core.settings import Settings
+from treering.core.values import EMPTY
+from treering.learn.patterns.mining.at_hand import HabitsAtHand
+from treering.ports.clock import Clock, NewId
+from treering.ports.store import Store
+
+if TYPE_CHECKING:
+    from treering.learn.patterns.learning import Learned
+    from treering.learn.patterns.mining.advice import Suggestion
+    from treering.learn.patterns.mining.mined import Mined
+    from treering.learn.patterns.pruning import LowValue
+    from treering.learn.patterns.reviewing import Refined, Review
+    from treering.learn.patterns.similarity import Similar
+    from treering.learn.patterns.validating import Validated
+    from treering.learn.patterns.validation import SessionCount
+
+ALL_PATTERNS = PatternFilter()
+
+
+@dataclass(frozen=True, kw_only=True)
+class PatternCare:
+    """One project's patterns: kept, judged and looked after. Safe to share between threads."""
+
+    scope: Scope
+    store: Store
+    clock: Clock
+    new_id: NewId
+    settings: Settings
+    habits: HabitsAtHand = field(default_factory=HabitsAtHand)
+
+    def add(
+        self,
+        *,
+        name: str,
+        category: PatternCategory | str,
+        content: PatternContent | Mapping[str, Any],
+        id: str | None = None,
+        **fields: Any,
+    ) -> Pattern:
+        """Keep a new pattern. It starts as a candidate, whoever says that it works.
+
+        `fields` are what else is said of it: summary, description, explanation, applicability, guidance, links,
+        visibility, metadata; parts may be given as mappings.
+        """
+        from treering.learn.patterns.keeping import add_pattern
+
+        told = {"name": name, "category": category, "content": content, **fields}
+        return add_pattern(self.scope, self.store, self.clock(), self.new_id, id=id, **told)
+
+    def get(self, id: str) -> Pattern:
+        """The pattern with this id, also when it is deprecated; its uses are counted up to now."""
+        from treering.learn.patterns.keeping import pattern_of
+
+        with self.store.reading(self.scope, self.clock()) as tx:
+            return pattern_of(tx, id)
+
+    def list(self, where: PatternFilter = ALL_PATTERNS, *, limit: int = 50) -> tuple[Pattern, ...]:
+        """Those that pass the filter, the newest first."""
+        with self.store.reading(self.scope, self.clock()) as tx:
+            return tx.patterns.find(where, order=Order(by="created_at"), limit=limit).items
+
+    def applications(self, id: str, *, limit: int = 50) -> tuple[Application, ...]:
+        """When a pattern was applied and what came of it, the newest first; of every generation of evidence."""
+        with self.store.reading(self.scope, self.clock()) as tx:
+            return tx.applications.find(ApplicationFilter(patterns=(id,)), order=Order(by="at"), limit=limit).items
+
+    def sessions(self, id: str) -> "tuple[SessionCount, ...]":
+        """What came of it session by session, the oldest first: what its present verdict rests on."""
+        from treering.learn.patterns.counting import sessions_of_pattern
+
+        return sessions_of_pattern(self.scope, self.store, self.clock(), id)
+
+    def record_application(
+        self,
+        id: str,
+        *,
+        episode: str | None = None,
+        outcome: OutcomeStatus | str | None = None,
+        session: str | None = None,
+        at: datetime | date | str | None = None,
+        features: Mapping[str, Any] | None = None,
+        task_type: str | None = None,
+        time_saved_ms: float | None = None,
+        cost_saved: float | None = None,
+    ) -> Application:
+        """A pattern was used. Of an episode, it is known what came of it; without one `outcome` says so.
+
+        What is given goes before what the episode says. The same episode told twice counts once, and the first time
+        stands; without an episode each call is one more application.
+        """
+        from treering.learn.patterns.applying import record_application
+
+        known = {
+            "outcome": outcome,
+            "session": session,
+            "at": None if at is None else moment_of(at, self.clock()),
+            "features": features,
+            "task_type": task_type,
+            "time_saved_ms": time_saved_ms,
+            "cost_saved": cost_saved,
+        }
+        return record_application(
+            self.scope,
+            self.store,
+            self.clock(),
+            self.new_id,
+            id,
+            episode=episode,
+            settings=self.settings.mining,
+            **known,
+        )
+
+    def update(self, id: str, **changes: Any) -> Pattern:
+        """A new version; the one before is kept. Evidence begins anew where content or applicability changed."""
+        from treering.learn.patterns.keeping import update_pattern
+
+        return update_pattern(self.scope, self.store, self.clock(), id, **changes)
+
+    def validate(self, *, dry_run: bool = False) -> "tuple[Validated, ...]":
+        """Judge every pattern by its applications; what became of each, those whose status moved first."""
+        from treering.learn.patterns.validating import validate
+
+        return validate(self.scope, self.store, self.clock(), self.settings.patterns, dry_run=dry_run)
+
+    def review(self, id: str) -> "Review":
+        """Where it failed, and how it could be narrowed. Nothing is changed."""
+        from treering.learn.patterns.reviewing import review_pattern
+
+        with self.store.reading(self.scope, self.clock()) as tx:
+            return review_pattern(tx, id, self.settings.patterns)
+
+    def refine(self, id: str, *, dry_run: bool = False) -> "Refined":
+        """Narrow it by the test that sets its failures apart best, where one does; its evidence begins anew.
+
+        `refinement.changes` says in words what was added, `refinement.reason` why, or why nothing was.
+        """
+        from treering.learn.patterns.reviewing import refine_pattern
+
+        return refine_pattern(self.scope, self.store, self.clock(), id, self.settings.patterns, dry_run=dry_run)
+
+    def deprecate(self, id: str, reason: str, *, superseded_by: str | None = None) -> Pattern:
+        """Take it out of use for good, also against `undo`. It is kept, with the reason and what takes its place."""
+        from treering.learn.patterns.keeping import deprecate_pattern
+
+        return deprecate_pattern(self.scope, self.store, self.clock(), id, reason, superseded_by=superseded_by)
+
+    def similar(self, id: str, *, limit: int = 5) -> "tuple[Similar, ...]":
+        """Patterns of its category that say much the same, the most alike first."""
+        from treering.learn.patterns.tidying import similar_patterns
+
+        with self.store.reading(self.scope, self.clock()) as tx:
+            return tuple(similar_patterns(tx, id, self.settings.patterns, limit))
+
+    def merge(self, ids: Iterable[str]) -> Pattern:
+        """One candidate in the place of several, with all their evidence; they are deprecated and name it."""
+        from treering.learn.patterns.tidying import merge_patterns
+
+        return merge_patterns(self.scope, self.store, self.clock(), self.new_id, tuple(ids))
+
+    def prune(self, *, dry_run: bool = False) -> "tuple[LowValue, ...]":
+        """Deprecate what is proven weak, contradicted or long unused; each with its reasons."""
+        from treering.learn.patterns.tidying import prune_patterns
+
+        return prune_patterns(self.scope, self.store, self.clock(), self.settings.patterns, dry_run=dry_run)
+
+    def mine(self, *, dry_run: bool = False) -> "tuple[Mined, ...]":
+        """Look through all episodes for what works. Each find becomes a candidate under its key (`Mined.key`).
+
+        Found again, a pattern is brought up to date, never doubled; what is deprecated stays so. The episodes it was
+        found in are no evidence for it: only what is stored from now on is.
+        """
+        from treering.learn.patterns.mining.night import mine_patterns
+
+        return mine_patterns(self.scope, self.store, self.clock(), self.settings.mining, dry_run=dry_run)
+
+    def instantiate(self, id: str, **values: str) -> tuple[Subtask, ...]:
+        """A template as subtasks, each after those it depends on; `values` are those of its parameters."""
+        from treering.learn.patterns.keeping import instantiated
+
+        return instantiated(self.get(id), values)
+
+    def export(self, format: str = "yaml", *, where: PatternFilter = ALL_PATTERNS) -> str:
+        """Patterns as text that people read and edit: YAML or JSON."""
+        from treering.learn.patterns.carrying import exported
+
+        with self.store.reading(self.scope, self.clock()) as tx:
+            return exported(tx, format, where)
+
+    def import_(self, text: str) -> Mapping[str, int]:
+        """Take in what `export` wrote, all of it or nothing; how many were added, updated and left is returned.
+
+        They come as candidates: what the file says of status and evidence is kept in their metadata, not believed.
+        Those that are here already, or deprecated here or in the file, are left as they are.
+        """
+        from treering.learn.patterns.carrying import import_patterns
+
+        return import_patterns(self.scope, self.store, self.clock(), text)
+
+    def history(self, id: str) -> tuple[HistoryEntry, ...]:
+        """What happened to it, the newest first; `detail` has the status before and after, and the evidence for it.
+
+        Also answers for a pattern that was removed.
+        """
+        from treering.learn.history import history
+
+        return history(self.scope, self.store, self.clock(), id)
+
+    def explain(self, condition: Condition) -> str:
+        """A condition in words."""
+        return explain(condition)
+
+    def learn_from_episode(self, id: str) -> "Learned":
+        """What an episode taught: which patterns it followed or named, and what that changed, in words."""
+        from treering.learn.patterns.learning import learn_from_episode
+
+        return learn_from_episode(self.scope, self.store, self.clock(), id, self.settings)
+
+    def next_steps(
+        self,
+        history: Sequence[TraceEntry | Mapping[str, Any]] = (),
+        *,
+        features: Mapping[str, Any] = EMPTY,
+        limit: int = 3,
+    ) -> "tuple[Suggestion, ...]":
+        """The steps that usually follow what was done so far; after a failure, those that got out of such ones."""
+        now = self.clock()
+        with self.store.reading(self.scope, now) as tx:
+            return self.habits.next_steps(tx, entries_of(history, now), features, limit, self.settings)
+
+    def failure_features(self, failed: TraceEntry) -> Mapping[str, Any]:
+        """What recoveries ask of a task that has just met this failure."""
+        from treering.learn.patterns.mining.recoveries import failure_features
+
+        return failure_features(failed, self.settings.mining)
+
+
+def entries_of(history: Iterable[TraceEntry | Mapping[str, Any]], now: datetime) -> tuple[TraceEntry, ...]:
+    """Steps as values; one that does not say when it was counts as done now."""
+    return tuple(each if isinstance(each, TraceEntry) else TraceEntry.make(**{"at": now, **each}) for each in history)

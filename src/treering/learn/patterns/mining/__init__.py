@@ -1,0 +1,1 @@
+"""Candidate patterns that come out of episodes by themselves: deterministic, counted, each with its evidence."""

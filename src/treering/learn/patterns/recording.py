@@ -1,0 +1,107 @@
+"""Holds new episodes against the patterns: what an episode followed or names becomes an application.
+
+Only what was stored after a pattern took its present form counts: the episodes that it was found in, or narrowed by,
+would prove it by itself.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from treering.core.episodes import Episode
+from treering.core.history import Action
+from treering.core.patterns import Application, Pattern
+from treering.core.queries import AuditFilter, Order, PatternFilter, TimeRange
+from treering.core.settings.mining import MiningSettings
+from treering.learn.patterns.applying import applied_in
+from treering.learn.patterns.audience import Audience
+from treering.learn.patterns.mining.following import Reading, followed, mined_of
+from treering.learn.patterns.tidying import LIVING
+from treering.ports.store import Store, Transaction
+
+_STORED = (Action.CREATE, Action.IMPORT)
+# A transaction that was opened before others may be committed after them.
+OVERLAP = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """When an episode came into the store, whenever it happened."""
+
+    id: str
+    at: datetime
+
+
+def living_patterns(tx: Transaction, audience: Audience) -> tuple[Pattern, ...]:
+    """Those of this audience that may still gather evidence."""
+    found = tx.patterns.stream(PatternFilter(statuses=LIVING))
+    return tuple(each for each in found if audience.owns(each.visibility))
+
+
+def began(pattern: Pattern) -> datetime:
+    """From when on episodes say something about it as it is now."""
+    return pattern.evidence.began_at or pattern.created_at
+
+
+def stored_since(tx: Transaction, since: datetime) -> list[Stored]:
+    """Episodes that came in, in the order in which they did."""
+    log = tx.audit.stream(AuditFilter(kinds=("episode",), actions=_STORED, happened=TimeRange(since=since)))
+    return sorted((Stored(each.subject, each.at) for each in log), key=lambda each: (each.at, each.id))
+
+
+def stored_at(tx: Transaction, id: str) -> datetime | None:
+    log = tx.audit.find(AuditFilter(subjects=(id,), kinds=("episode",), actions=_STORED), order=Order(by="at"), limit=1)
+    return log.items[0].at if log.items else None
+
+
+def applications_of(
+    episode: Episode, stored: datetime, patterns: Iterable[Pattern], settings: MiningSettings
+) -> Iterator[tuple[Pattern, Application]]:
+    """What an episode says about patterns: about those that it names, and about mined ones that it followed."""
+    if episode.consolidation is not None or episode.tainted or episode.deleted_at is not None:
+        # Those that it stands for were counted themselves; what others planted proves nothing.
+        return
+    read = Reading.of(episode, settings)
+    for pattern in patterns:
+        if stored <= began(pattern):
+            continue
+        done = followed(pattern, read, settings)
+        if done is not None:
+            known = {} if done.time_saved_ms is None else {"time_saved_ms": done.time_saved_ms}
+            yield pattern, applied_in(pattern, episode, outcome=done.outcome, **known)
+        elif pattern.id in episode.reflection.patterns and mined_of(pattern) is None:
+            yield pattern, applied_in(pattern, episode)
+
+
+def record_stored(
+    audience: Audience, store: Store, now: datetime, page: Sequence[Stored], settings: MiningSettings
+) -> int:
+    """Keep what these episodes say; how many applications are new is returned."""
+    with store.reading(audience.scope, now) as tx:
+        told = _told(tx, audience, page, living_patterns(tx, audience), settings)
+    if not told:
+        return 0
+    with store.transaction(audience.scope, now) as tx:
+        return sum(tx.applications.add(each) for each in told)
+
+
+def _told(
+    tx: Transaction,
+    audience: Audience,
+    page: Sequence[Stored],
+    patterns: Sequence[Pattern],
+    settings: MiningSettings,
+) -> list[Application]:
+    when: Mapping[str, datetime] = {each.id: each.at for each in page}
+    found = (tx.episodes.whole(match.value.id) for match in tx.episodes.readable(when)) if patterns else ()
+    own = (each for each in found if each is not None and _is_own(audience, each))
+    return [
+        application
+        for episode in own
+        for _, application in applications_of(episode, when[episode.id], patterns, settings)
+    ]
+
+
+def _is_own(audience: Audience, episode: Episode) -> bool:
+    """Shared patterns by shared episodes; somebody's own by whatever he did."""
+    return episode.owner == audience.scope.principal if audience.personal else audience.owns(episode.visibility)

@@ -1,0 +1,87 @@
+"""A template made into subtasks: its parameters filled in, its order checked."""
+
+import re
+from collections.abc import Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
+
+from treering.core.errors import InvalidInput
+from treering.core.patterns import Parameter, Subtask, Template
+
+_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+
+
+def instantiate(template: Template, values: Mapping[str, object]) -> tuple[Subtask, ...]:
+    """The subtasks, each after those it depends on, otherwise in the order of the template.
+
+    `{name}` stands for the value of the parameter of that name, in titles, descriptions and dependencies. Values are
+    put in as they are: braces in them mean nothing, and braces around anything but a parameter stay.
+    """
+    given = _filled_in(template.parameters, values)
+    subtasks = [_filled(each, given) for each in template.structure]
+    _check_titles(subtasks)
+    return _in_order(subtasks)
+
+
+def _filled_in(parameters: Sequence[Parameter], values: Mapping[str, object]) -> Mapping[str, str]:
+    """A value for every parameter: the one given, else its default, else nothing where it may be left out."""
+    names = [each.name for each in parameters]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise InvalidInput(f"the template declares {_quoted(twice)} more than once; rename one")
+    if unknown := sorted(set(values) - set(names)):
+        raise InvalidInput(f"the template has no parameter {_quoted(unknown)}; it has {_quoted(names) or 'none'}")
+    texts = {name: value for name, value in values.items() if isinstance(value, str)}
+    if wrong := sorted(set(values) - set(texts)):
+        raise InvalidInput(f"the value of {_quoted(wrong)} is no text; write it as text")
+    missing = [each for each in parameters if each.required and each.default is None and each.name not in texts]
+    if missing:
+        wanted = ", ".join(f"{each.name!r}{f' ({each.description})' if each.description else ''}" for each in missing)
+        raise InvalidInput(f"the template needs a value for {wanted}")
+    return {each.name: texts.get(each.name, each.default or "") for each in parameters}
+
+
+def _filled(subtask: Subtask, given: Mapping[str, str]) -> Subtask:
+    def fill(text: str) -> str:
+        return _PLACEHOLDER.sub(lambda found: given.get(found[1], found[0]), text)
+
+    return Subtask.make(
+        title=fill(subtask.title),
+        description=fill(subtask.description),
+        depends_on=tuple(map(fill, subtask.depends_on)),
+    )
+
+
+def _check_titles(subtasks: Sequence[Subtask]) -> None:
+    titles = [each.title for each in subtasks]
+    if any(not title.strip() for title in titles):
+        raise InvalidInput("a subtask has no title once its parameters are filled in; give them values")
+    if twice := sorted({title for title in titles if titles.count(title) > 1}):
+        raise InvalidInput(f"several subtasks are called {_quoted(twice)}; dependencies need titles that differ")
+    for each in subtasks:
+        if unknown := [title for title in each.depends_on if title not in titles]:
+            raise InvalidInput(
+                f"{each.title!r} depends on {_quoted(unknown)}, which no subtask is called; there are {_quoted(titles)}"
+            )
+
+
+def _in_order(subtasks: Sequence[Subtask]) -> tuple[Subtask, ...]:
+    places = {each.title: place for place, each in enumerate(subtasks)}
+    sorter = TopologicalSorter(
+        {place: {places[title] for title in each.depends_on} for place, each in enumerate(subtasks)}
+    )
+    try:
+        sorter.prepare()
+    except CycleError as exc:
+        circle = " → ".join(repr(subtasks[place].title) for place in reversed(exc.args[1]))
+        raise InvalidInput(f"subtasks wait for each other: {circle}; remove one dependency") from exc
+    ordered, ready = list[Subtask](), set[int]()
+    while sorter.is_active():
+        ready.update(sorter.get_ready())
+        first = min(ready)
+        ready.remove(first)
+        ordered.append(subtasks[first])
+        sorter.done(first)
+    return tuple(ordered)
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names))

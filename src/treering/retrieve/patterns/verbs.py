@@ -1,0 +1,158 @@
+"""Every way to a pattern: for a task that begins, and for one that met a failure."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Protocol, TypeVar
+
+from treering.core.episodes import TraceEntry
+from treering.core.errors import InvalidInput
+from treering.core.patterns import PatternCategory, PatternStatus
+from treering.core.queries import EpisodeFilter
+from treering.core.scope import Scope
+from treering.core.settings import Settings
+from treering.core.task_features import features_of
+from treering.core.values import FrozenDict
+from treering.ports.clock import Clock
+from treering.ports.models import Models
+from treering.ports.store import Store
+from treering.retrieve.episodes.failures import similar_failures
+from treering.retrieve.episodes.search import EpisodeQuery, search_episodes
+from treering.retrieve.patterns.index import IN_USE
+from treering.retrieve.patterns.ranking import Ranked
+from treering.retrieve.patterns.recommend import AfterFailure, Step, TaskContext
+from treering.retrieve.patterns.shelf import PatternShelf
+from treering.retrieve.recall import recall
+from treering.retrieve.request import ALL_KNOWLEDGE, Recall, standing
+
+ALL_EPISODES = EpisodeFilter()
+Done = Sequence[TraceEntry | Mapping[str, Any]]
+E = TypeVar("E", bound=StrEnum)
+_RECOVERY = frozenset({PatternCategory.RECOVERY})
+
+
+class Advice(Protocol):
+    """What was learned about steps; it lies in another room."""
+
+    def next_steps(self, history: Done, *, features: Mapping[str, Any], limit: int) -> Sequence[Step]: ...
+
+    def failure_features(self, failed: TraceEntry) -> Mapping[str, Any]: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class PatternSearch:
+    """One project's patterns, found by the task at hand. Safe to share between threads."""
+
+    scope: Scope
+    store: Store
+    clock: Clock
+    settings: Settings
+    models: Models
+    shelf: PatternShelf = field(default_factory=PatternShelf)
+
+    def find_applicable(
+        self,
+        task: str,
+        *,
+        limit: int | None = None,
+        statuses: Collection[PatternStatus | str] = IN_USE,
+        categories: Collection[PatternCategory | str] | None = None,
+        **features: Any,
+    ) -> tuple[Ranked, ...]:
+        """The patterns that apply to a task, the best first, each with the terms of its score and why.
+
+        Only validated ones unless other statuses are asked for. `features` are what is known of the task besides its
+        words (task_type, domain, complexity, tools, files, languages, context); they go before what the words say.
+        """
+        return self._ranked(_features(task, features), limit, statuses, categories)
+
+    def context(
+        self,
+        task: str,
+        *,
+        patterns: int | None = None,
+        episodes: int | None = None,
+        known: int | None = None,
+        statuses: Collection[PatternStatus | str] = IN_USE,
+        **features: Any,
+    ) -> TaskContext:
+        """What memory has for a task that begins: its best patterns, the most similar episodes, what is known of it."""
+        told, wanted = _features(task, features), self.settings.patterns
+        most = wanted.context_known if known is None else known
+        found = self._ranked(told, wanted.context_patterns if patterns is None else patterns, statuses, None)
+        now = self.clock()
+        query = EpisodeQuery(
+            task,
+            ALL_EPISODES,
+            wanted.context_episodes if episodes is None else episodes,
+            told.get("domain"),
+            words=True,
+            cold=False,
+        )
+        similar = search_episodes(self.scope, self.store, now, query, settings=self.settings, models=self.models)
+        asked = Recall(query=task, knowledge=standing(ALL_KNOWLEDGE), turns=None, limit=most, thorough=False)
+        facts = recall(self.scope, self.store, now, asked, settings=self.settings, models=self.models)
+        return TaskContext(task, told, found, similar, facts, {**facts.missing, **similar.missing})
+
+    def failed(
+        self,
+        error: str,
+        advice: Advice,
+        *,
+        history: Done = (),
+        task: str = "",
+        limit: int | None = None,
+        statuses: Collection[PatternStatus | str] = IN_USE,
+        **features: Any,
+    ) -> AfterFailure:
+        """What helps after a failure; `history` is what was done so far, `error` what the last step came to."""
+        if not error.strip():
+            raise InvalidInput("there is no error message to look for; give what the tool or the test printed")
+        now, most = self.clock(), self.settings.patterns.context_patterns if limit is None else limit
+        done = _with_failure(history, error, now)
+        told = FrozenDict({**_features(task, features), **advice.failure_features(done[-1])})
+        recoveries = self._ranked(told, most, statuses, _RECOVERY)
+        with self.store.reading(self.scope, now) as tx:
+            similar = similar_failures(tx, error, most, self.settings)
+        return AfterFailure(error, told, recoveries, similar, tuple(advice.next_steps(done, features=told, limit=most)))
+
+    def _ranked(
+        self,
+        features: Mapping[str, Any],
+        limit: int | None,
+        statuses: Collection[PatternStatus | str],
+        categories: Collection[PatternCategory | str] | None,
+    ) -> tuple[Ranked, ...]:
+        most = self.settings.patterns.most_suggested if limit is None else limit
+        if most < 1:
+            raise InvalidInput(f"limit is {most}; ask for at least one pattern")
+        wanted = _named(PatternStatus, statuses)
+        among = None if categories is None else _named(PatternCategory, categories)
+        now = self.clock()
+        with self.store.reading(self.scope, now) as tx:
+            index = self.shelf.index(tx)
+        return tuple(index.best(features, now, self.settings.patterns, most=most, statuses=wanted, categories=among))
+
+
+def _features(task: str, known: Mapping[str, Any]) -> FrozenDict:
+    try:
+        return features_of(task, **known)
+    except TypeError as exc:
+        raise InvalidInput(f"{exc}; say task_type, domain, complexity, tools, files, languages or context") from exc
+
+
+def _with_failure(history: Done, error: str, now: datetime) -> tuple[TraceEntry, ...]:
+    """Ends with the step that failed: the last one, or one of which only the message is known."""
+    done = [each if isinstance(each, TraceEntry) else TraceEntry.make(**{"at": now, **each}) for each in history]
+    if done:
+        last = done.pop()
+        return (*done, last.replace(is_error=True, output=last.output if last.is_error and last.output else error))
+    return (TraceEntry.make(at=now, action=error, output=error, is_error=True),)
+
+
+def _named(kind: type[E], names: Collection[E | str]) -> frozenset[E]:
+    try:
+        return frozenset(map(kind, names))
+    except ValueError as exc:
+        raise InvalidInput(f"{exc}; use {', '.join(each.value for each in kind)}") from exc

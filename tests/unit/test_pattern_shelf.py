@@ -1,0 +1,134 @@
+"""The patterns at hand: always those that the store has, built anew in the background."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from tests.samples import NOW, sample
+from treering.core.patterns import Pattern, PatternStatus
+from treering.core.queries import PatternFilter
+from treering.ports.patterns import PatternStamp
+from treering.retrieve.patterns.shelf import PatternShelf, stamp_of
+
+
+@dataclass
+class Told:
+    """A store of patterns that counts how much is read of it."""
+
+    kept: dict[str, Pattern] = field(default_factory=dict)
+    read: int = 0
+
+    @property
+    def patterns(self) -> "Told":
+        return self
+
+    def stamp(self) -> PatternStamp:
+        return stamp_of(self.kept)
+
+    def stream(self, where: PatternFilter) -> Iterator[Pattern]:
+        since = where.updated.since if where.updated else None
+        for each in list(self.kept.values()):
+            if since is None or each.updated_at >= since:
+                self.read += 1
+                yield each
+
+    def put(self, id: str, minutes: int = 0, **fields: Any) -> None:
+        at = NOW + timedelta(minutes=minutes)
+        self.kept[id] = sample(Pattern, id, status=PatternStatus.VALIDATED, updated_at=at, **fields)
+
+
+class Later:
+    """Work that is done when the test says so."""
+
+    def __init__(self) -> None:
+        self.waiting = list[Callable[[], None]]()
+
+    def __call__(self, work: Callable[[], None]) -> None:
+        self.waiting.append(work)
+
+
+def names(shelf: PatternShelf, told: Any) -> list[str]:
+    return [each.name for each in shelf.index(told).applicable({})]
+
+
+def test_only_what_changed_is_read_again() -> None:
+    told, shelf = Told(), PatternShelf(in_background=Later())
+    for number in range(10):
+        told.put(f"p{number}", number, name=f"n{number}")
+    assert len(names(shelf, told)) == 10
+    assert told.read == 10
+    names(shelf, told)
+    assert told.read == 10
+    told.put("p3", 60, name="other", version=2)
+    assert "other" in names(shelf, told)
+    # The last one before, and the one that changed.
+    assert told.read == 12
+
+
+def test_what_was_taken_away_or_exchanged_is_noticed() -> None:
+    told, shelf = Told(), PatternShelf(in_background=Later())
+    for number in range(4):
+        told.put(f"p{number}", number, name=f"n{number}")
+    names(shelf, told)
+    del told.kept["p0"]
+    assert names(shelf, told) == ["n1", "n2", "n3"]
+    # As many, of the same versions, the newest the same.
+    del told.kept["p1"]
+    told.put("q", 0, name="exchanged")
+    assert sorted(names(shelf, told)) == ["exchanged", "n2", "n3"]
+
+
+def test_it_is_built_anew_in_the_background_and_says_the_same_meanwhile() -> None:
+    told, later = Told(), Later()
+    shelf = PatternShelf(in_background=later)
+    told.put("p", 0, name="first")
+    names(shelf, told)
+    for number in range(100):
+        told.put(f"q{number:03}", 1 + number, name=f"n{number}")
+    before = names(shelf, told)
+    assert len(before) == 101
+    names(shelf, told)
+    assert len(later.waiting) == 1
+    # What changes while it is built stays newer than what is built.
+    told.put("q050", 300, name="changed", version=2)
+    assert "changed" in names(shelf, told)
+    later.waiting.pop()()
+    after = names(shelf, told)
+    assert len(after) == len(before)
+    assert set(after) == set(before) - {"n50"} | {"changed"}
+    del told.kept["p"]
+    assert "first" not in names(shelf, told)
+
+
+def test_what_is_taken_away_while_it_is_built_does_not_come_back() -> None:
+    told, later = Told(), Later()
+    shelf = PatternShelf(in_background=later)
+    told.put("p", 0, name="first")
+    names(shelf, told)
+    for number in range(100):
+        told.put(f"q{number:03}", 1 + number, name=f"n{number}")
+    names(shelf, told)
+    (work,) = later.waiting
+    del told.kept["q007"]
+    assert "n7" not in names(shelf, told)
+    work()
+    assert "n7" not in names(shelf, told)
+    assert len(names(shelf, told)) == 100
+
+
+def test_what_is_changed_back_while_it_is_built_stays_so() -> None:
+    """An undo: the same patterns, of which one is read again though its moment lies before the newest."""
+    told, later = Told(), Later()
+    shelf = PatternShelf(in_background=later)
+    told.put("p", 0, name="first")
+    names(shelf, told)
+    for number in range(100):
+        told.put(f"q{number:03}", 1 + number, name=f"n{number}")
+    names(shelf, told)
+    (work,) = later.waiting
+    told.put("q007", 8, name="undone", version=3)
+    assert "undone" in names(shelf, told)
+    work()
+    assert "undone" in names(shelf, told)
+    assert "n7" not in names(shelf, told)
