@@ -36,6 +36,8 @@ from treering.ports.tokens import Tokenizer
 if TYPE_CHECKING:
     from treering.adapters.sql.salvage import Salvaged
     from treering.health.report import HealthReport
+    from treering.index.relatives import Repository as IndexedRepository
+    from treering.index.verbs import Surroundings
     from treering.learn.stages import StageRun
     from treering.learn.upkeep.background import Background
     from treering.learn.upkeep.verbs import Upkeep
@@ -108,6 +110,7 @@ def open(
         clock=clock,
         new_id=new_id,
         open_embedded=lambda path: open_store(str(path), None, chosen),
+        surroundings=partial(_surroundings, root, chosen),
         version=__version__,
     )
     return Memory(scope, ports, chosen)
@@ -163,6 +166,11 @@ def project_name(root: Path) -> str:
     printable = "".join(char if char.isprintable() else "-" for char in root.name)
     readable = printable.encode()[: KEY_BYTES - len(digest) - 1].decode(errors="ignore")
     return f"{readable or 'root'}-{digest}"
+
+
+def memory_place(root: Path) -> str:
+    """Where the memory of a repository is kept that nobody placed elsewhere."""
+    return str(_made(data_directory() / project_name(root)) / "memory.db")
 
 
 def current_project() -> str:
@@ -349,6 +357,34 @@ def _mark_stale(root: Path | None, run: "StageRun") -> None:
 
     seconds = run.settings.staleness.git_seconds
     mark_stale(run, None if root is None else open_repository(root, os.environ, seconds))
+
+
+def _surroundings(root: Path | None, settings: Settings) -> "Surroundings":
+    """What the code graph is read from."""
+    from treering.adapters.watcher.files import watched
+    from treering.index.verbs import Surroundings
+
+    try:
+        around = repository_root(Path.cwd())
+    except OSError:
+        around = None
+    return Surroundings(
+        root=root,
+        around=around,
+        repository=partial(_indexed_repository, settings.staleness.git_seconds),
+        watcher=watched,
+        owner=f"{socket.gethostname()}:{os.getpid()}:{new_id()}",
+    )
+
+
+def _indexed_repository(seconds: float, root: Path) -> "IndexedRepository":
+    """The history of the repository that an indexed folder lies in."""
+    from treering.adapters.git.commits import GitCommits
+    from treering.index.relatives import Repository
+
+    top = repository_root(root)
+    inside = "" if root == top else f"{root.relative_to(top).as_posix()}/"
+    return Repository(GitCommits(top, os.environ, seconds), inside)
 
 
 def _models(settings: Settings) -> Models:

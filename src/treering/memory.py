@@ -38,6 +38,7 @@ from treering.session.turns import add_turn
 
 if TYPE_CHECKING:
     from treering.health.report import HealthReport
+    from treering.index.verbs import Code
     from treering.inject.pack import Packed
     from treering.inject.patterns import Patterns
     from treering.learn.entities.verbs import Entities
@@ -142,6 +143,14 @@ class Memory:
             settings=self.settings,
             models=self.models,
         )
+
+    @cached_property
+    def code(self) -> "Code":
+        """The code graph: index, watch, find, impact, dependencies, data_flow, path, entry_points, module_map…"""
+        from treering.index.verbs import Code
+
+        ports = self._ports
+        return Code(self.scope, self.store, ports.clock, self.settings.index, ports.surroundings())
 
     def conversation(
         self,

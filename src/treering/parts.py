@@ -20,6 +20,7 @@ from treering.retrieve.answer import Answer
 
 if TYPE_CHECKING:
     from treering.health.report import HealthReport
+    from treering.index.verbs import Surroundings
     from treering.learn.upkeep.background import Background
     from treering.learn.upkeep.verbs import Upkeep
     from treering.session.conversation.held import FoundAgain
@@ -39,6 +40,7 @@ class Ports:
     clock: Clock
     new_id: NewId
     open_embedded: OpenEmbedded
+    surroundings: "Callable[[], Surroundings]"
     version: str
 
 

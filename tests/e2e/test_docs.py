@@ -18,6 +18,7 @@ from treering.core.queries import KnowledgeFilter, PatternFilter, TurnFilter
 from treering.core.records import Knowledge
 from treering.core.settings import Settings
 from treering.core.turns import Turn
+from treering.index.verbs import Code
 from treering.inject.patterns import Patterns
 from treering.interfaces.cli.app import VERBS, app
 from treering.interfaces.cli.patterns.commands import VERBS as PATTERN_VERBS
@@ -70,6 +71,11 @@ def test_every_verb_of_the_library_is_documented() -> None:
 
 def test_every_verb_of_patterns_is_documented() -> None:
     verbs = [name for name, _ in inspect.getmembers(Patterns, inspect.isfunction) if not name.startswith("_")]
+    assert undocumented(verbs, "library") == []
+
+
+def test_every_verb_of_code_is_documented() -> None:
+    verbs = [name for name, _ in inspect.getmembers(Code, inspect.isfunction) if not name.startswith("_")]
     assert undocumented(verbs, "library") == []
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,8 @@ from treering.core.queries import KnowledgeFilter, TurnFilter
 from treering.core.scope import EVERY_VISIBILITY, Scope, Visibility
 from treering.core.values import Record
 from treering.memory import Memory
+from treering.ports.code import ReadFile, ResolvedFile
+from treering.ports.code_chunks import StoredChunk
 
 TENANTS, PROJECTS, PRINCIPALS = ("t1", "t2"), ("p1", "p2"), ("a", "b")
 KINDS = tuple(COLLECTIONS)
@@ -247,6 +250,12 @@ def filled(open_engine: Any, postgres_url: str) -> Iterator[tuple[Memory, psycop
     memory.remember("indexed words", tags=["t"])
     with memory.store.transaction(memory.scope, NOW) as tx:
         put(tx, [sample(cls, "x") for cls in COLLECTIONS])
+        tx.code.take("me", timedelta(minutes=1))
+        generation = tx.code.describe("me", seen=0, root="/r", version="v", complete=True)
+        tx.code.put([ReadFile("a.py", "python", "d", "s", 1)], generation)
+        tx.code.resolve([ResolvedFile("a.py", b"", b"", b"", 0, 0, {"b.py": 1.0})], generation)
+        tx.chunks.put({"a.py": [StoredChunk("a.py", 0, "", 1, 1, "d", 0, b"", b"")]})
+        tx.chunks.add_vectors("m", {"d": b"12"})
     # Embeds what has no vector yet.
     assert memory.recall("indexed words")
     raw_url = make_url(postgres_url).set(drivername="postgresql").render_as_string(False)

@@ -26,6 +26,8 @@ from treering.core.queries import (
 from treering.core.runs import Run
 from treering.core.scope import Scope
 from treering.ports.blobs import Blobs
+from treering.ports.code import CodeIndex
+from treering.ports.code_chunks import CodeChunks
 from treering.ports.collections import Derived, Entities, Episodes, Jobs, KnowledgeRecords, Log, Sessions, Turns
 from treering.ports.index import SearchIndex
 from treering.ports.patterns import Applications, Patterns
@@ -85,6 +87,10 @@ class Transaction(Protocol):
     def runs(self) -> Derived[Run, RunFilter]: ...
     @property
     def jobs(self) -> Jobs: ...
+    @property
+    def code(self) -> CodeIndex: ...
+    @property
+    def chunks(self) -> CodeChunks: ...
     @property
     def index(self) -> SearchIndex: ...
 

@@ -123,7 +123,8 @@ def coupled_files(tx: Transaction, files: Sequence[str], settings: GraphSettings
     if not in_play:
         return {}
     closest: dict[str, float] = {}
-    for file, weight in (*_touched_together(tx, in_play, settings), *_used_together(tx, in_play, settings)):
+    ways = (_touched_together, _used_together, _used_in_code)
+    for file, weight in (tie for way in ways for tie in way(tx, in_play, settings)):
         if file not in in_play and weight >= settings.weakest:
             closest[file] = max(weight, closest.get(file, 0.0))
     return dict(sorted(closest.items(), key=lambda tie: (-tie[1], tie[0]))[: settings.most_files])
@@ -297,6 +298,13 @@ def _used_together(tx: Transaction, files: tuple[str, ...], settings: GraphSetti
     for node in tx.nodes.get_many(outside).values():
         if node.file is not None and node.stale_at is None:
             yield node.file, strength[node.id]
+
+
+def _used_in_code(tx: Transaction, files: tuple[str, ...], settings: GraphSettings) -> Iterator[tuple[str, float]]:
+    """What the code of these files uses, and whose code uses them."""
+    for tie in tx.code.ties(files, limit=settings.most_edges):
+        for file in _normal(tie.target if tie.origin in files else tie.origin):
+            yield file, tie.weight
 
 
 def _nodes_of(tx: Transaction, files: tuple[str, ...], settings: GraphSettings) -> tuple[str, ...]:

@@ -6,9 +6,9 @@ from pathlib import Path
 from sqlalchemy import Connection, Engine, inspect
 from sqlalchemy import text as sql
 
+from treering.adapters.sql.code_tables import metadata
 from treering.adapters.sql.context import Dialect
 from treering.adapters.sql.migrations import REVISIONS
-from treering.adapters.sql.tables import metadata
 from treering.core.errors import NotADatabase, StoreFromTheFuture
 
 VERSION_TABLE = "treering_version"

@@ -11,6 +11,8 @@ from sqlalchemy import Connection, RootTransaction
 
 from treering.adapters.sql import upkeep
 from treering.adapters.sql.applications import ApplicationRecords, PatternRecords
+from treering.adapters.sql.code_chunks import StoredChunks
+from treering.adapters.sql.code_index import StoredCode
 from treering.adapters.sql.context import Context, Dialect, Unsaved
 from treering.adapters.sql.entities import EntityRecords
 from treering.adapters.sql.forks import survive_forks
@@ -140,6 +142,14 @@ class SqlTransaction:
     @cached_property
     def jobs(self) -> JobQueue:
         return JobQueue(self._context)
+
+    @cached_property
+    def code(self) -> StoredCode:
+        return StoredCode(self._context)
+
+    @cached_property
+    def chunks(self) -> StoredChunks:
+        return StoredChunks(self._context)
 
     @cached_property
     def index(self) -> SearchIndex:

@@ -47,7 +47,7 @@ def flag(name: str) -> Column[bool]:
     return Column(name, Boolean, nullable=False)
 
 
-def _table(name: str, *columns: Column[Any], key: tuple[str, ...] = ("id",), clustered: bool = False) -> Table:
+def table(name: str, *columns: Column[Any], key: tuple[str, ...] = ("id",), clustered: bool = False) -> Table:
     return Table(
         name,
         metadata,
@@ -59,11 +59,11 @@ def _table(name: str, *columns: Column[Any], key: tuple[str, ...] = ("id",), clu
     )
 
 
-def _index(table: Table, *columns: str, unique: bool = False, where: str | None = None) -> None:
-    condition = None if where is None else table.c[where].is_not(None)
+def add_index(on: Table, *columns: str, unique: bool = False, where: str | None = None) -> None:
+    condition = None if where is None else on.c[where].is_not(None)
     Index(
-        f"{table.name}_by_{columns[0]}",
-        *(table.c[name] for name in ("tenant", "project", *columns)),
+        f"{on.name}_by_{columns[0]}",
+        *(on.c[name] for name in ("tenant", "project", *columns)),
         unique=unique,
         sqlite_where=condition,
         postgresql_where=condition,
@@ -79,7 +79,7 @@ def _partial(table: Table, name: str, condition: ColumnElement[bool], *columns: 
     )
 
 
-knowledge = _table(
+knowledge = table(
     "knowledge",
     text("id"),
     whole("version"),
@@ -111,12 +111,12 @@ knowledge = _table(
     text("language", nullable=True),
     text("rest"),
 )
-_index(knowledge, "created_at", "id")
-_index(knowledge, "type", "created_at", "id")
-_index(knowledge, "session", "created_at", "id", where="session")
-_index(knowledge, "deleted_at", "id", where="deleted_at")
+add_index(knowledge, "created_at", "id")
+add_index(knowledge, "type", "created_at", "id")
+add_index(knowledge, "session", "created_at", "id", where="session")
+add_index(knowledge, "deleted_at", "id", where="deleted_at")
 
-sessions = _table(
+sessions = table(
     "sessions",
     text("id"),
     whole("version"),
@@ -130,11 +130,11 @@ sessions = _table(
     whole("learned"),
     text("rest"),
 )
-_index(sessions, "started_at", "id")
+add_index(sessions, "started_at", "id")
 _partial(sessions, "open", sessions.c.ended_at.is_(None), "last_at", "id")
 _partial(sessions, "learned", sessions.c.turns > sessions.c.learned, "last_at", "id")
 
-turns = _table(
+turns = table(
     "turns",
     text("id"),
     text("session"),
@@ -150,10 +150,10 @@ turns = _table(
     moment("deleted_at", nullable=True),
     text("rest"),
 )
-_index(turns, "session", "seq", unique=True)
-_index(turns, "at", "id")
+add_index(turns, "session", "seq", unique=True)
+add_index(turns, "at", "id")
 
-episodes = _table(
+episodes = table(
     "episodes",
     text("id"),
     whole("version"),
@@ -174,12 +174,12 @@ episodes = _table(
     text("cold", nullable=True),
     text("rest"),
 )
-_index(episodes, "at", "id")
-_index(episodes, "task_type", "at", "id", where="task_type")
-_index(episodes, "status", "at", "id")
-_index(episodes, "deleted_at", "id", where="deleted_at")
+add_index(episodes, "at", "id")
+add_index(episodes, "task_type", "at", "id", where="task_type")
+add_index(episodes, "status", "at", "id")
+add_index(episodes, "deleted_at", "id", where="deleted_at")
 
-patterns = _table(
+patterns = table(
     "patterns",
     text("id"),
     whole("version"),
@@ -193,10 +193,10 @@ patterns = _table(
     moment("deleted_at", nullable=True),
     text("rest"),
 )
-_index(patterns, "created_at", "id")
-_index(patterns, "updated_at", "deleted_at", "visibility", "owner", "version", "id")
+add_index(patterns, "created_at", "id")
+add_index(patterns, "updated_at", "deleted_at", "visibility", "owner", "version", "id")
 
-applications = _table(
+applications = table(
     "applications",
     text("id"),
     text("pattern"),
@@ -212,10 +212,10 @@ applications = _table(
     text("visibility"),
     text("rest"),
 )
-_index(applications, "pattern", "at", "id")
-_index(applications, "episode", "id", where="episode")
+add_index(applications, "pattern", "at", "id")
+add_index(applications, "episode", "id", where="episode")
 
-entities = _table(
+entities = table(
     "entities",
     text("id"),
     whole("version"),
@@ -229,9 +229,9 @@ entities = _table(
     moment("deleted_at", nullable=True),
     text("rest"),
 )
-_index(entities, "name", "id")
+add_index(entities, "name", "id")
 
-entity_links = _table(
+entity_links = table(
     "entity_links",
     text("id"),
     text("entity"),
@@ -241,10 +241,10 @@ entity_links = _table(
     moment("created_at"),
     text("rest"),
 )
-_index(entity_links, "entity", "created_at", "id")
-_index(entity_links, "record", "id")
+add_index(entity_links, "entity", "created_at", "id")
+add_index(entity_links, "record", "id")
 
-graph_nodes = _table(
+graph_nodes = table(
     "graph_nodes",
     text("id"),
     text("kind"),
@@ -253,9 +253,9 @@ graph_nodes = _table(
     moment("stale_at", nullable=True),
     text("rest"),
 )
-_index(graph_nodes, "file", "id", where="file")
+add_index(graph_nodes, "file", "id", where="file")
 
-graph_edges = _table(
+graph_edges = table(
     "graph_edges",
     text("id"),
     text("origin"),
@@ -266,10 +266,10 @@ graph_edges = _table(
     moment("stale_at", nullable=True),
     text("rest"),
 )
-_index(graph_edges, "origin", "kind", "id")
-_index(graph_edges, "target", "kind", "id")
+add_index(graph_edges, "origin", "kind", "id")
+add_index(graph_edges, "target", "kind", "id")
 
-co_access_edges = _table(
+co_access_edges = table(
     "co_access_edges",
     text("id"),
     text("first"),
@@ -278,10 +278,10 @@ co_access_edges = _table(
     moment("last_seen_at"),
     text("rest"),
 )
-_index(co_access_edges, "first", "id")
-_index(co_access_edges, "second", "id")
+add_index(co_access_edges, "first", "id")
+add_index(co_access_edges, "second", "id")
 
-error_fingerprints = _table(
+error_fingerprints = table(
     "error_fingerprints",
     text("id"),
     text("fingerprint"),
@@ -289,9 +289,9 @@ error_fingerprints = _table(
     moment("last_seen_at"),
     text("rest"),
 )
-_index(error_fingerprints, "fingerprint", "id")
+add_index(error_fingerprints, "fingerprint", "id")
 
-events = _table(
+events = table(
     "events",
     text("id"),
     text("session"),
@@ -301,9 +301,9 @@ events = _table(
     text("visibility"),
     text("rest"),
 )
-_index(events, "session", "at", "id")
+add_index(events, "session", "at", "id")
 
-audit = _table(
+audit = table(
     "audit",
     text("id"),
     moment("at"),
@@ -316,9 +316,9 @@ audit = _table(
     text("rest"),
     clustered=True,
 )
-_index(audit, "subject", "id")
+add_index(audit, "subject", "id")
 
-revisions = _table(
+revisions = table(
     "revisions",
     text("id"),
     text("kind"),
@@ -334,10 +334,10 @@ revisions = _table(
     text("visibility"),
     text("rest"),
 )
-_index(revisions, "subject", "id")
-_index(revisions, "group", "id")
+add_index(revisions, "subject", "id")
+add_index(revisions, "group", "id")
 
-jobs = _table(
+jobs = table(
     "jobs",
     text("id"),
     text("kind"),
@@ -353,10 +353,10 @@ jobs = _table(
     moment("finished_at", nullable=True),
     text("rest"),
 )
-_index(jobs, "state", "run_at", "id")
-_index(jobs, "key", "id", where="key")
+add_index(jobs, "state", "run_at", "id")
+add_index(jobs, "key", "id", where="key")
 
-runs = _table(
+runs = table(
     "runs",
     text("id"),
     text("stage"),
@@ -365,10 +365,10 @@ runs = _table(
     moment("updated_at"),
     text("rest"),
 )
-_index(runs, "stage", "started_at", "id")
-_index(runs, "started_at", "id")
+add_index(runs, "stage", "started_at", "id")
+add_index(runs, "started_at", "id")
 
-facets = _table(
+facets = table(
     "facets",
     text("kind"),
     text("facet"),
@@ -404,9 +404,9 @@ documents = Table(
 
 A number is never given twice: whoever has read up to one sees everything newer by asking for higher ones.
 """
-_index(documents, "kind", "id", unique=True)
+add_index(documents, "kind", "id", unique=True)
 
-vectors = _table(
+vectors = table(
     "vectors",
     whole("number"),
     text("model"),
@@ -415,4 +415,4 @@ vectors = _table(
     key=("number", "model"),
 )
 """One vector a document and model, as little-endian 16-bit floats. Vectors of the same text have the same digest."""
-_index(vectors, "model", "digest", "number")
+add_index(vectors, "model", "digest", "number")

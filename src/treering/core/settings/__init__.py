@@ -10,6 +10,7 @@ from treering.core.settings.finding import (
     RecallSettings,
     TrustSettings,
 )
+from treering.core.settings.index import IndexSettings
 from treering.core.settings.learning import (
     EntitySettings,
     EpisodeConsolidationSettings,
@@ -38,6 +39,7 @@ __all__ = [
     "ForgettingSettings",
     "FusionSettings",
     "GraphSettings",
+    "IndexSettings",
     "JobSettings",
     "KnowledgeSettings",
     "LearnSettings",
@@ -92,3 +94,4 @@ class Settings(Value):
     patterns: PatternSettings = Field(default_factory=PatternSettings)
     mining: MiningSettings = Field(default_factory=MiningSettings)
     advice: AdviceSettings = Field(default_factory=AdviceSettings)
+    index: IndexSettings = Field(default_factory=IndexSettings)

@@ -21,6 +21,7 @@ from treering.interfaces.cli import (
     search,
     work,
 )
+from treering.interfaces.cli.code import commands as code
 from treering.interfaces.cli.context.command import context
 from treering.interfaces.cli.door import ExitCode, leave, run
 from treering.interfaces.cli.patterns.commands import patterns
@@ -40,6 +41,7 @@ VERBS: tuple[tuple[str, tuple[Callable[..., None], ...]], ...] = (
             context,
         ),
     ),
+    ("Know the code", (code.index, code.impact, code.deps, code.related, code.map_)),
     (
         "Put right",
         (

@@ -1,0 +1,114 @@
+"""The stored chunks of one project's code."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Column, LargeBinary, Table, delete, select
+from sqlalchemy.sql import ColumnElement
+
+from treering.adapters.sql.context import Context
+from treering.adapters.sql.records import batches
+from treering.adapters.sql.rows import insert_tuples
+from treering.adapters.sql.tables import add_index, table, text, whole
+from treering.ports.code_chunks import StoredChunk
+
+_BATCH = 500
+
+
+def _packed(name: str) -> Column[bytes]:
+    return Column(name, LargeBinary, nullable=False)
+
+
+code_chunks = table(
+    "code_chunks",
+    text("path"),
+    whole("place"),
+    text("symbol"),
+    whole("start_line"),
+    whole("end_line"),
+    text("digest"),
+    whole("length"),
+    _packed("codes"),
+    _packed("counts"),
+    key=("path", "place"),
+)
+add_index(code_chunks, "digest", "path", "place")
+
+code_vectors = table("code_vectors", text("model"), text("digest"), _packed("vector"), key=("model", "digest"))
+"""One vector a text and model, as little-endian 16-bit floats: a chunk that moved keeps it."""
+
+_COLUMNS = ("path", "place", "symbol", "start_line", "end_line", "digest", "length", "codes", "counts")
+
+
+class StoredChunks:
+    """See `treering.ports.code_chunks.CodeChunks`."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._connection = context.connection
+        self._project = (context.scope.tenant, context.scope.project)
+
+    def put(self, files: Mapping[str, Sequence[StoredChunk]]) -> None:
+        left = set[str]()
+        for paths in batches(list(files), _BATCH):
+            gone = delete(code_chunks).where(self._here(code_chunks), code_chunks.c.path.in_(paths))
+            left.update(self._connection.execute(gone.returning(code_chunks.c.digest)).scalars())
+        rows = [(*self._project, *(getattr(each, name) for name in _COLUMNS)) for of in files.values() for each in of]
+        insert_tuples(self._connection, code_chunks, ("tenant", "project", *_COLUMNS), rows)
+        self._forget_vectors(sorted(left - {each.digest for of in files.values() for each in of}))
+
+    def clear(self) -> None:
+        for each in (code_chunks, code_vectors):
+            self._connection.execute(delete(each).where(self._here(each)))
+
+    def every(self) -> Sequence[StoredChunk]:
+        columns = code_chunks.c
+        ordered = self._chunks().order_by(columns.path, columns.place)
+        return [_chunk(row) for row in self._connection.execute(ordered)]
+
+    def unembedded(self, model: str, *, limit: int) -> Sequence[StoredChunk]:
+        chunks, vectors = code_chunks.c, code_vectors.c
+        embedded = select(vectors.digest).where(self._here(code_vectors), vectors.model == model)
+        lacking = self._chunks().where(chunks.digest.not_in(embedded))
+        ordered = lacking.order_by(chunks.path, chunks.place).limit(limit)
+        found = {row.digest: _chunk(row) for row in self._connection.execute(ordered)}
+        return list(found.values())
+
+    def add_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
+        there = self._held(list(vectors))
+        here = dict(zip(("tenant", "project"), self._project, strict=True))
+        rows = [{**here, "model": model, "digest": digest, "vector": vectors[digest]} for digest in sorted(there)]
+        if rows:
+            insert = self._context.dialect.insert(code_vectors)
+            self._connection.execute(insert.on_conflict_do_nothing(), rows)
+
+    def vectors(self, model: str) -> Mapping[str, bytes]:
+        columns = code_vectors.c
+        statement = select(columns.digest, columns.vector).where(self._here(code_vectors), columns.model == model)
+        return {digest: bytes(vector) for digest, vector in self._connection.execute(statement)}
+
+    def _chunks(self) -> Any:
+        return select(*(code_chunks.c[name] for name in _COLUMNS)).where(self._here(code_chunks))
+
+    def _forget_vectors(self, digests: Sequence[str]) -> None:
+        """Those that no chunk has any more."""
+        gone = sorted(set(digests) - self._held(digests))
+        for batch in batches(gone, _BATCH):
+            columns = code_vectors.c
+            self._connection.execute(delete(code_vectors).where(self._here(code_vectors), columns.digest.in_(batch)))
+
+    def _held(self, digests: Sequence[str]) -> set[str]:
+        columns, found = code_chunks.c, set[str]()
+        for batch in batches(digests, _BATCH):
+            statement = select(columns.digest).where(self._here(code_chunks), columns.digest.in_(batch))
+            found.update(self._connection.execute(statement).scalars())
+        return found
+
+    def _here(self, of: Table) -> ColumnElement[bool]:
+        condition: ColumnElement[bool] = (of.c.tenant == self._project[0]) & (of.c.project == self._project[1])
+        return condition
+
+
+def _chunk(row: Any) -> StoredChunk:
+    fields = dict(zip(_COLUMNS, row, strict=True))
+    return StoredChunk(**fields | {name: bytes(fields[name]) for name in ("codes", "counts")})

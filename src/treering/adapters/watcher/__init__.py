@@ -1,0 +1,1 @@
+"""Changed files, as the operating system tells them."""

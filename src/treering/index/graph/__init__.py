@@ -1,0 +1,39 @@
+"""The code of a project as a graph in memory: what a change reaches, what rests on what, how it falls into modules."""
+
+from treering.index.graph.answers import Cycle, Dependencies, Entry, Impact, Route, Standing, Step, Tied, Ties
+from treering.index.graph.code_graph import CodeGraph
+from treering.index.graph.contents import GraphColumns
+from treering.index.graph.cycles import Level
+from treering.index.graph.edges import EdgeColumns, ServedEdge
+from treering.index.graph.file_graph import FileGraph
+from treering.index.graph.flows import Carried, DataFlow, Flowing
+from treering.index.graph.module_map import CentralFile, Module, ModuleEdge, ModuleMap
+from treering.index.graph.names import Found, Match, Why
+
+__all__ = [
+    "Carried",
+    "CentralFile",
+    "CodeGraph",
+    "Cycle",
+    "DataFlow",
+    "Dependencies",
+    "EdgeColumns",
+    "Entry",
+    "FileGraph",
+    "Flowing",
+    "Found",
+    "GraphColumns",
+    "Impact",
+    "Level",
+    "Match",
+    "Module",
+    "ModuleEdge",
+    "ModuleMap",
+    "Route",
+    "ServedEdge",
+    "Standing",
+    "Step",
+    "Tied",
+    "Ties",
+    "Why",
+]

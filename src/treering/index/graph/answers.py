@@ -1,0 +1,213 @@
+"""What the graph answers: frozen values, that stay as they are while the graph goes on changing."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import overload
+
+import numpy as np
+
+from treering.core.graph import EdgeKind
+from treering.index.facts import Definition, EntryPoint
+from treering.index.graph.kinds import KINDS, Flags, Places
+from treering.index.graph.nodes import Nodes
+from treering.index.graph.walk import Walked, best_first
+
+
+@dataclass(frozen=True, slots=True)
+class Tied:
+    """Somebody who depends on what was asked for, or on whom it depends."""
+
+    id: str
+    depth: int
+    """Fewest steps to it."""
+    path: tuple[str, ...]
+    """From what was asked for to this, one id a step: the best by score of the shortest."""
+    score: float
+    """The product of weight and confidence along the path."""
+    kind: EdgeKind
+    """What the last step of the path is."""
+    through: str | None
+    """Where an override is between the last two of the path: the method that it overrides."""
+    test: bool
+
+
+class Ties(Sequence[Tied]):
+    """Nearest first, then by score, then by name; each is put into words when it is looked at."""
+
+    def __init__(self, walked: Walked, nodes: Nodes) -> None:
+        self._met, self._names, self._rank = walked, nodes.names, nodes.rank
+        self._test_flags: Flags = nodes.test.take(walked.node)
+
+    def __len__(self) -> int:
+        return len(self._met.node)
+
+    @overload
+    def __getitem__(self, place: int) -> Tied: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Tied, ...]: ...
+    def __getitem__(self, place: int | slice) -> Tied | tuple[Tied, ...]:
+        if isinstance(place, slice):
+            return tuple(self._tied(each) for each in range(len(self))[place])
+        return self._tied(range(len(self))[place])
+
+    def __iter__(self) -> Iterator[Tied]:
+        return map(self._tied, range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Ties) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(self.ids)
+
+    def __repr__(self) -> str:
+        return f"Ties({tuple(self)!r})"
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(map(self._names.__getitem__, self._walked.node.tolist()))
+
+    @property
+    def tests(self) -> tuple[str, ...]:
+        return tuple(map(self._names.__getitem__, self._walked.node[self._tests].tolist()))
+
+    @property
+    def tests_count(self) -> int:
+        return int(np.count_nonzero(self._test_flags))
+
+    @cached_property
+    def _order(self) -> Places:
+        return best_first(self._met, self._rank)
+
+    @cached_property
+    def _walked(self) -> Walked:
+        return self._met.at(self._order)
+
+    @cached_property
+    def _tests(self) -> Flags:
+        return self._test_flags[self._order]
+
+    @cached_property
+    def _before(self) -> Mapping[int, int]:
+        return dict(zip(self._walked.node.tolist(), self._walked.before.tolist(), strict=True))
+
+    def _tied(self, place: int) -> Tied:
+        walked, names = self._walked, self._names
+        node = int(walked.node[place])
+        path = [node]
+        for _ in range(int(walked.depth[place])):
+            path.append(self._before[path[-1]])
+        through = walked.through.get(node)
+        return Tied(
+            names[node],
+            int(walked.depth[place]),
+            tuple(names[each] for each in reversed(path)),
+            round(float(walked.score[place]), 6),
+            KINDS[walked.kind[place]],
+            None if through is None else names[through],
+            bool(self._tests[place]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How far an answer can be relied on."""
+
+    stale: tuple[str, ...] = ()
+    """Files that changed and were not read again yet: their edges are left out."""
+    incomplete: bool = False
+    """The index is still being made: files may be missing."""
+
+    @property
+    def whole(self) -> bool:
+        return not self.stale and not self.incomplete
+
+
+@dataclass(frozen=True, slots=True)
+class Impact:
+    """What a change of a node reaches."""
+
+    node: str
+    members: tuple[str, ...]
+    """What changes with it, because it is defined inside; they are not counted as dependents."""
+    dependents: Ties
+    """As many as were asked for, nearest first."""
+    total: int
+    """All transitive dependents, however many are listed."""
+    tests_total: int
+    """How many of all dependents are tests."""
+    importers: tuple[str, ...]
+    """Files that import the one where the node is defined, or one that hands it on. They may use it in ways that leave
+    no edge to it, as constants and types are used; for a file they are among the dependents."""
+    standing: Standing
+
+    @property
+    def tests(self) -> tuple[str, ...]:
+        """The listed dependents that are tests, or files of tests."""
+        return self.dependents.tests
+
+    @property
+    def direct(self) -> tuple[Tied, ...]:
+        return tuple(each for each in self.dependents if each.depth == 1)
+
+    @property
+    def capped(self) -> bool:
+        return len(self.dependents) < self.total
+
+
+@dataclass(frozen=True, slots=True)
+class Dependencies:
+    """What a node depends on."""
+
+    node: str
+    members: tuple[str, ...]
+    dependencies: Ties
+    capped: bool
+    standing: Standing
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    id: str
+    kind: EdgeKind | None
+    """The edge that leads here from the step before; the first has none."""
+    through: str | None = None
+    """The overridden method that is called, where this overrides it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """How one node comes to depend on another, in as few steps as there are."""
+
+    steps: tuple[Step, ...]
+    score: float
+    standing: Standing
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(step.id for step in self.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A place where something outside the code comes in."""
+
+    id: str
+    definition: Definition
+    depth: int | None = None
+    """Steps from the entry point to the node that was asked about."""
+    path: tuple[str, ...] = ()
+    """From the entry point to that node."""
+
+    @property
+    def kind(self) -> EntryPoint | None:
+        return self.definition.entry
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """Nodes that all depend on each other."""
+
+    members: tuple[str, ...]
+    example: tuple[str, ...]
+    """A shortest way round that begins and ends at the first member."""

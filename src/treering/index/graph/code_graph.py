@@ -1,0 +1,231 @@
+"""The code of one project as a graph in memory: changed a file at a time, asked at any time."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from threading import RLock
+
+from treering.core.errors import NotFound
+from treering.core.graph import GraphSource
+from treering.index.facts import Definition, Edge, EntryPoint
+from treering.index.graph import cycles as cycling
+from treering.index.graph import flows, impact, paths
+from treering.index.graph.answers import Cycle, Dependencies, Entry, Impact, Route, Standing
+from treering.index.graph.contents import Contents, GraphColumns
+from treering.index.graph.cycles import Level
+from treering.index.graph.edges import ServedEdge
+from treering.index.graph.entries import all_entries, entries_to
+from treering.index.graph.file_graph import FileGraph, file_graph
+from treering.index.graph.flows import DataFlow
+from treering.index.graph.module_map import ModuleMap, module_map
+from treering.index.graph.names import Found, NameIndex
+from treering.index.graph.steps import Direction, Served
+from treering.index.graph.totals import Totals
+from treering.index.graph.walk import walk
+
+CAP = 500
+"""More than so many dependents nobody reads; their number is exact all the same."""
+FLOW_DEPTH = 4
+"""Data that has passed through more hands than these is seldom the same data."""
+
+
+class CodeGraph:
+    """Nodes are files (`path`) and definitions (`path::qualname`); edges say who uses whom.
+
+    A change costs what the file holds; whatever is derived from the whole graph is made when it is next asked for.
+    Several threads may ask and change: one is served at a time.
+    """
+
+    def __init__(self) -> None:
+        self._contents = Contents()
+        self._totals = Totals()
+        self._names = NameIndex()
+        self._files: FileGraph | None = None
+        self._map: ModuleMap | None = None
+        self._standing: Standing | None = None
+        self._indexing = False
+        self._lock = RLock()
+
+    @classmethod
+    def load(cls, columns: GraphColumns) -> "CodeGraph":
+        """A graph of stored columns, many times faster than file by file."""
+        graph = cls()
+        graph._contents.load(columns)
+        return graph
+
+    # Changing
+
+    def replace_file(
+        self,
+        path: str,
+        definitions: Sequence[Definition],
+        edges: Iterable[Edge],
+        further: Mapping[GraphSource, Iterable[Edge]] | None = None,
+    ) -> None:
+        """The file now says this: `edges` read from its source, `further` ones known from elsewhere."""
+        with self._changing():
+            self._contents.replace(path, definitions, {GraphSource.AST: edges, **(further or {})})
+
+    def add_edges(self, path: str, edges: Iterable[Edge], source: GraphSource) -> None:
+        """More edges that the file owns until it is replaced, stale or removed; not for a file that is not there."""
+        with self._changing():
+            if path not in self:
+                raise NotFound(f"no file {path} is indexed; index it before giving it edges")
+            self._contents.add(path, edges, source)
+
+    def remove_file(self, path: str) -> None:
+        with self._changing():
+            self._contents.remove(path)
+
+    def stale(self, path: str) -> None:
+        """The file has changed: none of its edges is served from now on, until it is replaced."""
+        with self._changing():
+            self._contents.mark_stale(path)
+
+    def indexing(self, going_on: bool) -> None:
+        """Whether files are still missing; answers say so."""
+        with self._lock:
+            self._indexing, self._standing = going_on, None
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        with self._lock:
+            self._totals = Totals()
+            self._files = self._map = self._standing = None
+            yield
+
+    # What is there
+
+    def __contains__(self, id: str) -> bool:
+        return self._contents.nodes.known(id) is not None
+
+    def __len__(self) -> int:
+        return int(self._contents.nodes.exists.sum())
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        with self._lock:
+            return self._contents.paths
+
+    def definition(self, id: str) -> Definition | None:
+        """None for a file, and for what is not there."""
+        number = self._contents.nodes.known(id)
+        return None if number is None else self._contents.nodes.definition[number]
+
+    def definitions(self, path: str) -> tuple[Definition, ...]:
+        with self._lock:
+            return self._contents.definitions(path)
+
+    def edges(self) -> tuple[ServedEdge, ...]:
+        """Every edge that is served, sorted."""
+        with self._lock:
+            return tuple(sorted(self._contents.served()))
+
+    def columns(self) -> GraphColumns:
+        with self._lock:
+            return self._contents.columns()
+
+    # Asking
+
+    def impact(
+        self, node: str, *, depth: int | None = None, cap: int | None = CAP, min_confidence: float = 0.0
+    ) -> Impact:
+        """What breaks if this changes: a file, a class with its methods, or a function."""
+        with self._lock:
+            number, served = self._number(node), self._served(min_confidence)
+            members = self._contents.members(number)
+            walked = impact.dependents(served, members, depth=depth, cap=cap)
+            listed = impact.ties(served, walked)
+            if walked.whole and depth is None:
+                total, tests = len(listed), listed.tests_count
+            else:
+                total, tests = self._totals.of(served, number, members)
+            importers = impact.importers(served, number, members)
+            return Impact(
+                node, self._ids(members[1:].tolist()), listed, total, tests, self._ids(importers), self._how_it_stands()
+            )
+
+    def dependencies(
+        self, node: str, *, depth: int | None = None, cap: int | None = CAP, min_confidence: float = 0.0
+    ) -> Dependencies:
+        """What this rests on, overrides of what it calls included."""
+        with self._lock:
+            served, members = self._served(min_confidence), self._contents.members(self._number(node))
+            walked = walk(served, members, Direction.DEPENDENCIES, depth=depth, cap=cap)
+            return Dependencies(
+                node,
+                self._ids(members[1:].tolist()),
+                impact.ties(served, walked),
+                not walked.whole,
+                self._how_it_stands(),
+            )
+
+    def path(self, origin: str, target: str, *, min_confidence: float = 0.0) -> Route | None:
+        """How `origin` comes to depend on `target`, in the fewest steps; None if it does not."""
+        with self._lock:
+            members = self._contents.members
+            ends = members(self._number(origin)), members(self._number(target))
+            found = paths.route(self._served(min_confidence), *ends)
+            return None if found is None else Route(*found, self._how_it_stands())
+
+    def data_flow(self, node: str, *, depth: int = FLOW_DEPTH, cap: int = CAP, min_confidence: float = 0.0) -> DataFlow:
+        """Where data of this goes, and where it comes from."""
+        with self._lock:
+            served, members = self._served(min_confidence), self._contents.members(self._number(node))
+            out, out_capped = flows.sinks(served, members, depth, cap)
+            into, into_capped = flows.sources(served, members, depth, cap)
+            return DataFlow(node, into, out, out_capped or into_capped, self._how_it_stands())
+
+    def entry_points(self, node: str | None = None, *, kind: EntryPoint | None = None) -> tuple[Entry, ...]:
+        """Every entry point by name, or those that come to a node, nearest first."""
+        with self._lock:
+            served = self._served()
+            found: Iterator[Entry] = (
+                all_entries(served) if node is None else entries_to(served, self._contents.members(self._number(node)))
+            )
+            return tuple(entry for entry in found if kind in (None, entry.kind))
+
+    def cycles(self, level: Level | str = Level.FILE) -> tuple[Cycle, ...]:
+        """What depends on itself by way of others, the largest first."""
+        with self._lock:
+            return cycling.cycles(self._served(), Level(level))
+
+    def file_graph(self) -> FileGraph:
+        """The graph between files with its closure, made when first asked for after a change."""
+        with self._lock:
+            if self._files is None:
+                self._files = file_graph(self._served(), self._contents.paths)
+            return self._files
+
+    def module_map(self) -> ModuleMap:
+        """The modules that the files form by what they use."""
+        with self._lock:
+            if self._map is None:
+                self._map = module_map(self.file_graph(), self._how_it_stands())
+            return self._map
+
+    def find(self, name: str, *, limit: int = 50) -> Found:
+        """The nodes that somebody may mean by a name: all that fit equally well."""
+        with self._lock:
+            return self._names.find(name, self._contents.nodes, limit)
+
+    def prepare(self) -> None:
+        """Count totals now, so that no question pays for the change before it."""
+        with self._lock:
+            self._totals.prepare(self._served())
+
+    def _served(self, least_confidence: float = 0.0) -> Served:
+        return Served(self._contents.nodes, self._contents.edges, least_confidence)
+
+    def _number(self, node: str) -> int:
+        number = self._contents.nodes.known(node)
+        if number is None:
+            raise NotFound(f"no file or definition {node} is indexed; `find` looks for similar names")
+        return number
+
+    def _ids(self, numbers: Iterable[int]) -> tuple[str, ...]:
+        return tuple(map(self._contents.nodes.names.__getitem__, numbers))
+
+    def _how_it_stands(self) -> Standing:
+        if self._standing is None:
+            self._standing = Standing(tuple(sorted(self._contents.stale)), self._indexing)
+        return self._standing

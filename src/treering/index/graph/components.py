@@ -1,0 +1,63 @@
+"""Which nodes reach each other: strongly connected components, by Tarjan's algorithm without recursion."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from treering.index.graph.adjacency import sorted_order
+from treering.index.graph.kinds import Ints
+
+
+class Components(NamedTuple):
+    """A component's edges lead only to components before it."""
+
+    of: Ints
+    """The component of each node."""
+    number: int
+
+
+def components(nodes: int, tails: Ints, heads: Ints) -> Components:
+    """The components of the graph with these edges."""
+    neighbours = lists(nodes, tails, heads)
+    number = [0] * nodes
+    component = [-1] * nodes
+    low = [0] * nodes
+    stack: list[int] = []
+    counter = found = 0
+    for root in range(nodes):
+        if number[root]:
+            continue
+        counter += 1
+        number[root] = low[root] = counter
+        stack.append(root)
+        path = [(root, iter(neighbours[root]))]
+        while path:
+            node, rest = path[-1]
+            lowest = low[node]
+            for neighbour in rest:
+                seen = number[neighbour]
+                if not seen:
+                    counter += 1
+                    number[neighbour] = low[neighbour] = counter
+                    stack.append(neighbour)
+                    path.append((neighbour, iter(neighbours[neighbour])))
+                    break
+                if seen < lowest and component[neighbour] < 0:
+                    lowest = seen
+            else:
+                path.pop()
+                if path and lowest < low[path[-1][0]]:
+                    low[path[-1][0]] = lowest
+                if lowest == number[node]:
+                    while component[node] < 0:
+                        component[stack.pop()] = found
+                    found += 1
+            low[node] = lowest
+    return Components(np.array(component, np.int32), found)
+
+
+def lists(nodes: int, tails: Ints, heads: Ints) -> list[list[int]]:
+    """For every node the nodes that its edges lead to."""
+    ordered = heads[sorted_order(tails)].tolist()
+    ends = np.cumsum(np.bincount(tails, minlength=nodes)).tolist() if nodes else []
+    return [ordered[start:end] for start, end in zip([0, *ends], ends, strict=False)]

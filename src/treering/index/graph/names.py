@@ -1,0 +1,216 @@
+"""Definitions and files by names as people write them.
+
+`verify_jwt`, `auth/tokens.py:verify_jwt`, `AuthService.login`, `tokens.verify_jwt`, `tokens.py:42`, in another case, as
+camelCase for snake_case, with a letter wrong, or only the beginning. A name is a sequence of parts, folders first; what
+is asked for must end like it, and its other parts must come in the same order.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from treering.index.facts import DefinitionKind
+from treering.index.graph.nodes import SEPARATOR, Nodes, id_of
+from treering.index.graph.typos import near
+
+_PARTS = re.compile(r"[/\\.:#]+")
+_LINE = re.compile(r"^(?P<path>.+?):(?P<line>\d+)(?::\d+)?$")
+_SQUEEZED = re.compile(r"[_\-\s]+")
+_SHORTEST_BEGINNING = 3
+
+
+class Why(StrEnum):
+    """How a name was understood, the surest first."""
+
+    EXACT = "exactly this"
+    LINE = "what stands at this line"
+    END = "ends with this"
+    PARTS = "has these parts in this order"
+    SPELLING = "the same in another spelling"
+    TYPO = "a letter or two away"
+    BEGINNING = "begins with this"
+    INSIDE = "contains this"
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    id: str
+    kind: DefinitionKind | None
+    """None for a file."""
+    why: Why
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a name may mean. Everything that fits in the same way is here, up to the limit."""
+
+    asked: str
+    matches: tuple[Match, ...]
+    left_out: int = 0
+    """Matches beyond the limit."""
+
+    @property
+    def only(self) -> str | None:
+        """The id, if the name means one thing."""
+        return self.matches[0].id if len(self.matches) == 1 else None
+
+    @property
+    def ambiguous(self) -> bool:
+        return len(self.matches) > 1
+
+
+class NameIndex:
+    """Numbers by the last part of their names. Names are only ever added, so it keeps up by reading the new ones."""
+
+    def __init__(self) -> None:
+        self._read = 0
+        self._by_last: defaultdict[str, list[int]] = defaultdict(list)
+        self._readings: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
+        # Parts of each name, with the ending of its file and without.
+
+    def find(self, asked: str, nodes: Nodes, limit: int) -> Found:
+        self._keep_up(nodes)
+        asked = asked.strip()
+        for why, look in self._ways():
+            numbers = [number for number in dict.fromkeys(look(asked, nodes)) if nodes.exists[number]]
+            if numbers:
+                numbers.sort(key=lambda number: self._preference(number, nodes))
+                return Found(
+                    asked, tuple(_match(number, why, nodes) for number in numbers[:limit]), len(numbers[limit:])
+                )
+        return Found(asked, ())
+
+    def _ways(self) -> tuple[tuple[Why, Callable[[str, Nodes], Iterable[int]]], ...]:
+        return (
+            (Why.EXACT, self._exact),
+            (Why.LINE, self._at_line),
+            (Why.END, lambda asked, _: self._like(asked, str, _ends_with)),
+            (Why.PARTS, lambda asked, _: self._like(asked, str, _in_order)),
+            (Why.SPELLING, lambda asked, _: self._like(asked, squeezed, _in_order)),
+            (Why.TYPO, self._mistyped),
+            (Why.BEGINNING, lambda asked, _: self._with_last(asked, str.startswith)),
+            (Why.INSIDE, lambda asked, _: self._with_last(asked, str.__contains__)),
+        )
+
+    def _keep_up(self, nodes: Nodes) -> None:
+        for number in range(self._read, len(nodes)):
+            path, _, qualname = nodes.names[number].partition(SEPARATOR)
+            whole, bare = parts_of(path), parts_of(_without_ending(path))
+            inside = tuple(qualname.split(".")) if qualname else ()
+            self._readings.append((whole + inside, bare + inside))
+            for last in {reading[-1] for reading in self._readings[-1] if reading}:
+                self._by_last[squeezed(last)].append(number)
+        self._read = len(nodes)
+
+    def _exact(self, asked: str, nodes: Nodes) -> Iterator[int]:
+        path, _, qualname = asked.rpartition(":")
+        for name in (asked, id_of(path.rstrip(":"), qualname)):
+            number = nodes.known(name)
+            if number is not None:
+                yield number
+
+    def _at_line(self, asked: str, nodes: Nodes) -> Iterator[int]:
+        """The innermost definition around a line of a file, or the file where there is none."""
+        found = _LINE.match(asked)
+        if found is None:
+            return
+        line = int(found["line"])
+        for file in self._like(found["path"], str, _ends_with):
+            if not nodes.exists[file] or SEPARATOR in nodes.names[file]:
+                continue
+            around = [
+                (definition.end_line - definition.line, -definition.line, number)
+                for number in self._inside(file, nodes)
+                if (definition := nodes.definition[number]) is not None
+                and definition.line <= line <= definition.end_line
+            ]
+            yield min(around)[2] if around else file
+
+    @staticmethod
+    def _inside(file: int, nodes: Nodes) -> Iterator[int]:
+        prefix = nodes.names[file] + SEPARATOR
+        for number in nodes.ordered[int(nodes.rank[file]) + 1 :]:
+            if not nodes.names[number].startswith(nodes.names[file]):
+                return
+            if nodes.names[number].startswith(prefix) and nodes.exists[number]:
+                yield number
+
+    def _like(self, asked: str, fold: Callable[[str], str], fits: "Fits") -> Iterator[int]:
+        parts = tuple(map(fold, parts_of(asked)))
+        for number in self._candidates(parts_of(asked)):
+            if any(fits(tuple(map(fold, name)), parts) for name in self._readings[number]):
+                yield number
+
+    def _candidates(self, parts: Sequence[str]) -> Sequence[int]:
+        return self._by_last.get(squeezed(parts[-1]), ()) if parts else ()
+
+    def _mistyped(self, asked: str, nodes: Nodes) -> Iterator[int]:
+        """Each part as it is or nearly; those are taken that have the fewest wrong letters in the last."""
+        parts = tuple(map(squeezed, parts_of(asked)))
+        if not parts:
+            return
+        for last in [parts[-1]] if parts[-1] in self._by_last else near(parts[-1], self._by_last):
+            whole = (*parts[:-1], last)
+            for number in self._by_last[last]:
+                names = (tuple(map(squeezed, name)) for name in self._readings[number])
+                if nodes.exists[number] and any(_nearly_in_order(name, whole) for name in names):
+                    yield number
+
+    def _with_last(self, asked: str, test: Callable[[str, str], bool]) -> Iterator[int]:
+        parts = tuple(map(squeezed, parts_of(asked)))
+        if not parts or len(parts[-1]) < _SHORTEST_BEGINNING:
+            return
+        for last, numbers in self._by_last.items():
+            if test(last, parts[-1]):
+                whole = (*parts[:-1], last)
+                yield from (
+                    number
+                    for number in numbers
+                    if any(_in_order(tuple(map(squeezed, name)), whole) for name in self._readings[number])
+                )
+
+    def _preference(self, number: int, nodes: Nodes) -> tuple[bool, bool, int, str]:
+        """What is no test and is exported comes first, then what stands less deep."""
+        definition = nodes.definition[number]
+        hidden = definition is not None and not definition.exported
+        return bool(nodes.test[number]), hidden, len(self._readings[number][0]), nodes.names[number]
+
+
+Fits = Callable[[tuple[str, ...], tuple[str, ...]], bool]
+
+
+def parts_of(name: str) -> tuple[str, ...]:
+    return tuple(part for part in _PARTS.split(name) if part)
+
+
+def _without_ending(path: str) -> str:
+    folder, slash, name = path.rpartition("/")
+    return folder + slash + (name.partition(".")[0] or name)
+
+
+def squeezed(part: str) -> str:
+    """What is left of a name if neither case nor the way to join words counts."""
+    return _SQUEEZED.sub("", part).casefold() or part
+
+
+def _ends_with(name: tuple[str, ...], parts: tuple[str, ...]) -> bool:
+    return name[-len(parts) :] == parts
+
+
+def _in_order(name: tuple[str, ...], parts: tuple[str, ...]) -> bool:
+    rest = iter(name[:-1])
+    return bool(parts) and name[-1] == parts[-1] and all(part in rest for part in parts[:-1])
+
+
+def _nearly_in_order(name: tuple[str, ...], parts: tuple[str, ...]) -> bool:
+    rest = iter(name[:-1])
+    return name[-1] == parts[-1] and all(
+        any(part == each or near(part, (each,)) for each in rest) for part in parts[:-1]
+    )
+
+
+def _match(number: int, why: Why, nodes: Nodes) -> Match:
+    definition = nodes.definition[number]
+    return Match(nodes.names[number], None if definition is None else definition.kind, why)

@@ -1,0 +1,134 @@
+"""Which files belong to one file: a sum of terms, each of which can be shown.
+
+Every term has a value of its own and a weight; the score is the sum of the products, comparable only among the
+relatives of one file at one moment. See `terms_of` for what each value is.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from heapq import nsmallest
+from math import log, log1p
+
+from treering.index.history.counts import CoChange
+from treering.index.history.names import Name, likeness, name_of
+from treering.index.history.settings import RankSettings
+
+Imports = Mapping[str, Collection[str]] | Callable[[str], Collection[str]]
+"""The files that a file imports or that import it."""
+
+DEFAULTS = RankSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One reason: its name, what was measured, and what that adds to the score."""
+
+    name: str
+    value: float
+    gain: float
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """A file that belongs to the one asked about; `score` is the sum of the gains."""
+
+    path: str
+    score: float
+    why: tuple[Term, ...]
+    together: int = 0
+    """Commits that changed both."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The file asked about."""
+
+    number: int | None
+    name: Name
+    newness: float
+    """1 of a file that no commit counted yet, falling as commits do."""
+    imports: frozenset[int]
+
+
+def related(
+    counts: CoChange, path: str, limit: int = 10, imports: Imports | None = None, settings: RankSettings = DEFAULTS
+) -> list[Related]:
+    """The relatives of `path` among the files that are there, the likeliest first; it may be a file not yet seen."""
+    asked = _asked(counts, path, imports)
+    weights = asdict(settings.weights)
+    found = (
+        _judged(counts, number, terms_of(counts, asked, number, settings), weights, asked)
+        for number in candidates(counts, asked, settings)
+    )
+    return nsmallest(limit, found, key=lambda each: (-each.score, each.path))
+
+
+def candidates(counts: CoChange, asked: _Asked, settings: RankSettings = DEFAULTS) -> set[int]:
+    """Files with any tie: changed together, of one folder, of one subject, imported, or touched just now."""
+    near: set[int] = set(asked.imports)
+    if asked.number is not None:
+        near |= counts.pairs.get(asked.number, {}).keys()
+    siblings = counts.by_folder.get(asked.name.folder, set())
+    near |= siblings if len(siblings) <= settings.most_siblings else set()
+    near |= counts.by_subject.get(asked.name.subject, set())
+    near.update(number for files in counts.recent for number in files)
+    return {number for number in near if number != asked.number and counts.is_there(number)}
+
+
+def terms_of(counts: CoChange, asked: _Asked, number: int, settings: RankSettings = DEFAULTS) -> dict[str, float]:
+    """What is measured of one candidate; the keys are those of `Weights`."""
+    name = name_of(counts.path(number))
+    pair = counts.pairs.get(asked.number, {}).get(number) if asked.number is not None else None
+    count = counts.files[number]
+    together = pair.now(counts.moment, counts.settings.half_life) if pair is not None else 0.0
+    alike = 1.0 if name.subject == asked.name.subject else likeness(name.own_words, asked.name.own_words)
+    same_folder = float(name.folder == asked.name.folder)
+    busy = count.busy.now(counts.moment, counts.settings.busy_half_life)
+    return {
+        "together": log1p(together / settings.together_floor),
+        "folders": log1p(_folder_share(counts, asked.name.folder, name.folder) / settings.folder_floor),
+        "fresh": log(max(1.0, settings.horizon / (1 + counts.moment - count.last))),
+        "busy": log1p(busy / settings.busy_floor),
+        "words": likeness(name.words, asked.name.words),
+        "name": alike,
+        "same_folder": same_folder,
+        "test_and_code": float(name.is_test != asked.name.is_test),
+        "new_name": asked.newness * alike,
+        "new_folder": asked.newness * same_folder,
+        "imports": float(number in asked.imports),
+    }
+
+
+def ask(counts: CoChange, path: str, imports: Iterable[str] = ()) -> _Asked:
+    """What is known of the file that is asked about."""
+    number = counts.number(path)
+    count = counts.files.get(number) if number is not None else None
+    imported = (counts.number(each) for each in imports)
+    return _Asked(
+        number=number,
+        name=name_of(path),
+        newness=1.0 / (1 + (count.touched if count else 0)),
+        imports=frozenset(each for each in imported if each is not None and counts.is_there(each)),
+    )
+
+
+def _asked(counts: CoChange, path: str, imports: Imports | None) -> _Asked:
+    if imports is None:
+        return ask(counts, path)
+    return ask(counts, path, imports(path) if callable(imports) else imports.get(path, ()))
+
+
+def _folder_share(counts: CoChange, one: str, other: str) -> float:
+    """How often a commit in one folder touches the other, for each of its files."""
+    beside = counts.folder_pairs.get(one)
+    if beside is None or other not in beside:
+        return 0.0
+    return beside[other] / (beside.get(one, 0) + 2) / max(1, len(counts.by_folder[other]))
+
+
+def _judged(
+    counts: CoChange, number: int, values: Mapping[str, float], weights: Mapping[str, float], asked: _Asked
+) -> Related:
+    gains = tuple(Term(name, value, weights[name] * value) for name, value in values.items() if value)
+    pair = counts.pairs.get(asked.number, {}).get(number) if asked.number is not None else None
+    return Related(counts.path(number), sum(term.gain for term in gains), gains, pair.count if pair else 0)

@@ -1,0 +1,30 @@
+"""Go: packages are directories, names are bound by scope, and every expression has a type that the source tells."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from treering.index.facts import Ask, Facts, Key, Language, Resolved
+from treering.index.languages.go.body import Body
+from treering.index.languages.go.extraction import read_source
+from treering.index.languages.go.manifest import read_manifest
+from treering.index.languages.go.resolution import edges_of_file
+from treering.index.languages.go.surface import surface_of
+
+
+class Go:
+    name = "go"
+    suffixes: tuple[str, ...] = (".go",)
+    manifests: tuple[str, ...] = ("go.mod", "go.work")
+    body: Any = Body
+
+    def extract(self, path: str, source: bytes) -> Facts:
+        return (read_source if path.endswith(".go") else read_manifest)(path, source)
+
+    def surface(self, facts: Facts) -> Mapping[Key, Any]:
+        return surface_of(facts)
+
+    def resolve(self, facts: Facts, ask: Ask) -> Resolved:
+        return edges_of_file(facts, ask)
+
+
+LANGUAGE: Language = Go()

@@ -1,0 +1,110 @@
+"""What types embed, and which interfaces they satisfy without saying so."""
+
+from collections.abc import Callable, Sequence
+
+from treering.core.graph import EdgeKind
+from treering.index.facts import Ask, Definition, Edge
+from treering.index.languages.go.body import Declared, Type
+from treering.index.languages.go.members import Members
+from treering.index.languages.go.surface import INTERFACES
+from treering.index.languages.go.types import Known, Types, pointed
+
+AddEdge = Callable[[Edge], None]
+
+SURE = 1.0
+SATISFIES = 0.9
+_DEEPEST = 6
+
+
+class Bases:
+    """Edges of the types and methods that one file declares."""
+
+    def __init__(self, types: Types, members: Members, package: str, ask: Ask) -> None:
+        self._types = types
+        self._members = members
+        self._package = package
+        self._ask = ask
+        self._satisfied: dict[str, list[Known]] = {}
+
+    def add(self, add: AddEdge, path: str, declared: Sequence[Declared], definitions: Sequence[Definition]) -> None:
+        lines = {each.qualname: each.line for each in definitions}
+        for each in declared:
+            if each.kind == "type" and each.type is not None:
+                origin, line = f"{path}::{each.name}", lines.get(each.name, 1)
+                for target in self._ids(self._embedded(each.type)):
+                    add(Edge(origin, target, EdgeKind.EXTENDS, SURE, line))
+                if each.type.op != "interface":
+                    for target in self._ids(self._interfaces(each.name)):
+                        add(Edge(origin, target, EdgeKind.IMPLEMENTS, SATISFIES, line))
+            elif each.kind == "method":
+                name = f"{each.owner}.{each.name}"
+                for target in self._overridden(each):
+                    add(Edge(f"{path}::{name}", target, EdgeKind.IMPLEMENTS, SATISFIES, lines.get(name, 1)))
+
+    def _ids(self, named: Sequence[Known]) -> list[str]:
+        found = (self._types.project.name(each[1], each[2]) for each in named if each is not None)
+        return [each.ids[0] for each in found if each is not None]
+
+    def _embedded(self, written: Type) -> list[Known]:
+        """The project's types among what a struct or an interface embeds."""
+        parts = written.parts if written.op in ("struct", "interface") else ()
+        known = (pointed(self._types.known(each.parts[0], (self._package, ()))) for each in parts if each.op == "embed")
+        return [each for each in known if each is not None and each[0] == "named"]
+
+    def _overridden(self, method: Declared) -> list[str]:
+        """The methods of interfaces that a method stands in for."""
+        known = (self._members.member(each, method.name) for each in self._interfaces(method.owner))
+        return [each[3][0] for each in known if each is not None and each[0] == "func" and each[3]]
+
+    def _interfaces(self, owner: str) -> list[Known]:
+        """The project's interfaces whose every method the type has, with the same signature.
+
+        Another package's interface counts if its name is exported: only then can it be meant.
+        """
+        if owner not in self._satisfied:
+            candidates: dict[tuple[str, str], None] = {}
+            for method in self._types.project.method_names(self._package, owner):
+                for _, interfaces in self._ask(INTERFACES, method):
+                    candidates.update(dict.fromkeys(interfaces))
+            self._satisfied[owner] = [
+                ("named", package, name, ())
+                for package, name in sorted(candidates)
+                if (package == self._package or name[:1].isupper()) and self._satisfies(owner, package, name)
+            ]
+        return self._satisfied[owner]
+
+    def _satisfies(self, owner: str, package: str, name: str) -> bool:
+        own: Known = ("named", self._package, owner, ())
+        wanted = self._methods(("named", package, name, ()), 0)
+        return bool(wanted) and all(self._same(self._members.member(own, each), known) for each, known in wanted)
+
+    def _methods(self, interface: Known, depth: int) -> list[tuple[str, Known]]:
+        """All that an interface asks for, as far as the project says."""
+        written, home, _ = self._members.shape(interface)
+        if written is None or written.op != "interface" or depth > _DEEPEST:
+            return []
+        found: list[tuple[str, Known]] = []
+        for each in written.parts:
+            if each.op == "method":
+                found.append((each.name, ("func", each.parts[0], home, None, ())))
+            else:
+                found += self._methods(pointed(self._types.known(each.parts[0], home)), depth + 1)
+        return found
+
+    def _same(self, one: Known, other: Known, depth: int = 0) -> bool:
+        """Equal, or not known to differ where type parameters are left open; a method must be there."""
+        if depth > _DEEPEST:
+            return True
+        if one is None or other is None:
+            return depth > 0
+        if "param" in (one[0], other[0]):
+            return True
+        if one[0] != other[0]:
+            return False
+        if one[0] != "func":
+            return one == other or (one[0] == "named" and one[:3] == other[:3])
+        sides = [(self._types.parameters(each), self._types.results(each)) for each in (one, other)]
+        return all(
+            len(mine) == len(theirs) and all(self._same(a, b, depth + 1) for a, b in zip(mine, theirs, strict=True))
+            for mine, theirs in zip(*sides, strict=True)
+        )

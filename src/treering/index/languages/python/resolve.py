@@ -1,0 +1,206 @@
+"""The edges of a file: imports, calls, ancestors, overridden methods, exports."""
+
+from typing import NamedTuple
+
+from treering.core.graph import EdgeKind
+from treering.index.facts import Ask, Edge, Facts, Resolved, Unresolved
+from treering.index.languages.python.evaluate import Evaluator
+from treering.index.languages.python.model import Body, Call, Expression, Import, Kind
+from treering.index.languages.python.modules import is_package
+from treering.index.languages.python.project import Where
+from treering.index.languages.python.values import (
+    ClassValue,
+    FunctionValue,
+    Instance,
+    LambdaValue,
+    ModuleValue,
+    Outside,
+    OutsideInstance,
+    Value,
+    Values,
+)
+
+SURE = 1.0
+EVIDENT = 0.9
+ONE_OF_FEW = 0.8
+
+_CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__", "__init_subclass__"})
+_PLAIN = frozenset(
+    {Kind.NAME, Kind.DEFINITION, Kind.MODULE, Kind.TOP_MODULE, Kind.FROM, Kind.SELF, Kind.CLS, Kind.SUPER}
+)
+
+
+_DEFINED = (ClassValue, FunctionValue)
+_CALLABLE = (ClassValue, FunctionValue, LambdaValue, OutsideInstance)
+"""Next to one of these, an instance whose class has `__call__` is hardly what is called."""
+
+
+class _Found(NamedTuple):
+    confidence: float
+    line: int
+    flow: int
+
+
+class _Edges:
+    """Each edge once: surest, first line, everything that flows."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str, EdgeKind], _Found] = {}
+
+    def add(self, origin: str, target: str, kind: EdgeKind, *, confidence: float, line: int, flow: int = 0) -> None:
+        key = (origin, target, kind)
+        before = self._found.get(key)
+        if before is not None:
+            confidence, line = max(confidence, before.confidence), min(line, before.line)
+            flow |= before.flow
+        self._found[key] = _Found(confidence, line, flow)
+
+    def all(self) -> tuple[Edge, ...]:
+        return tuple(
+            Edge(origin, target, kind, found.confidence, found.line, found.flow)
+            for (origin, target, kind), found in sorted(self._found.items())
+        )
+
+
+def identity(path: str, qualname: str) -> str:
+    return f"{path}::{qualname}" if qualname else path
+
+
+def resolve_source(facts: Facts, ask: Ask) -> Resolved:
+    body = facts.body
+    assert isinstance(body, Body)
+    project = Evaluator(facts.path, body.bindings, ask)
+    edges = _Edges()
+    lines = {definition.qualname: definition.line for definition in facts.definitions}
+    for taken in body.imports:
+        for target in imported_files(project, facts.path, taken):
+            confidence = EVIDENT if taken.dynamic else SURE
+            edges.add(facts.path, target, EdgeKind.IMPORTS, confidence=confidence, line=taken.line)
+    unresolved = _add_calls(project, edges, facts.path, body.calls)
+    _add_ancestors(project, edges, facts, lines)
+    _add_exports(project, edges, facts, lines)
+    return Resolved(edges.all(), unresolved)
+
+
+def imported_files(project: Evaluator, path: str, taken: Import) -> list[str]:
+    """The files an import statement reaches: the module, or those of its submodules that are taken by name."""
+    found = project.modules.locate(path, taken.module)
+    files = []
+    whole = not taken.names
+    for name in taken.names:
+        inside = None
+        if name != "*" and (found is None or is_package(found)):
+            separator = "" if taken.module.endswith(".") else "."
+            inside = project.modules.locate(path, f"{taken.module}{separator}{name}")
+        if inside is None:
+            whole = True
+        else:
+            files.append(inside)
+    if whole and found is not None:
+        files.append(found)
+    return [file for file in files if file != path]
+
+
+class _Callees:
+    """What calls reach; the same expression is looked at once."""
+
+    def __init__(self, project: Evaluator, path: str) -> None:
+        self._project = project
+        self._where = Where(path)
+        self._known: dict[Expression, tuple[list[str], bool]] = {}
+
+    def of(self, callee: Expression) -> tuple[list[str], bool]:
+        """The ids that may be called, and whether it is understood where the call goes (perhaps outside)."""
+        known = self._known.get(callee)
+        if known is None:
+            values = self._project.evaluate(callee, self._where)
+            plain = any(isinstance(value, _CALLABLE) for value in values)
+            targets = dict.fromkeys(
+                target
+                for value in values
+                if not (plain and isinstance(value, Instance))
+                for target in self._targets(value)
+            )
+            understood = bool(values) and not any(isinstance(value, (ModuleValue, Instance)) for value in values)
+            known = (list(targets), bool(targets) or understood)
+            self._known[callee] = known
+        return known
+
+    def _targets(self, value: Value) -> list[str]:
+        if isinstance(value, (FunctionValue, ClassValue)):
+            return [identity(value.path, value.qualname)]
+        if isinstance(value, Instance) and self._project.member(value.of, "__call__") is not None:
+            called = self._project.attribute(value, "__call__")
+            return [identity(one.path, one.qualname) for one in called if isinstance(one, FunctionValue)]
+        return []
+
+
+def _add_calls(project: Evaluator, edges: _Edges, path: str, calls: tuple[Call, ...]) -> tuple[Unresolved, ...]:
+    callees = _Callees(project, path)
+    unresolved = []
+    for call in calls:
+        origin = identity(path, call.origin)
+        targets, understood = callees.of(call.callee)
+        if not understood:
+            unresolved.append(Unresolved(origin, call.text, call.line))
+        confidence = ONE_OF_FEW if len(targets) > 1 else SURE if _is_plain(call.callee) else EVIDENT
+        for target in targets:
+            edges.add(origin, target, EdgeKind.CALLS, confidence=confidence, line=call.line, flow=call.flow)
+    return tuple(unresolved)
+
+
+def _is_plain(callee: Expression) -> bool:
+    """Whether the rules of the language alone say what is called, without any type."""
+    inside = 0
+    while callee.kind is Kind.ATTRIBUTE:
+        callee = callee.parts[0]
+        inside += 1
+    return callee.kind in _PLAIN and (inside <= 1 or callee.kind not in (Kind.SELF, Kind.CLS, Kind.SUPER))
+
+
+def _add_ancestors(project: Evaluator, edges: _Edges, facts: Facts, lines: dict[str, int]) -> None:
+    for made in facts.body.classes:
+        own = ClassValue(facts.path, made.qualname)
+        origin, line = identity(facts.path, made.qualname), lines.get(made.qualname, 1)
+        for values in project.bases(own):
+            for value in values:
+                if isinstance(value, ClassValue) and value != own:
+                    kind = EdgeKind.IMPLEMENTS if _is_protocol(project, value) else EdgeKind.EXTENDS
+                    edges.add(origin, identity(value.path, value.qualname), kind, confidence=SURE, line=line)
+        ancestors = project.order(own)[1:]
+        for method in made.methods if ancestors else ():
+            overridden = None if method in _CONSTRUCTORS else project.member_among(ancestors, method)
+            if overridden is None:
+                continue
+            name = f"{made.qualname}.{method}"
+            for value in project.every(overridden.values, Where(overridden.owner.path)):
+                if isinstance(value, FunctionValue):
+                    target = identity(value.path, value.qualname)
+                    at = lines.get(name, line)
+                    edges.add(f"{facts.path}::{name}", target, EdgeKind.IMPLEMENTS, confidence=EVIDENT, line=at)
+
+
+def _is_protocol(project: Evaluator, value: ClassValue) -> bool:
+    return any(
+        isinstance(one, Outside) and one.name.rpartition(".")[2] == "Protocol"
+        for values in project.bases(value)
+        for one in values
+    )
+
+
+def _add_exports(project: Evaluator, edges: _Edges, facts: Facts, lines: dict[str, int]) -> None:
+    """What the module gives others: its `__all__`, else its public definitions and what a package takes in."""
+    body = facts.body
+    package = is_package(facts.path)
+    table = dict(next((table.names for table in body.tables if not table.scope), ()))
+    names = body.exports if body.exports is not None else [name for name in table if not name.startswith("_")]
+    for name in names:
+        taken = any(value.kind is Kind.FROM for value in table.get(name, ()))
+        if body.exports is None and taken and not package:
+            continue
+        values: Values = project.own_name(facts.path, name) or ()
+        targets = [identity(value.path, value.qualname) for value in values if isinstance(value, _DEFINED)]
+        if not targets and name in lines:
+            targets = [identity(facts.path, name)]
+        for target in targets:
+            edges.add(facts.path, target, EdgeKind.EXPORTS, confidence=SURE, line=lines.get(name, 1))

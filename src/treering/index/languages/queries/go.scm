@@ -1,0 +1,42 @@
+; Everything of a Go file that extraction looks at, in one pass.
+
+; Where names live: each opens at its start and closes at its end.
+[
+  (function_declaration)
+  (method_declaration)
+  (func_literal)
+  (block)
+  (for_statement)
+  (expression_switch_statement)
+  (type_switch_statement)
+  (expression_case)
+  (type_case)
+  (default_case)
+  (communication_case)
+] @scope
+(if_statement initializer: (_)) @scope
+
+; What gives a name a value or a type.
+[
+  (short_var_declaration)
+  (range_clause)
+  (receive_statement)
+  (var_spec)
+  (const_spec)
+  (type_spec)
+  (type_alias)
+] @binding
+(type_switch_statement alias: (_) value: (_) @switched)
+
+; `f[T](x)` with one argument parses as a conversion to the generic type `f[T]`.
+(call_expression) @call
+(type_conversion_expression type: (generic_type)) @call
+
+[
+  (expression_statement (call_expression) @unused)
+  (go_statement (call_expression) @unused)
+  (defer_statement (call_expression) @unused)
+]
+
+; Commands of cobra and urfave/cli are values of a type called Command.
+(composite_literal type: (qualified_type name: (type_identifier) @_type) (#match? @_type "^Command$")) @command

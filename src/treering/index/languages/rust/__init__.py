@@ -1,0 +1,29 @@
+"""Rust: crates from Cargo.toml, modules, use trees, and the types that decide what a method call means."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from treering.index.facts import Ask, Facts, Key, Language, Resolved
+from treering.index.languages.rust.body import Body
+from treering.index.languages.rust.extract import MANIFEST, extract
+from treering.index.languages.rust.resolve import resolve
+from treering.index.languages.rust.surface import surface
+
+
+class _Rust:
+    name = "rust"
+    suffixes: tuple[str, ...] = (".rs",)
+    manifests: tuple[str, ...] = (MANIFEST,)
+    body: Any = Body
+
+    def extract(self, path: str, source: bytes) -> Facts:
+        return extract(path, source)
+
+    def surface(self, facts: Facts) -> Mapping[Key, Any]:
+        return surface(facts)
+
+    def resolve(self, facts: Facts, ask: Ask) -> Resolved:
+        return resolve(facts, ask)
+
+
+LANGUAGE: Language = _Rust()

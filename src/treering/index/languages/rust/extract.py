@@ -1,0 +1,91 @@
+"""A Rust file or a Cargo.toml as facts."""
+
+import posixpath
+from collections.abc import Callable
+from importlib.resources import files
+
+import tree_sitter_rust
+from tree_sitter import Language as Grammar
+from tree_sitter import Node as Tree
+from tree_sitter import Parser, Query, QueryCursor
+
+from treering.index.facts import Definition, EntryPoint, Facts, Problem
+from treering.index.languages.rust.body import Body
+from treering.index.languages.rust.cargo import read_manifest
+from treering.index.languages.rust.grammar import path_text, text
+from treering.index.languages.rust.items import Items
+
+MANIFEST = "Cargo.toml"
+
+_GRAMMAR = Grammar(tree_sitter_rust.language())
+_QUERY = Query(_GRAMMAR, files("treering.index.languages").joinpath("queries/rust.scm").read_text("utf-8"))
+_MARKS = ("test", "main", "command", "route")
+_MOST_PROBLEMS = 20
+_ROUTE = b".route("
+
+
+def extract(path: str, source: bytes) -> Facts:
+    """What the file says; never raises, whatever the bytes are."""
+    if posixpath.basename(path) == MANIFEST:
+        manifest, problems = read_manifest(path, source)
+        return Facts(path, (), Body(manifest=manifest), problems)
+    parser = Parser(_GRAMMAR)
+    root = parser.parse(source).root_node
+    items = Items(parser, _marking())
+    items.read(root.named_children, None, 0)
+    captured = QueryCursor(_QUERY).captures(root) if root.has_error or _ROUTE in source else {}
+    routes = _routes(captured.get("path", ()), captured.get("handler", ()))
+    definitions = tuple(_routed(definition, routes) for definition in items.definitions)
+    return Facts(path, definitions, Body(items.in_order()), _problems(captured))
+
+
+def _marking() -> Callable[[Tree], str]:
+    """What an attribute makes of a function, by the query; asked once for each text of an attribute."""
+    known: dict[bytes, str] = {}
+
+    def mark(attribute: Tree) -> str:
+        written = attribute.text or b""
+        if written not in known:
+            captured = QueryCursor(_QUERY).captures(attribute)
+            known[written] = next((name for name in _MARKS if name in captured), "")
+        return known[written]
+
+    return mark
+
+
+def _problems(captured: dict[str, list[Tree]]) -> tuple[Problem, ...]:
+    broken = [(tree, "syntax error") for tree in captured.get("error", ())]
+    broken += [(tree, f"missing {tree.type}") for tree in captured.get("missing", ())]
+    told = sorted({(tree.start_point[0] + 1, what) for tree, what in broken})
+    return tuple(Problem(line, what) for line, what in told[:_MOST_PROBLEMS])
+
+
+def _routes(paths: list[Tree] | tuple[()], handlers: list[Tree] | tuple[()]) -> dict[str, str]:
+    """Handlers by name, of `.route("/users", get(list).post(create))`."""
+    found: dict[str, str] = {}
+    for path, handler in zip(paths, handlers, strict=False):
+        call: Tree | None = handler
+        while call is not None and call.type == "call_expression":
+            arguments = call.child_by_field_name("arguments")
+            for argument in arguments.named_children if arguments is not None else ():
+                if argument.type == "identifier":
+                    found[path_text(argument)] = text(path).strip('"')
+            function = call.child_by_field_name("function")
+            inner = function.child_by_field_name("value") if function is not None else None
+            call = inner
+    return found
+
+
+def _routed(definition: Definition, routes: dict[str, str]) -> Definition:
+    if definition.entry is not None or definition.qualname not in routes:
+        return definition
+    return Definition(
+        definition.qualname,
+        definition.kind,
+        definition.line,
+        definition.end_line,
+        definition.exported,
+        definition.test,
+        EntryPoint.ROUTE,
+        routes[definition.qualname],
+    )

@@ -1,0 +1,209 @@
+"""Import and export statements, and JSX."""
+
+from tree_sitter import Node
+
+from treering.index.facts import DefinitionKind
+from treering.index.languages.typescript.annotations import type_arguments
+from treering.index.languages.typescript.classes import class_term
+from treering.index.languages.typescript.functions import FUNCTIONS, Named, function, unwrapped
+from treering.index.languages.typescript.reader import Handler, Reader
+from treering.index.languages.typescript.terms import COMMONJS, NAMED, NAMESPACE, NONE, TYPE
+
+
+def _specifier(r: Reader, node: Node) -> str | None:
+    source = node.child_by_field_name("source")
+    return r.string(source) if source is not None else None
+
+
+def _export_of(r: Reader, specifier: str, name: str) -> int:
+    return r.cell("import", specifier, NAMED, (r.cell("word", name),))
+
+
+def _bind_import(r: Reader, local: str, specifier: str, name: str) -> None:
+    r.declare(local, _export_of(r, specifier, name))
+    r.bind_type(local, _export_of(r, specifier, TYPE + name))
+
+
+def import_statement(r: Reader, node: Node, _: int) -> int:
+    r.module = True
+    specifier = _specifier(r, node)
+    for child in node.named_children:
+        if child.type == "import_require_clause":
+            _import_require(r, child)
+        elif child.type == "import_clause" and specifier is not None:
+            for clause in child.named_children:
+                _import_clause(r, clause, specifier)
+    if specifier is not None:
+        r.imported(specifier, node)
+    return NONE
+
+
+def _import_clause(r: Reader, clause: Node, specifier: str) -> None:
+    if clause.type == "identifier":
+        _bind_import(r, r.text(clause), specifier, "default")
+    elif clause.type == "namespace_import":
+        for child in clause.named_children:
+            r.declare(r.text(child), r.cell("import", specifier, NAMESPACE))
+    elif clause.type == "named_imports":
+        for child in clause.named_children:
+            name, alias = child.child_by_field_name("name"), child.child_by_field_name("alias")
+            if name is not None:
+                exported = r.string(name) or r.text(name)
+                _bind_import(r, r.text(alias) if alias is not None else exported, specifier, exported)
+
+
+def _import_require(r: Reader, clause: Node) -> None:
+    specifier = _specifier(r, clause)
+    if specifier is not None:
+        r.imported(specifier, clause)
+        for child in clause.named_children:
+            if child.type == "identifier":
+                r.declare(r.text(child), r.cell("import", specifier, COMMONJS))
+
+
+def import_alias(r: Reader, node: Node, _: int) -> int:
+    """`import name = Space.inner`."""
+    children = node.named_children
+    if len(children) > 1:
+        local, target = r.text(children[0]), r.text(children[1])
+        term = r.name(target.split(".")[0])
+        for part in target.split(".")[1:]:
+            term = r.cell("member", part, 0, (term,))
+        r.declare(local, term)
+        r.bind_type(local, r.cell("declared", target, r.place.scope))
+    return NONE
+
+
+def export_statement(r: Reader, node: Node, _: int) -> int:
+    r.module = r.module or r.place.scope == 0
+    specifier = _specifier(r, node)
+    if specifier is not None:
+        r.imported(specifier, node)
+        _reexport(r, node, specifier)
+        return NONE
+    declaration, value = node.child_by_field_name("declaration"), node.child_by_field_name("value")
+    default = any(child.type == "default" for child in node.children)
+    for child in node.children_by_field_name("decorator"):
+        r.read(child)
+    if declaration is not None:
+        kept, r.exporting = r.exporting, r.place.scope
+        term = r.read(declaration)
+        r.exporting = kept
+        if default:
+            _export_default(r, declaration, term)
+    elif value is not None:
+        _export_default(r, value, _default(r, value))
+    else:
+        _export_list(r, node)
+    return NONE
+
+
+def _default(r: Reader, node: Node) -> int:
+    """What is exported without a name is called `default`."""
+    inner = unwrapped(node)
+    if inner.type in FUNCTIONS and inner.child_by_field_name("name") is None:
+        return function(r, inner, Named(*r.define("default", DefinitionKind.FUNCTION, node))).function
+    if inner.type == "class" and inner.child_by_field_name("name") is None:
+        return class_term(r, inner, "default")
+    return r.read(node)
+
+
+def _export_default(r: Reader, node: Node, term: int) -> None:
+    name = node.child_by_field_name("name") if node.type.endswith("_declaration") else None
+    if name is not None:
+        text = r.text(name)
+        for kind in ("", TYPE):
+            r.sink.pop(kind + text, None)
+        r.sink["default"] = r.name(text)
+        r.sink[TYPE + "default"] = r.cell("declared", text, r.place.scope)
+        return
+    r.sink["default"] = term
+    if node.type == "identifier":
+        r.sink[TYPE + "default"] = r.cell("declared", r.text(node), r.place.scope)
+    elif node.type == "class":
+        r.sink[TYPE + "default"] = term
+
+
+def _reexport(r: Reader, node: Node, specifier: str) -> None:
+    for child in node.children:
+        if child.type == "*":
+            r.stars.append(specifier)
+        elif child.type == "namespace_export":
+            for title in child.named_children:
+                r.sink[r.string(title) or r.text(title)] = r.cell("import", specifier, NAMESPACE)
+        elif child.type == "export_clause":
+            for exported, name in _listed(r, child):
+                r.sink[exported] = _export_of(r, specifier, name)
+                r.sink[TYPE + exported] = _export_of(r, specifier, TYPE + name)
+
+
+def _listed(r: Reader, clause: Node) -> list[tuple[str, str]]:
+    """Exported name and local name of each specifier."""
+    listed = []
+    for child in clause.named_children:
+        name, alias = child.child_by_field_name("name"), child.child_by_field_name("alias")
+        if name is not None:
+            text = r.string(name) or r.text(name)
+            listed.append(((r.string(alias) or r.text(alias)) if alias is not None else text, text))
+    return listed
+
+
+def _export_list(r: Reader, node: Node) -> None:
+    for child in node.named_children:
+        if child.type == "export_clause":
+            for exported, name in _listed(r, child):
+                r.sink[exported] = r.name(name)
+                r.sink[TYPE + exported] = r.cell("declared", name, r.place.scope)
+        elif child.type not in ("comment", "decorator"):
+            term = r.read(child)
+            r.sink["="] = term
+            r.sink[TYPE + "="] = (
+                r.cell("declared", r.text(child), r.place.scope) if child.type == "identifier" else term
+            )
+
+
+def jsx_element(r: Reader, node: Node, _: int) -> int:
+    for child in node.named_children:
+        if child.type == "jsx_opening_element":
+            _component(r, child)
+        elif child.type not in ("jsx_closing_element", "jsx_text"):
+            r.read(child)
+    return r.cell("outside")
+
+
+def jsx_self_closing(r: Reader, node: Node, _: int) -> int:
+    _component(r, node)
+    return r.cell("outside")
+
+
+def _component(r: Reader, node: Node) -> None:
+    """A use of a component is a call of it with its attributes; a name in small letters is an element of the page."""
+    name = node.child_by_field_name("name")
+    properties = NONE
+    if name is not None and (name.type == "member_expression" or r.text(name)[:1].isupper()):
+        target = r.read(name)
+        given = r.cell("arguments", kids=type_arguments(r, node.child_by_field_name("type_arguments")))
+        properties = r.cell("argument", "", 0, (target, given, NONE))
+        r.called(r.cell("call", "jsx", 0, (target, given, NONE)), node, passes=True, used=True)
+    for attribute in node.children_by_field_name("attribute"):
+        children = attribute.named_children
+        if attribute.type == "jsx_attribute" and len(children) > 1:
+            wanted = r.cell("member", r.text(children[0]), 0, (properties,)) if properties != NONE else NONE
+            value = children[1]
+            if value.type == "jsx_expression":
+                for inner in value.named_children:
+                    r.read(inner, wanted)
+            elif value.type != "string":
+                r.read(value)
+        elif attribute.type == "jsx_expression":
+            r.read(attribute)
+
+
+MODULES: dict[str, Handler] = {
+    "import_statement": import_statement,
+    "import_alias": import_alias,
+    "export_statement": export_statement,
+    "jsx_element": jsx_element,
+    "jsx_self_closing_element": jsx_self_closing,
+    "jsx_text": lambda r, node, _: NONE,
+}

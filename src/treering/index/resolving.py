@@ -1,0 +1,40 @@
+"""Looks up what one file uses, in the world that all files make."""
+
+import msgspec
+
+from treering.index.facts import Facts, Resolved
+from treering.index.packing import hash_of, pack_edges, pack_hashes, pack_unresolved, ties_of
+from treering.index.stored_world import Questions, StoredWorld
+from treering.index.which_language import load_language
+
+
+class Resolution(msgspec.Struct, frozen=True, array_like=True):
+    """What a file uses, ready to be stored."""
+
+    path: str
+    edges: bytes
+    unresolved: bytes
+    asked: bytes
+    used: int
+    unknown: int
+    ties: dict[str, float]
+    problem: str = ""
+    """Why nothing of it could be looked up; empty where it could."""
+
+
+def resolve_file(language: str, facts: Facts, world: StoredWorld) -> Resolution:
+    questions, problem = Questions(world), ""
+    try:
+        found = load_language(language).resolve(facts, questions)
+    except Exception as exc:  # noqa: BLE001 - a language is a door: one file that it cannot resolve is told of
+        found, problem = Resolved((), ()), f"its uses cannot be resolved: {type(exc).__name__}: {exc}"
+    return Resolution(
+        facts.path,
+        pack_edges(found.edges),
+        pack_unresolved(found.unresolved),
+        pack_hashes(sorted(map(hash_of, questions.keys))),
+        len(found.edges),
+        len(found.unresolved),
+        dict(ties_of(facts.path, found.edges)),
+        problem,
+    )

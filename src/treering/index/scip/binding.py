@@ -1,0 +1,96 @@
+"""Symbols of an index bound to our definitions: by the line and the name at which both say they stand."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from treering.index.facts import Definition, DefinitionKind
+from treering.index.scip.mentions import Laid
+from treering.index.scip.renaming import Renaming, names_after, renaming_at
+from treering.index.scip.symbols import is_module
+
+CONSTRUCTORS = frozenset({"__init__", "__new__", "constructor"})
+_INSIDE = frozenset(DefinitionKind) - {DefinitionKind.CONSTANT, DefinitionKind.TYPE, DefinitionKind.MODULE}
+"""What code can be inside of."""
+
+
+class Bound(NamedTuple):
+    """One of our definitions, in its file."""
+
+    path: str
+    definition: Definition
+
+    @property
+    def id(self) -> str:
+        return f"{self.path}::{self.definition.qualname}"
+
+    @property
+    def name(self) -> str:
+        return last_name(self.definition)
+
+
+def last_name(definition: Definition) -> str:
+    return definition.qualname.rsplit(".", 1)[-1]
+
+
+class Bindings:
+    """What is known of symbols after all documents were seen once."""
+
+    def __init__(self) -> None:
+        self._bound: defaultdict[str, dict[str, Bound]] = defaultdict(dict)
+        self._modules: defaultdict[str, set[str]] = defaultdict(set)
+        self._renamed: defaultdict[str, set[Renaming]] = defaultdict(set)
+        self._by_id: dict[str, Bound] = {}
+        self._symbols: defaultdict[str, set[str]] = defaultdict(set)
+
+    def add(self, document: Laid, definitions: Sequence[Definition]) -> None:
+        """Bind what the document defines, and note the other names it gives."""
+        standing = {(each.line, last_name(each).lstrip("#")): each for each in reversed(definitions)}
+        self._by_id |= {(bound := Bound(document.path, each)).id: bound for each in definitions}
+        for mention in document.mentions:
+            key = document.key(mention.symbol)
+            if (renaming := renaming_at(mention.text, mention.place, document.source)) is not None:
+                self._renamed[key].add(renaming)
+            if not mention.defines:
+                continue
+            if is_module(key) and mention.place.line == 0:
+                self._modules[key].add(document.path)
+            elif found := standing.get((mention.place.line + 1, mention.text.lstrip("#"))):
+                bound = Bound(document.path, found)
+                self._bound[key][bound.id] = bound
+                self._symbols[bound.id].add(key)
+
+    def bound(self, key: str) -> Sequence[Bound]:
+        """Our definitions that a symbol stands for: usually one."""
+        return tuple(self._bound[key].values()) if key in self._bound else ()
+
+    def modules(self, key: str) -> frozenset[str]:
+        return frozenset(self._modules.get(key, ()))
+
+    def called(self, bound: Bound, text: str) -> Bound | None:
+        """What a call written as `text` reaches: a class where that is how its constructor is called."""
+        owner = bound.definition.qualname.rpartition(".")[0]
+        if bound.name in CONSTRUCTORS and text != bound.name and owner:
+            return self._by_id.get(f"{bound.path}::{owner}")
+        return bound
+
+    def names(self, bound: Bound) -> frozenset[str]:
+        """Everything that the definition is called anywhere."""
+        renamings = {each for key in self._symbols[bound.id] for each in self._renamed.get(key, ())}
+        return names_after(bound.name.lstrip("#"), renamings)
+
+
+class Inside:
+    """The definitions of one file by their lines."""
+
+    def __init__(self, path: str, definitions: Sequence[Definition]) -> None:
+        self._path = path
+        holding = [each for each in definitions if each.kind in _INSIDE]
+        self._innermost_first = sorted(holding, key=lambda each: (-each.line, each.end_line))
+
+    def id_at(self, line: int) -> str:
+        """The innermost definition that holds a line; the file where none does."""
+        for each in self._innermost_first:
+            if each.line <= line <= each.end_line:
+                return f"{self._path}::{each.qualname}"
+        return self._path

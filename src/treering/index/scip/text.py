@@ -1,0 +1,67 @@
+"""The text of a file by the positions of an index, and what stands around an identifier there."""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+_TOKEN = re.compile(r"\w+ as \w+|\w+|#\w+|(['\"`]).*?\1")
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+class Place(NamedTuple):
+    """A part of one line, counted from 0 in characters."""
+
+    line: int
+    start: int
+    end: int
+
+
+def _by_bytes(line: str, offset: int) -> int:
+    return len(line.encode()[:offset].decode(errors="ignore"))
+
+
+def _by_utf16(line: str, offset: int) -> int:
+    return len(line.encode("utf-16-le")[: 2 * offset].decode("utf-16-le", errors="ignore"))
+
+
+def _by_characters(_line: str, offset: int) -> int:
+    return offset
+
+
+Counting = Callable[[str, int], int]
+UNSAID = 0
+COUNTINGS: dict[int, Counting] = {2: _by_utf16, 1: _by_bytes, 3: _by_characters}
+"""How an index counts within a line, by the number it gives for that; the likeliest first where it gives none."""
+
+
+class SourceText:
+    """A file's text in lines."""
+
+    def __init__(self, source: bytes) -> None:
+        self.text = source.decode("utf-8", "replace")
+        self.lines = _LINE_END.split(self.text)
+
+    def place(self, span: Sequence[int], counting: Counting) -> Place | None:
+        """Where a range of the index is; None where the file has no such place."""
+        if len(span) not in (3, 4) or min(span) < 0 or span[0] >= len(self.lines):
+            return None
+        line = self.lines[span[0]]
+        end = span[-1] if len(span) == 3 or span[2] == span[0] else None
+        start, stop = (span[1], end) if line.isascii() else (counting(line, span[1]), end and counting(line, end))
+        stop = len(line) if stop is None else stop
+        return Place(span[0], start, stop) if 0 <= start <= stop <= len(line) else None
+
+    def at(self, place: Place) -> str:
+        return self.lines[place.line][place.start : place.end]
+
+    def is_word(self, place: Place) -> bool:
+        """Whether the place is a name or a text in quotes from end to end, and no part of one."""
+        line = self.lines[place.line]
+        around = line[max(place.start - 1, 0) : place.end + 1]
+        return any(found.group() == self.at(place) for found in _TOKEN.finditer(around)) and place.end > place.start
+
+    def before(self, place: Place) -> str:
+        return self.lines[place.line][: place.start]
+
+    def after(self, place: Place) -> str:
+        return self.lines[place.line][place.end :]

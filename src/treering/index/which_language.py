@@ -1,0 +1,63 @@
+"""Which language reads a file, told by its name alone: no grammar is loaded before there is something to read."""
+
+from functools import cache
+from importlib import import_module
+from typing import NamedTuple
+
+from treering.core.errors import MissingDependency
+from treering.index.facts import Language
+
+
+class Known(NamedTuple):
+    """What a language says of itself, so that it need not be imported to be asked."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    manifests: tuple[str, ...]
+
+
+KNOWN = (
+    Known("go", (".go",), ("go.mod", "go.work")),
+    Known("python", (".py", ".pyi"), ("pyproject.toml",)),
+    Known("rust", (".rs",), ("Cargo.toml",)),
+    Known(
+        "typescript",
+        (".ts", ".mts", ".cts", ".tsx", ".js", ".jsx", ".mjs", ".cjs"),
+        (
+            "tsconfig.json",
+            "jsconfig.json",
+            "tsconfig.base.json",
+            "tsconfig.build.json",
+            "tsconfig.app.json",
+            "tsconfig.lib.json",
+            "tsconfig.node.json",
+            "tsconfig.common.json",
+            "tsconfig.shared.json",
+            "tsconfig.options.json",
+            "tsconfig.root.json",
+            "package.json",
+        ),
+    ),
+)
+_BY_SUFFIX = {suffix: known.name for known in KNOWN for suffix in known.suffixes}
+_BY_NAME = {manifest: known.name for known in KNOWN for manifest in known.manifests}
+MANIFESTS = frozenset(_BY_NAME)
+
+
+def language_named(name: str) -> str | None:
+    """The language that reads a file of this name; None where it is no code."""
+    found = _BY_NAME.get(name)
+    if found is not None:
+        return found
+    dot = name.rfind(".")
+    return _BY_SUFFIX.get(name[dot:]) if dot > 0 else None
+
+
+@cache
+def load_language(name: str) -> Language:
+    """The language itself. `MissingDependency` where its grammar is not installed."""
+    try:
+        language: Language = import_module(f"treering.index.languages.{name}").LANGUAGE
+    except ImportError as exc:
+        raise MissingDependency(f"the grammar of {name} cannot be loaded ({exc}); install treering anew") from exc
+    return language

@@ -1,0 +1,1 @@
+"""The code graph at the command line."""

@@ -1,0 +1,36 @@
+"""What the commands about code share."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from treering.memory import Memory
+
+Node = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME",
+        help="A file or a definition: verify_jwt, AuthService.login, auth/tokens.py:verify_jwt, tokens.py:42.",
+    ),
+]
+Depth = Annotated[int | None, typer.Option("--depth", metavar="STEPS", min=1, help="No further than so many steps.")]
+Limit = Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="List so many. Default: 20.")]
+Sure = Annotated[
+    float, typer.Option("--min-confidence", metavar="0..1", min=0, max=1, help="Follow only edges at least so sure.")
+]
+LISTED = 20
+
+
+def opened_for(db: str | None, project: str | None, path: Path | None = None) -> "Memory":
+    """The memory of the repository around a folder, or around the working directory."""
+    from treering.compose import memory_place, open, project_name, repository_root
+    from treering.core.errors import InvalidInput
+
+    try:
+        root = repository_root((path or Path()).expanduser().resolve())
+    except (OSError, RuntimeError) as exc:
+        raise InvalidInput(f"{path or 'the working directory'} cannot be read ({exc}); go to another") from exc
+    named = project or project_name(root)
+    return open(db or memory_place(root), project=named, repository=root, background=False)

@@ -1,0 +1,164 @@
+"""index, impact, deps, related and map as people use them: every command is a real process."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.code_projects import written
+from tests.e2e.terminal import COMMAND, Terminal
+
+FILES = {
+    "app/tokens.py": "def verify(token):\n    return decode(token)\n\n\ndef decode(token):\n    return token\n",
+    "app/login.py": "from app.tokens import verify\n\n\ndef login(token):\n    return verify(token)\n",
+    "app/__init__.py": "",
+    "tests/test_login.py": "from app.login import login\n\n\ndef test_login():\n    assert login('x')\n",
+}
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Terminal:
+    """A terminal in a project that nobody indexed yet."""
+    root = written(tmp_path / "project", FILES)
+    (root / ".git").mkdir()
+    return Terminal(root, {"TREERING_DATA_DIR": str(tmp_path / "data"), "HOME": str(tmp_path)})
+
+
+def test_a_project_is_indexed_and_asked(terminal: Terminal) -> None:
+    shown = terminal.ok("index")
+    assert "4 files" in shown
+    done = terminal.json("index")
+    assert (done["read"], done["totals"]["files"], done["complete"]) == (0, 4, True)
+    found = terminal.json("impact", "decode")
+    assert found["node"] == "app/tokens.py::decode"
+    assert [each["id"] for each in found["dependents"]][:2] == ["app/tokens.py::verify", "app/login.py::login"]
+    assert found["tests"] == ["tests/test_login.py::test_login"]
+    assert found["standing"]["whole"] is True
+    assert "tests/test_login.py::test_login" in terminal.ok("impact", "decode")
+    assert terminal.json("deps", "login")["dependencies"][0]["id"] == "app/tokens.py::verify"
+    assert "calls app/tokens.py::verify" in terminal.ok("deps", "login", "--to", "decode")
+    assert terminal.json("deps", "login", "--to", "test_login")["route"] is None
+    assert "app/tokens.py::decode" in terminal.ok("deps", "verify", "--flow")
+    assert "app/tokens.py" in [each["path"] for each in terminal.json("related", "app/login.py")["related"]]
+    assert terminal.json("map")["modules"]
+    assert terminal.json("map", "--cycles") == {"cycles": []}
+    assert terminal.json("map", "--entries") == {"entries": []}
+
+
+def test_what_is_remembered_comes_with_an_impact(terminal: Terminal) -> None:
+    terminal.ok("index")
+    terminal.ok("remember", "Tokens are opaque", "--file", "app/tokens.py")
+    assert "Tokens are opaque" in terminal.ok("impact", "decode")
+
+
+def test_an_edit_is_seen_by_the_next_command(terminal: Terminal) -> None:
+    terminal.ok("index")
+    written(terminal.folder, {"app/login.py": "def login(token):\n    return token\n"})
+    assert [each["id"] for each in terminal.json("impact", "verify")["dependents"]] == []
+
+
+def test_another_folder_can_be_named(terminal: Terminal, tmp_path: Path) -> None:
+    other = written(tmp_path / "other", {"x.go": "package x\n\nfunc Do() {}\n"})
+    assert terminal.json("index", str(other))["root"] == str(other)
+    assert Terminal(other, terminal.environment).json("impact", "Do")["node"] == "x.go::Do"
+
+
+def test_a_map_is_drawn(terminal: Terminal, tmp_path: Path) -> None:
+    terminal.ok("index")
+    page, picture = tmp_path / "map.html", tmp_path / "map.svg"
+    terminal.ok("map", "--html", str(page), "--svg", str(picture))
+    drawn = ElementTree.parse(picture).getroot()
+    names = [text.text for text in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    assert any("app" in (name or "") for name in names)
+    html = page.read_text()
+    assert "<svg" in html
+    assert "http" not in html.replace("http://www.w3.org/2000/svg", "")
+    assert "cannot be written" in terminal.refused("map", "--svg", str(tmp_path / "nowhere" / "map.svg"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("impact", "nothing_like_this"), "nothing_like_this"),
+        (("index", "nowhere"), "no folder"),
+        (("deps", "login", "--to", "decode", "--flow"), "one at a time"),
+        (("map", "--cycles", "--entries"), "one at a time"),
+        (("map", "--cycles", "--svg", "x.svg"), "leave them"),
+        (("index", "--watch", "--scip", "x.scip"), "without --watch"),
+        (("index", "--scip", "nowhere.scip"), "cannot be read"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_a_line(terminal: Terminal, arguments: tuple[str, ...], told: str) -> None:
+    terminal.ok("index")
+    assert told in terminal.refused(*arguments)
+
+
+def test_nothing_can_be_asked_before_it_is_indexed(terminal: Terminal) -> None:
+    assert "treering index" in terminal.refused("impact", "decode")
+
+
+@pytest.fixture
+def watching(terminal: Terminal) -> Callable[[], "subprocess.Popen[str]"]:
+    started: list[subprocess.Popen[str]] = []
+
+    def start() -> "subprocess.Popen[str]":
+        process = subprocess.Popen(
+            [COMMAND, "index", "--watch", "--json"],
+            cwd=terminal.folder,
+            env=terminal.variables({}),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        started.append(process)
+        return process
+
+    return start
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_watcher_follows_changes_until_it_is_told_to_end(
+    terminal: Terminal, watching: Callable[[], "subprocess.Popen[str]"], number: signal.Signals
+) -> None:
+    import json
+
+    process = watching()
+    assert process.stdout is not None
+    try:
+        assert json.loads(process.stdout.readline())["read"] == 4
+        written(terminal.folder, {"app/new.py": "from app.tokens import verify\nverify(1)\n"})
+        assert json.loads(process.stdout.readline())["read"] == 1
+        # What a branch switch does: thousands of files at once, some of them gone.
+        written(terminal.folder, {f"many/file_{n}.py": f"def f{n}(): ...\n" for n in range(2_000)})
+        (terminal.folder / "app/new.py").unlink()
+        read = removed = 0
+        while read < 2_000 or not removed:
+            done = json.loads(process.stdout.readline())
+            read, removed = read + done["read"], removed + done["removed"]
+        assert done["totals"]["files"] == 2_004
+        assert [each["id"] for each in terminal.json("impact", "app/tokens.py:verify", "--depth", "1")["dependents"]]
+        process.send_signal(number)
+        assert process.wait(30) == 0
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+    finally:
+        process.kill()
+        process.communicate()
+    assert _group_is_gone(process.pid)
+
+
+def _group_is_gone(group: int) -> bool:
+    """Whether no process that it started is left."""
+    for _ in range(100):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.05)
+    return False

@@ -1,0 +1,34 @@
+"""Small projects in memory, indexed with one language: what tests of resolution rules look at."""
+
+from collections.abc import Mapping
+
+from treering.index.facts import Facts, Language, Resolved
+from treering.index.world import Asking, World
+
+
+def facts_of(files: Mapping[str, str | bytes], language: Language) -> dict[str, Facts]:
+    """Every file read by itself, by path."""
+    return {
+        path: language.extract(path, source.encode() if isinstance(source, str) else source)
+        for path, source in sorted(files.items())
+    }
+
+
+def resolve_all(facts: Mapping[str, Facts], language: Language) -> dict[str, Resolved]:
+    """Every file resolved against all the others, by path."""
+    world = World()
+    for path, read in facts.items():
+        world.put(path, language.surface(read))
+    return {path: language.resolve(read, Asking(world)) for path, read in facts.items()}
+
+
+def edges_of(files: Mapping[str, str | bytes], language: Language) -> set[tuple[str, str, str]]:
+    """All edges of the project as `(origin, kind, target)`."""
+    resolved = resolve_all(facts_of(files, language), language)
+    return {(edge.origin, edge.kind.value, edge.target) for found in resolved.values() for edge in found.edges}
+
+
+def unresolved_of(files: Mapping[str, str | bytes], language: Language) -> set[tuple[str, str]]:
+    """All uses whose target is not known as `(origin, text)`."""
+    resolved = resolve_all(facts_of(files, language), language)
+    return {(use.origin, use.text) for found in resolved.values() for use in found.unresolved}

@@ -1,0 +1,271 @@
+"""What a change reaches, case by case, on code small enough to check by hand."""
+
+import pytest
+
+from treering.core.errors import NotFound
+from treering.core.graph import EdgeKind, GraphSource
+from treering.index.facts import Definition, DefinitionKind, Edge, EntryPoint, Flow
+from treering.index.graph import Carried, CodeGraph
+
+
+def define(*names: str, entry: str | None = None) -> tuple[Definition, ...]:
+    return tuple(
+        Definition(
+            name,
+            DefinitionKind.METHOD
+            if "." in name
+            else DefinitionKind.CLASS
+            if name[0].isupper()
+            else DefinitionKind.FUNCTION,
+            10 * place + 1,
+            10 * place + 9,
+            test=name.startswith("test_"),
+            entry=EntryPoint.COMMAND if name == entry else None,
+        )
+        for place, name in enumerate(names)
+    )
+
+
+def calls(origin: str, target: str, confidence: float = 1.0, flow: int = 0) -> Edge:
+    return Edge(origin, target, EdgeKind.CALLS, confidence, 1, flow)
+
+
+def tie(origin: str, kind: EdgeKind, target: str) -> Edge:
+    return Edge(origin, target, kind, 1.0, 1)
+
+
+@pytest.fixture
+def graph() -> CodeGraph:
+    """Tokens are verified by a service, which a command and a test call."""
+    made = CodeGraph()
+    made.replace_file(
+        "auth/tokens.py", define("verify", "decode"), [calls("auth/tokens.py::verify", "auth/tokens.py::decode")]
+    )
+    made.replace_file(
+        "auth/service.py",
+        define("Base", "Base.login", "Service", "Service.login"),
+        [
+            tie("auth/service.py", EdgeKind.IMPORTS, "auth/tokens.py"),
+            calls("auth/service.py::Service.login", "auth/tokens.py::verify"),
+            tie("auth/service.py::Service", EdgeKind.EXTENDS, "auth/service.py::Base"),
+            tie("auth/service.py::Service.login", EdgeKind.IMPLEMENTS, "auth/service.py::Base.login"),
+        ],
+    )
+    made.replace_file("auth/__init__.py", (), [tie("auth/__init__.py", EdgeKind.EXPORTS, "auth/tokens.py::verify")])
+    made.replace_file(
+        "cli.py",
+        define("main", entry="main"),
+        [tie("cli.py", EdgeKind.IMPORTS, "auth/service.py"), calls("cli.py::main", "auth/service.py::Base.login", 0.9)],
+    )
+    made.replace_file(
+        "tests/test_auth.py",
+        define("test_login"),
+        [calls("tests/test_auth.py::test_login", "auth/service.py::Service.login")],
+    )
+    return made
+
+
+def test_a_change_passes_from_callee_to_caller_with_path_and_score(graph: CodeGraph) -> None:
+    answer = graph.impact("auth/tokens.py::decode")
+    by_id = {each.id: each for each in answer.dependents}
+    assert answer.dependents.ids == (
+        "auth/tokens.py::verify",
+        "auth/service.py::Service.login",
+        "tests/test_auth.py::test_login",
+        "cli.py::main",
+    )
+    assert by_id["tests/test_auth.py::test_login"].path == (
+        "auth/tokens.py::decode",
+        "auth/tokens.py::verify",
+        "auth/service.py::Service.login",
+        "tests/test_auth.py::test_login",
+    )
+    assert by_id["tests/test_auth.py::test_login"].score == pytest.approx(0.8**3)
+    assert answer.tests == ("tests/test_auth.py::test_login",)
+    assert (answer.total, answer.tests_total, answer.capped) == (4, 1, False)
+    assert [each.id for each in answer.direct] == ["auth/tokens.py::verify"]
+
+
+def test_an_override_reaches_who_calls_what_it_overrides_and_no_sibling(graph: CodeGraph) -> None:
+    graph.replace_file(
+        "other.py",
+        define("Other", "Other.login"),
+        [tie("other.py::Other.login", EdgeKind.IMPLEMENTS, "auth/service.py::Base.login")],
+    )
+    answer = graph.impact("other.py::Other.login")
+    (main,) = answer.dependents
+    assert (main.id, main.depth, main.through) == ("cli.py::main", 1, "auth/service.py::Base.login")
+    assert main.score == pytest.approx(0.7 * 0.8 * 0.9)
+    assert "other.py::Other.login" in graph.dependencies("cli.py::main").dependencies.ids
+
+
+def test_a_base_reaches_its_subclasses_and_overrides(graph: CodeGraph) -> None:
+    assert "auth/service.py::Service" in graph.impact("auth/service.py::Base").dependents.ids
+    assert "auth/service.py::Service.login" in graph.impact("auth/service.py::Base.login").dependents.ids
+
+
+def test_a_class_stands_for_its_methods(graph: CodeGraph) -> None:
+    answer = graph.impact("auth/service.py::Service")
+    assert answer.members == ("auth/service.py::Service.login",)
+    assert answer.dependents.ids == ("tests/test_auth.py::test_login", "cli.py::main")
+
+
+def test_a_file_reaches_its_importers_and_who_uses_its_definitions(graph: CodeGraph) -> None:
+    answer = graph.impact("auth/service.py")
+    assert set(answer.dependents.ids) == {"cli.py", "cli.py::main", "tests/test_auth.py::test_login"}
+    assert answer.importers == ("cli.py",)
+
+
+def test_what_hands_a_name_on_is_reached_but_not_walked_through(graph: CodeGraph) -> None:
+    graph.replace_file("app.py", (), [tie("app.py", EdgeKind.IMPORTS, "auth/__init__.py")])
+    answer = graph.impact("auth/tokens.py::verify")
+    handing_on = next(each for each in answer.dependents if each.id == "auth/__init__.py")
+    assert (handing_on.kind, handing_on.score, handing_on.depth) == (EdgeKind.EXPORTS, pytest.approx(0.6), 1)
+    assert "app.py" not in answer.dependents.ids
+    assert answer.importers == ("app.py", "auth/service.py")
+    assert "auth/__init__.py" not in graph.impact("auth/tokens.py::decode").dependents.ids
+
+
+def test_a_stale_file_is_not_served_and_is_told_of(graph: CodeGraph) -> None:
+    graph.stale("auth/service.py")
+    answer = graph.impact("auth/tokens.py::verify")
+    assert answer.dependents.ids == ("auth/__init__.py",)
+    assert answer.standing.stale == ("auth/service.py",)
+    assert not answer.standing.whole
+    # What it defines is still what others mean.
+    assert graph.impact("auth/service.py::Service.login").dependents.ids == ("tests/test_auth.py::test_login",)
+
+
+def test_an_edge_waits_for_its_target_to_come_back(graph: CodeGraph) -> None:
+    definitions = graph.definitions("auth/tokens.py")
+    graph.remove_file("auth/tokens.py")
+    assert all(edge.target != "auth/tokens.py::verify" for edge in graph.edges())
+    with pytest.raises(NotFound):
+        graph.impact("auth/tokens.py::verify")
+    graph.replace_file("auth/tokens.py", definitions, ())
+    assert "auth/service.py::Service.login" in graph.impact("auth/tokens.py::verify").dependents.ids
+
+
+def test_edges_that_are_not_sure_enough_are_not_walked(graph: CodeGraph) -> None:
+    sure = graph.impact("auth/service.py::Base.login", min_confidence=0.95)
+    assert "cli.py::main" not in sure.dependents.ids
+    assert sure.total == 2
+
+
+def test_a_cap_keeps_the_best_and_the_total_stays_exact() -> None:
+    made = CodeGraph()
+    made.replace_file("a.py", define("f"), ())
+    for number in range(9):
+        made.replace_file(f"u{number}.py", define("g"), [calls(f"u{number}.py::g", "a.py::f", 0.5 + number / 20)])
+    answer = made.impact("a.py::f", cap=2)
+    assert answer.dependents.ids == ("u8.py::g", "u7.py::g")
+    assert (answer.total, answer.capped) == (9, True)
+
+
+def test_totals_stay_exact_when_they_are_counted_for_all_nodes_at_once(graph: CodeGraph) -> None:
+    for _ in range(120):
+        assert graph.impact("auth/tokens.py::decode", cap=1).total == 4
+    graph.replace_file("more.py", define("h"), [calls("more.py::h", "cli.py::main")])
+    assert graph.impact("auth/tokens.py::decode", cap=1).total == 5
+
+
+def test_edges_of_other_sources_live_as_long_as_the_file_they_belong_to(graph: CodeGraph) -> None:
+    edge = calls("cli.py::main", "auth/tokens.py::decode")
+    graph.add_edges("cli.py", [edge], GraphSource.SCIP)
+    assert [each.source for each in graph.edges() if each.target == edge.target and each.origin == edge.origin] == [
+        "scip"
+    ]
+    graph.replace_file("cli.py", graph.definitions("cli.py"), ())
+    assert all(each.source is GraphSource.AST for each in graph.edges())
+    with pytest.raises(NotFound):
+        graph.add_edges("nowhere.py", [edge], GraphSource.AGENT)
+
+
+def test_answers_say_that_the_index_is_being_made(graph: CodeGraph) -> None:
+    graph.indexing(True)
+    assert graph.impact("cli.py::main").standing.incomplete
+    graph.indexing(False)
+    assert graph.impact("cli.py::main").standing.whole
+
+
+def test_an_answer_stays_as_it_is_while_the_graph_changes(graph: CodeGraph) -> None:
+    answer = graph.impact("auth/tokens.py::decode")
+    graph.remove_file("auth/service.py")
+    graph.replace_file("zzz.py", define("new"), ())
+    assert answer.dependents[1].id == "auth/service.py::Service.login"
+    assert [each.test for each in answer.dependents] == [False, False, True, False]
+
+
+def test_a_path_tells_each_step(graph: CodeGraph) -> None:
+    route = graph.path("cli.py::main", "auth/tokens.py::decode")
+    assert route is not None
+    assert route.ids == (
+        "cli.py::main",
+        "auth/service.py::Service.login",
+        "auth/tokens.py::verify",
+        "auth/tokens.py::decode",
+    )
+    assert route.steps[1].through == "auth/service.py::Base.login"
+    assert graph.path("auth/tokens.py::decode", "cli.py::main") is None
+
+
+def test_entry_points_and_which_of_them_come_to_a_node(graph: CodeGraph) -> None:
+    assert [entry.id for entry in graph.entry_points()] == ["cli.py::main"]
+    (entry,) = graph.entry_points("auth/tokens.py::decode")
+    assert (entry.id, entry.kind, entry.depth) == ("cli.py::main", EntryPoint.COMMAND, 3)
+    assert entry.path[0] == "cli.py::main"
+    assert graph.entry_points(kind=EntryPoint.ROUTE) == ()
+
+
+def test_data_goes_down_with_arguments_and_back_with_results() -> None:
+    both = Flow.ARGUMENTS | Flow.RESULT
+    made = CodeGraph()
+    made.replace_file(
+        "a.py",
+        define("read", "clean", "save", "other"),
+        [
+            calls("a.py::save", "a.py::read", flow=Flow.RESULT),
+            calls("a.py::save", "a.py::clean", flow=both),
+            calls("a.py::other", "a.py::clean", flow=both),
+        ],
+    )
+    sinks = {each.id: each.carried for each in made.data_flow("a.py::read").sinks}
+    assert sinks == {"a.py::save": Carried.RESULT, "a.py::clean": Carried.ARGUMENT}
+    sources = {each.id: each.path for each in made.data_flow("a.py::clean").sources}
+    assert sources == {
+        "a.py::save": ("a.py::save", "a.py::clean"),
+        "a.py::other": ("a.py::other", "a.py::clean"),
+        "a.py::read": ("a.py::read", "a.py::save", "a.py::clean"),
+    }
+
+
+def test_cycles_of_files_and_of_symbols() -> None:
+    made = CodeGraph()
+    made.replace_file(
+        "a.py",
+        define("f"),
+        [tie("a.py", EdgeKind.IMPORTS, "b.py"), calls("a.py::f", "b.py::g"), calls("a.py::f", "a.py::f")],
+    )
+    made.replace_file("b.py", define("g"), [tie("b.py", EdgeKind.IMPORTS, "a.py")])
+    (cycle,) = made.cycles()
+    assert (cycle.members, cycle.example) == (("a.py", "b.py"), ("a.py", "b.py", "a.py"))
+    assert made.cycles("symbol") == ()
+
+
+def test_an_override_of_an_override_reaches_the_callers_of_the_first_of_them() -> None:
+    made = CodeGraph()
+    made.replace_file(
+        "a.py",
+        define("C.m", "B.m", "A.m", "use", "use_use"),
+        [
+            tie("a.py::A.m", EdgeKind.IMPLEMENTS, "a.py::B.m"),
+            tie("a.py::B.m", EdgeKind.IMPLEMENTS, "a.py::C.m"),
+            calls("a.py::use", "a.py::C.m"),
+            calls("a.py::use_use", "a.py::use"),
+        ],
+    )
+    answer = made.impact("a.py::A.m")
+    assert answer.dependents.ids == ("a.py::use", "a.py::use_use")
+    assert answer.dependents[0].through == "a.py::C.m"
+    made.prepare()
+    assert made.impact("a.py::A.m", cap=0).total == 2

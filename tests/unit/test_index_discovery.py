@@ -1,0 +1,250 @@
+"""Which files of a project are read: git's rules, other people's code, links, sizes; the rest is counted."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from treering.core.settings import IndexSettings
+from treering.index import discovering
+from treering.index.discovering import Discovery, discover
+from treering.index.reading import NO_GRAMMAR, Reading, read_file
+from treering.index.which_language import KNOWN, language_named, load_language
+
+Tree = Callable[..., Path]
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Tree:
+    """Writes files below a root and returns it."""
+    root = tmp_path / "project"
+    root.mkdir()
+
+    def plant(files: dict[str, str | bytes]) -> Path:
+        for path, content in files.items():
+            place = root / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(content.encode() if isinstance(content, str) else content)
+        return root
+
+    return plant
+
+
+def found(discovery: Discovery) -> list[str]:
+    return [file.path for file in discovery.found]
+
+
+def look(root: Path, **settings: object) -> Discovery:
+    return discover(root, IndexSettings.make(**settings))
+
+
+def test_files_of_known_languages_and_manifests_are_found_and_nothing_else(tree: Tree) -> None:
+    root = tree(
+        {"a.py": "", "b.go": "", "c.rs": "", "d.tsx": "", "go.mod": "", "notes.md": "", "x.png": b"\0", ".py": ""}
+    )
+    discovery = look(root)
+    assert [(file.path, file.language) for file in discovery.found] == [
+        ("a.py", "python"),
+        ("b.go", "go"),
+        ("c.rs", "rust"),
+        ("d.tsx", "typescript"),
+        ("go.mod", "go"),
+    ]
+    assert not discovery.skipped
+
+
+def test_what_the_table_says_of_a_language_is_what_the_language_says() -> None:
+    for known in KNOWN:
+        language = load_language(known.name)
+        assert (language.name, set(language.suffixes), set(language.manifests)) == (
+            known.name,
+            set(known.suffixes),
+            set(known.manifests),
+        )
+
+
+@pytest.mark.parametrize(("name", "language"), [("Cargo.toml", "rust"), ("x.mjs", "typescript"), ("x.toml", None)])
+def test_a_name_tells_its_language(name: str, language: str | None) -> None:
+    assert language_named(name) == language
+
+
+def test_rules_of_git_hold_below_their_folder_and_the_nearest_decides(tree: Tree) -> None:
+    root = tree(
+        {
+            ".gitignore": "*.gen.py\n/only_here.py\nlogs/\n",
+            "a.gen.py": "",
+            "only_here.py": "",
+            "sub/only_here.py": "",
+            "sub/.gitignore": "!kept.gen.py\nlocal.py\n",
+            "sub/kept.gen.py": "",
+            "sub/local.py": "",
+            "local.py": "",
+            "logs/x.py": "",
+            "sub/logs/x.py": "",
+        }
+    )
+    discovery = look(root)
+    assert found(discovery) == ["local.py", "sub/kept.gen.py", "sub/only_here.py"]
+    assert discovery.skipped == {discovering.IGNORED: 5}
+
+
+def test_what_this_clone_alone_ignores_is_ignored(tree: Tree) -> None:
+    root = tree({".git/info/exclude": "private.py\n", "private.py": "", "public.py": ""})
+    assert found(look(root)) == ["public.py"]
+
+
+def test_a_line_that_is_no_rule_costs_itself_only(tree: Tree) -> None:
+    root = tree({".gitignore": "!\n\x00\nb.py\n", "a.py": "", "b.py": ""})
+    assert found(look(root)) == ["a.py"]
+
+
+def test_a_folder_that_git_ignores_hides_what_its_own_rules_would_keep(tree: Tree) -> None:
+    root = tree({".gitignore": "hidden/\n", "hidden/.gitignore": "!x.py\n", "hidden/x.py": "", "y.py": ""})
+    assert found(look(root)) == ["y.py"]
+
+
+def test_other_peoples_code_is_left_out(tree: Tree) -> None:
+    root = tree(
+        {
+            "node_modules/x/index.js": "",
+            "pkg/third_party/y.py": "",
+            ".venv/lib/z.py": "",
+            "envs/one/pyvenv.cfg": "",
+            "envs/one/lib/z.py": "",
+            "build/out.py": "",
+            "lib/go.mod": "",
+            "lib/vendor/v.go": "",
+            "src/build/kept.py": "",
+        }
+    )
+    discovery = look(root)
+    assert found(discovery) == ["lib/go.mod", "src/build/kept.py"]
+    assert discovery.skipped == {discovering.VENDORED: 5}
+
+
+def test_another_repository_inside_is_left_out(tree: Tree) -> None:
+    root = tree({".git/HEAD": "", "a.py": "", "worktree/.git": "gitdir: elsewhere", "worktree/a.py": ""})
+    discovery = look(root)
+    assert found(discovery) == ["a.py"]
+    assert discovery.skipped == {discovering.OTHER_REPOSITORY: 1}
+
+
+def test_links_are_never_followed(tree: Tree, tmp_path: Path) -> None:
+    root = tree({"a/x.py": ""})
+    (tmp_path / "secret.py").write_text("PASSWORD = 1")
+    (root / "out.py").symlink_to(tmp_path / "secret.py")
+    (root / "up").symlink_to(tmp_path)
+    (root / "inside.py").symlink_to(root / "a" / "x.py")
+    (root / "a" / "loop").symlink_to(root / "a")
+    (root / "nowhere.py").symlink_to(root / "gone.py")
+    discovery = look(root)
+    assert found(discovery) == ["a/x.py"]
+    assert discovery.skipped == {
+        discovering.LEAVES_ROOT: 2,
+        discovering.LINK: 2,
+        discovering.BROKEN_LINK: 1,
+    }
+
+
+def test_a_circle_of_links_ends(tree: Tree) -> None:
+    root = tree({"x.py": ""})
+    (root / "one").symlink_to(root / "two")
+    (root / "two").symlink_to(root / "one")
+    assert found(look(root)) == ["x.py"]
+
+
+def test_huge_and_generated_files_are_counted(tree: Tree) -> None:
+    root = tree({"big.py": "#" * 50, "small.py": "", "x_pb2.py": "", "app.min.js": "", "y.pb.go": ""})
+    discovery = look(root, largest_file=40)
+    assert found(discovery) == ["small.py"]
+    assert discovery.skipped == {discovering.TOO_LARGE: 1, discovering.GENERATED: 3}
+
+
+def test_a_name_that_is_no_text_is_counted(tree: Tree) -> None:
+    root = tree({"a.py": ""})
+    try:
+        Path(os.fsdecode(os.fsencode(root) + b"/\xff.py")).write_text("")
+    except OSError:
+        pytest.skip("this file system takes only text as names")
+    discovery = look(root)
+    assert found(discovery) == ["a.py"]
+    assert discovery.skipped == {discovering.ODD_NAME: 1}
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_what_may_not_be_read_is_counted(tree: Tree) -> None:
+    root = tree({"a.py": "", "closed/b.py": ""})
+    (root / "closed").chmod(0)
+    try:
+        discovery = look(root)
+    finally:
+        (root / "closed").chmod(0o700)
+    assert found(discovery) == ["a.py"]
+    assert discovery.skipped == {discovering.NO_PERMISSION: 1}
+
+
+def test_some_folders_can_be_looked_at_alone(tree: Tree) -> None:
+    files = {"a.py": "", "p/b.py": "", "p/q/c.py": "", "r/d.py": "", "p/.gitignore": "ignored.py", "p/q/ignored.py": ""}
+    discovery = discover(tree(files), IndexSettings(), frozenset({"p/q/"}))
+    assert found(discovery) == ["p/q/c.py"]
+    assert discovery.covers("p/q/gone.py")
+    assert not discovery.covers("p/b.py")
+
+
+def reading(root: Path, path: str, language: str = "python", largest: int = 10_000) -> Reading:
+    return read_file(root, path, language, largest)
+
+
+def test_a_file_that_vanished_is_told_of(tree: Tree) -> None:
+    assert reading(tree({}), "gone.py").skipped == discovering.VANISHED
+
+
+def test_a_link_that_took_the_place_of_a_file_is_not_followed(tree: Tree, tmp_path: Path) -> None:
+    root = tree({"sub/a.py": ""})
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "a.py").write_text("SECRET = 1")
+    (root / "x.py").symlink_to(tmp_path / "elsewhere" / "a.py")
+    (root / "folder").symlink_to(tmp_path / "elsewhere")
+    assert reading(root, "x.py").skipped
+    assert reading(root, "folder/a.py").skipped == discovering.LEAVES_ROOT
+    assert not reading(root, "sub/a.py").skipped
+
+
+def test_a_pipe_in_the_place_of_a_file_keeps_nobody_waiting(tree: Tree) -> None:
+    root = tree({})
+    os.mkfifo(root / "x.py")
+    assert reading(root, "x.py").skipped == discovering.VANISHED
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"\x7fELF\0\0", discovering.BINARY),
+        (b"# Code generated by tool. DO NOT EDIT.\nx = 1\n", discovering.GENERATED),
+        (b"/* @generated */\n", discovering.GENERATED),
+        (b"x=1;" * 10_000, discovering.GENERATED),
+        (b"text = 'Code generated by hand'\n", ""),
+        (b"\xff\xfe def x(: pass", ""),
+    ],
+)
+def test_content_tells_what_is_no_code(tree: Tree, content: bytes, why: str) -> None:
+    assert reading(tree({"x.py": content}), "x.py", largest=100_000).skipped == why
+
+
+def test_a_file_that_grew_too_large_is_told_of(tree: Tree) -> None:
+    assert reading(tree({"x.py": "x" * 20}), "x.py", largest=10).skipped == discovering.TOO_LARGE
+
+
+def test_a_grammar_that_is_missing_is_told_of(tree: Tree) -> None:
+    assert reading(tree({"x.py": ""}), "x.py", language="klingon").skipped == NO_GRAMMAR
+
+
+def test_what_a_language_chokes_on_costs_this_file_only(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    def choke(_path: str, _source: bytes) -> None:
+        raise RuntimeError("too much")
+
+    monkeypatch.setattr(load_language("python"), "extract", choke, raising=False)
+    read = reading(tree({"x.py": ""}), "x.py")
+    assert read.skipped
+    assert "too much" in read.problems[0].what

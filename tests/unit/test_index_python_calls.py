@@ -1,0 +1,251 @@
+"""What Python calls reach: by names, receivers, and types that are evident."""
+
+import textwrap
+
+import pytest
+
+from tests.index_projects import edges_of, facts_of, resolve_all, unresolved_of
+from tests.python_sources import ACT, LIBRARY, RUN, calls, targets
+from treering.core.graph import EdgeKind
+from treering.index.facts import Edge, Flow
+from treering.index.languages.python import LANGUAGE
+
+
+def test_self_cls_and_super_go_along_the_order_of_ancestors() -> None:
+    files = {
+        "base.py": """
+            class Root:
+                def deep(self): ...
+                def both(self): ...
+                def fluent(self): return self
+            class Left(Root):
+                def both(self): ...
+            class Right(Root):
+                def both(self): ...
+                def right(self): ...
+            """,
+        "main.py": """
+            from base import Left, Right
+            class Leaf(Left, Right):
+                def __init__(self): super().__init__()
+                def run(self):
+                    self.deep(); self.both(); self.right(); self.own(); self.fluent().own(); self.missing()
+                def own(self): ...
+                def both(self): super().both(); super(Leaf, self).deep()
+                @classmethod
+                def make(cls): cls().own()
+            """,
+    }
+    assert calls(files) == {
+        ("main.py::Leaf.run", "base.py::Root.deep"),
+        ("main.py::Leaf.run", "main.py::Leaf.both"),
+        ("main.py::Leaf.run", "base.py::Right.right"),
+        ("main.py::Leaf.run", "main.py::Leaf.own"),
+        ("main.py::Leaf.run", "base.py::Root.fluent"),
+        ("main.py::Leaf.both", "base.py::Left.both"),
+        ("main.py::Leaf.both", "base.py::Root.deep"),
+        ("main.py::Leaf.make", "main.py::Leaf"),
+        ("main.py::Leaf.make", "main.py::Leaf.own"),
+    }
+    sources = {path: textwrap.dedent(source) for path, source in files.items()}
+    assert unresolved_of(sources, LANGUAGE) == {("main.py::Leaf.run", "self.missing")}
+
+
+def test_super_with_a_class_looks_after_that_class() -> None:
+    code = """
+    class A:
+        def m(self): ...
+    class B(A):
+        def m(self): ...
+    class C(B):
+        def m(self): super(B, self).m()
+    """
+    assert targets(code, "main.py::C.m") == {"main.py::A.m"}
+
+
+def test_ancestors_and_overridden_methods_are_edges() -> None:
+    files = {
+        "base.py": "from typing import Protocol\nclass Shape(Protocol):\n    def area(self): ...\n"
+        "class Thing:\n    def __init__(self): ...\n    def go(self): ...\n",
+        "main.py": "import base\nclass Square(base.Thing, base.Shape):\n    def __init__(self): ...\n"
+        "    def area(self): ...\n    def go(self): ...\n    def new(self): ...\n",
+    }
+    found = {edge for edge in edges_of(files, LANGUAGE) if edge[1] in ("extends", "implements")}
+    assert found == {
+        ("main.py::Square", "extends", "base.py::Thing"),
+        ("main.py::Square", "implements", "base.py::Shape"),
+        ("main.py::Square.area", "implements", "base.py::Shape.area"),
+        ("main.py::Square.go", "implements", "base.py::Thing.go"),
+    }
+
+
+def test_members_of_a_class_from_outside_are_left_out() -> None:
+    code = "import threading\nclass Mine(threading.Thread):\n    def run(self): self.start(); self.own()\n"
+    files = {"main.py": code + "    def own(self): ..."}
+    assert calls(files) == {("main.py::Mine.run", "main.py::Mine.own")}
+    assert unresolved_of(files, LANGUAGE) == set()
+
+
+def test_an_unannotated_parameter_is_what_the_overridden_method_says() -> None:
+    code = """
+    class A:
+        def use(self, x: Other): ...
+    class B(A):
+        def use(self, x): x.act()
+    """
+    assert targets(code, "main.py::B.use") == {ACT}
+
+
+def test_a_default_shows_the_type_of_a_parameter() -> None:
+    assert targets("def f(x=Other()): x.act()") == {"lib.py::Other", ACT}
+
+
+def test_what_is_sent_to_a_generator() -> None:
+    code = "from typing import Generator\ndef f() -> Generator[int, Other, None]:\n    x = yield 1\n    x.act()"
+    assert targets(code) == {ACT}
+
+
+def test_overloads_say_what_is_returned() -> None:
+    code = """
+    from typing import overload
+    @overload
+    def g(x: int) -> Other: ...
+    @overload
+    def g(x: str) -> None: ...
+    def g(x): ...
+    def f(): g(1).act()
+    """
+    assert targets(code) == {"main.py::g", ACT}
+
+
+def test_enum_members_are_instances() -> None:
+    code = """
+    from enum import Enum
+    class Colour(Enum):
+        RED = 1
+        def mix(self): ...
+    def f():
+        Colour.RED.mix()
+        for one in Colour: one.mix()
+    """
+    assert targets(code) == {"main.py::Colour.mix"}
+
+
+def test_dataclass_fields_are_attributes() -> None:
+    code = """
+    from dataclasses import dataclass, field
+    @dataclass
+    class Box:
+        one: Other
+        many: list[Other] = field(default_factory=list)
+    def f(box: Box):
+        box.one.act()
+    def g(box: Box):
+        box.many[0].act()
+    """
+    assert targets(code) == {ACT}
+    assert targets(code, "main.py::g") == {ACT}
+
+
+def test_fixtures_fill_the_parameters_of_tests() -> None:
+    files = {
+        "lib.py": LIBRARY,
+        "tests/conftest.py": """
+            import pytest
+            from lib import *
+            @pytest.fixture
+            def child(): return Child(Other())
+            @pytest.fixture(name="renamed")
+            def whatever():
+                yield Other()
+            @pytest.fixture
+            def linked(child): return child.linked
+            """,
+        "tests/deep/conftest.py": """
+            import pytest
+            @pytest.fixture
+            def child(child): return child.made
+            """,
+        "tests/test_a.py": """
+            def test_it(child, renamed, linked, tmp_path, unknown):
+                child.run(); renamed.act(); linked.act(); tmp_path.mkdir(); unknown.go()
+            def helper(child): child.run()
+            """,
+        "tests/deep/test_b.py": """
+            import pytest
+            class TestIt:
+                @pytest.fixture
+                def mine(self): return 3
+                def test_it(self, child, mine): child.act(); mine.act()
+            """,
+    }
+    found = {(origin, target) for origin, target in calls(files) if origin.startswith("tests/") and "test_" in origin}
+    assert found == {
+        ("tests/test_a.py::test_it", RUN),
+        ("tests/test_a.py::test_it", ACT),
+        ("tests/deep/test_b.py::TestIt.test_it", ACT),
+    }
+    sources = {path: textwrap.dedent(source) for path, source in files.items()}
+    assert {use for use in unresolved_of(sources, LANGUAGE) if use[0].startswith("tests/")} == {
+        ("tests/test_a.py::test_it", "unknown.go"),
+        ("tests/test_a.py::helper", "child.run"),
+    }
+
+
+def edges(code: str) -> dict[tuple[str, str], Edge]:
+    resolved = resolve_all(facts_of({"main.py": textwrap.dedent(code)}, LANGUAGE), LANGUAGE)
+    found = resolved["main.py"].edges
+    return {(edge.origin, edge.target): edge for edge in found if edge.kind is EdgeKind.CALLS}
+
+
+def test_the_caller_is_the_innermost_definition() -> None:
+    code = """
+    def mark(f): return f
+    def give(): ...
+    give()
+    class A:
+        x = give()
+        def m(self, y=give()):
+            def inner(): return (lambda: give())()
+    @mark
+    def decorated(): ...
+    """
+    assert set(edges(code)) == {
+        ("main.py", "main.py::give"),
+        ("main.py::A", "main.py::give"),
+        ("main.py::A.m", "main.py::give"),
+        ("main.py::A.m.inner", "main.py::give"),
+        ("main.py::decorated", "main.py::mark"),
+    }
+
+
+def test_an_edge_says_what_flows_how_surely_and_where() -> None:
+    code = """
+    class A:
+        def m(self): ...
+    class B:
+        def m(self): ...
+    def g(): ...
+    def f(x: A, y: A | B):
+        g()
+        z = g(x)
+        x.m()
+        return y.m()
+    async def h():
+        await k()
+    async def k(): ...
+    """
+    found = edges(code)
+    sure = found[("main.py::f", "main.py::g")]
+    assert (sure.confidence, sure.line, sure.flow) == (1.0, 8, Flow.ARGUMENTS | Flow.RESULT)
+    evident = found[("main.py::f", "main.py::A.m")]
+    assert (evident.confidence, evident.line, evident.flow) == (0.9, 10, Flow.RESULT)
+    assert found[("main.py::f", "main.py::B.m")].confidence == 0.8
+    assert found[("main.py::h", "main.py::k")].flow == Flow.NOTHING
+
+
+@pytest.mark.parametrize("call", ["x.act()", "x().act()", "getattr(x, 'y')()", "missing()", "x[0]()"])
+def test_what_is_not_evident_stays_unresolved(call: str) -> None:
+    files = {"lib.py": LIBRARY, "main.py": f"def f(x):\n    {call}"}
+    assert not {edge for edge in edges_of(files, LANGUAGE) if edge[0].startswith("main.py::f") and edge[1] == "calls"}
+    assert call[:-2] in {text for origin, text in unresolved_of(files, LANGUAGE) if origin == "main.py::f"}

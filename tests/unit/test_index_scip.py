@@ -1,0 +1,69 @@
+"""What a SCIP index adds: edges of a compiler, each checked against the text."""
+
+from tests.scip_indexes import Project
+from treering.core.graph import EdgeKind
+from treering.index.facts import DefinitionKind
+
+HELPER, BASE, RUN = "scip x d 1 tools/helper().", "scip x d 1 tools/Base#", "scip x d 1 tools/Base#run()."
+TOOLS = "def helper(x):\n    return x\n\n\nclass Base:\n    def run(self): ...\n"
+USER = (
+    "from tools import helper, Base\n\n\n"
+    "class User(Base):\n    def go(self):\n        helper(1)\n        return Base()\n"
+)
+
+
+def project(user: str = USER) -> Project:
+    """What tools.py defines; what user.py mentions is said by each test."""
+    made = Project({"tools.py": TOOLS, "user.py": user})
+    made.define("tools.py", "helper", DefinitionKind.FUNCTION, 1, 2)
+    made.define("tools.py", "Base", DefinitionKind.CLASS, 5, 6)
+    made.define("tools.py", "Base.run", DefinitionKind.METHOD, 6)
+    for word, symbol in (("helper", HELPER), ("Base", BASE), ("run", RUN)):
+        made.mention("tools.py", word, symbol, defines=True)
+    return made
+
+
+def ends(made: Project) -> set[tuple[str, str, EdgeKind]]:
+    return {(edge.origin, edge.target, edge.kind) for each in made.read().edges.values() for edge in each}
+
+
+def test_calls_are_read_from_the_innermost_definition() -> None:
+    made = project()
+    made.define("user.py", "User", DefinitionKind.CLASS, 4, 7)
+    made.define("user.py", "User.go", DefinitionKind.METHOD, 5, 7)
+    made.mention("user.py", "helper", HELPER, nth=1)
+    made.mention("user.py", "Base", BASE, nth=2)
+    assert ends(made) >= {
+        ("user.py::User.go", "tools.py::helper", EdgeKind.CALLS),
+        ("user.py::User.go", "tools.py::Base", EdgeKind.CALLS),
+    }
+
+
+def test_a_reference_to_something_of_another_name_is_refused() -> None:
+    made = project()
+    made.mention("user.py", "helper", RUN, nth=1)
+    assert not [end for end in ends(made) if end[1] == "tools.py::Base.run"]
+    assert sum(made.read().refused.values()) == 1
+
+
+def test_an_alias_explains_another_name() -> None:
+    made = project("from tools import helper as aid\n\naid(2)\n")
+    made.mention("user.py", "helper", HELPER)
+    made.mention("user.py", "aid", HELPER, nth=1)
+    assert ("user.py", "tools.py::helper", EdgeKind.CALLS) in ends(made)
+
+
+def test_a_mention_is_no_call() -> None:
+    made = project("from tools import helper\nx = [helper]\n")
+    made.mention("user.py", "helper", HELPER, nth=1)
+    assert not [end for end in ends(made) if end[2] is EdgeKind.CALLS]
+
+
+def test_what_a_compiler_says_is_implemented_is() -> None:
+    go = "scip x d 1 user/User#run()."
+    made = project("from tools import Base\n\n\nclass User(Base):\n    def run(self): ...\n")
+    made.define("user.py", "User", DefinitionKind.CLASS, 4, 5)
+    made.define("user.py", "User.run", DefinitionKind.METHOD, 5)
+    made.mention("user.py", "run", go, defines=True)
+    made.relate("user.py", go, RUN)
+    assert ("user.py::User.run", "tools.py::Base.run", EdgeKind.IMPLEMENTS) in ends(made)

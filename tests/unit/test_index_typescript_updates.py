@@ -1,0 +1,68 @@
+"""After any edits, resolving only the files that asked for what changed gives what resolving everything gives."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.index_projects import resolve_all
+from treering.index.facts import Facts, Resolved
+from treering.index.languages.typescript import LANGUAGE
+from treering.index.world import Asking, World
+
+VERSIONS = {
+    "src/deep.ts": (
+        "export class K { m(): L { return new L() } }\nexport class L { n() {} }\n",
+        "export class K extends L {}\nexport class L { m() { return this } n() {} }\n",
+        "export const K = { m: () => 1 }\n",
+        "export { }\n",
+    ),
+    "src/barrel.ts": (
+        "export * from './deep'\n",
+        "export { K as Other } from './deep'\nexport function K() { return { m() {} } }\n",
+        "import { K } from './deep'\nexport const make = () => new K()\nexport { K }\n",
+    ),
+    "src/main.ts": (
+        "import { K } from '@/barrel'\nexport function f(k: K) { k.m().n(); new K().m() }\n",
+        "import * as all from './barrel'\nall.make().m(); all.K.m()\n",
+        "helper(new Wide())\n",
+    ),
+    "tsconfig.json": (
+        '{ "compilerOptions": { "paths": { "@/*": ["./src/*"] } } }',
+        '{ "compilerOptions": { "paths": { "@/*": ["./other/*"] } } }',
+        "broken",
+    ),
+    "other/barrel.ts": ("export class K { m() {} }\n", "export { L as K } from '../src/deep'\n"),
+    "globals.d.ts": ("declare function helper(x: Wide): void\ndeclare class Wide {}\n", "export {}\n"),
+}
+
+edits = st.lists(
+    st.sampled_from(sorted(VERSIONS)).flatmap(
+        lambda path: st.tuples(st.just(path), st.sampled_from((None, *VERSIONS[path])))
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+def resolve(world: World, facts: Facts) -> Resolved:
+    asking = Asking(world)
+    found = LANGUAGE.resolve(facts, asking)
+    world.asked(facts.path, asking.keys)
+    return found
+
+
+@given(edits)
+@settings(max_examples=150, deadline=None)
+def test_an_updated_project_is_the_rebuilt_one(sequence: list[tuple[str, str | None]]) -> None:
+    world, facts, resolved = World(), dict[str, Facts](), dict[str, Resolved]()
+    for path, source in sequence:
+        if source is None:
+            changed = world.remove(path)
+            world.forget_asker(path)
+            facts.pop(path, None)
+            resolved.pop(path, None)
+        else:
+            facts[path] = LANGUAGE.extract(path, source.encode())
+            changed = world.put(path, LANGUAGE.surface(facts[path]))
+        for again in (world.askers(changed) | {path}) & facts.keys():
+            resolved[again] = resolve(world, facts[again])
+    assert resolved == resolve_all(facts, LANGUAGE)
