@@ -14,7 +14,8 @@ from treering.ports.index import DOCUMENT_KINDS
 
 _KIND = {name: place for place, name in enumerate(DOCUMENT_KINDS)}
 _CHOSEN = "SELECT unnest(%(numbers)s::bigint[])"
-# A lateral part with a limit is looked up for each document; a join would rather read the whole project.
+# A lateral part with a limit is looked up for each document. A join would rather read the whole project, and where
+# statistics speak of many small projects, compare each of its documents with each of the numbers.
 _WITH_NEIGHBOURS = f"""
     WITH chosen AS MATERIALIZED (
         SELECT number, thread, place FROM documents
@@ -34,9 +35,11 @@ _READ = """
         array_send(array_agg(marks)), array_send(array_agg(length)), array_send(array_agg(place)),
         array_send(array_agg(length(counts)::bigint))
     FROM (
-        SELECT * FROM documents
-        WHERE tenant = %(tenant)s AND project = %(project)s AND number = ANY(ARRAY({numbers}))
-        AND (owner = '' OR owner = %(principal)s) ORDER BY number
+        SELECT found.* FROM ({numbers}) AS wanted (number) CROSS JOIN LATERAL (
+            SELECT * FROM documents
+            WHERE tenant = %(tenant)s AND project = %(project)s AND number = wanted.number
+            AND (owner = '' OR owner = %(principal)s) LIMIT 1
+        ) AS found ORDER BY found.number
     ) AS found
 """
 _ALONE, _BESIDE = _READ.format(numbers=_CHOSEN), _READ.format(numbers=_WITH_NEIGHBOURS)
