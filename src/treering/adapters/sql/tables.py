@@ -212,7 +212,7 @@ applications = _table(
     text("visibility"),
     text("rest"),
 )
-_index(applications, "pattern", "at", "id")
+_index(applications, "pattern", "at", "id", "visibility", "owner")
 _index(applications, "episode", "id", where="episode")
 
 entities = _table(
