@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import OpenMemory
 from tests.episodes_told import Clock
-from tests.patterns_told import apply_often, did, keep, stand_beside
+from tests.patterns_told import apply_often, did, keep, stand_beside, verdict
 from treering.core.episodes import OutcomeStatus
 from treering.core.errors import InvalidInput, NotFound
 from treering.core.patterns import Application, PatternStatus
@@ -26,11 +26,6 @@ def clock() -> Clock:
 @pytest.fixture
 def steady(open_memory: OpenMemory, clock: Clock) -> Memory:
     return open_memory(clock=clock)
-
-
-def verdict(memory: Memory, id: str) -> Any:
-    (found,) = (each.judged for each in memory.patterns.validate() if each.pattern == id)
-    return found
 
 
 def test_an_episode_tells_what_came_of_it_and_counts_once(steady: Memory) -> None:

@@ -1,13 +1,12 @@
 """What speaks for a pattern and what does not: the ways in which evidence deceives. On both engines."""
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
 from tests.conftest import OpenMemory
 from tests.episodes_told import Clock
-from tests.patterns_told import HOUR, ROUTINE, STRATEGY, apply_often, did, keep, stand_beside
+from tests.patterns_told import HOUR, ROUTINE, STRATEGY, apply_often, did, keep, stand_beside, verdict
 from treering.core.episodes import OutcomeStatus
 from treering.core.errors import InvalidInput, NothingToUndo
 from treering.core.patterns import PatternCategory, PatternStatus
@@ -31,11 +30,6 @@ def clock() -> Clock:
 @pytest.fixture
 def steady(open_memory: OpenMemory, clock: Clock) -> Memory:
     return open_memory(clock=clock)
-
-
-def verdict(memory: Memory, id: str) -> Any:
-    (found,) = (each.judged for each in memory.patterns.validate() if each.pattern == id)
-    return found
 
 
 def family(memory: Memory) -> int:

@@ -55,6 +55,17 @@ def names(shelf: PatternShelf, told: Any) -> list[str]:
     return [each.name for each in shelf.index(told).applicable({})]
 
 
+def grown() -> tuple[Told, PatternShelf, Later]:
+    """A shelf that was built of one pattern, and a hundred that came since."""
+    told, later = Told(), Later()
+    shelf = PatternShelf(in_background=later)
+    told.put("p", 0, name="first")
+    names(shelf, told)
+    for number in range(100):
+        told.put(f"q{number:03}", 1 + number, name=f"n{number}")
+    return told, shelf, later
+
+
 def test_only_what_changed_is_read_again() -> None:
     told, shelf = Told(), PatternShelf(in_background=Later())
     for number in range(10):
@@ -85,12 +96,7 @@ def test_what_was_taken_away_or_exchanged_is_noticed() -> None:
 
 
 def test_it_is_built_anew_in_the_background_and_says_the_same_meanwhile() -> None:
-    told, later = Told(), Later()
-    shelf = PatternShelf(in_background=later)
-    told.put("p", 0, name="first")
-    names(shelf, told)
-    for number in range(100):
-        told.put(f"q{number:03}", 1 + number, name=f"n{number}")
+    told, shelf, later = grown()
     before = names(shelf, told)
     assert len(before) == 101
     names(shelf, told)
@@ -107,12 +113,7 @@ def test_it_is_built_anew_in_the_background_and_says_the_same_meanwhile() -> Non
 
 
 def test_what_is_taken_away_while_it_is_built_does_not_come_back() -> None:
-    told, later = Told(), Later()
-    shelf = PatternShelf(in_background=later)
-    told.put("p", 0, name="first")
-    names(shelf, told)
-    for number in range(100):
-        told.put(f"q{number:03}", 1 + number, name=f"n{number}")
+    told, shelf, later = grown()
     names(shelf, told)
     (work,) = later.waiting
     del told.kept["q007"]
@@ -124,12 +125,7 @@ def test_what_is_taken_away_while_it_is_built_does_not_come_back() -> None:
 
 def test_what_is_changed_back_while_it_is_built_stays_so() -> None:
     """An undo: the same patterns, of which one is read again though its moment lies before the newest."""
-    told, later = Told(), Later()
-    shelf = PatternShelf(in_background=later)
-    told.put("p", 0, name="first")
-    names(shelf, told)
-    for number in range(100):
-        told.put(f"q{number:03}", 1 + number, name=f"n{number}")
+    told, shelf, later = grown()
     names(shelf, told)
     (work,) = later.waiting
     told.put("q007", 8, name="undone", version=3)
@@ -140,12 +136,7 @@ def test_what_is_changed_back_while_it_is_built_stays_so() -> None:
 
 
 def test_a_build_that_fails_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    told, later = Told(), Later()
-    shelf = PatternShelf(in_background=later)
-    told.put("p", 0, name="first")
-    names(shelf, told)
-    for number in range(100):
-        told.put(f"q{number:03}", 1 + number, name=f"n{number}")
+    told, shelf, later = grown()
     names(shelf, told)
     with monkeypatch.context() as broken:
         broken.setattr("treering.retrieve.patterns.shelf.PatternIndex", lambda patterns: 1 / 0)
