@@ -1,7 +1,8 @@
 """Mining: how long it takes and how much memory as the episodes grow, and what advice costs then.
 
 Episodes are drawn from a world with some routines, each done with slips and detours, and steps that mean nothing
-between them: 50 steps each, in sessions of five, with plans, failures and what got out of them.
+between them: 50 steps each, in sessions of five, with plans, failures and what got out of them. Agents have some forty
+different steps; with the commands of many projects and tools it may be thousands.
 """
 
 import argparse
@@ -30,18 +31,18 @@ SUFFIXES = ("py", "ts", "go", "md", "toml", "sql")
 ERRORS = ("No such file: /tmp/{0}/a.py", "{0} failed, 3 passed", "Timeout after {0} s", "undefined name x{0}")
 
 
-def tools(pick: random.Random) -> list[tuple[str, dict[str, str]]]:
-    """Some forty different steps."""
+def tools(pick: random.Random, names: int) -> list[tuple[str, dict[str, str]]]:
+    """So many different steps."""
     found = [("Bash", {"command": command}) for command in COMMANDS]
     found += [(tool, {"file_path": f"src/a.{suffix}"}) for tool in ("Read", "Edit", "Write") for suffix in SUFFIXES]
-    found += [(f"tool_{number}", {"query": "x"}) for number in range(14)]
+    found += [(f"tool_{number}", {"query": "x"}) for number in range(names - len(found))]
     pick.shuffle(found)
     return found
 
 
-def episodes(count: int, steps: int) -> Iterator[Episode]:
+def episodes(count: int, steps: int, names: int) -> Iterator[Episode]:
     pick = random.Random(count)
-    known = tools(pick)
+    known = tools(pick, names)
     routines = [pick.choices(known, k=pick.randint(3, 7)) for _ in range(ROUTINES)]
     for number in range(count):
         at, kind = NOW - timedelta(minutes=count - number), pick.choice(TYPES)
@@ -77,9 +78,9 @@ def megabytes(name: str) -> float:
     return int(Path("/proc/self/status").read_text().split(f"{name}:")[1].split()[0]) / 1024
 
 
-def run(count: int, steps: int) -> dict[str, Any]:
+def run(count: int, steps: int, names: int) -> dict[str, Any]:
     """In a process of its own, so that the peak is this run's."""
-    given = list(episodes(count, steps))
+    given = list(episodes(count, steps, names))
     held, begun, worked = megabytes("VmRSS"), time.perf_counter(), time.process_time()
     mining = mine(given)
     seconds, processor = time.perf_counter() - begun, time.process_time() - worked
@@ -98,13 +99,14 @@ def run(count: int, steps: int) -> dict[str, Any]:
     }
 
 
-def measured(count: int, steps: int) -> tuple[object, ...]:
-    command = [sys.executable, "-m", "bench.pattern_mining", "--run", str(count), str(steps)]
+def measured(count: int, steps: int, names: int) -> tuple[object, ...]:
+    command = [sys.executable, "-m", "bench.pattern_mining", "--run", str(count), str(steps), str(names)]
     told = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-    print(count, steps, told, flush=True)
+    print(count, steps, names, told, flush=True)
     return (
         f"{count:,}",
         steps,
+        f"{names:,}",
         f"{told['seconds']:.1f} s",
         f"{told['processor']:.1f} s",
         f"{told['above']:,.0f} MB",
@@ -117,6 +119,7 @@ def measured(count: int, steps: int) -> tuple[object, ...]:
 HEADERS = (
     "episodes",
     "steps each",
+    "different steps",
     "mining",
     "processor time",
     "memory above the episodes",
@@ -130,12 +133,13 @@ NOTES = "Goal: 10,000 episodes of 50 steps in less than two minutes on two cores
 def main() -> None:
     options = argparse.ArgumentParser()
     options.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000, 20_000])
-    options.add_argument("--run", type=int, nargs=2)
+    options.add_argument("--names", type=int, nargs="+", default=[40, 2_000])
+    options.add_argument("--run", type=int, nargs=3)
     given = options.parse_args()
     if given.run:
         print(json.dumps(run(*given.run)))
         return
-    rows = [measured(size, STEPS) for size in given.sizes]
+    rows = [measured(size, STEPS, names) for names in given.names for size in given.sizes]
     body = f"{__doc__}\n{table(HEADERS, rows)}\n\n{NOTES}"
     write_section("Mining patterns", "make bench-pattern-mining", body)
 

@@ -1,7 +1,7 @@
 """Worlds in which it is known what each pattern does, and the rules that judge them night by night."""
 
-from bisect import bisect_left
-from collections.abc import Callable, Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from treering.core.patterns import PatternStatus
 from treering.core.settings.patterns import PatternSettings
 from treering.learn.patterns.statistics import BaseRates, Tally, binomial_p, confidence
-from treering.learn.patterns.validation import SessionCount, Trial, judge_all
+from treering.learn.patterns.validation import Judged, SessionCount, Trial, judge_all, tried
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 DAYS, TASK_TYPES = 180, 8
@@ -122,6 +122,11 @@ class Standing:
     since: datetime | None = None
     tests: int = 1
 
+    def counting(self, sessions: tuple[SessionCount, ...]) -> tuple[SessionCount, ...]:
+        if self.status is not PatternStatus.UNDER_REVIEW or self.since is None:
+            return sessions
+        return sessions[bisect_right(sessions, self.since, key=lambda each: each.at) :]
+
 
 Rule = Callable[[World, int, list[Standing], list[tuple[SessionCount, ...]]], None]
 
@@ -132,16 +137,30 @@ def ours(settings: PatternSettings, bases: Callable[[World, int], BaseRates] | N
     def night(world: World, day: int, standing: list[Standing], sessions: list[tuple[SessionCount, ...]]) -> None:
         now = START + timedelta(days=day + 1)
         rates = bases(world, day) if bases else BaseRates(world.controls[day], settings)
-        trials = {
-            str(i): Trial(each.status, sessions[i], rates, each.since, each.tests) for i, each in enumerate(standing)
-        }
-        for key, judged in judge_all(trials, now, settings).items():
-            each = standing[int(key)]
-            if judged.status is not each.status:
-                each.tests += judged.status is PatternStatus.UNDER_REVIEW
-                each.status, each.since = judged.status, now
+        judge_night(standing, sessions, [rates] * len(standing), now, settings)
 
     return night
+
+
+def judge_night(
+    standing: Sequence[Standing],
+    sessions: Sequence[tuple[SessionCount, ...]],
+    rates: Sequence[BaseRates],
+    now: datetime,
+    settings: PatternSettings,
+) -> dict[str, Judged]:
+    """As the library does it: of what is under review only what came since counts, and a review is one more test."""
+    trials = {
+        str(i): Trial(each.status, each.counting(sessions[i]), rates[i], each.since, each.tests if sessions[i] else 0)
+        for i, each in enumerate(standing)
+    }
+    verdicts = judge_all({key: tried(trial, now, settings) for key, trial in trials.items()}, settings)
+    for key, judged in verdicts.items():
+        each = standing[int(key)]
+        if judged.status is not each.status:
+            each.tests += judged.status is PatternStatus.UNDER_REVIEW
+            each.status, each.since = judged.status, now
+    return verdicts
 
 
 def known_bases(world: World, day: int) -> BaseRates:

@@ -25,7 +25,11 @@ from treering.memory import Memory
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 BATCH = 50_000
 ASKED = 300
-EPISODES = 2_000
+EPISODES = 20_000
+EPISODES_OF = 5
+"""Episodes of one session: base rates leave out those that used a pattern, not the session."""
+APART = 97
+"""Between two episodes that one pattern was used in: some 200 of them are all different."""
 SESSIONS_OF = 4
 """Applications of one pattern in one session: agents use what works several times."""
 Row = tuple[object, ...]
@@ -50,6 +54,7 @@ def applications(count: int, among: int) -> Iterator[Application]:
         yield Application(
             id=f"a{number:08}",
             pattern=f"p{which:06}",
+            episode=f"e{(which + turn * APART) % EPISODES}",
             session=f"s{which % 97}-{turn // SESSIONS_OF}",
             at=NOW - timedelta(days=chance.uniform(0, 80)),
             outcome=OutcomeStatus.SUCCESS if succeeds else OutcomeStatus.FAILURE,
@@ -59,10 +64,10 @@ def applications(count: int, among: int) -> Iterator[Application]:
 
 
 def episode(number: int) -> Episode:
-    """One that used no pattern: three of five succeed."""
+    """Three of five succeed."""
     return Episode(
         id=f"e{number}",
-        session=f"e{number}",
+        session=f"e{number // EPISODES_OF}",
         at=NOW - timedelta(days=number % 80),
         task=EpisodeTask(input="do it"),
         outcome=EpisodeOutcome(status=OutcomeStatus.SUCCESS if number % 5 < 3 else OutcomeStatus.FAILURE),
@@ -155,9 +160,9 @@ def main() -> None:
     )
     body = (
         f"{given.patterns:,} patterns, {given.applications:,} applications in sessions of {SESSIONS_OF}, "
-        f"{EPISODES:,} episodes for the base rates.\n\n{table(said, rows)}\n\n"
-        "The second validation finds nothing new to write. The first call builds the index; on PostgreSQL the goal is "
-        "twice that of SQLite."
+        f"each of one of {EPISODES:,} episodes in sessions of {EPISODES_OF}.\n\n{table(said, rows)}\n\n"
+        "The second validation, of the same moment, finds nothing new to write. The first call builds the index; on "
+        "PostgreSQL the goal is twice that of SQLite."
     )
     if given.dry_run:
         print(body)

@@ -48,3 +48,9 @@ def stand_beside(memory: Memory, outcomes: str, at: datetime | None = None) -> N
         status = "SUCCESS" if letter == "S" else "FAILURE"
         told = {"outcome": status, "session": f"beside {place}", "task_type": "fix"}
         memory.episode("fix the login", id=f"beside {place}", **told, **({"at": at} if at else {}))
+
+
+def verdict(memory: Memory, id: str) -> Any:
+    """What validation makes of one pattern now."""
+    (found,) = (each.judged for each in memory.patterns.validate() if each.pattern == id)
+    return found

@@ -1,5 +1,6 @@
 """What counts as evidence for a pattern, and what validation makes of it. On both engines."""
 
+from collections import Counter, defaultdict
 from datetime import timedelta
 from typing import Any
 
@@ -7,12 +8,11 @@ import pytest
 
 from tests.conftest import OpenMemory
 from tests.episodes_told import Clock
-from tests.patterns_told import apply_often, did, keep, stand_beside
+from tests.patterns_told import apply_often, did, keep, stand_beside, verdict
 from treering.core.episodes import OutcomeStatus
 from treering.core.errors import InvalidInput, NotFound
-from treering.core.patterns import PatternStatus
+from treering.core.patterns import Application, PatternStatus
 from treering.core.settings import Settings
-from treering.learn.patterns.validation import sessions_of
 from treering.memory import Memory
 
 DAY = timedelta(days=1)
@@ -26,11 +26,6 @@ def clock() -> Clock:
 @pytest.fixture
 def steady(open_memory: OpenMemory, clock: Clock) -> Memory:
     return open_memory(clock=clock)
-
-
-def verdict(memory: Memory, id: str) -> Any:
-    (found,) = (each.judged for each in memory.patterns.validate() if each.pattern == id)
-    return found
 
 
 def test_an_episode_tells_what_came_of_it_and_counts_once(steady: Memory) -> None:
@@ -76,19 +71,29 @@ def test_without_an_episode_each_telling_is_one_more(steady: Memory) -> None:
             missing()
 
 
-def test_the_store_counts_sessions_as_the_pure_count_does(steady: Memory, clock: Clock) -> None:
+def test_the_store_counts_sessions_as_one_would_by_hand(steady: Memory, clock: Clock) -> None:
     made = keep(steady)
     for number, letter in enumerate("SSFPSFSPPS"):
         clock.now += timedelta(minutes=1)
         told = {"session": f"s{number % 3}" if number % 4 else None, "task_type": "fix" if number % 2 else "test"}
         apply_often(steady, made.id, letter, **told)
-    told_apart = sessions_of(steady.patterns.applications(made.id, limit=100))
-    found = steady.patterns.sessions(made.id)
-    as_sets = [
-        [(each.at, each.successes, each.partial, each.n, set(each.task_types)) for each in some]
-        for some in (found, told_apart)
+    groups = defaultdict[str, list[Application]](list)
+    for each in steady.patterns.applications(made.id, limit=100):
+        groups[each.session or each.id].append(each)
+    counted = [
+        (
+            max(each.at for each in group),
+            sum(each.outcome is OutcomeStatus.SUCCESS for each in group),
+            sum(each.outcome is OutcomeStatus.PARTIAL for each in group),
+            len(group),
+            set(Counter(each.task_type for each in group).items()),
+        )
+        for group in groups.values()
     ]
-    assert as_sets[0] == as_sets[1]
+    found = steady.patterns.sessions(made.id)
+    assert [(each.at, each.successes, each.partial, each.n, set(each.task_types)) for each in found] == sorted(
+        counted, key=lambda each: each[0]
+    )
     assert len(found) == 3 + 3
 
 
@@ -192,14 +197,14 @@ def test_a_change_between_counting_and_writing_is_kept(
     apply_often(memory, made.id, "S" * 25)
     from treering.learn.patterns import validating
 
-    real = validating.judge_measured
+    real = validating.judge_all
 
     def meanwhile(*given: Any, **options: Any) -> Any:
         if other.patterns.get(made.id).status is not PatternStatus.DEPRECATED:
             other.patterns.deprecate(made.id, "gone")
         return real(*given, **options)
 
-    monkeypatch.setattr(validating, "judge_measured", meanwhile)
+    monkeypatch.setattr(validating, "judge_all", meanwhile)
     memory.patterns.validate()
     assert memory.patterns.get(made.id).status is PatternStatus.DEPRECATED
 

@@ -12,6 +12,7 @@ from tests.patterns_told import STRATEGY, apply_often, did, keep
 from treering.core.errors import InvalidInput, NotFound
 from treering.core.history import Action
 from treering.core.patterns import PatternStatus
+from treering.learn.patterns.carrying import TakenIn
 from treering.memory import Memory
 
 
@@ -29,13 +30,13 @@ def test_a_file_is_taken_in_as_candidates(open_memory: OpenMemory, clock: Clock,
     keep(here, "gone")
     here.patterns.deprecate("gone", "old")
     text = here.patterns.export(form)
-    assert there.patterns.import_(text) == {"added": 1, "updated": 0, "left": 1}
+    assert there.patterns.import_(text) == TakenIn((made.id,), (), {"gone": "deprecated in the file"})
     found = there.patterns.get(made.id)
     assert (found.status, found.evidence.applications, found.version) == (PatternStatus.CANDIDATE, 0, 1)
     assert found.metadata["imported"]["status"] == "VALIDATED"
     assert found.metadata["imported"]["evidence"]["applications"] == 25
-    assert there.patterns.import_(text) == {"added": 0, "updated": 0, "left": 2}
-    assert here.patterns.import_(text) == {"added": 0, "updated": 0, "left": 2}
+    left = {made.id: "the same as here", "gone": "deprecated in the file"}
+    assert there.patterns.import_(text) == here.patterns.import_(text) == TakenIn((), (), left)
     assert here.patterns.get(made.id).status is PatternStatus.VALIDATED
 
 
@@ -44,11 +45,15 @@ def test_an_edited_file_changes_what_is_here(open_memory: OpenMemory, clock: Clo
     made = keep(memory)
     apply_often(memory, made.id, "S" * 25)
     memory.patterns.validate()
-    text = memory.patterns.export().replace("one step at a time", "two at a time").replace("version: 2", "version: 3")
-    assert memory.patterns.import_(text)["updated"] == 1
+    before = memory.patterns.export()
+    text = before.replace("one step at a time", "two at a time")
+    assert memory.patterns.import_(text).updated == (made.id,)
     found = memory.patterns.get(made.id)
     assert (found.status, found.evidence.generation) == (PatternStatus.CANDIDATE, 2)
     assert found.content.approach == "two at a time"  # type: ignore[union-attr]
+    assert memory.patterns.import_(before).left == {made.id: "an earlier version of what is here"}
+    assert memory.patterns.get(made.id) == found
+    assert memory.patterns.versions(made.id)[0].content.approach == "one step at a time"  # type: ignore[union-attr]
     with pytest.raises(InvalidInput, match="line"):
         memory.patterns.import_("treering_patterns: 1\npatterns:\n- id: x\n")
     with pytest.raises(InvalidInput, match="yaml or json"):
@@ -129,3 +134,18 @@ def test_a_doctor_finds_nothing_wrong_with_them(open_memory: OpenMemory, clock: 
     memory.patterns.update("small steps", content={**STRATEGY, "approach": "other"})
     assert memory.doctor().healthy
     assert memory.doctor(repair=True).healthy
+
+
+def test_nobody_writes_where_a_pattern_came_from(memory: Memory) -> None:
+    """What evidence is counted by cannot be told, neither by a caller nor by a file."""
+    for name in ("mined", "merged_from", "imported"):
+        with pytest.raises(InvalidInput, match=name):
+            keep(memory, metadata={name: {"base_rate": "high"}})
+    made = keep(memory, metadata={"team": "a"})
+    with pytest.raises(InvalidInput, match="merged_from"):
+        memory.patterns.update(made.id, metadata={"merged_from": ["a"]})
+    text = memory.patterns.export().replace("team: a", "mined: {base_rate: high}").replace("small steps", "other")
+    assert memory.patterns.import_(text).added == ("other",)
+    assert set(memory.patterns.get("other").metadata) == {"imported"}
+    changed = memory.patterns.update("other", metadata={"team": "b"})
+    assert set(changed.metadata) == {"imported", "team"}

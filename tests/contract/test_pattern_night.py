@@ -216,6 +216,7 @@ def test_what_is_under_review_is_narrowed_at_night(steady: Memory, clock: Clock)
 def test_a_rehearsal_writes_nothing(steady: Memory, clock: Clock) -> None:
     for place in range(8):
         did(steady, f"e{place}", *ROUTINE)
+    stand_beside(steady, "F" * 20)
     apply_often(steady, keep(steady).id, "S" * 25)
     (run,) = steady.upkeep.run("patterns", dry_run=True)
     assert (run.counts["candidates"] > 0, run.counts["validated"]) == (True, 1)

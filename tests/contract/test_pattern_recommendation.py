@@ -1,5 +1,7 @@
 """What a task is given when it begins, when a step fails, and when it ends. On both engines."""
 
+from typing import Any
+
 import pytest
 
 from tests.conftest import OpenMemory
@@ -23,10 +25,11 @@ def steady(open_memory: OpenMemory, clock: Clock) -> Memory:
     for number in range(4):
         made = keep(memory, f"pattern {number}", summary=f"do it in way {number}")
         apply_often(memory, made.id, "S" * (25 + number))
+    # Before there are episodes that say how well such tasks go without them.
+    memory.patterns.validate()
     for number in range(7):
         did(memory, f"e{number}", *ROUTINE, insights=[f"lesson {number}"])
     memory.remember("The login checks the password twice", id="known")
-    memory.patterns.validate()
     return memory
 
 
@@ -104,6 +107,67 @@ def test_a_failure_brings_recoveries_failures_like_it_and_next_steps(steady: Mem
     assert unknown.recoveries == ()
     with pytest.raises(InvalidInput, match="no error message"):
         steady.patterns.after_failure(" ")
+
+
+def test_an_error_alone_is_held_against_failures_with_its_words(steady: Memory) -> None:
+    for number in range(6):
+        did(steady, f"odd {number}", "!frobnicate", "defrobnicate", "frobnicate")
+    found = steady.patterns.after_failure("error: it broke")
+    assert "step" not in found.features["failure"]
+    assert found.next_steps[0].step == "Bash: defrobnicate"
+    assert all("it broke" not in each.step for each in found.next_steps)
+    assert "defrobnicate" in found.text()
+    assert steady.patterns.after_failure("segmentation fault").next_steps == ()
+
+
+def test_people_tell_recoveries_for_messages(steady: Memory) -> None:
+    condition = {"form": "test", "field": "failure.message", "operator": "contains", "value": "timeout"}
+    content = {"form": "heuristic", "condition": condition, "action": "wait a second, then try again"}
+    where = {"conditions": [condition]}
+    keep(steady, "retry", category="recovery", content=content, applicability=where)
+    ask = lambda error: steady.patterns.after_failure(error, statuses=["CANDIDATE"]).recoveries  # noqa: E731
+    assert [each.pattern.id for each in ask("API Timeout after 30 s")] == ["retry"]
+    assert ask("permission denied") == ()
+
+
+@pytest.mark.parametrize(
+    ("features", "said"),
+    [
+        ({"tools": "pytest"}, "tools"),
+        ({"complexity": "high"}, "complexity"),
+        ({"complexity": 7}, "complexity"),
+        ({"context": "x"}, "context"),
+        ({"task_type": 5}, "task_type"),
+        ({"files": [1]}, "files"),
+        ({"colour": "red"}, "colour"),
+    ],
+)
+def test_what_is_no_feature_is_refused(memory: Memory, features: dict[str, Any], said: str) -> None:
+    for ask in (memory.patterns.find_applicable, memory.patterns.context_for_task):
+        with pytest.raises(InvalidInput, match=said):
+            ask("fix the login", **features)
+
+
+def test_what_is_no_task_error_or_history_is_refused(memory: Memory) -> None:
+    nothing: Any = None
+    for ask in (
+        lambda: memory.patterns.find_applicable(nothing),
+        lambda: memory.patterns.context_for_task(nothing),
+        lambda: memory.patterns.after_failure(nothing),
+        lambda: memory.patterns.after_failure("x", history=["a"]),  # type: ignore[list-item]
+        lambda: memory.patterns.next_steps(limit=0),
+        lambda: memory.patterns.similar("x", limit=0),
+        lambda: memory.patterns.explain({"form": "test"}),
+    ):
+        with pytest.raises(InvalidInput):
+            ask()
+
+
+def test_long_lessons_leave_room_for_the_other_episodes(memory: Memory) -> None:
+    for number in range(5):
+        memory.episode(f"fix the login {number}", insights=["word " * 400] * 3, task_type="fix")
+    text = memory.patterns.context_for_task("fix the login").text(3_000)
+    assert sum(f"fix the login {number}" in text for number in range(5)) == 5
 
 
 def test_without_a_past_there_is_no_advice(memory: Memory) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import OpenMemory
 from tests.episodes_told import Clock
-from tests.patterns_told import STRATEGY, apply_often, keep
+from tests.patterns_told import STRATEGY, apply_often, did, keep
 from treering.core.errors import InvalidInput, NotFound, NothingToUndo
 from treering.core.patterns import Pattern, PatternCategory, PatternStatus
 from treering.core.queries import PatternFilter
@@ -233,3 +233,29 @@ def test_filters_and_words(memory: Memory) -> None:
     assert "files" in memory.patterns.explain(told.applicability.conditions[0])
     with pytest.raises(NotFound, match="no pattern 'nothing'"):
         memory.patterns.get("nothing")
+
+
+def test_a_condition_on_one_is_not_a_condition_on_true(memory: Memory) -> None:
+    asked = lambda value: {"conditions": [{"form": "test", "field": "a", "operator": "eq", "value": value}]}  # noqa: E731
+    made = keep(memory, applicability=asked(1))
+    changed = memory.patterns.update(made.id, applicability=asked(True))
+    assert (changed.version, changed.evidence.generation) == (2, 2)
+    assert memory.patterns.update(made.id, applicability=asked(True)).version == 2
+
+
+def test_what_was_merged_keeps_its_uses_episodes_and_savings(memory: Memory) -> None:
+    for name in ("one", "two"):
+        keep(memory, name)
+        for number in range(6):
+            did(memory, f"{name} {number}", "ls")
+            memory.patterns.record_application(name, episode=f"{name} {number}", time_saved_ms=100)
+    merged = memory.patterns.merge(["one", "two"])
+    assert memory.patterns.get(merged.id).usage_count == 12
+    memory.patterns.validate()
+    for number in range(5):
+        memory.patterns.record_application(merged.id, outcome="SUCCESS", session=f"new {number}")
+    found = memory.patterns.get(merged.id)
+    assert (found.usage_count, found.evidence.applications, found.evidence.sessions) == (17, 12, 12)
+    assert len(found.evidence.supporting) == 12
+    assert found.evidence.mean_time_saved_ms == 100
+    assert len(memory.patterns.applications(merged.id)) == 17

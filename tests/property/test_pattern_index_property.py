@@ -11,7 +11,6 @@ from treering.core.conditions import AllOf, AnyOf, Not, Operator
 from treering.core.conditions import Test as FieldTest
 from treering.core.patterns import Applicability, Pattern, PatternCategory, PatternStatus
 from treering.core.settings.patterns import PatternSettings
-from treering.retrieve.patterns import index as module
 from treering.retrieve.patterns.index import PatternIndex
 from treering.retrieve.patterns.ranking import ranked
 
@@ -130,23 +129,18 @@ def test_best_is_what_ranking_makes_of_all_that_apply(patterns: list[Pattern], t
     assert PatternIndex(patterns).best(task, NOW, settings, most=most) == expected
 
 
-@given(patterns=crowds(40), task=features, data=st.data(), room=st.sampled_from((0, 3, 64)))
+@given(patterns=crowds(40), task=features, data=st.data())
 def test_an_index_that_was_changed_is_an_index_of_what_is_left(
-    patterns: list[Pattern], task: dict[str, Any], data: st.DataObject, room: int
+    patterns: list[Pattern], task: dict[str, Any], data: st.DataObject
 ) -> None:
     settings, start = PatternSettings(), data.draw(st.integers(0, len(patterns)))
     index, left = PatternIndex(patterns[:start]), {each.id: each for each in patterns[:start]}
     before = index.applicable(task)
-    usual, module._MOST_CHANGES = module._MOST_CHANGES, room
-    try:
-        changed = index
-        for each in patterns[start:]:
-            changed, left[each.id] = changed.with_patterns([each]), each
-        for id in data.draw(st.lists(st.sampled_from([each.id for each in patterns] or ["nobody"]), max_size=5)):
-            changed = changed.without([id])
-            left.pop(id, None)
-    finally:
-        module._MOST_CHANGES = usual
+    changed = index.with_changes({each.id: each for each in patterns[start:]})
+    left |= {each.id: each for each in patterns[start:]}
+    for id in data.draw(st.lists(st.sampled_from([each.id for each in patterns] or ["nobody"]), max_size=5)):
+        changed = changed.with_changes({id: None})
+        left.pop(id, None)
     expected = brute_force(sorted(left.values(), key=lambda each: each.id), task)
     assert len(changed) == len(left)
     assert changed.applicable(task) == expected

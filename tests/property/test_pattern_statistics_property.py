@@ -8,11 +8,12 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.property.strategies import values
 from tests.samples import NOW
 from treering.core.conditions import holds
 from treering.core.patterns import Applicability, Application, PatternStatus
 from treering.core.settings.patterns import PatternSettings
+from treering.learn.patterns.bases import left_out
+from treering.learn.patterns.counting import counted_by_session
 from treering.learn.patterns.lifecycle import TRANSITIONS, Cause, allowed
 from treering.learn.patterns.refinement import refine
 from treering.learn.patterns.statistics import (
@@ -27,7 +28,8 @@ from treering.learn.patterns.statistics import (
     log_e_better,
     log_e_worse,
 )
-from treering.learn.patterns.validation import SessionCount, Trial, judge_all, sessions_of
+from treering.learn.patterns.validation import SessionCount, Trial, judge_all, tried
+from treering.ports.patterns import Applied, UsedEpisode
 
 SETTINGS = PatternSettings()
 shares = st.floats(0, 1)
@@ -164,11 +166,12 @@ trials = st.builds(
 def test_a_judgement_moves_only_along_the_table_and_validates_only_what_meets_every_condition(
     given_trials: dict[str, Trial], retired: int
 ) -> None:
-    for key, judged in judge_all(given_trials, NOW, SETTINGS, retired=retired).items():
+    measured = {key: tried(each, NOW, SETTINGS) for key, each in given_trials.items()}
+    for key, judged in judge_all(measured, SETTINGS, retired=retired).items():
         before = given_trials[key].status
         assert judged.status is before or allowed(before, judged.status, Cause.VALIDATION)
         assert judged.reason
-        if judged.sessions < SETTINGS.least_evidence:
+        if judged.sessions < SETTINGS.least_evidence and before is not PatternStatus.VALIDATED:
             assert judged.status is before
         if judged.status is PatternStatus.VALIDATED and before is not PatternStatus.VALIDATED:
             assert judged.success_rate is not None
@@ -179,16 +182,64 @@ def test_a_judgement_moves_only_along_the_table_and_validates_only_what_meets_ev
             assert judged.e_value >= 1 / SETTINGS.false_discovery_rate
 
 
-@given(applications=st.lists(values(Application), max_size=20))
-def test_counting_by_session_loses_and_invents_nothing(applications: list[Application]) -> None:
-    found = sessions_of(applications)
-    once = {each.id: each for each in applications}
-    assert sum(each.n for each in found) == len(once)
-    assert all(each.successes + each.partial <= each.n for each in found)
+rows = st.builds(
+    lambda session, kind, days, successes, partial, failed: Applied(
+        "p", 1, session, kind, NOW - timedelta(days=days), successes, partial, successes + partial + failed
+    ),
+    st.sampled_from("abc"),
+    st.none() | st.sampled_from("xy"),
+    st.floats(0, 120),
+    st.integers(1, 3),
+    st.integers(0, 2),
+    st.integers(0, 4),
+)
+
+
+@given(given_rows=st.lists(rows, max_size=20))
+def test_counting_by_session_loses_and_invents_nothing(given_rows: list[Applied]) -> None:
+    found = counted_by_session(sorted(given_rows, key=lambda each: each.session))
+    for field in ("n", "successes", "partial"):
+        assert sum(getattr(each, field) for each in found) == sum(getattr(each, field) for each in given_rows)
     assert all(sum(count for _, count in each.task_types) == each.n for each in found)
     assert [each.at for each in found] == sorted(each.at for each in found)
-    named = {each.session for each in once.values() if each.session is not None}
-    assert len(found) == len(named) + sum(each.session is None for each in once.values())
+    assert len(found) == len({each.session for each in given_rows})
+
+
+EPISODES = st.lists(
+    st.tuples(st.none() | st.sampled_from("xy"), st.sampled_from("abc"), st.booleans(), st.booleans()), max_size=25
+)
+
+
+@given(episodes=EPISODES)
+def test_without_a_pattern_base_rates_are_those_of_the_other_episodes(
+    episodes: list[tuple[str | None, str, bool, bool]],
+) -> None:
+    """Counted plainly: of each session and type, the share of the episodes that did not use it."""
+    everybody, others = (_shares(episodes, but_used) for but_used in (False, True))
+    used = [
+        UsedEpisode("p", str(place), kind, session, succeeded, *_whole(episodes, kind, session))
+        for place, (kind, session, succeeded, is_used) in enumerate(episodes)
+        if is_used
+    ]
+    found = BaseRates(everybody, SETTINGS).without(left_out([*used, *used]))
+    for name in (None, "x", "y", "unseen"):
+        expected, got = BaseRates(others, SETTINGS).of(name), found.of(name)
+        assert math.isclose(got.rate, expected.rate, abs_tol=1e-9)
+        assert math.isclose(got.n, expected.n)
+
+
+def _whole(episodes: list[tuple[str | None, str, bool, bool]], kind: str | None, session: str) -> tuple[int, int]:
+    of = [succeeded for one, where, succeeded, _ in episodes if (one, where) == (kind, session)]
+    return sum(of), len(of)
+
+
+def _shares(episodes: list[tuple[str | None, str, bool, bool]], but_used: bool) -> dict[str | None, Tally]:
+    left = [each for each in episodes if not (but_used and each[3])]
+    found = dict[str | None, Tally]()
+    for kind, session in {(each[0], each[1]) for each in left}:
+        successes, n = _whole(left, kind, session)
+        found[kind] = found.get(kind, Tally()) + Tally(successes / n, 1)
+    return found
 
 
 leaves: st.SearchStrategy[Any] = (

@@ -9,7 +9,7 @@ from hypothesis import strategies as some
 from tests.golden.patterns import drawing
 from tests.samples import NOW, sample
 from treering.core.conditions import Test
-from treering.core.patterns import Applicability, Heuristic, Pattern, Procedure, Strategy, Template
+from treering.core.patterns import Applicability, Pattern
 from treering.interfaces.cli.patterns import words
 from treering.interfaces.cli.patterns.weeks import weeks_of
 from treering.learn.patterns.validation import SessionCount
@@ -21,78 +21,23 @@ def session(days: float, successes: int = 1, n: int = 1, *, partial: int = 0) ->
     return SessionCount(NOW - timedelta(days=days), successes, partial, n, (("fix", n),))
 
 
-@pytest.mark.parametrize("name", drawing.PICTURES)
-def test_a_picture_is_drawn_as_its_golden_file_shows(name: str) -> None:
+@pytest.mark.parametrize(("name", "width"), drawing.DRAWN)
+def test_a_picture_is_drawn_as_its_golden_file_shows(name: str, width: int) -> None:
     """Changed on purpose? `.venv/bin/python -m tests.golden.patterns.drawing`, then read the diff."""
-    assert drawing.drawn(name) == drawing.golden(name).read_text(encoding="utf-8")
+    assert drawing.drawn(name, width) == drawing.golden(name, width).read_text(encoding="utf-8")
 
 
-def test_what_a_pattern_asks_for_is_said_a_line_each() -> None:
-    asked = Applicability.make(
-        problem_types=["fix", "test", "docs"],
-        domains=["backend"],
-        complexity_min=0.25,
-        capabilities=["git"],
-        conditions=[SMALL],
-        anti_conditions=[SMALL],
-    )
-    assert words.where(asked) == [
-        "task type is fix, test or docs",
-        "domain is backend",
-        "complexity is between 0.25 and 1",
-        "git is at hand",
-        "only where complexity is at most 0.5",
-        "not where complexity is at most 0.5",
-    ]
-    assert words.where(Applicability()) == ["any task"]
-
-
-@pytest.mark.parametrize(
-    ("content", "lines"),
-    [
-        (
-            Strategy.make(approach="small steps", principles=["commit often"], trade_offs="slower"),
-            ["small steps", "principle: commit often", "trade-offs: slower"],
-        ),
-        (
-            Template.make(
-                structure=[{"title": "plan"}, {"title": "do", "description": "{what}", "depends_on": ["plan"]}],
-                parameters=[
-                    {"name": "what", "description": "the thing"},
-                    {"name": "how", "default": "fast", "required": False},
-                ],
-                rules=["one at a time"],
-            ),
-            [
-                "1. plan",
-                "2. do: {what} (after plan)",
-                "{what}: the thing",
-                "{how}, fast without one, may be left out",
-                "rule: one at a time",
-            ],
-        ),
-        (
-            Heuristic.make(condition=SMALL, action="do it at once", rationale="planning takes longer"),
-            ["where complexity is at most 0.5: do it at once", "because planning takes longer"],
-        ),
-        (
-            Procedure.make(
-                steps=[
-                    {"name": "look", "action": "read the log", "next_if": [[SMALL, "end"]]},
-                    {"name": "end", "action": "end"},
-                ],
-                ends_when=[SMALL],
-            ),
-            [
-                "1. look: read the log; where complexity is at most 0.5 go to end",
-                "2. end",
-                "ends where complexity is at most 0.5",
-            ],
-        ),
-    ],
-)
-def test_every_form_of_content_is_said_in_lines(content: Strategy, lines: list[str]) -> None:
-    assert words.doing(content) == lines
+@pytest.mark.parametrize("width", [40, 60, 80, 100])
+@pytest.mark.parametrize("name", [name for name in drawing.PICTURES if name.endswith("_long")])
+def test_what_can_be_copied_is_never_cut(name: str, width: int) -> None:
+    shown = drawing.drawn(name, width)
+    told = {"list_long": (drawing.UUID, drawing.KEY, "UNDER_REVIEW"), "validate_long": (drawing.UUID, drawing.KEY)}
+    told |= {"mine_long": (drawing.UUID, drawing.KEY), "show_long": (drawing.KEY,), "find_long": (drawing.UUID,)}
+    told |= {"review_long": (drawing.UUID,), "similar_long": (drawing.UUID,)}
+    assert [word for word in told[name] if word not in shown] == []
+    if name in ("list_long", "validate_long", "find_long"):
+        assert set(drawing.LONG[0].name.split()) <= set(shown.split())
+    assert max(map(len, shown.splitlines())) <= width
 
 
 def test_a_change_says_what_was_taken_away_and_what_came_in() -> None:
@@ -106,6 +51,42 @@ def test_a_change_says_what_was_taken_away_and_what_came_in() -> None:
         (True, "only where complexity is at most 0.5"),
     ]
     assert words.changes(before, before.replace(version=9)) == []
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "lines"),
+    [
+        ("summary", "in a word", ["+ in short: in a word"]),
+        ("description", "at length", ["+ description: at length"]),
+        ("explanation", "it is so", ["+ why: it is so"]),
+        ("category", "domain", ["− category: strategy", "+ category: domain"]),
+        ("visibility", "team", ["− visibility: project", "+ visibility: team"]),
+        ("guidance", {"when": "now", "risks": ("one", "two")}, ["+ when: now", "+ risks: one", "+ risks: two"]),
+        ("links", {"complements": ("p2",), "superseded_by": "p3"}, ["+ complements: p2", "+ superseded by: p3"]),
+        ("metadata", {"ticket": 7, "mined": {"support": 3}}, ["+ metadata ticket: 7"]),
+        ("evidence", {"generation": 2}, []),
+        (
+            "content",
+            {"form": "strategy", "approach": "go slow", "principles": ("b", "a")},
+            ["− principle: b", "+ principle: b"],
+        ),
+    ],
+)
+def test_every_field_that_is_told_is_compared(field: str, value: object, lines: list[str]) -> None:
+    content = {"form": "strategy", "approach": "go slow", "principles": ("a", "b")}
+    before = sample(Pattern, id="p", category="strategy", content=content)
+    found = words.changes(before, before.replace(**{field: value}))
+    assert sorted(f"{'+' if each.added else '−'} {each.line}" for each in found) == sorted(lines)
+
+
+def test_data_that_is_said_alike_is_compared_as_data() -> None:
+    """One task type with `or` in its name is not two, though the words are the same."""
+    before, after = (
+        sample(Pattern, id="p", applicability=Applicability.make(problem_types=types))
+        for types in (["fix", "test"], ["fix or test"])
+    )
+    assert [each.added for each in words.changes(before, after)] == [False, True]
+    assert '["fix or test"]' in words.changes(before, after)[1].line
 
 
 def test_weeks_begin_on_monday_and_have_no_gaps() -> None:

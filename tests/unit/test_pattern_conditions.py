@@ -109,6 +109,17 @@ def test_operators_mean_what_the_table_says(condition: Condition, answer: bool) 
         ),
         (AllOf(conditions=()), "always"),
         (Not(condition=AllOf(conditions=())), "never"),
+        (asks("a", "eq", "1"), 'a is "1"'),
+        (asks("a", "eq", "true"), 'a is "true"'),
+        (asks("a", "eq", None), "a is null"),
+        (asks("a", "in", ["null", None, "-2.5"]), 'a is "null", null or "-2.5"'),
+        (asks("a", "contains", "1e3"), 'a contains "1e3"'),
+        (asks("a", "prefix", "2026"), 'a begins with "2026"'),
+        (asks("a", "eq", "known"), 'a is "known"'),
+        (asks("a", "eq", "[x"), 'a is "[x"'),
+        (asks("a", "range", ["1", None]), 'a is within ["1", null], which is no range'),
+        (asks("task type", "eq", "fix"), '"task type" is fix'),
+        (asks("a_or_b", "exists"), '"a_or_b" is known'),
     ],
 )
 def test_conditions_are_said_in_words(condition: Condition, words: str) -> None:

@@ -61,7 +61,7 @@ def test_only_validated_patterns_are_found_unless_others_are_asked_for(status: s
 def test_deleted_patterns_are_never_found() -> None:
     gone = pattern(deleted_at=NOW)
     assert PatternIndex([gone]).applicable(TASK) == []
-    assert PatternIndex([pattern()]).with_patterns([gone]).applicable(TASK) == []
+    assert PatternIndex([pattern()]).with_changes({gone.id: gone}).applicable(TASK) == []
     assert len(PatternIndex([gone])) == 0
 
 
@@ -141,7 +141,7 @@ def test_complexity_rules_patterns_out_as_well() -> None:
 
 def test_an_index_that_changes_leaves_the_old_one_alone() -> None:
     first = PatternIndex([pattern("a"), pattern("b")])
-    second = first.with_patterns([pattern("c"), pattern("a", status="CANDIDATE")]).without(["b", "nobody"])
+    second = first.with_changes({"c": pattern("c"), "a": pattern("a", status="CANDIDATE"), "b": None, "nobody": None})
     assert [each.id for each in first.applicable(TASK)] == ["a", "b"]
     assert [each.id for each in second.applicable(TASK)] == ["c"]
     assert (len(first), len(second)) == (2, 2)

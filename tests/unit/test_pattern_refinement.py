@@ -87,8 +87,25 @@ def test_what_a_list_contains_and_what_lies_deeper_are_asked_too() -> None:
 
 
 def test_a_field_that_failures_lack_becomes_a_condition() -> None:
-    found = refined(seen(10, "SUCCESS", lock="x"), seen(10, "FAILURE"))
+    found = refined(seen(10, "SUCCESS", lock="x", kind="a"), seen(10, "FAILURE", kind="a"))
     assert added(found) == ("only", FieldTest(field="lock", operator=Operator.EXISTS))
+
+
+def test_what_was_forgotten_teaches_nothing() -> None:
+    found = refined(seen(10, "SUCCESS", lock="x"), seen(10, "FAILURE"))
+    assert (found.applicability, found.reason) == (
+        None,
+        "no application failed: there is nothing to set apart",
+    )
+
+
+@pytest.mark.parametrize("value", ["web", "db"])
+def test_what_is_parted_already_is_not_parted_again(value: str) -> None:
+    told = [*seen(10, "SUCCESS", domain="web"), *seen(10, "FAILURE", domain="db")]
+    applications = [Application.make(id=str(i), pattern="p", at=NOW, **each) for i, each in enumerate(told)]
+    assert refine(Applicability(), applications, SETTINGS, evidence=1).applicability is not None
+    known = Applicability(conditions=(FieldTest(field="domain", operator=Operator.EQ, value=value),))
+    assert refine(known, applications, SETTINGS, evidence=1).applicability is None
 
 
 def test_one_session_that_fails_a_hundred_times_is_one_failure() -> None:
@@ -131,10 +148,10 @@ def test_a_true_split_is_found_among_noise() -> None:
 @pytest.mark.parametrize(
     ("groups", "reason"),
     [
-        ([], "no application succeeded"),
+        ([], "no application of which something is known succeeded"),
         ([seen(9, "SUCCESS", os="linux")], "no application failed"),
         ([seen(9, "FAILURE", os="linux")], "no application succeeded"),
-        ([seen(9, "SUCCESS"), seen(9, "FAILURE")], "none of 0 tests"),
+        ([seen(9, "SUCCESS"), seen(9, "FAILURE")], "no application of which something is known succeeded"),
         ([seen(2, "SUCCESS", os="a"), seen(2, "FAILURE", os="b")], "none of"),
         ([seen(12, "SUCCESS", x="a"), seen(28, "FAILURE", x="a"), seen(60, "FAILURE", x="b")], "also where it does"),
     ],

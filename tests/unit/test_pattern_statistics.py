@@ -9,6 +9,7 @@ import pytest
 
 from treering.core.errors import InvalidInput
 from treering.core.settings.patterns import PatternSettings
+from treering.learn.patterns.bases import left_out
 from treering.learn.patterns.statistics import (
     BETS,
     BaseRates,
@@ -23,6 +24,7 @@ from treering.learn.patterns.statistics import (
     log_e_better,
     log_e_worse,
 )
+from treering.ports.patterns import UsedEpisode
 
 SETTINGS = PatternSettings()
 
@@ -205,9 +207,21 @@ def test_where_there_are_few_it_lies_near_the_projects_and_its_bound_far_above()
     assert BaseRates({}, SETTINGS).of(None).upper > 0.7
 
 
-def test_sessions_that_used_the_pattern_are_no_base() -> None:
-    rates = BaseRates({"fix": Tally(80.0, 100)}, SETTINGS).without({"fix": Tally(50.0, 50)})
-    assert rates.of("fix").rate == pytest.approx(0.6, abs=0.01)
-    assert BaseRates({"fix": Tally(8.0, 10)}, SETTINGS).without({"fix": Tally(9.0, 20)}).of("fix").n == pytest.approx(
-        SETTINGS.base_weight
-    )
+def used(session: str, succeeded: bool, successes: int, n: int, episode: str = "") -> UsedEpisode:
+    return UsedEpisode("p", episode or f"of {session}", "fix", session, succeeded, successes, n)
+
+
+def test_episodes_that_used_the_pattern_are_no_base() -> None:
+    everything = BaseRates({"fix": Tally(80.0, 100)}, SETTINGS)
+    alone = [used(f"s{place}", True, 1, 1) for place in range(50)]
+    assert everything.without(left_out(alone)).of("fix").rate == pytest.approx(0.6, abs=0.01)
+    assert everything.without(left_out(alone)).of("fix").n == pytest.approx(50 + SETTINGS.base_weight)
+
+
+def test_a_session_keeps_the_share_of_its_other_episodes() -> None:
+    """Of ten episodes eight succeeded, among them the one that used the pattern: seven of nine did without it."""
+    assert left_out([used("s", True, 8, 10)])["fix"] == Tally(pytest.approx(8 / 10 - 7 / 9), 0)
+    assert left_out([used("s", False, 8, 10)])["fix"] == Tally(pytest.approx(8 / 10 - 8 / 9), 0)
+    assert left_out([used("s", True, 1, 2, "a"), used("s", False, 1, 2, "b")])["fix"] == Tally(0.5, 1)
+    assert left_out([used("s", True, 8, 10), used("s", True, 8, 10)]) == left_out([used("s", True, 8, 10)])
+    assert left_out([]) == {}

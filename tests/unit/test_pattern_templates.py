@@ -4,9 +4,12 @@ from typing import Any
 
 import pytest
 
+from treering.core.conditions import AllOf
 from treering.core.errors import InvalidInput
-from treering.core.patterns import Template
-from treering.learn.patterns.templates import instantiate
+from treering.core.patterns import PatternContent, Procedure, ProcedureStep, Subtask, Template
+from treering.learn.patterns.templates import instantiate, refuse_broken
+
+ALWAYS = AllOf(conditions=())
 
 
 def template(*structure: dict[str, Any], parameters: Any = ()) -> Template:
@@ -108,3 +111,18 @@ def test_the_template_itself_stays_as_it_is() -> None:
     given = template({"title": "{module}"}, parameters=NAMED)
     instantiate(given, {"module": "a"})
     assert given.structure[0].title == "{module}"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (Template(structure=()), "no subtasks"),
+        (Template(structure=(Subtask(title="a", depends_on=("b",)),)), "no subtask is called"),
+        (Template(structure=(Subtask(title="a", depends_on=("a",)),)), "wait for each other"),
+        (Procedure(steps=()), "no steps"),
+        (Procedure(steps=(ProcedureStep(name="a", action="x", next_if=((ALWAYS, "b"),)),)), "no step is called"),
+    ],
+)
+def test_what_could_never_be_followed_is_refused(content: PatternContent, said: str) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        refuse_broken(content)

@@ -56,18 +56,21 @@ def test_another_form_shares_no_structure() -> None:
 @pytest.mark.parametrize(
     ("fields", "says"),
     [
-        ({"evidence": {"applications": 5, "confidence": 0.29}}, "low confidence: 0.29 after 5 applications"),
-        ({"evidence": {"applications": 4, "confidence": 0.1}}, None),
-        ({"evidence": {"applications": 5, "confidence": 0.3}}, None),
-        ({"evidence": {"counter": ["a", "b", "c"], "supporting": ["d", "e"]}}, "3 episodes speak against it, 2 for it"),
-        ({"evidence": {"counter": ["a", "b"], "supporting": ["c", "d", "e"]}}, None),
-        ({"evidence": {"counter": ["a", "b"]}}, None),
+        ({"evidence": {"sessions": 5, "confidence": 0.29}}, "low confidence: 0.29 after 5 sessions"),
+        ({"evidence": {"sessions": 4, "applications": 99, "confidence": 0.1}}, None),
+        ({"evidence": {"sessions": 5, "confidence": 0.3}}, None),
+        ({"evidence": {"sessions": 5, "confidence": 0.29, "success_rate": 0.2, "base_rate": 0.1}}, None),
+        ({"evidence": {"sessions": 9, "confidence": 0.5, "success_rate": 0.3, "base_rate": 0.8}}, "contradicted: 30%"),
+        ({"evidence": {"sessions": 4, "confidence": 0.5, "success_rate": 0.0, "base_rate": 0.9}}, None),
+        ({"evidence": {"sessions": 9, "confidence": 0.5, "success_rate": 0.7, "base_rate": 0.8}}, None),
+        ({"evidence": {"sessions": 20, "confidence": 0.4, "success_rate": 0.45, "base_rate": 0.07}}, None),
+        ({"evidence": {"counter": ["a", "b", "c", "d", "e"], "confidence": 0.5}}, None),
         ({"created_at": NOW - timedelta(days=181)}, "unused: never since 181 days"),
         ({"created_at": NOW - timedelta(days=400), "last_used_at": NOW - timedelta(days=200)}, "unused: for 200 days"),
         ({"created_at": NOW - timedelta(days=400), "last_used_at": NOW - timedelta(days=10)}, None),
         ({"created_at": NOW - timedelta(days=999), "status": "DEPRECATED"}, None),
         ({"created_at": NOW - timedelta(days=999), "status": "VALIDATED"}, "unused"),
-        ({"evidence": {"applications": 9, "confidence": 0.1}, "status": "VALIDATED", "last_used_at": NOW}, None),
+        ({"evidence": {"sessions": 9, "confidence": 0.1}, "status": "VALIDATED", "last_used_at": NOW}, None),
     ],
 )  # fmt: skip
 def test_low_value_is_said_with_its_reason(fields: dict[str, Any], says: str | None) -> None:
@@ -76,7 +79,7 @@ def test_low_value_is_said_with_its_reason(fields: dict[str, Any], says: str | N
 
 
 def test_those_with_the_most_reasons_come_first() -> None:
-    weak = {"applications": 5, "confidence": 0.1}
+    weak = {"sessions": 5, "confidence": 0.1}
     old = NOW - timedelta(days=400)
     found = low_value([pattern("a", created_at=old), pattern("b", evidence=weak, created_at=old)], NOW, SETTINGS)
     assert [each.pattern.id for each in found] == ["b", "a"]

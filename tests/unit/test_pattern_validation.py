@@ -6,13 +6,15 @@ from typing import Any
 
 import pytest
 
-from tests.samples import NOW
-from treering.core.episodes import OutcomeStatus
-from treering.core.patterns import Application, PatternStatus
+from tests.samples import NOW, sample
+from treering.core.errors import InvalidInput
+from treering.core.patterns import Pattern, PatternStatus
 from treering.core.settings.patterns import PatternSettings
-from treering.learn.patterns.lifecycle import TRANSITIONS, Cause, allowed
+from treering.learn.patterns.counting import counted_by_session
+from treering.learn.patterns.lifecycle import TRANSITIONS, Cause, allowed, moved
 from treering.learn.patterns.statistics import BaseRates, Tally, as_number, binomial_p, confidence, log_e_better
-from treering.learn.patterns.validation import Judged, Measured, SessionCount, Trial, judge, judge_all, sessions_of
+from treering.learn.patterns.validation import Judged, Measured, SessionCount, Trial, judge, judge_all, tried
+from treering.ports.patterns import Applied
 
 SETTINGS = PatternSettings()
 CANDIDATE, VALIDATED = PatternStatus.CANDIDATE, PatternStatus.VALIDATED
@@ -38,39 +40,31 @@ def told(outcomes: str, *, ends: float = 0.0, size: int = 1, task_type: str = "f
 
 
 def judged(sessions: tuple[SessionCount, ...], status: PatternStatus = CANDIDATE, **fields: Any) -> Judged:
-    trial = Trial(status, sessions, **{"bases": HALF} | fields)
-    return judge_all({"p": trial}, NOW, SETTINGS)["p"]
+    return judged_together({"p": Trial(status, sessions, **{"bases": HALF} | fields)})["p"]
 
 
-def application(id: str, outcome: str = "SUCCESS", **fields: Any) -> Application:
-    return Application.make(**{"id": id, "pattern": "p", "at": NOW, "outcome": outcome} | fields)
+def judged_together(trials: dict[str, Trial], *, retired: int = 0) -> dict[str, Judged]:
+    measured = {key: tried(each, NOW, SETTINGS) for key, each in trials.items()}
+    return judge_all(measured, SETTINGS, retired=retired)
+
+
+def row(session: str, successes: int, partial: int, n: int, task_type: str | None = "fix") -> Applied:
+    return Applied("p", 1, session, task_type, NOW, successes, partial, n)
 
 
 def test_one_session_is_one_piece_of_evidence_however_often_it_applied_the_pattern() -> None:
-    crowd = [application(str(i), session="s", task_type="fix") for i in range(100)]
-    alone = [application("x", "FAILURE", task_type="write"), application("y", "PARTIAL")]
-    found = sessions_of([*crowd, *alone])
-    assert sorted((each.n, each.successes, each.partial) for each in found) == [(1, 0, 0), (1, 0, 1), (100, 100, 0)]
-    assert judged(sessions_of(crowd)).sessions == 1
-    assert judged(sessions_of(crowd)).status is CANDIDATE
-
-
-def test_an_application_told_twice_counts_once() -> None:
-    (found,) = sessions_of([application("x"), application("x")])
-    assert found.n == 1
+    crowd = counted_by_session([row("s", 60, 0, 60), row("s", 40, 0, 40, "write")])
+    (found,) = crowd
+    assert (found.n, found.successes, found.partial) == (100, 100, 0)
+    assert set(found.task_types) == {("fix", 60), ("write", 40)}
+    assert (judged(crowd).sessions, judged(crowd).status) == (1, CANDIDATE)
 
 
 def test_a_session_succeeds_when_more_than_half_of_it_did() -> None:
-    outcomes = ["SUCCESS", "SUCCESS", "FAILURE", "PARTIAL"]
-    (tie,) = sessions_of(application(str(i), each, session="s") for i, each in enumerate(outcomes))
-    (won,) = sessions_of(application(str(i), each, session="s") for i, each in enumerate([*outcomes, "SUCCESS"]))
+    (tie,), (won,) = counted_by_session([row("s", 2, 1, 4)]), counted_by_session([row("s", 3, 1, 5)])
     assert (tie.succeeded, won.succeeded) == (False, True)
     assert tie.share == 0.5
     assert judged((tie,)).success_rate == 0.625
-
-
-def test_a_session_with_the_same_name_as_an_application_without_one_stays_apart() -> None:
-    assert len(sessions_of([application("s"), application("x", session="s")])) == 2
 
 
 @pytest.mark.parametrize("status", PatternStatus)
@@ -133,18 +127,17 @@ def test_sessions_of_many_applications_do_not_make_an_idle_pattern_look_good() -
 def test_the_more_patterns_are_tried_the_more_one_has_to_show() -> None:
     good = Trial(CANDIDATE, told("+" * 22 + "-" * 3), HALF)
     idle = Trial(CANDIDATE, told("+-" * 10), HALF)
-    unused = Trial(CANDIDATE, (), HALF)
-    assert judge_all({"good": good}, NOW, SETTINGS)["good"].status is VALIDATED
-    among = judge_all({"good": good} | {f"idle {i}": idle for i in range(1_000)}, NOW, SETTINGS)
-    assert among["good"].status is CANDIDATE
-    beside = judge_all({"good": good} | {f"unused {i}": unused for i in range(1_000)}, NOW, SETTINGS)
-    assert beside["good"].status is VALIDATED
+    unused, refined = Trial(CANDIDATE, (), HALF, tests=0), Trial(CANDIDATE, (), HALF, tests=1)
+    assert judged_together({"good": good})["good"].status is VALIDATED
+    for others, status in ((idle, CANDIDATE), (unused, VALIDATED), (refined, CANDIDATE)):
+        among = judged_together({"good": good} | {f"other {i}": others for i in range(1_000)})
+        assert among["good"].status is status
 
 
 def test_tests_of_the_past_count_as_tries() -> None:
     sessions = told("+" * 22 + "-" * 3)
     trial = Trial(CANDIDATE, sessions, HALF)
-    assert judge_all({"p": trial}, NOW, SETTINGS, retired=1_000)["p"].status is CANDIDATE
+    assert judged_together({"p": trial}, retired=1_000)["p"].status is CANDIDATE
     assert judged(sessions, tests=1_000).status is CANDIDATE
 
 
@@ -178,10 +171,17 @@ def test_a_bad_night_does_not_cost_a_validated_pattern_its_status() -> None:
     assert found.status is VALIDATED
 
 
-def test_old_glory_does_not_bring_a_reviewed_pattern_back_but_new_successes_do() -> None:
-    glory, since = told("+" * 60, ends=3), NOW - 2 * DAY
-    assert judged(glory + told("+++-+-"), REVIEWED, since=since).status is REVIEWED
-    assert judged(glory + told("+" * 28 + "--"), REVIEWED, since=since).status is VALIDATED
+def test_a_validated_pattern_is_watched_however_seldom_it_is_used() -> None:
+    good, since = told("+" * 45 + "-" * 5, ends=900), NOW - 899 * DAY
+    seldom = tuple(each for quarter in range(8) for each in told("----", ends=100 * (8 - quarter)))
+    found = judged(good + seldom, VALIDATED, since=since)
+    assert (found.sessions, found.status) == (0, REVIEWED)
+    assert judged(good + seldom[:4], VALIDATED, since=since).status is VALIDATED
+
+
+def test_a_reviewed_pattern_comes_back_by_what_came_since() -> None:
+    assert judged(told("+++-+-"), REVIEWED).status is REVIEWED
+    assert judged(told("+" * 28 + "--"), REVIEWED).status is VALIDATED
 
 
 def test_only_the_window_counts_for_the_figures_and_the_whole_generation_for_the_e_value() -> None:
@@ -218,9 +218,17 @@ def test_the_table_says_who_may_move_a_pattern() -> None:
     assert not any(before is after for before, after in TRANSITIONS)
 
 
-def test_outcomes_are_told_apart() -> None:
-    (found,) = sessions_of(application(each, each, session="s") for each in OutcomeStatus)
-    assert (found.successes, found.partial, found.n) == (1, 1, 3)
+def test_every_move_asks_the_table() -> None:
+    made: Pattern = sample(Pattern, "x", status=DEPRECATED)
+    for cause in Cause:
+        with pytest.raises(InvalidInput, match="'x' is DEPRECATED"):
+            moved(made, VALIDATED, cause, NOW)
+    candidate = made.replace(status=CANDIDATE, status_since=None)
+    assert moved(candidate, CANDIDATE, Cause.MERGE, NOW) is candidate
+    validated = moved(candidate, VALIDATED, Cause.VALIDATION, NOW)
+    assert (validated.status, validated.status_since) == (VALIDATED, NOW)
+    with pytest.raises(InvalidInput, match="no merge makes it VALIDATED"):
+        moved(candidate, VALIDATED, Cause.MERGE, NOW)
 
 
 PROVEN = Measured(

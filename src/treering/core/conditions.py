@@ -86,6 +86,15 @@ class Missing:
 MISSING: Final = Missing()
 
 
+class _Asked(Value):
+    condition: Condition
+
+
+def condition_of(told: "Condition | Mapping[str, Any]") -> Condition:
+    """A condition that is one already, or is told as a mapping."""
+    return _Asked.make(condition=told).condition
+
+
 def holds(condition: Condition, features: Mapping[str, Any]) -> bool:
     """Whether the features are as the condition says: an answer for any features."""
     if isinstance(condition, Test):
@@ -229,7 +238,7 @@ _HOLDS: Mapping[Operator, Callable[[Any, Any], bool]] = {
 def _said(condition: Condition, *, negated: bool, within: str) -> str:
     """In words; in brackets where the words around it are joined otherwise than its own."""
     if isinstance(condition, Test):
-        return f"{condition.field.replace('_', ' ')} {_WORDS[condition.operator](condition.value, negated)}"
+        return f"{_field(condition.field)} {_WORDS[condition.operator](condition.value, negated)}"
     if isinstance(condition, Not):
         return _said(condition.condition, negated=not negated, within=within)
     # Not all of them is any of them not, and the other way round.
@@ -243,10 +252,29 @@ def _said(condition: Condition, *, negated: bool, within: str) -> str:
     return joined if within in ("", joined_by) else f"({joined})"
 
 
+def _field(field: str) -> str:
+    words = field.split("_")
+    return " ".join(words) if all(map(_is_plain, words)) else json.dumps(field, ensure_ascii=False)
+
+
 def _value(value: Any) -> str:
-    if isinstance(value, str) and value.isprintable() and value and not set(value) & set(' ,"()'):
+    if isinstance(value, str) and _is_plain(value) and not _reads_as_json(value):
         return value
     return json.dumps(thaw(value), ensure_ascii=False)
+
+
+def _is_plain(word: str) -> bool:
+    """Whether it is understood without quotes: one word, and none that the explanation itself is made of."""
+    return bool(word) and word.isprintable() and word not in _SPOKEN and not set(word) & _MARKS
+
+
+def _reads_as_json(text: str) -> bool:
+    """The text "1" is not the number, nor "true" a truth."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _is_words(value: Any, negated: bool) -> str:
@@ -283,6 +311,10 @@ def _exists_words(value: Any, negated: bool) -> str:
     return f"is {'known' if (value is not False) is not negated else 'unknown'}"
 
 
+_SPOKEN = frozenset(
+    {"is", "not", "and", "or", "neither", "nor", "known", "unknown", "contains", "begins", "does", "always", "never"}
+)
+_MARKS = frozenset(' ,"()[]{}')
 _WORDS: Mapping[Operator, Callable[[Any, bool], str]] = {
     Operator.EQ: _is_words,
     Operator.IN: _in_words,

@@ -1,10 +1,13 @@
 """A whole task execution, kept permanently. Only its lifecycle changes after it is stored."""
 
+from collections.abc import Iterable, Mapping
+from datetime import datetime
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
+from treering.core.errors import InvalidInput
 from treering.core.scope import Visibility
 from treering.core.values import EMPTY, Count, FrozenMap, Instant, Key, Keys, Label, Labels, Record, Share, Text, Value
 
@@ -48,6 +51,17 @@ class TraceEntry(Value):
     output: Text = ""
     is_error: bool = False
     duration_ms: float | None = Field(default=None, ge=0)
+
+
+def trace_of(history: Iterable[TraceEntry | Mapping[str, Any]], now: datetime) -> tuple[TraceEntry, ...]:
+    """Steps as values. One that does not say when it was counts as done now, and a tool's use needs no other name."""
+    return tuple(each if isinstance(each, TraceEntry) else _entry(each, now) for each in history)
+
+
+def _entry(told: Any, now: datetime) -> TraceEntry:
+    if not isinstance(told, Mapping):
+        raise InvalidInput(f"a step is a mapping with action, or tool and input, not {told!r:.60}")
+    return TraceEntry.make(**{"at": now, "action": told.get("tool"), **told})
 
 
 class Adaptation(Value):

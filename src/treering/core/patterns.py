@@ -1,7 +1,8 @@
 """What works, with evidence: patterns, and where they apply."""
 
+from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -11,6 +12,7 @@ from treering.core.scope import Visibility
 from treering.core.values import (
     EMPTY,
     Count,
+    FrozenDict,
     FrozenMap,
     Instant,
     Key,
@@ -133,6 +135,8 @@ class Evidence(Value):
 
     generation: Count = 1
     """Grows with each refinement: what came of an earlier form of the pattern proves nothing about this one."""
+    highest: Count = 0
+    """The highest generation of a form that was undone since: its number is not given to another one."""
     began_at: Instant | None = None
     """When this generation began: episodes that were stored before may have shaped it, and prove nothing about it."""
     supporting: Keys = ()
@@ -151,7 +155,13 @@ class Evidence(Value):
     p_value: Share | None = None
     e_value: float | None = Field(default=None, ge=0)
     """How much likelier its evidence is if it helps than if it does not, however often somebody looks."""
+    tests: Count = 0
+    """How many tests of it were begun, whatever came of them: by the first session of each generation that validation
+    saw, and by each review. Luck has as many chances as there were tests, so none is ever taken back."""
+    tested: Count = 0
+    """The generation whose first session was counted last."""
     last_validated_at: Instant | None = None
+    """When it was last judged by enough sessions to decide anything, whatever the verdict."""
 
 
 class Guidance(Value):
@@ -195,3 +205,18 @@ class Pattern(Record):
     updated_at: Instant
     deleted_at: Instant | None = None
     metadata: FrozenMap = EMPTY
+
+    def without_episode(self, id: str) -> "Pattern":
+        """The same, naming this episode nowhere; what it was counted for stays counted."""
+        evidence = self.evidence.replace(
+            supporting=tuple(each for each in self.evidence.supporting if each != id),
+            counter=tuple(each for each in self.evidence.counter if each != id),
+        )
+        return self.replace(evidence=evidence, metadata=_without(self.metadata, id))
+
+
+def _without(value: Any, id: str) -> Any:
+    """A part of the metadata, without this id in any of its lists."""
+    if isinstance(value, Mapping):
+        return FrozenDict({name: _without(each, id) for name, each in value.items()})
+    return tuple(_without(each, id) for each in value if each != id) if isinstance(value, tuple) else value

@@ -30,7 +30,7 @@ from typing import Any
 from treering.core.episodes import Episode
 from treering.core.errors import InvalidInput
 from treering.core.language.folding import fold
-from treering.core.values import EMPTY, FrozenDict
+from treering.core.values import EMPTY, FrozenDict, FrozenMap, Label, Share, Text, Value
 
 # Longer requests carry pasted logs; what is wanted stands before them.
 _READ = 20_000
@@ -68,6 +68,27 @@ class Cues:
         for end in range(2, min(len(word), self.longest) + 1):
             found += self.beginnings.get(word[:end], ())
         return tuple(dict.fromkeys(found))
+
+
+class TaskFeatures(Value):
+    """What a caller says of a task besides its words."""
+
+    task_type: Label | None = None
+    domain: Label | None = None
+    complexity: Share | None = None
+    tools: tuple[Label, ...] = ()
+    files: tuple[Text, ...] = ()
+    languages: tuple[Label, ...] = ()
+    context: FrozenMap = EMPTY
+
+
+def features_told(text: object, known: Mapping[str, Any]) -> FrozenDict:
+    """The features of a task of which somebody says something; what is no feature, or no value for it, is refused."""
+    if not isinstance(text, str):
+        raise InvalidInput(f"a task is text that says what is to be done, not {text!r:.60}")
+    if unknown := sorted(known.keys() - TaskFeatures.model_fields.keys()):
+        raise InvalidInput(f"{', '.join(unknown)}: no feature of a task; say {', '.join(TaskFeatures.model_fields)}")
+    return features_of(text, **TaskFeatures.make(**known).__dict__)
 
 
 def features_of(

@@ -193,6 +193,15 @@ def _finite(value: Any) -> Any:
     return value
 
 
+def fitting(text: str, characters: int, room: int = LABEL_BYTES) -> str:
+    """The text, cut off where it has more characters or takes more bytes."""
+    if len(text) <= characters and len(text.encode("utf-8", "replace")) <= room:
+        return text
+    end = "…"
+    cut = text[: characters - len(end)].encode("utf-8", "ignore")[: room - len(end.encode())]
+    return cut.decode("utf-8", "ignore") + end
+
+
 def thaw(value: Any) -> Any:
     """Frozen JSON as the dicts and lists that serialisers take."""
     if isinstance(value, Mapping):

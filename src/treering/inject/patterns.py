@@ -34,8 +34,8 @@ class Patterns(PatternSearch, PatternCare):
         A `Task` gets as much of it as fits into its working memory, among what was retrieved. `features` are those of
         `find_applicable`.
         """
-        about = task if isinstance(task, str) else task.description
-        if not about.strip():
+        about = task.description if isinstance(task, Task) else task
+        if not about or not about.strip():
             raise InvalidInput("there is no task to look for; say what is to be done")
         found = self.context(about, patterns=patterns, episodes=episodes, known=known, statuses=statuses, **features)
         if isinstance(task, Task):

@@ -1,9 +1,9 @@
 """What Treering needs from a transaction for patterns: their records, their applications, and both counted."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from treering.core.patterns import Application, Pattern
 from treering.core.queries import ApplicationFilter, PatternFilter
@@ -26,6 +26,22 @@ class Applied:
     n: int
 
 
+class UsedEpisode(NamedTuple):
+    """An episode in which a pattern was applied, and the session of its task type that it belongs to.
+
+    Millions are read at once: a tuple is made in half the time of a value.
+    """
+
+    pattern: str
+    episode: str
+    task_type: str | None
+    session: str
+    succeeded: bool
+    session_successes: int
+    """Of all episodes of this type in the session."""
+    session_n: int
+
+
 @dataclass(frozen=True, slots=True)
 class Used:
     times: int
@@ -45,6 +61,9 @@ class Lately:
 STAMP_ROOM = 1_000_000_007
 """Moments are summed up modulo this prime: whole they would outgrow a 64-bit number."""
 
+PatternMark = tuple[int, int]
+"""Version and moment of the last change of one pattern."""
+
 
 @dataclass(frozen=True, slots=True)
 class PatternStamp:
@@ -54,12 +73,16 @@ class PatternStamp:
     versions: int = 0
     moments: int = 0
     """Of their last changes, summed up: one pattern that took the place of another."""
-    newest: datetime | None = None
+    newest: int | None = None
 
 
 class Patterns(SearchableLearned[Pattern, PatternFilter], Protocol):
     def stamp(self) -> PatternStamp:
         """Of those that are not deleted; reads an index alone."""
+        ...
+
+    def marks(self) -> Mapping[str, PatternMark]:
+        """The same of each: which of them changed is seen without reading them."""
         ...
 
     def note(self, value: Pattern) -> Pattern:
@@ -79,14 +102,24 @@ class Applications(Log[Application, ApplicationFilter], Protocol):
         """Store it; False where the same was told before."""
         ...
 
-    def applied(self, patterns: Sequence[str] | None = None) -> Iterator[Applied]:
-        """Of these patterns, or of all, counted by session: those of one pattern together, a session of it, too."""
+    def applied(self, patterns: Sequence[str] | None = None, *, since: datetime | None = None) -> Iterator[Applied]:
+        """Of these patterns, or of all, counted by session: those of one pattern together, a session of it, too.
+
+        What happened at `since` or before is left out, also where its session went on.
+        """
         ...
 
     def used(self, patterns: Sequence[str] | None = None) -> Mapping[str, Used]: ...
 
-    def lately(self, pattern: str, evidence: int, limit: int) -> Lately:
+    def lately(self, parts: Iterable[tuple[str, int]], limit: int) -> Lately:
         """What the newest of one generation of evidence came to."""
+        ...
+
+    def used_episodes(self, patterns: Sequence[str] | None = None) -> Iterator[UsedEpisode]:
+        """Episodes in which these patterns, or all, were applied, whatever the generation; those of one together.
+
+        Only what `outcomes_by_session` counts: what is deleted or stands for several is not among them.
+        """
         ...
 
     def outcomes_by_session(self) -> Mapping[str | None, tuple[float, int]]:

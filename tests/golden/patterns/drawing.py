@@ -36,7 +36,7 @@ from treering.learn.patterns.validation import Judged, SessionCount
 from treering.retrieve.patterns.ranking import ranked
 
 FOLDER = Path(__file__).parent
-WIDTH = 80
+WIDTH, NARROW = 80, 40
 SMALL = Test.make(field="complexity", operator="range", value=[None, 0.5])
 
 PROVEN = sample(
@@ -109,19 +109,33 @@ def _judged(status: str, **fields: Any) -> Judged:
     return Judged.make(**{**known, **fields})
 
 
-def _validated(id: str, before: str, judged: Judged) -> Validated:
-    return Validated(pattern=id, name={"p1": PROVEN, "p2": NEW}[id].name, before=PatternStatus(before), judged=judged)
+# Ids and names as long as they come: what stands beside them must not take their room.
+UUID, KEY = "0198c5d2-6b0f-7c31-9f6e-0a4d1be5c2aa", "mined-b5927c53a4e01f6688d2c9aa"
+LONG_NAME = "Read the whole log of the failed deployment before anything of the configuration is changed by hand"
+LONG = (
+    NEW.replace(id=UUID, name=f"{LONG_NAME}."),
+    PROVEN.replace(id=KEY, name="pytest → git → docker", category="tool_selection", status="UNDER_REVIEW"),
+    NEW,
+)
+
+
+def _validated(pattern: Pattern, before: str, judged: Judged) -> Validated:
+    return Validated(pattern=pattern.id, name=pattern.name, before=PatternStatus(before), judged=judged)
 
 
 VERDICTS = (
-    _validated("p1", "CANDIDATE", _judged("VALIDATED")),
+    _validated(PROVEN, "CANDIDATE", _judged("VALIDATED")),
     _validated(
-        "p2",
+        NEW,
         "CANDIDATE",
         _judged(
             "CANDIDATE", success_rate=None, p_value=None, e_value=1.0, sessions=0, confidence=0, reason="no session"
         ),
     ),
+)
+LONG_VERDICTS = (
+    _validated(LONG[0], "CANDIDATE", _judged("VALIDATED", e_value=123_456_789.0)),
+    _validated(LONG[1], "VALIDATED", _judged("UNDER_REVIEW", reason="lately 2 of 9 sessions succeeded")),
 )
 MINED = Mined.make(
     key="mined-1f",
@@ -138,6 +152,9 @@ MINED = Mined.make(
     sessions_for=8,
     base_rate=0.4,
     lift=2.3,
+)
+LONG_MINED = MINED.replace(
+    key=KEY, category="tool_selection", supporting=(UUID,), support=1, counter=(), against=0, sessions=1
 )
 NARROWER = Refinement(
     applicability=PROVEN.applicability.replace(conditions=(SMALL,)),
@@ -196,20 +213,31 @@ PICTURES: dict[str, RenderableType] = {
     "similar": pictures.alike([Similar(NEW, Likeness(1.0, 0.5, 0.25, 0.62))]),
     "prune": pictures.pruned([LowValue(NEW, ("unused: for 200 days", "low confidence"))], dry_run=False),
     "history": pictures.history(MOVES),
+    "list_long": pictures.listing(LONG, False),
+    "validate_long": pictures.validated(LONG_VERDICTS, dry_run=False, everything=True),
+    "mine_long": pictures.mined([LONG_MINED], dry_run=False),
+    "show_long": chart.whole(chart.Shown(LONG[1], SHOWN.weeks, MOVES)),
+    "find_long": pictures.found(ranked(LONG, FEATURES, NOW, PatternSettings()), proven_only=False),
+    "review_long": pictures.review(Review(LONG[0], [FAILED[0].replace(episode=UUID)], 9, NARROWER)),
+    "similar_long": pictures.alike([Similar(LONG[0], Likeness(1.0, 0.5, 0.25, 0.62))]),
 }
+DRAWN = (
+    *((name, WIDTH) for name in PICTURES),
+    *((name, NARROW) for name in PICTURES if name.endswith("_long")),
+)
 
 
-def golden(name: str) -> Path:
-    return FOLDER / f"{name}.txt"
+def golden(name: str, width: int) -> Path:
+    return FOLDER / f"{name}{'' if width == WIDTH else f'_{width}'}.txt"
 
 
-def drawn(name: str) -> str:
-    console = Console(width=WIDTH, highlight=False, markup=False, emoji=False, no_color=True)
+def drawn(name: str, width: int) -> str:
+    console = Console(width=width, highlight=False, markup=False, emoji=False, no_color=True)
     with console.capture() as captured:
         console.print(PICTURES[name])
     return "".join(f"{line.rstrip()}\n" for line in captured.get().splitlines())
 
 
 if __name__ == "__main__":
-    for name in PICTURES:
-        golden(name).write_text(drawn(name), encoding="utf-8")
+    for name, width in DRAWN:
+        golden(name, width).write_text(drawn(name, width), encoding="utf-8")

@@ -1,11 +1,30 @@
 """Patterns, when they were applied and what came of it, counted by session."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
 
-from sqlalchemy import Integer, case, cast, delete, func, select, update
+from sqlalchemy import (
+    Integer,
+    Select,
+    Text,
+    and_,
+    bindparam,
+    case,
+    cast,
+    delete,
+    func,
+    literal_column,
+    or_,
+    select,
+    tuple_,
+    update,
+)
 from sqlalchemy.sql import ColumnElement
 
-from treering.adapters.sql.codec import instant
+from treering.adapters.sql.codec import BLOBS, instant, micros
 from treering.adapters.sql.conditions import in_scope
 from treering.adapters.sql.context import Context
 from treering.adapters.sql.jobs import queue_blob_sweep
@@ -13,14 +32,20 @@ from treering.adapters.sql.kinds import APPLICATIONS, EPISODES, PATTERNS
 from treering.adapters.sql.learned import LearnedRecords
 from treering.adapters.sql.records import LogRecords
 from treering.core.episodes import OutcomeStatus
-from treering.core.errors import Conflict
+from treering.core.errors import BlobMissing, Conflict, Unreadable
 from treering.core.history import Action
 from treering.core.patterns import Application, Pattern
 from treering.core.values import EMPTY
 from treering.ports.collections import Detail
-from treering.ports.patterns import STAMP_ROOM, Applied, Lately, PatternStamp, Used
+from treering.ports.patterns import STAMP_ROOM, Applied, Lately, PatternMark, PatternStamp, Used, UsedEpisode
 
 _APPLICATIONS, _EPISODES, _PATTERNS = APPLICATIONS.table.c, EPISODES.table.c, PATTERNS.table.c
+_SUCCEEDED = case((_EPISODES.outcome_status == OutcomeStatus.SUCCESS.value, 1), else_=0)
+# What belongs to no session has its own, which no session is called like.
+_SESSION = case(
+    (_EPISODES.session.is_(None), literal_column("'1 '", Text) + _EPISODES.id),
+    else_=literal_column("'0 '", Text) + _EPISODES.session,
+)
 
 
 class PatternRecords(LearnedRecords[Pattern]):
@@ -34,7 +59,12 @@ class PatternRecords(LearnedRecords[Pattern]):
         columns = func.count(), func.sum(_PATTERNS.version), func.sum(changed % STAMP_ROOM), func.max(changed)
         statement = select(*columns).where(self._visible(), _PATTERNS.deleted_at.is_(None))
         count, versions, moments, newest = self._context.connection.execute(statement).one()
-        return PatternStamp(count, int(versions or 0), int(moments or 0), None if newest is None else instant(newest))
+        return PatternStamp(count, int(versions or 0), int(moments or 0), newest)
+
+    def marks(self) -> Mapping[str, PatternMark]:
+        statement = select(_PATTERNS.id, _PATTERNS.version, _PATTERNS.updated_at)
+        statement = statement.where(self._visible(), _PATTERNS.deleted_at.is_(None))
+        return {id: (version, at) for id, version, at in self._context.connection.execute(statement)}
 
     def note(self, value: Pattern) -> Pattern:
         before = self._existing(value.id)
@@ -46,6 +76,27 @@ class PatternRecords(LearnedRecords[Pattern]):
     def purge(self, id: str, detail: Detail = EMPTY) -> None:
         super().purge(id, detail)
         ApplicationRecords(self._context).purge_of(id)
+
+    def forget_episode(self, id: str) -> None:
+        """The episode is removed for good: no pattern names it any more, whoever's it is."""
+        scope = self._context.scope
+        here = _PATTERNS.tenant == scope.tenant, _PATTERNS.project == scope.project
+        # What lies in a blob may name it as well.
+        named = (_PATTERNS.rest.contains(each, autoescape=True) for each in (json.dumps(id, ensure_ascii=False), BLOBS))
+        with self._context.seeing_all():
+            found = select(PATTERNS.table).where(*here, or_(*named)).with_for_update()
+            for row in self._context.connection.execute(found).mappings().all():
+                try:
+                    pattern, before = self._decode(row), self._codec.stored(row)
+                except (BlobMissing, Unreadable):
+                    continue
+                if (silent := pattern.without_episode(id)) == pattern:
+                    continue
+                encoded = self._encode(silent.replace(updated_at=self._context.now))
+                change = update(PATTERNS.table).where(*here, _PATTERNS.id == pattern.id)
+                self._context.connection.execute(change.values(encoded.row))
+                self._derivation.replace((pattern, before), (silent, encoded))
+                queue_blob_sweep(self._context, before.blobs)
 
 
 class ApplicationRecords(LogRecords[Application]):
@@ -64,7 +115,7 @@ class ApplicationRecords(LogRecords[Application]):
             return False
         return True
 
-    def applied(self, patterns: Sequence[str] | None = None) -> Iterator[Applied]:
+    def applied(self, patterns: Sequence[str] | None = None, *, since: datetime | None = None) -> Iterator[Applied]:
         alone = _APPLICATIONS.session.is_(None)
         # One episode may have followed two patterns that were merged since.
         unit = func.coalesce(_APPLICATIONS.session, _APPLICATIONS.episode, _APPLICATIONS.id)
@@ -83,23 +134,22 @@ class ApplicationRecords(LogRecords[Application]):
         )
         if patterns is not None:
             statement = statement.where(_APPLICATIONS.pattern.in_(patterns))
+        if since is not None:
+            statement = statement.where(_APPLICATIONS.at > micros(since))
         found = self._context.connection.execute(statement)
         for pattern, evidence, is_alone, session, task_type, last, *counts in found:
             yield Applied(pattern, evidence, f"{is_alone} {session}", task_type, instant(last), *counts)
 
     def used(self, patterns: Sequence[str] | None = None) -> Mapping[str, Used]:
-        statement = select(_APPLICATIONS.pattern, func.count(), func.max(_APPLICATIONS.at))
-        statement = statement.where(self._visible()).group_by(_APPLICATIONS.pattern)
-        if patterns is not None:
-            statement = statement.where(_APPLICATIONS.pattern.in_(patterns))
-        found = self._context.connection.execute(statement)
+        statement = _used(self._visible(), patterns is not None)
+        found = self._context.connection.execute(statement, {} if patterns is None else {"patterns": patterns})
         return {pattern: Used(times, instant(last)) for pattern, times, last in found}
 
-    def lately(self, pattern: str, evidence: int, limit: int) -> Lately:
+    def lately(self, parts: Iterable[tuple[str, int]], limit: int) -> Lately:
         columns = _APPLICATIONS.episode, _APPLICATIONS.outcome, _APPLICATIONS.time_saved_ms, _APPLICATIONS.cost_saved
         statement = (
             select(*columns)
-            .where(self._visible(), _APPLICATIONS.pattern == pattern, _APPLICATIONS.evidence == evidence)
+            .where(self._visible(), tuple_(_APPLICATIONS.pattern, _APPLICATIONS.evidence).in_(sorted(parts)))
             .order_by(_APPLICATIONS.at.desc(), _APPLICATIONS.id.desc())
             .limit(limit)
         )
@@ -112,24 +162,48 @@ class ApplicationRecords(LogRecords[Application]):
             mean_cost_saved=_mean(row.cost_saved for row in rows),
         )
 
+    def used_episodes(self, patterns: Sequence[str] | None = None) -> Iterator[UsedEpisode]:
+        told = (
+            select(_EPISODES.id, _EPISODES.task_type, _SESSION.label("session"), _SUCCEEDED.label("succeeded"))
+            .where(*self._countable())
+            .cte("told")
+        )
+        successes, n = func.sum(told.c.succeeded).label("successes"), func.count().label("n")
+        groups = told.c.task_type, told.c.session
+        whole = select(*groups, successes, n).group_by(*groups).subquery()
+        same_session = and_(whole.c.session == told.c.session, whole.c.task_type.is_not_distinct_from(told.c.task_type))
+        statement = (
+            select(_APPLICATIONS.pattern, told, whole.c.successes, whole.c.n)
+            .join_from(APPLICATIONS.table, told, told.c.id == _APPLICATIONS.episode)
+            .join(whole, same_session)
+            .where(self._visible())
+            .order_by(_APPLICATIONS.pattern)
+        )
+        if patterns is not None:
+            statement = statement.where(_APPLICATIONS.pattern.in_(patterns))
+        for pattern, episode, task_type, session, succeeded, *of_session in self._context.connection.execute(statement):
+            yield UsedEpisode(pattern, episode, task_type, session, bool(succeeded), *map(int, of_session))
+
     def outcomes_by_session(self) -> Mapping[str | None, tuple[float, int]]:
         """Of all episodes by task type: the shares that succeeded, added up over sessions, and how many these are.
 
         What stands for several is left out: they are counted themselves.
         """
-        unit = func.coalesce(_EPISODES.session, _EPISODES.id)
-        share = func.avg(case((_EPISODES.outcome_status == OutcomeStatus.SUCCESS.value, 1.0), else_=0.0)).label("share")
-        ours = in_scope(EPISODES, self._context.scope)
-        standing_for_others = select(_EPISODES.consolidated_into).where(ours, _EPISODES.consolidated_into.is_not(None))
         sessions = (
-            select(_EPISODES.task_type, share)
-            .where(ours, _EPISODES.deleted_at.is_(None), _EPISODES.id.not_in(standing_for_others))
-            .group_by(_EPISODES.task_type, unit)
+            select(_EPISODES.task_type, func.avg(_SUCCEEDED * 1.0).label("share"))
+            .where(*self._countable())
+            .group_by(_EPISODES.task_type, _SESSION)
             .subquery()
         )
         by_type = sessions.c.task_type
         statement = select(by_type, func.sum(sessions.c.share), func.count()).group_by(by_type)
         return {type_: (float(shares), int(n)) for type_, shares, n in self._context.connection.execute(statement)}
+
+    def _countable(self) -> tuple[ColumnElement[bool], ...]:
+        """Episodes that base rates are made of."""
+        ours = in_scope(EPISODES, self._context.scope)
+        standing_for_others = select(_EPISODES.consolidated_into).where(ours, _EPISODES.consolidated_into.is_not(None))
+        return ours, _EPISODES.deleted_at.is_(None), _EPISODES.id.not_in(standing_for_others)
 
     def forget_words_of(self, episode: str) -> None:
         """The episode is removed for good: that a pattern was applied stays known, what the task was does not."""
@@ -163,6 +237,16 @@ class ApplicationRecords(LogRecords[Application]):
 def _mean(values: Iterable[float | None]) -> float | None:
     known = [each for each in values if each is not None]
     return sum(known) / len(known) if known else None
+
+
+# Conditions of a scope are kept, so that they can be a key here.
+@lru_cache(maxsize=1_000)
+def _used(seen: ColumnElement[bool], some: bool) -> Select[Any]:
+    """Built once: a statement costs as much to build as to run."""
+    statement = select(_APPLICATIONS.pattern, func.count(), func.max(_APPLICATIONS.at)).where(seen)
+    if some:
+        statement = statement.where(_APPLICATIONS.pattern.in_(bindparam("patterns", expanding=True)))
+    return statement.group_by(_APPLICATIONS.pattern)
 
 
 def _counted(column: ColumnElement[str], outcome: OutcomeStatus) -> ColumnElement[int]:

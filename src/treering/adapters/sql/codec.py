@@ -1,10 +1,11 @@
 """Values to rows and back, without loss. Long text moves to the blob store on the way."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import Enum
+from functools import cache
 from typing import Any, Generic, TypeVar
 
 from treering.adapters.sql.kinds import Kind
@@ -147,3 +148,12 @@ class Codec(Generic[V]):
             else:
                 texts[name] = whole
         return {**rest, **texts}
+
+
+def codec_of(kind: Kind[V], blob_bytes: int | None) -> Codec[V]:
+    """The codec of a kind; `blob_bytes` is the length from which text moves to the blob store."""
+    return _codec(kind, blob_bytes)
+
+
+# Which field goes where is the same for every transaction, and working it out costs as much as a small statement.
+_codec: Callable[[Kind[Any], int | None], Codec[Any]] = cache(Codec)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Select, and_, delete, func, select, true, tuple_
 
-from treering.adapters.sql.codec import Codec
+from treering.adapters.sql.codec import codec_of
 from treering.adapters.sql.conditions import in_scope, matching
 from treering.adapters.sql.context import Context
 from treering.adapters.sql.driving import choose
@@ -144,7 +144,7 @@ class Index(ABC):
 
     def _records(self, name: str, ids: Sequence[str]) -> Mapping[str, Record]:
         kind, found = _KINDS[name], dict[str, Record]()
-        codec = Codec(kind, self._context.settings.store.blob_bytes)
+        codec = codec_of(kind, self._context.settings.store.blob_bytes)
         statement = select(kind.table).where(*self._in_project(kind.table), kind.table.c.id.in_(ids))
         for row in self._execute(statement).mappings():
             with suppress(BlobMissing, Unreadable):

@@ -43,7 +43,7 @@ class Searched:
     speaker: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Kind(Generic[V]):
     """How one kind of value is stored.
 

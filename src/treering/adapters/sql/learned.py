@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import RowMapping, Select, delete, select, update
 
-from treering.adapters.sql.codec import Codec, primitive
+from treering.adapters.sql.codec import codec_of, primitive
 from treering.adapters.sql.context import Context
 from treering.adapters.sql.derived import Derivation
 from treering.adapters.sql.jobs import queue_blob_sweep
@@ -268,7 +268,7 @@ class Revisions:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._codec = Codec(REVISIONS, context.settings.store.blob_bytes)
+        self._codec = codec_of(REVISIONS, context.settings.store.blob_bytes)
         self._derivation = Derivation(REVISIONS, context)
         self._table = REVISIONS.table
         # Versions only grow, whatever the clock says; ids follow it.

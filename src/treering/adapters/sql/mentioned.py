@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, bindparam, delete, func, or_, select, update
 
-from treering.adapters.sql.codec import Codec
+from treering.adapters.sql.codec import codec_of
 from treering.adapters.sql.context import Context
 from treering.adapters.sql.derived import Derivation
 from treering.adapters.sql.kinds import ENTITIES, ENTITY_LINKS
@@ -76,7 +76,7 @@ def hand_over(context: Context, entity: Entity) -> None:
     """To each of those whose personal records still speak of it, under the name it has there."""
     with context.seeing_all():
         statement = select(entity_links).where(*_of(context, entity.id)).order_by(entity_links.c.id)
-        codec = Codec(ENTITY_LINKS, None)
+        codec = codec_of(ENTITY_LINKS, None)
         links = [codec.decode(context.scope, row, context.blobs) for row in _rows(context, statement)]
         for owner in dict.fromkeys(link.owner for link in links):
             own = [link for link in links if link.owner == owner]
@@ -97,13 +97,13 @@ def hand_over(context: Context, entity: Entity) -> None:
 
 
 def _add(context: Context, entity: Entity) -> None:
-    encoded = Codec(ENTITIES, context.settings.store.blob_bytes).encode(context.scope, entity, context.blobs)
+    encoded = codec_of(ENTITIES, context.settings.store.blob_bytes).encode(context.scope, entity, context.blobs)
     insert_rows(context.connection, entities, [encoded.row])
     Derivation(ENTITIES, context).add([(entity, encoded)])
 
 
 def _read(context: Context, conditions: list[ColumnElement[bool]]) -> list[Entity]:
-    codec = Codec(ENTITIES, context.settings.store.blob_bytes)
+    codec = codec_of(ENTITIES, context.settings.store.blob_bytes)
     rows = _rows(context, select(entities).where(*conditions).order_by(entities.c.id))
     return [codec.decode(context.scope, row, context.blobs) for row in rows]
 

@@ -151,10 +151,11 @@ class Nearby:
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Numbers and cosines of those documents that have a vector."""
         chosen = (
+            "SELECT kept.number, kept.embedding FROM unnest(%s::bigint[]) AS wanted (number) CROSS JOIN LATERAL ("
             "SELECT number, embedding FROM nearby WHERE tenant = %s AND project = %s AND model = %s "
-            "AND number = ANY(ARRAY(SELECT unnest(%s::bigint[])))"
+            "AND number = wanted.number LIMIT 1) AS kept"
         )
-        return self._compared(connection, chosen, query, (*here, model, numbers))
+        return self._compared(connection, chosen, query, (numbers, *here, model))
 
     def _compared(
         self, connection: Connection, chosen: str, query: Query, values: tuple[Any, ...]

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
-from sqlalchemy import ColumnElement, delete, func, select, tuple_
+from sqlalchemy import ColumnElement, Select, Table, bindparam, delete, func, select, tuple_
 from sqlalchemy.exc import IntegrityError
 
-from treering.adapters.sql.codec import Codec, Encoded, primitive
+from treering.adapters.sql.codec import Encoded, codec_of, primitive
 from treering.adapters.sql.conditions import in_scope, matching
 from treering.adapters.sql.context import Context
 from treering.adapters.sql.derived import Derivation
@@ -54,7 +55,7 @@ class Records(Generic[V]):
         self._kind = kind
         self._context = context
         self._table = kind.table
-        self._codec = Codec(kind, None if kind.computed else context.settings.store.blob_bytes)
+        self._codec = codec_of(kind, None if kind.computed else context.settings.store.blob_bytes)
 
     def get(self, id: str) -> V | None:
         row = self._row(id)
@@ -146,10 +147,8 @@ class Records(Generic[V]):
     def _row(self, id: str, *, lock: bool = False) -> Mapping[Any, Any] | None:
         if not is_storable(id):
             return None
-        statement = select(self._table).where(self._visible(), self._table.c.id == id)
-        if lock:
-            statement = statement.with_for_update()
-        return self._context.connection.execute(statement).mappings().first()
+        statement = _one(self._table, self._visible(), lock)
+        return self._context.connection.execute(statement, {"wanted": id}).mappings().first()
 
     def _existing(self, id: str) -> Stored[V]:
         row = self._row(id, lock=True)
@@ -159,6 +158,14 @@ class Records(Generic[V]):
 
     def _decode(self, row: Mapping[Any, Any]) -> V:
         return self._codec.decode(self._context.scope, row, self._context.blobs)
+
+
+# Conditions of a scope are kept, so that they can be a key here.
+@lru_cache(maxsize=1_000)
+def _one(table: Table, seen: ColumnElement[bool], lock: bool) -> Select[Any]:
+    """Built once: a statement costs as much to build as to run."""
+    statement = select(table).where(seen, table.c.id == bindparam("wanted"))
+    return statement.with_for_update() if lock else statement
 
 
 class Writes(Records[V]):

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 from sqlalchemy import insert
 
-from treering.adapters.sql.codec import Codec, Row, instant
+from treering.adapters.sql.codec import Codec, Row, codec_of, instant
 from treering.adapters.sql.damaged import DamagedFile
 from treering.adapters.sql.identity import IDENTITY_TABLE
 from treering.adapters.sql.kinds import KINDS, KNOWLEDGE, SESSIONS, Kind
@@ -179,7 +179,7 @@ class _Rescue:
                 "GROUP BY session",
                 (scope.tenant, scope.project, scope.tenant, scope.project),
             ).all()
-            codec = Codec(SESSIONS, self._settings.store.blob_bytes)
+            codec = codec_of(SESSIONS, self._settings.store.blob_bytes)
             for id, first, last, turns, owner, visibility in orphans:
                 moments = {"started_at": instant(first), "last_at": instant(last)}
                 session = Session.make(id=id, turns=turns, owner=owner, visibility=visibility, **moments)

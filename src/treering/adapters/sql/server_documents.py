@@ -13,14 +13,18 @@ from treering.core.ranking import BM25
 from treering.ports.index import DOCUMENT_KINDS
 
 _KIND = {name: place for place, name in enumerate(DOCUMENT_KINDS)}
+# A lateral part with a limit is looked up for each document. A join would rather read the whole project, and where
+# statistics speak of many small projects, compare each of its documents with each of the numbers.
+_LOOKED_UP = """
+    SELECT found.* FROM ({numbers}) AS wanted (number) CROSS JOIN LATERAL (
+        SELECT * FROM documents
+        WHERE tenant = %(tenant)s AND project = %(project)s AND number = wanted.number
+        AND (owner = '' OR owner = %(principal)s) LIMIT 1
+    ) AS found
+"""
 _CHOSEN = "SELECT unnest(%(numbers)s::bigint[])"
-# A lateral part with a limit is looked up for each document; a join would rather read the whole project.
 _WITH_NEIGHBOURS = f"""
-    WITH chosen AS MATERIALIZED (
-        SELECT number, thread, place FROM documents
-        WHERE tenant = %(tenant)s AND project = %(project)s AND number = ANY(%(numbers)s::bigint[])
-        AND (owner = '' OR owner = %(principal)s)
-    )
+    WITH chosen AS MATERIALIZED (SELECT number, thread, place FROM ({_LOOKED_UP.format(numbers=_CHOSEN)}) AS given)
     SELECT number FROM chosen UNION SELECT beside.number FROM chosen CROSS JOIN LATERAL (
         SELECT number FROM documents
         WHERE tenant = %(tenant)s AND project = %(project)s AND thread = chosen.thread AND thread <> ''
@@ -33,13 +37,11 @@ _READ = """
         array_send(array_agg(number)), array_send(array_agg(at)), array_send(array_agg(speaker)),
         array_send(array_agg(marks)), array_send(array_agg(length)), array_send(array_agg(place)),
         array_send(array_agg(length(counts)::bigint))
-    FROM (
-        SELECT * FROM documents
-        WHERE tenant = %(tenant)s AND project = %(project)s AND number = ANY(ARRAY({numbers}))
-        AND (owner = '' OR owner = %(principal)s) ORDER BY number
-    ) AS found
+    FROM ({looked_up} ORDER BY found.number) AS found
 """
-_ALONE, _BESIDE = _READ.format(numbers=_CHOSEN), _READ.format(numbers=_WITH_NEIGHBOURS)
+_ALONE, _BESIDE = (
+    _READ.format(looked_up=_LOOKED_UP.format(numbers=numbers)) for numbers in (_CHOSEN, _WITH_NEIGHBOURS)
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,8 +27,10 @@ _MOST_LEFT_OUT = 10
 _OF_KINDS = "SELECT number FROM documents WHERE tenant = %s AND project = %s AND kind = ANY(%s::text[]) LIMIT %s"
 _CHOSEN_VECTORS = """
     SELECT array_send(array_agg(number)), string_agg(vector, '') FROM (
-        SELECT number, vector FROM vectors
-        WHERE tenant = %s AND project = %s AND model = %s AND number = ANY(%s::bigint[]) ORDER BY number
+        SELECT kept.number, kept.vector FROM unnest(%s::bigint[]) AS wanted (number) CROSS JOIN LATERAL (
+            SELECT number, vector FROM vectors
+            WHERE tenant = %s AND project = %s AND model = %s AND number = wanted.number LIMIT 1
+        ) AS kept ORDER BY kept.number
     ) AS found
 """
 _ALL_VECTORS = """
@@ -96,7 +98,7 @@ class ServerIndex(Index):
 
     def resemblance(self, model: str, numbers: NDArray[np.int64], best: NDArray[np.int64]) -> NDArray[np.float64]:
         space = self._statistics.space(model)
-        row = self._run(_CHOSEN_VECTORS, (*self._here, model, best.tolist())).one()
+        row = self._run(_CHOSEN_VECTORS, (best.tolist(), *self._here, model)).one()
         known = read_vectors(row[1], len(read_array(row[0])))
         if space is None or not len(known):
             return np.full(len(numbers), np.nan)
@@ -296,7 +298,7 @@ class ServerIndex(Index):
             connection, asked = self._context.connection, Query(query, space.mean)
             there, found = nearby.likeness(connection, self._here, model, asked, numbers.tolist())
         else:
-            row = self._run(_CHOSEN_VECTORS, (*self._here, model, numbers.tolist())).one()
+            row = self._run(_CHOSEN_VECTORS, (numbers.tolist(), *self._here, model)).one()
             there = read_array(row[0])
             found = np.asarray(centred(read_vectors(row[1], len(there)), space.mean) @ query, np.float64)
         if not len(there):

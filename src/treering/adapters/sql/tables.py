@@ -212,7 +212,7 @@ applications = table(
     text("visibility"),
     text("rest"),
 )
-add_index(applications, "pattern", "at", "id")
+add_index(applications, "pattern", "at", "id", "visibility", "owner")
 add_index(applications, "episode", "id", where="episode")
 
 entities = table(

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from treering.adapters.sql.applications import ApplicationRecords
+from treering.adapters.sql.applications import ApplicationRecords, PatternRecords
 from treering.adapters.sql.codec import primitive
 from treering.adapters.sql.context import Context
 from treering.adapters.sql.jobs import queue_blob_sweep
@@ -107,6 +107,7 @@ class EpisodeRecords(LogRecords[Episode], Removals[Episode]):
     def purge(self, id: str, detail: Detail = EMPTY) -> None:
         super().purge(id, detail)
         ApplicationRecords(self._context).forget_words_of(id)
+        PatternRecords(self._context).forget_episode(id)
 
     def stamp(self, id: str) -> str | None:
         """Of the row as it stands: what is not in it lies in blobs, which it names by their content."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import RowMapping, and_, delete, func, select
 
-from treering.adapters.sql.codec import Codec, Encoded
+from treering.adapters.sql.codec import Encoded, codec_of
 from treering.adapters.sql.context import Context
 from treering.adapters.sql.derived import Derivation
 from treering.adapters.sql.kinds import AUDIT, JOBS, KINDS, Kind
@@ -102,7 +102,7 @@ def _rederive(context: Context, kind: Kind[Any]) -> _Rederived:
 def _keep_blobs_of(context: Context, kind: Kind[Any], unreadable: Sequence[str]) -> None:
     """A record that cannot be read now may be later: what it refers to is in its row, and must not be swept."""
     scope, columns = context.scope, kind.table.c
-    codec = Codec(kind, context.settings.store.blob_bytes)
+    codec = codec_of(kind, context.settings.store.blob_bytes)
     here = (columns.tenant == scope.tenant, columns.project == scope.project)
     for batch in batches(unreadable, 500):
         for row in context.connection.execute(select(kind.table).where(*here, columns.id.in_(batch))).mappings():
@@ -132,7 +132,7 @@ def _readable(
     context: Context, kind: Kind[Any], rows: Iterable[RowMapping], unreadable: dict[str, StoreError]
 ) -> Iterator[tuple[Any, Encoded]]:
     """Records with their rows; those that cannot be read are put down in `unreadable`, with the reason."""
-    codec = Codec(kind, context.settings.store.blob_bytes)
+    codec = codec_of(kind, context.settings.store.blob_bytes)
     for row in rows:
         try:
             yield codec.decode(context.scope, row, context.blobs), codec.stored(row)

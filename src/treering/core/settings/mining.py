@@ -30,6 +30,10 @@ class MiningSettings(Value):
     """Of each kind, the best supported: each is tested later, and every test costs certainty for the others."""
     named_episodes: int = Field(default=50, ge=0, le=LABELS)
     """Episodes that a candidate names for and against it; their numbers are counted in full."""
+    named_a_night: int = Field(default=20, ge=0)
+    """Patterns that a language model, where there is one, names each night: those that were found and proved true."""
+    name_tokens: int = Field(default=60, ge=1)
+    """What it may write for each."""
     least_gain: float = Field(default=0.1, ge=0, le=1)
     """How much better a tool or a plan must do before it is worth saying: less nobody would notice."""
     base_prior: float = Field(default=5.0, ge=0)

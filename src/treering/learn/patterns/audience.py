@@ -23,7 +23,11 @@ class Audience:
         return Visibility.PERSONAL if self.personal else Visibility.PROJECT
 
     def owns(self, visibility: Visibility) -> bool:
-        return (visibility is Visibility.PERSONAL) is self.personal
+        return is_personal(visibility) is self.personal
+
+
+def is_personal(visibility: Visibility) -> bool:
+    return visibility is Visibility.PERSONAL
 
 
 def audiences(scope: Scope) -> Iterator[Audience]:

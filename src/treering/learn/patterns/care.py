@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
-from treering.core.conditions import Condition, explain
-from treering.core.episodes import OutcomeStatus, TraceEntry
+from treering.core.conditions import Condition, condition_of, explain
+from treering.core.episodes import OutcomeStatus, TraceEntry, trace_of
+from treering.core.errors import InvalidInput
 from treering.core.history import HistoryEntry
 from treering.core.moments import moment_of
 from treering.core.patterns import Application, Pattern, PatternCategory, PatternContent, Subtask
@@ -19,6 +20,7 @@ from treering.ports.clock import Clock, NewId
 from treering.ports.store import Store
 
 if TYPE_CHECKING:
+    from treering.learn.patterns.carrying import TakenIn
     from treering.learn.patterns.learning import Learned
     from treering.learn.patterns.mining.advice import Suggestion
     from treering.learn.patterns.mining.mined import Mined
@@ -63,7 +65,7 @@ class PatternCare:
 
     def get(self, id: str) -> Pattern:
         """The pattern with this id, also when it is deprecated; its uses are counted up to now."""
-        from treering.learn.patterns.keeping import pattern_of
+        from treering.learn.patterns.counting import pattern_of
 
         with self.store.reading(self.scope, self.clock()) as tx:
             return pattern_of(tx, id)
@@ -74,9 +76,16 @@ class PatternCare:
             return tx.patterns.find(where, order=Order(by="created_at"), limit=limit).items
 
     def applications(self, id: str, *, limit: int = 50) -> tuple[Application, ...]:
-        """When a pattern was applied and what came of it, the newest first; of every generation of evidence."""
+        """When a pattern was applied and what came of it, the newest first; of every generation of evidence.
+
+        What it was merged from counts as well, as long as its evidence has not begun anew.
+        """
+        from treering.learn.patterns.counting import parts_of
+
         with self.store.reading(self.scope, self.clock()) as tx:
-            return tx.applications.find(ApplicationFilter(patterns=(id,)), order=Order(by="at"), limit=limit).items
+            known = tx.patterns.get(id)
+            ids = dict.fromkeys(part for part, _ in parts_of(known, tx.patterns.get)) if known else (id,)
+            return tx.applications.find(ApplicationFilter(patterns=tuple(ids)), order=Order(by="at"), limit=limit).items
 
     def sessions(self, id: str) -> "tuple[SessionCount, ...]":
         """What came of it session by session, the oldest first: what its present verdict rests on."""
@@ -160,6 +169,8 @@ class PatternCare:
 
     def similar(self, id: str, *, limit: int = 5) -> "tuple[Similar, ...]":
         """Patterns of its category that say much the same, the most alike first."""
+        if limit < 1:
+            raise InvalidInput(f"limit is {limit}; ask for at least one pattern")
         from treering.learn.patterns.tidying import similar_patterns
 
         with self.store.reading(self.scope, self.clock()) as tx:
@@ -187,7 +198,7 @@ class PatternCare:
 
         return mine_patterns(self.scope, self.store, self.clock(), self.settings.mining, dry_run=dry_run)
 
-    def instantiate(self, id: str, **values: str) -> tuple[Subtask, ...]:
+    def instantiate(self, id: str, /, **values: str) -> tuple[Subtask, ...]:
         """A template as subtasks, each after those it depends on; `values` are those of its parameters."""
         from treering.learn.patterns.keeping import instantiated
 
@@ -200,15 +211,22 @@ class PatternCare:
         with self.store.reading(self.scope, self.clock()) as tx:
             return exported(tx, format, where)
 
-    def import_(self, text: str) -> Mapping[str, int]:
-        """Take in what `export` wrote, all of it or nothing; how many were added, updated and left is returned.
+    def import_(self, text: str) -> "TakenIn":
+        """Take in what `export` wrote, all of it or nothing: the ids that were added, updated, and left with why.
 
-        They come as candidates: what the file says of status and evidence is kept in their metadata, not believed.
-        Those that are here already, or deprecated here or in the file, are left as they are.
+        They come as candidates: what the file says of status and evidence is kept in their metadata, not believed. What
+        is the same as here or as it was here before, or deprecated here or in the file, is left.
         """
         from treering.learn.patterns.carrying import import_patterns
 
         return import_patterns(self.scope, self.store, self.clock(), text)
+
+    def versions(self, id: str) -> tuple[Pattern, ...]:
+        """How it was before each change, the latest first."""
+        from treering.learn.patterns.keeping import earlier_versions, stored_pattern
+
+        with self.store.reading(self.scope, self.clock()) as tx:
+            return earlier_versions(tx, stored_pattern(tx, id).id)
 
     def history(self, id: str) -> tuple[HistoryEntry, ...]:
         """What happened to it, the newest first; `detail` has the status before and after, and the evidence for it.
@@ -219,9 +237,9 @@ class PatternCare:
 
         return history(self.scope, self.store, self.clock(), id)
 
-    def explain(self, condition: Condition) -> str:
-        """A condition in words."""
-        return explain(condition)
+    def explain(self, condition: Condition | Mapping[str, Any]) -> str:
+        """A condition in words; it may be given as a mapping."""
+        return explain(condition_of(condition))
 
     def learn_from_episode(self, id: str) -> "Learned":
         """What an episode taught: which patterns it followed or named, and what that changed, in words."""
@@ -234,20 +252,23 @@ class PatternCare:
         history: Sequence[TraceEntry | Mapping[str, Any]] = (),
         *,
         features: Mapping[str, Any] = EMPTY,
+        message: str | None = None,
         limit: int = 3,
     ) -> "tuple[Suggestion, ...]":
-        """The steps that usually follow what was done so far; after a failure, those that got out of such ones."""
+        """The steps that usually follow what was done so far; after a failure, those that got out of such ones.
+
+        `message` is that of a failure where nobody can say which step failed.
+        """
+        if limit < 1:
+            raise InvalidInput(f"limit is {limit}; ask for at least one step")
         now = self.clock()
         with self.store.reading(self.scope, now) as tx:
-            return self.habits.next_steps(tx, entries_of(history, now), features, limit, self.settings)
+            done = trace_of(history, now)
+            return self.habits.next_steps(tx, done, self.settings, features=features, message=message, limit=limit)
 
-    def failure_features(self, failed: TraceEntry) -> Mapping[str, Any]:
-        """What recoveries ask of a task that has just met this failure."""
+    def failure_features(self, message: str, failed: TraceEntry | None = None) -> Mapping[str, Any]:
+        """What recoveries ask of a task that has just met this failure, of this step where that is known."""
         from treering.learn.patterns.mining.recoveries import failure_features
+        from treering.learn.patterns.mining.steps import step_of
 
-        return failure_features(failed, self.settings.mining)
-
-
-def entries_of(history: Iterable[TraceEntry | Mapping[str, Any]], now: datetime) -> tuple[TraceEntry, ...]:
-    """Steps as values; one that does not say when it was counts as done now."""
-    return tuple(each if isinstance(each, TraceEntry) else TraceEntry.make(**{"at": now, **each}) for each in history)
+        return failure_features(message, None if failed is None else step_of(failed), self.settings.mining)

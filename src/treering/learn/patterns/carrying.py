@@ -1,6 +1,7 @@
 """Patterns as files: carried from one project to another, edited by hand, taken back in."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -10,8 +11,9 @@ from treering.core.patterns import Evidence, Pattern, PatternStatus
 from treering.core.queries import PatternFilter
 from treering.core.scope import Scope
 from treering.core.values import FrozenDict, thaw
-from treering.learn.patterns.keeping import TOLD, begun, changed_to
+from treering.learn.patterns.keeping import RESERVED, TOLD, begun, changed_to, earlier_versions
 from treering.learn.patterns.portable import read, to_json, to_yaml
+from treering.learn.patterns.templates import refuse_broken
 from treering.ports.store import Store, Transaction
 
 IMPORTED = "imported"
@@ -24,36 +26,58 @@ def exported(tx: Transaction, format: str, where: PatternFilter) -> str:
     return _FORMATS[format](tx.patterns.stream(where))
 
 
-def import_patterns(scope: Scope, store: Store, now: datetime, text: str) -> Mapping[str, int]:
-    """All of the file, or nothing where a part of it is wrong; how many were added, updated and left."""
-    given, became = read(text, now=now), dict.fromkeys(("added", "updated", "left"), 0)
+@dataclass(frozen=True, slots=True)
+class TakenIn:
+    """What became of a file's patterns, by their ids; of those that were left, why."""
+
+    added: tuple[str, ...]
+    updated: tuple[str, ...]
+    left: Mapping[str, str]
+
+
+def import_patterns(scope: Scope, store: Store, now: datetime, text: str) -> TakenIn:
+    """All of the file, or nothing where a part of it is wrong."""
+    given, added, updated, left = read(text, now=now), list[str](), list[str](), dict[str, str]()
     with store.transaction(scope, now) as tx:
         for pattern in given:
-            became[_take_in(tx, pattern)] += 1
-    return became
+            known = tx.patterns.get(pattern.id)
+            if why := _reason_to_leave(tx, known, pattern):
+                left[pattern.id] = why
+            elif known is None:
+                refuse_broken(pattern.content)
+                tx.patterns.create(_candidate(tx, pattern), Action.IMPORT, begun(IMPORTED))
+                added.append(pattern.id)
+            else:
+                _update(tx, known, pattern)
+                updated.append(pattern.id)
+    return TakenIn(tuple(added), tuple(updated), left)
 
 
-def _take_in(tx: Transaction, given: Pattern) -> str:
-    """What became of it. What is deprecated, here or there, is left as it is."""
-    known = tx.patterns.get(given.id)
+def _reason_to_leave(tx: Transaction, known: Pattern | None, given: Pattern) -> str | None:
+    """Why a pattern of the file changes nothing here, if so. What is deprecated, here or there, is left as it is."""
     if given.status is PatternStatus.DEPRECATED or given.deleted_at is not None:
-        return "left"
+        return "deprecated in the file"
     if known is None:
-        tx.patterns.create(_candidate(tx, given), Action.IMPORT, begun(IMPORTED))
-        return "added"
-    if known.status is PatternStatus.DEPRECATED or known.deleted_at is not None or _is_here(known, given):
-        return "left"
-    told = {name: getattr(given, name) for name in TOLD if name not in ("metadata", "visibility")}
-    changed, detail = changed_to(known, tx.now, {**told, "metadata": _metadata(given)})
-    if changed is None:
-        return "left"
+        return None
+    if known.status is PatternStatus.DEPRECATED or known.deleted_at is not None:
+        return "deprecated here"
+    if _told(known) == _told(given):
+        return "the same as here"
+    if any(_told(before) == _told(given) for before in earlier_versions(tx, known.id)):
+        return "an earlier version of what is here"
+    return None
+
+
+def _update(tx: Transaction, known: Pattern, given: Pattern) -> None:
+    kept = {name: known.metadata[name] for name in RESERVED & known.metadata.keys()}
+    changed, detail = changed_to(known, tx.now, {**_told(given), "metadata": {**kept, **_metadata(given)}})
+    assert changed is not None, "what is told differs"
     tx.patterns.update(changed, Action.IMPORT, detail)
-    return "updated"
 
 
-def _is_here(known: Pattern, given: Pattern) -> bool:
-    said = known.metadata.get(IMPORTED)
-    return given.version == known.version or (isinstance(said, Mapping) and said.get("version") == given.version)
+def _told(pattern: Pattern) -> dict[str, Any]:
+    """What a file says of a pattern that is believed; who may see it is decided here."""
+    return {name: getattr(pattern, name) for name in TOLD if name not in ("metadata", "visibility")}
 
 
 def _candidate(tx: Transaction, given: Pattern) -> Pattern:
@@ -75,4 +99,5 @@ def _metadata(given: Pattern) -> FrozenDict:
     """With what the file said of status and evidence: nobody here has seen it."""
     evidence = given.evidence.model_dump(mode="json", exclude_defaults=True)
     said: dict[str, Any] = {"version": given.version, "status": given.status.value, "evidence": evidence}
-    return FrozenDict({**thaw(given.metadata), IMPORTED: said})
+    own = {name: value for name, value in thaw(given.metadata).items() if name not in RESERVED}
+    return FrozenDict({**own, IMPORTED: said})

@@ -12,12 +12,12 @@ from treering.core.queries import PatternFilter
 from treering.core.scope import Scope
 from treering.core.settings.patterns import PatternSettings
 from treering.learn.patterns.audience import Audience, audiences
-from treering.learn.patterns.bases import bases_of
+from treering.learn.patterns.bases import Tallies, bases_of, left_out
 from treering.learn.patterns.keeping import stored_pattern
 from treering.learn.patterns.merging import MERGED_FROM
 from treering.learn.patterns.statistics import BaseRates, Tally
-from treering.learn.patterns.validation import SessionCount, Tested, Trial, measure
-from treering.ports.patterns import Applied, Used
+from treering.learn.patterns.validation import SessionCount, Tested, Trial, tried
+from treering.ports.patterns import Applied, Used, UsedEpisode
 from treering.ports.store import Store, Transaction
 
 _FIRST = 1
@@ -34,63 +34,75 @@ class Counted:
 
     patterns: Mapping[str, Pattern]
     tested: Mapping[str, Tested]
-    untried: frozenset[str]
+    parts: Mapping[str, frozenset[Part]]
+    """Where the evidence of each stands."""
     used: Mapping[str, Used]
     retired: int
-    """Tests of patterns that are deprecated: they were tried, too."""
+    """Tests of patterns that are deprecated or forgotten: they were tried, too."""
 
 
 def count_evidence(tx: Transaction, audience: Audience, settings: PatternSettings) -> Counted:
     """Measure every living pattern; sessions are let go as soon as they are measured, however many there are."""
-    everything = {each.id: each for each in tx.patterns.stream(PatternFilter()) if audience.owns(each.visibility)}
+    ever = [each for each in tx.patterns.stream(PatternFilter(deleted=None)) if audience.owns(each.visibility)]
+    everything = {each.id: each for each in ever if each.deleted_at is None}
     living = {id: each for id, each in everything.items() if each.status is not PatternStatus.DEPRECATED}
     bases = BaseRates(
         {name: Tally(*counted) for name, counted in tx.applications.outcomes_by_session().items()}, settings
     )
-    tested, untried = dict[str, Tested](), set(living)
     named = list(everything) if len(everything) <= _FEW else None
-    applied = tx.applications.applied(named) if living else ()
-    for id, sessions in _sessions(applied, everything, living):
-        tested[id] = _measured(tx, living[id], sessions, bases, settings)
-        untried -= {id} if sessions else set()
-    for id in living.keys() - tested.keys():
-        tested[id] = _measured(tx, living[id], (), bases, settings)
-    gone = (each.evidence for id, each in everything.items() if id not in living)
+    parts = {id: frozenset(parts_of(each, everything.get)) for id, each in living.items()}
+    lost = _lost(tx.applications.used_episodes(named) if living else (), parts)
+
+    def measured(id: str, sessions: tuple[SessionCount, ...]) -> Tested:
+        pattern = living[id]
+        trial = Trial(
+            status=pattern.status,
+            sessions=sessions,
+            bases=bases_of(pattern, bases, lost.get(id, {}), sessions, settings),
+            since=pattern.status_since,
+            tests=tests_begun(pattern, bool(sessions)),
+        )
+        return tried(trial, tx.now, settings)
+
+    found = {id: measured(id, sessions) for id, sessions in _sessions(tx, named, living, parts)}
     return Counted(
         patterns=living,
-        tested=tested,
-        untried=frozenset(untried),
+        tested=found | {id: measured(id, ()) for id in living.keys() - found.keys()},
+        parts=parts,
         used=tx.applications.used(named) if living else {},
-        retired=sum(each.generation for each in gone if each.applications),
+        retired=sum(each.evidence.tests for each in ever if each.id not in living),
     )
 
 
+def pattern_of(tx: Transaction, id: str) -> Pattern:
+    """With its uses as they are now, also those after the last validation."""
+    found = stored_pattern(tx, id)
+    ids = [part for part, _ in parts_of(found, tx.patterns.get)]
+    used = used_by(ids, tx.applications.used(ids))
+    if used is None or (used.times, used.last_at) == (found.usage_count, found.last_used_at):
+        return found
+    return found.replace(usage_count=max(found.usage_count, used.times), last_used_at=used.last_at)
+
+
+def used_by(ids: Iterable[str], used: Mapping[str, Used]) -> Used | None:
+    """How often patterns were used, taken together."""
+    some = [used[id] for id in ids if id in used]
+    return Used(sum(each.times for each in some), max(each.last_at for each in some)) if some else None
+
+
+def tests_begun(pattern: Pattern, has_sessions: bool) -> int:
+    """How many tests of it were begun by now: a generation is one from its first session on, a review at once."""
+    evidence = pattern.evidence
+    return evidence.tests + (has_sessions and evidence.tested != evidence.generation)
+
+
 def sessions_of_pattern(scope: Scope, store: Store, now: datetime, id: str) -> tuple[SessionCount, ...]:
-    """What came of one pattern, session by session, as its verdict counts it."""
+    """What came of one pattern in its present form, session by session; of one under review, also what came before."""
     with store.reading(scope, now) as tx:
         pattern = stored_pattern(tx, id)
     (judged_by,) = (each.scope for each in audiences(scope) if each.owns(pattern.visibility))
     with store.reading(judged_by, now) as tx:
-        parts = frozenset(parts_of(pattern, tx.patterns.get))
-        rows = tx.applications.applied([each for each, _ in parts])
-        return _counted(sorted((row for row in rows if (row.pattern, row.evidence) in parts), key=_BY_SESSION))
-
-
-def _measured(
-    tx: Transaction,
-    pattern: Pattern,
-    sessions: tuple[SessionCount, ...],
-    bases: BaseRates,
-    settings: PatternSettings,
-) -> Tested:
-    trial = Trial(
-        status=pattern.status,
-        sessions=sessions,
-        bases=bases_of(pattern, bases, sessions, settings),
-        since=pattern.status_since,
-        tests=pattern.evidence.generation,
-    )
-    return Tested(trial.status, trial.tests, measure(trial, tx.now, settings))
+        return _counted(tx, frozenset(parts_of(pattern, tx.patterns.get)))
 
 
 def parts_of(pattern: Pattern, get: Callable[[str], Pattern | None]) -> Iterator[Part]:
@@ -104,31 +116,52 @@ def parts_of(pattern: Pattern, get: Callable[[str], Pattern | None]) -> Iterator
         waiting += [found for id in merged if id not in seen and (found := get(id)) is not None]
 
 
+def _lost(used: Iterable[UsedEpisode], parts: Mapping[str, frozenset[Part]]) -> dict[str, Tallies]:
+    """What base rates lose without each pattern: an episode that used two of its parts is left out once."""
+    wholes = defaultdict[str, list[str]](list)
+    for id, of in parts.items():
+        for part in {part for part, _ in of}:
+            wholes[part].append(id)
+    found, held = dict[str, Tallies](), defaultdict[str, list[UsedEpisode]](list)
+    for part, rows in groupby(used, key=attrgetter("pattern")):
+        if wholes[part] == [part] and len(parts[part]) == 1:
+            found[part] = left_out(rows)
+        elif wholes[part]:
+            kept = list(rows)
+            for id in wholes[part]:
+                held[id] += kept
+    return found | {id: left_out(rows) for id, rows in held.items()}
+
+
 def _sessions(
-    applied: Iterable[Applied], everything: Mapping[str, Pattern], living: Mapping[str, Pattern]
+    tx: Transaction, named: Sequence[str] | None, living: Mapping[str, Pattern], parts: Mapping[str, frozenset[Part]]
 ) -> Iterator[tuple[str, tuple[SessionCount, ...]]]:
     """Of each pattern that has any. Only what is to be joined with others is held until all is read."""
-    single, joined = dict[str, int](), dict[Part, str]()
-    for id, pattern in living.items():
-        parts = list(parts_of(pattern, everything.get))
-        if len(parts) == 1:
-            single[id] = pattern.evidence.generation
-        else:
-            joined |= dict.fromkeys(parts, id)
+    # What came before a review is not even a part of a session that went on after it.
+    since = {id: each.status_since for id, each in living.items() if each.status is PatternStatus.UNDER_REVIEW}
+    single = {id: each.evidence.generation for id, each in living.items() if len(parts[id]) == 1 and id not in since}
+    joined = {part: id for id, of in parts.items() if id not in single and id not in since for part in of}
     held = defaultdict[str, list[Applied]](list)
-    for id, rows in groupby(applied, key=attrgetter("pattern")):
+    for id, rows in groupby(tx.applications.applied(named) if living else (), key=attrgetter("pattern")):
         if id in single:
-            yield id, _counted(row for row in rows if row.evidence == single[id])
+            yield id, counted_by_session(row for row in rows if row.evidence == single[id])
         else:
             for row in rows:
                 if (row.pattern, row.evidence) in joined:
                     held[joined[row.pattern, row.evidence]].append(row)
     for id, kept in held.items():
-        yield id, _counted(sorted(kept, key=_BY_SESSION))
+        yield id, counted_by_session(sorted(kept, key=_BY_SESSION))
+    for id, moment in since.items():
+        yield id, _counted(tx, parts[id], moment)
 
 
-def _counted(rows: Iterable[Applied]) -> tuple[SessionCount, ...]:
-    """Rows of one session stand together; the oldest session comes first."""
+def _counted(tx: Transaction, parts: frozenset[Part], since: datetime | None = None) -> tuple[SessionCount, ...]:
+    rows = tx.applications.applied([id for id, _ in parts], since=since)
+    return counted_by_session(sorted((row for row in rows if (row.pattern, row.evidence) in parts), key=_BY_SESSION))
+
+
+def counted_by_session(rows: Iterable[Applied]) -> tuple[SessionCount, ...]:
+    """Rows of one session, which stand together, are one piece of evidence; the oldest session comes first."""
     sessions = (_session(list(group)) for _, group in groupby(rows, key=_BY_SESSION))
     return tuple(sorted(sessions, key=attrgetter("at")))
 

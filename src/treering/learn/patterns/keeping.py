@@ -1,17 +1,19 @@
 """Adds, reads and changes single patterns. Every change keeps the version before it."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
 from treering.core.errors import InvalidInput, NotFound
 from treering.core.history import Action
 from treering.core.patterns import Evidence, Pattern, PatternStatus, Subtask, Template
+from treering.core.queries import Order, RevisionFilter
 from treering.core.scope import Scope
-from treering.core.values import FrozenDict
-from treering.learn.patterns.lifecycle import Cause, allowed
+from treering.core.values import EMPTY, FrozenDict, thaw
+from treering.learn.patterns.audience import is_personal
+from treering.learn.patterns.lifecycle import Cause, moved
 from treering.learn.patterns.mining.mined import MINED
-from treering.learn.patterns.templates import instantiate
+from treering.learn.patterns.templates import instantiate, refuse_broken
 from treering.ports.clock import NewId
 from treering.ports.store import Store, Transaction
 
@@ -22,16 +24,21 @@ TOLD = frozenset(
     }
 )
 """What a person says of a pattern; its status and its evidence are earned."""
+RESERVED = frozenset({MINED, "imported", "merged_from"})
+"""Of the metadata, what is known of where a pattern came from."""
 # Where one of these changes, it is another pattern as far as evidence goes.
-_PROVEN = ("applicability", "content")
+_PROVEN = ("category", "applicability", "content")
+_MOST_VERSIONS = 1_000
 
 
 def add_pattern(scope: Scope, store: Store, now: datetime, new_id: NewId, *, id: str | None, **fields: Any) -> Pattern:
     """Keep a new pattern. It starts as a candidate, whoever says that it works."""
     _refuse_unknown(fields)
+    _refuse_reserved(fields.get("metadata", EMPTY), EMPTY)
     made = Pattern.make(
         **fields, id=id or new_id(), owner=scope.principal, created_at=now, updated_at=now, status_since=now
     )
+    refuse_broken(made.content)
     with store.transaction(scope, now) as tx:
         return tx.patterns.create(made, Action.CREATE, begun("told"))
 
@@ -44,13 +51,11 @@ def stored_pattern(tx: Transaction, id: str) -> Pattern:
     return found
 
 
-def pattern_of(tx: Transaction, id: str) -> Pattern:
-    """With its uses as they are now, also those after the last validation."""
-    found = stored_pattern(tx, id)
-    used = tx.applications.used([id]).get(id)
-    if used is None or (used.times, used.last_at) == (found.usage_count, found.last_used_at):
-        return found
-    return found.replace(usage_count=max(found.usage_count, used.times), last_used_at=used.last_at)
+def earlier_versions(tx: Transaction, id: str) -> tuple[Pattern, ...]:
+    """How it was before each change that was not undone, the latest first."""
+    where = RevisionFilter(subjects=(id,), kinds=("pattern",), undone=False)
+    found = tx.revisions.find(where, order=Order(by="at"), limit=_MOST_VERSIONS).items
+    return tuple(Pattern.from_json(each.before) for each in found if each.before)
 
 
 def update_pattern(scope: Scope, store: Store, now: datetime, id: str, **changes: Any) -> Pattern:
@@ -58,6 +63,8 @@ def update_pattern(scope: Scope, store: Store, now: datetime, id: str, **changes
     _refuse_unknown(changes)
     with store.transaction(scope, now) as tx:
         known = _living(tx, id)
+        if "metadata" in changes:
+            changes["metadata"] = _with_reserved(changes["metadata"], known.metadata)
         changed, detail = changed_to(known, now, changes)
         return known if changed is None else tx.patterns.update(changed, Action.UPDATE, detail)
 
@@ -65,21 +72,32 @@ def update_pattern(scope: Scope, store: Store, now: datetime, id: str, **changes
 def changed_to(known: Pattern, now: datetime, changes: Mapping[str, Any]) -> tuple[Pattern | None, dict[str, object]]:
     """A pattern after a change, and what the log says of it; no pattern where nothing differs."""
     changed = known.replace(**changes)
-    if changed == known:
+    if changed.to_json() == known.to_json():
         return None, {}
-    if changed.content != known.content:
+    if _differ(changed, known, ("content",)):
+        refuse_broken(changed.content)
         # What it does now was told, not found: mining leaves it alone.
         said = {name: value for name, value in changed.metadata.items() if name != MINED}
         changed = changed.replace(metadata=FrozenDict(said))
-    if any(getattr(changed, name) != getattr(known, name) for name in _PROVEN):
+    has_other_audience = is_personal(changed.visibility) is not is_personal(known.visibility)
+    if has_other_audience:
+        changed = _shown_to_others(changed)
+    if has_other_audience or _differ(changed, known, _PROVEN):
         changed = begun_anew(changed, now)
     return changed.replace(updated_at=now), _moved(known, changed, Cause.REFINEMENT)
+
+
+def _differ(one: Pattern, other: Pattern, fields: Collection[str]) -> bool:
+    """By what is written: a condition on 1 is not one on true, whatever Python calls equal."""
+    return one.model_dump_json(include=set(fields)) != other.model_dump_json(include=set(fields))
 
 
 def deprecate_pattern(
     scope: Scope, store: Store, now: datetime, id: str, reason: str, *, superseded_by: str | None = None
 ) -> Pattern:
     """Take a pattern out of use for good. It is kept, with the reason and whatever takes its place."""
+    if not reason.strip():
+        raise InvalidInput("say why it is taken out of use: that is kept with it")
     with store.transaction(scope, now) as tx:
         known = _living(tx, id)
         if superseded_by is not None:
@@ -90,9 +108,7 @@ def deprecate_pattern(
 
 
 def deprecated(known: Pattern, now: datetime, reason: str, superseded_by: str | None = None) -> Pattern:
-    return known.replace(
-        status=PatternStatus.DEPRECATED,
-        status_since=now,
+    return moved(known, PatternStatus.DEPRECATED, Cause.DEPRECATION, now).replace(
         deprecation_reason=reason,
         links=known.links.replace(superseded_by=superseded_by or known.links.superseded_by),
         updated_at=now,
@@ -105,10 +121,20 @@ def begun(cause: str) -> dict[str, object]:
 
 
 def begun_anew(pattern: Pattern, now: datetime) -> Pattern:
-    """As a candidate whose evidence starts at nothing."""
-    fresh = Evidence(generation=pattern.evidence.generation + 1, began_at=now)
-    since = pattern.status_since if pattern.status is PatternStatus.CANDIDATE else now
-    return pattern.replace(status=PatternStatus.CANDIDATE, status_since=since, evidence=fresh)
+    """As a candidate whose evidence starts at nothing; how often it was tested stays known."""
+    known = pattern.evidence
+    fresh = Evidence(generation=max(known.generation, known.highest) + 1, began_at=now, tests=known.tests)
+    return moved(pattern, PatternStatus.CANDIDATE, Cause.REFINEMENT, now).replace(evidence=fresh)
+
+
+def _shown_to_others(pattern: Pattern) -> Pattern:
+    """Without what only those knew who saw it before: in which episodes it was found, and how often it was used."""
+    found = pattern.metadata.get(MINED)
+    metadata = pattern.metadata
+    if isinstance(found, Mapping):
+        kept = {name: value for name, value in found.items() if name not in ("supporting", "counter")}
+        metadata = FrozenDict({**metadata, MINED: kept})
+    return pattern.replace(metadata=metadata, usage_count=0, last_used_at=None)
 
 
 def instantiated(pattern: Pattern, values: Mapping[str, object]) -> tuple[Subtask, ...]:
@@ -131,6 +157,19 @@ def _refuse_unknown(fields: dict[str, Any]) -> None:
         raise InvalidInput(f"{', '.join(unknown)} cannot be set; say {', '.join(sorted(TOLD))}")
 
 
+def _with_reserved(told: Any, known: Mapping[str, Any]) -> Any:
+    """What somebody says of a pattern, and what is known of where it came from: that stays."""
+    _refuse_reserved(told, known)
+    return {**told, **{name: known[name] for name in RESERVED & known.keys()}} if isinstance(told, Mapping) else told
+
+
+def _refuse_reserved(told: Any, known: Mapping[str, Any]) -> None:
+    """Evidence is counted by what stands there, so that nobody but who found, merged or imported it writes it."""
+    given = RESERVED & told.keys() if isinstance(told, Mapping) else frozenset[str]()
+    if wrong := sorted(name for name in given if name not in known or thaw(told[name]) != thaw(known[name])):
+        raise InvalidInput(f"{', '.join(wrong)} of metadata tells where a pattern came from; leave it out")
+
+
 def _refuse_as_successor(successor: Pattern, known: Pattern) -> None:
     if successor.id == known.id:
         raise InvalidInput(f"pattern {known.id!r} cannot take its own place; name another one")
@@ -139,7 +178,6 @@ def _refuse_as_successor(successor: Pattern, known: Pattern) -> None:
 def _moved(before: Pattern, after: Pattern, cause: Cause) -> dict[str, object]:
     if (before.status, before.evidence.generation) == (after.status, after.evidence.generation):
         return {}
-    assert before.status is after.status or allowed(before.status, after.status, cause), f"{before} → {after}"
     return {
         "cause": cause.value,
         "from": before.status.value,

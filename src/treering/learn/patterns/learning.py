@@ -8,9 +8,9 @@ from treering.core.episodes import OutcomeStatus
 from treering.core.patterns import Application, Pattern, PatternStatus
 from treering.core.scope import Scope
 from treering.core.settings import Settings
-from treering.learn.patterns.applying import episode_of
+from treering.learn.patterns.applying import episode_of, stored_at
 from treering.learn.patterns.audience import audiences
-from treering.learn.patterns.recording import applications_of, living_patterns, stored_at
+from treering.learn.patterns.recording import applications_of, is_own, living_patterns
 from treering.ports.store import Store, Transaction
 
 _CAME_TO = {OutcomeStatus.SUCCESS: "worked", OutcomeStatus.PARTIAL: "worked in part", OutcomeStatus.FAILURE: "failed"}
@@ -44,7 +44,7 @@ def learn_from_episode(scope: Scope, store: Store, now: datetime, id: str, setti
     for audience in audiences(scope):
         with store.reading(audience.scope, now) as tx:
             patterns = living_patterns(tx, audience)
-        if stored is not None and (audience.personal or audience.owns(episode.visibility)):
+        if stored is not None and is_own(audience, episode):
             told += applications_of(episode, stored, patterns, settings.mining)
     with store.transaction(scope, now) as tx:
         counted = frozenset(each.pattern for _, each in told if tx.applications.add(each))

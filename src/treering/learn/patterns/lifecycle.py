@@ -1,10 +1,12 @@
 """The life of a pattern: which status may follow which, and what may cause it."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
 
-from treering.core.patterns import PatternStatus
+from treering.core.errors import InvalidInput
+from treering.core.patterns import Pattern, PatternStatus
 
 
 class Cause(StrEnum):
@@ -40,3 +42,15 @@ def allowed(before: PatternStatus, after: PatternStatus, cause: Cause | None = N
     """Whether a pattern may change from one status to another, by this cause or, without one, by any."""
     causes = TRANSITIONS.get((before, after), frozenset())
     return bool(causes) if cause is None else cause in causes
+
+
+def moved(pattern: Pattern, status: PatternStatus, cause: Cause, now: datetime) -> Pattern:
+    """The pattern in another status; the only way there is. One that has it already stays as it is."""
+    if pattern.status is status:
+        return pattern
+    if not allowed(pattern.status, status, cause):
+        raise InvalidInput(
+            f"pattern {pattern.id!r} is {pattern.status.value}; no {cause.value} makes it {status.value}. "
+            "Add a new pattern instead"
+        )
+    return pattern.replace(status=status, status_since=now)

@@ -17,6 +17,7 @@ from treering.core.patterns import (
 )
 from treering.core.scope import Visibility
 from treering.core.values import LABELS, FrozenDict
+from treering.learn.patterns.lifecycle import Cause, moved
 
 MERGED_FROM = "merged_from"
 
@@ -82,6 +83,7 @@ def combined(evidence: Sequence[Evidence]) -> Evidence:
         supporting=_distinct(each.supporting for each in evidence),
         counter=_distinct(each.counter for each in evidence),
         applications=sum(each.applications for each in evidence),
+        sessions=sum(each.sessions for each in evidence),
         success_rate=_share(_mean(evidence, lambda each: each.success_rate)),
         mean_time_saved_ms=_mean(evidence, lambda each: each.mean_time_saved_ms),
         mean_cost_saved=_mean(evidence, lambda each: each.mean_cost_saved),
@@ -115,8 +117,7 @@ def _check(patterns: Sequence[Pattern], new_id: str) -> None:
 
 
 def _superseded(pattern: Pattern, made: Pattern, now: datetime) -> Pattern:
-    return pattern.replace(
-        status=PatternStatus.DEPRECATED,
+    return moved(pattern, PatternStatus.DEPRECATED, Cause.MERGE, now).replace(
         deprecation_reason=f"merged into {made.id} ({made.name})",
         links=pattern.links.replace(superseded_by=made.id),
         version=pattern.version + 1,

@@ -7,9 +7,10 @@ from treering.core.errors import Conflict, InvalidInput, NotFound
 from treering.core.patterns import PatternStatus
 from treering.core.queries import AuditFilter, Order, PatternFilter, RunFilter, TimeRange
 from treering.core.runs import RunState
+from treering.learn.patterns.applying import began
 from treering.learn.patterns.audience import Audience, audiences
 from treering.learn.patterns.mining.night import mine_patterns
-from treering.learn.patterns.recording import OVERLAP, Stored, began, living_patterns, record_stored, stored_since
+from treering.learn.patterns.recording import OVERLAP, Stored, living_patterns, record_stored, stored_since
 from treering.learn.patterns.reviewing import refine_pattern
 from treering.learn.patterns.validating import validate
 from treering.learn.stages import StageRun

@@ -184,10 +184,11 @@ def _check_repeats(node: yaml.Node | None) -> None:
 
 
 def _checked(content: Any) -> list[Any]:
-    if not isinstance(content, Mapping) or not isinstance(content.get(_HEADER), int):
+    told = content.get(_HEADER) if isinstance(content, Mapping) else None
+    if not isinstance(told, int) or isinstance(told, bool) or told < 1:
         raise InvalidInput(f"no file of patterns: it begins with `{_HEADER}: {FORMAT}`")
-    if content[_HEADER] > FORMAT:
-        raise InvalidInput(f"the file has format {content[_HEADER]}, this Treering knows {FORMAT}; upgrade Treering")
+    if told > FORMAT:
+        raise InvalidInput(f"the file has format {told}, this Treering knows {FORMAT}; upgrade Treering")
     if unknown := sorted(str(name) for name in content.keys() - {_HEADER, "patterns"}):
         raise InvalidInput(f"a file of patterns has no {', '.join(unknown)}; patterns stand under `patterns`")
     patterns = content.get("patterns")

@@ -3,9 +3,11 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from math import ceil
 
 from treering.core.patterns import Pattern, PatternStatus
 from treering.core.settings.patterns import PatternSettings
+from treering.learn.patterns.statistics import binomial_p
 
 Rule = Callable[[Pattern, datetime, PatternSettings], str | None]
 
@@ -25,8 +27,9 @@ class LowValue:
 def low_value(patterns: Iterable[Pattern], now: datetime, settings: PatternSettings) -> list[LowValue]:
     """The patterns that are proven weak, contradicted or long unused, those with the most reasons first.
 
-    A validated pattern that was used within the window is never among them. What is deprecated or deleted is out of
-    use already.
+    By sessions, as everywhere: what failed ten times in one of them failed once. What succeeds more often than its
+    tasks do without it has its value, however seldom it succeeds. A validated pattern that was used within the window
+    is never among them. What is deprecated or deleted is out of use already.
     """
     found = [
         LowValue(each, tuple(_reasons(each, now, settings))) for each in patterns if not _is_safe(each, now, settings)
@@ -50,19 +53,25 @@ def _reasons(pattern: Pattern, now: datetime, settings: PatternSettings) -> Iter
 
 def _is_weak(pattern: Pattern, now: datetime, settings: PatternSettings) -> str | None:
     evidence = pattern.evidence
-    if evidence.applications < settings.least_evidence or evidence.confidence >= settings.prune_confidence:
+    if evidence.sessions < settings.least_evidence or evidence.confidence >= settings.prune_confidence:
+        return None
+    if (evidence.success_rate or 0.0) > (evidence.base_rate or 0.0):
         return None
     return (
-        f"low confidence: {evidence.confidence:.2f} after {evidence.applications:,} applications, "
+        f"low confidence: {evidence.confidence:.2f} after {evidence.sessions:,} sessions, "
         f"below {settings.prune_confidence:.2f}"
     )
 
 
 def _is_contradicted(pattern: Pattern, now: datetime, settings: PatternSettings) -> str | None:
-    against, in_favour = len(pattern.evidence.counter), len(pattern.evidence.supporting)
-    if against + in_favour < settings.least_evidence or against <= in_favour:
+    """It fails more often than its tasks do without it, and more than chance explains."""
+    rate, base, n = pattern.evidence.success_rate, pattern.evidence.base_rate, pattern.evidence.sessions
+    if rate is None or base is None or n < settings.least_evidence or rate >= base:
         return None
-    return f"contradicted: {against:,} episodes speak against it, {in_favour:,} for it"
+    # Rounded in its favour: what is done in part counts half.
+    if binomial_p(n - ceil(rate * n), n, 1.0 - base) >= settings.significance:
+        return None
+    return f"contradicted: {rate:.0%} success in {n:,} sessions, {base:.0%} without it"
 
 
 def _is_unused(pattern: Pattern, now: datetime, settings: PatternSettings) -> str | None:

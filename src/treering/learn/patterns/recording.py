@@ -9,17 +9,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from treering.core.episodes import Episode
-from treering.core.history import Action
 from treering.core.patterns import Application, Pattern
-from treering.core.queries import AuditFilter, Order, PatternFilter, TimeRange
+from treering.core.queries import AuditFilter, PatternFilter, TimeRange
 from treering.core.settings.mining import MiningSettings
-from treering.learn.patterns.applying import applied_in
+from treering.learn.patterns.applying import STORED, applied_in, claimed, tells_of
 from treering.learn.patterns.audience import Audience
 from treering.learn.patterns.mining.following import Reading, followed, mined_of
 from treering.learn.patterns.tidying import LIVING
 from treering.ports.store import Store, Transaction
 
-_STORED = (Action.CREATE, Action.IMPORT)
 # A transaction that was opened before others may be committed after them.
 OVERLAP = timedelta(hours=1)
 
@@ -38,20 +36,10 @@ def living_patterns(tx: Transaction, audience: Audience) -> tuple[Pattern, ...]:
     return tuple(each for each in found if audience.owns(each.visibility))
 
 
-def began(pattern: Pattern) -> datetime:
-    """From when on episodes say something about it as it is now."""
-    return pattern.evidence.began_at or pattern.created_at
-
-
 def stored_since(tx: Transaction, since: datetime) -> list[Stored]:
     """Episodes that came in, in the order in which they did."""
-    log = tx.audit.stream(AuditFilter(kinds=("episode",), actions=_STORED, happened=TimeRange(since=since)))
+    log = tx.audit.stream(AuditFilter(kinds=("episode",), actions=STORED, happened=TimeRange(since=since)))
     return sorted((Stored(each.subject, each.at) for each in log), key=lambda each: (each.at, each.id))
-
-
-def stored_at(tx: Transaction, id: str) -> datetime | None:
-    log = tx.audit.find(AuditFilter(subjects=(id,), kinds=("episode",), actions=_STORED), order=Order(by="at"), limit=1)
-    return log.items[0].at if log.items else None
 
 
 def applications_of(
@@ -63,12 +51,11 @@ def applications_of(
         return
     read = Reading.of(episode, settings)
     for pattern in patterns:
-        if stored <= began(pattern):
+        if not tells_of(pattern, stored):
             continue
         done = followed(pattern, read, settings)
         if done is not None:
-            known = {} if done.time_saved_ms is None else {"time_saved_ms": done.time_saved_ms}
-            yield pattern, applied_in(pattern, episode, outcome=done.outcome, **known)
+            yield pattern, applied_in(pattern, episode, **claimed(done))
         elif pattern.id in episode.reflection.patterns and mined_of(pattern) is None:
             yield pattern, applied_in(pattern, episode)
 
@@ -94,7 +81,7 @@ def _told(
 ) -> list[Application]:
     when: Mapping[str, datetime] = {each.id: each.at for each in page}
     found = (tx.episodes.whole(match.value.id) for match in tx.episodes.readable(when)) if patterns else ()
-    own = (each for each in found if each is not None and _is_own(audience, each))
+    own = (each for each in found if each is not None and is_own(audience, each))
     return [
         application
         for episode in own
@@ -102,6 +89,6 @@ def _told(
     ]
 
 
-def _is_own(audience: Audience, episode: Episode) -> bool:
+def is_own(audience: Audience, episode: Episode) -> bool:
     """Shared patterns by shared episodes; somebody's own by whatever he did."""
     return episode.owner == audience.scope.principal if audience.personal else audience.owns(episode.visibility)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Any
 
-from treering.core.conditions import Operator, Test, explain, holds
+from treering.core.conditions import Condition, Operator, Test, explain, holds
 from treering.core.episodes import OutcomeStatus
 from treering.core.errors import InvalidInput
 from treering.core.patterns import Applicability, Application
@@ -17,6 +17,8 @@ from treering.learn.patterns.statistics import fisher_p
 
 # Beyond this not every whole number is a float of its own.
 _EXACT = 2.0**53
+_Session = tuple[bool, str]
+"""A session, or an application that belongs to none."""
 
 
 class Refinement(Value):
@@ -87,12 +89,14 @@ def refine(
     Applications of one session on one side of a test count once, and a split has to be rarer by chance than
     `refinement_level`, all the splits tried taken together: what noise offers is left.
     """
-    once = tuple({each.id: each for each in applications}.values())
+    # Of what was forgotten for good nothing is known, and that tells nothing about failing.
+    once = tuple({each.id: each for each in applications if each.features}.values())
     succeeded = Counter(each.outcome is OutcomeStatus.SUCCESS for each in once)
     if len(succeeded) < 2:
-        told = "no application failed" if succeeded[True] else "no application succeeded"
+        known = "" if once else " of which something is known"
+        told = "no application failed" if succeeded[True] else f"no application{known} succeeded"
         return Refinement(applicability=None, evidence=evidence, reason=f"{told}: there is nothing to set apart")
-    splits = list(_splits(once, settings))
+    splits = list(_splits(once, (*applicability.conditions, *applicability.anti_conditions), settings))
     found = [split for split in splits if split.chance * len(splits) <= settings.refinement_level]
     if not found:
         reason = f"none of {len(splits)} tests of the features sets failures apart more clearly than chance does"
@@ -126,14 +130,17 @@ def _narrowed(applicability: Applicability, split: _Split, p_value: float, evide
     )
 
 
-def _splits(applications: Sequence[Application], settings: PatternSettings) -> Iterator[_Split]:
-    """Every way of parting them, each once, by the simplest test that does it; with enough sessions on both sides."""
-    seen: set[tuple[bool, ...]] = set()
+def _splits(
+    applications: Sequence[Application], known: Sequence[Condition], settings: PatternSettings
+) -> Iterator[_Split]:
+    """Every way of parting them, each once, by the simplest test that does it; with enough sessions on both sides.
+
+    What a condition of the pattern parts already is not parted again.
+    """
+    seen = {_parting(_held(each, applications)) for each in known}
     for test in _tests(applications, settings):
-        held = tuple(holds(test, each.features) for each in applications)
-        # What holds where another does not parts them the same way.
-        parting = held if held[0] else tuple(not each for each in held)
-        if parting in seen:
+        held = _held(test, applications)
+        if (parting := _parting(held)) in seen:
             continue
         seen.add(parting)
         split = _Split(test, _counted(applications, held, True), _counted(applications, held, False))
@@ -141,22 +148,34 @@ def _splits(applications: Sequence[Application], settings: PatternSettings) -> I
             yield split
 
 
+def _held(condition: Condition, applications: Sequence[Application]) -> tuple[bool, ...]:
+    return tuple(holds(condition, each.features) for each in applications)
+
+
+def _parting(held: tuple[bool, ...]) -> tuple[bool, ...]:
+    """What holds where another does not parts them the same way."""
+    return held if held[0] else tuple(not each for each in held)
+
+
 def _counted(applications: Sequence[Application], held: Sequence[bool], side: bool) -> _Side:
     """The sessions on one side: each a success where more than half of its applications there were."""
-    sessions: dict[tuple[bool, str], list[bool]] = {}
+    sessions: dict[_Session, list[bool]] = {}
     for each, here in zip(applications, held, strict=True):
         if here is side:
-            place = (True, each.session) if each.session is not None else (False, each.id)
-            sessions.setdefault(place, []).append(each.outcome is OutcomeStatus.SUCCESS)
+            sessions.setdefault(_session(each), []).append(each.outcome is OutcomeStatus.SUCCESS)
     return _Side(sum(2 * sum(outcomes) > len(outcomes) for outcomes in sessions.values()), len(sessions))
+
+
+def _session(application: Application) -> _Session:
+    return (True, application.session) if application.session is not None else (False, application.id)
 
 
 def _tests(applications: Sequence[Application], settings: PatternSettings) -> list[Test]:
     """What the features can be asked, the simplest first."""
-    columns: dict[str, list[Any]] = {}
+    columns: dict[str, list[tuple[Any, _Session]]] = {}
     for each in applications:
         for name, value in _leaves(each.features):
-            columns.setdefault(name, []).append(value)
+            columns.setdefault(name, []).append((value, _session(each)))
     found = [test for name in sorted(columns) for test in _of_field(name, columns[name], settings)]
     order = tuple(Operator)
     simplicity = {operator: order.index(operator) for operator in order} | {
@@ -184,12 +203,12 @@ def _can_be_asked(field: str) -> bool:
     return True
 
 
-def _of_field(name: str, values: Sequence[Any], settings: PatternSettings) -> Iterator[Test]:
+def _of_field(name: str, told: Sequence[tuple[Any, _Session]], settings: PatternSettings) -> Iterator[Test]:
+    values = [value for value, _ in told]
     yield Test(field=name, operator=Operator.EXISTS)
-    words = sorted({value for value in values if isinstance(value, str)})
-    truths = sorted({value for value in values if isinstance(value, bool)})
-    plain: list[Any] = [*truths, *words]
-    for value in plain:
+    plain: list[Any] = sorted({value for value in values if isinstance(value, bool)})
+    plain += sorted({value for value in values if isinstance(value, str)})
+    for value in _common(((each, at) for each, at in told if isinstance(each, bool | str)), settings):
         yield Test(field=name, operator=Operator.EQ, value=value)
     if len(plain) <= settings.refinement_values:
         for size in range(2, len(plain)):
@@ -198,9 +217,17 @@ def _of_field(name: str, values: Sequence[Any], settings: PatternSettings) -> It
     for cut in _cuts(sorted({value for value in values if _is_number(value)}), settings.refinement_cuts):
         yield Test(field=name, operator=Operator.RANGE, value=(cut, None))
         yield Test(field=name, operator=Operator.RANGE, value=(None, cut))
-    parts = {part for value in values if isinstance(value, tuple) for part in value if isinstance(part, str)}
-    for part in sorted(parts):
+    parts = ((part, at) for each, at in told if isinstance(each, tuple) for part in each if isinstance(part, str))
+    for part in _common(parts, settings):
         yield Test(field=name, operator=Operator.CONTAINS, value=part)
+
+
+def _common(told: Iterable[tuple[bool | str, _Session]], settings: PatternSettings) -> list[bool | str]:
+    """The values that enough sessions have: the names of files and tickets are as many as there are tasks."""
+    sessions: dict[tuple[str, bool | str], set[_Session]] = {}
+    for value, session in told:
+        sessions.setdefault((type(value).__name__, value), set()).add(session)
+    return [value for (_, value), where in sorted(sessions.items()) if len(where) >= settings.refinement_side]
 
 
 def _is_number(value: Any) -> bool:

@@ -48,14 +48,15 @@ def review_pattern(tx: Transaction, id: str, settings: PatternSettings) -> Revie
 def refine_pattern(
     scope: Scope, store: Store, now: datetime, id: str, settings: PatternSettings, *, dry_run: bool = False
 ) -> Refined:
-    """Narrow a pattern by the test that sets its failures apart best; its evidence begins anew."""
-    if dry_run:
-        with store.reading(scope, now) as tx:
-            return _refined(tx, id, now, settings)
-    with store.transaction(scope, now) as tx:
+    """Narrow a pattern by the test that sets its failures apart best; its evidence begins anew.
+
+    The search holds no lock; where somebody changes the pattern meanwhile, that is a `Conflict`.
+    """
+    with store.reading(scope, now) as tx:
         found = _refined(tx, id, now, settings)
-        if found.after is found.before:
-            return found
+    if dry_run or found.after is found.before:
+        return found
+    with store.transaction(scope, now) as tx:
         stored = tx.patterns.update(found.after, Action.UPDATE, _transition(found))
         return Refined(found.before, stored, found.refinement)
 

@@ -183,7 +183,10 @@ def bounds(rate: float, n: float, certainty: float) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Sessions of one task type, and the sum of the shares of their episodes that succeeded."""
+    """Sessions of one task type, and the sum of the shares of their episodes that succeeded; or a session's episodes.
+
+    The difference of two may gain successes where it loses no session: the others in it succeeded more often.
+    """
 
     successes: float = 0.0
     n: int = 0
@@ -194,6 +197,10 @@ class Tally:
     def __sub__(self, other: "Tally") -> "Tally":
         n = max(0, self.n - other.n)
         return Tally(min(max(0.0, self.successes - other.successes), float(n)), n)
+
+    @property
+    def share(self) -> float:
+        return self.successes / self.n
 
     def turned(self) -> "Tally":
         """With failures counted as successes."""
@@ -231,9 +238,9 @@ class BaseRates:
             known = self._known[task_type] = self._estimated(self._tallies.get(task_type, Tally()))
         return known
 
-    def without(self, used: Mapping[str | None, Tally]) -> "BaseRates":
-        """The same without the sessions in which the pattern was used."""
-        left = {name: tally - used.get(name, Tally()) for name, tally in self._tallies.items()}
+    def without(self, lost: Mapping[str | None, Tally]) -> "BaseRates":
+        """The same without the episodes in which the pattern was used: `lost` is what leaves with them."""
+        left = {name: tally - lost.get(name, Tally()) for name, tally in self._tallies.items()}
         return BaseRates(left, self._settings)
 
     def turned(self) -> "BaseRates":

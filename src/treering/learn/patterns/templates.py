@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from graphlib import CycleError, TopologicalSorter
+from graphlib import CycleError
 
 from treering.core.errors import InvalidInput
-from treering.core.patterns import Parameter, Subtask, Template
+from treering.core.pattern_words import in_order
+from treering.core.patterns import Parameter, PatternContent, Procedure, Subtask, Template
 
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
@@ -64,23 +65,28 @@ def _check_titles(subtasks: Sequence[Subtask]) -> None:
 
 
 def _in_order(subtasks: Sequence[Subtask]) -> tuple[Subtask, ...]:
-    places = {each.title: place for place, each in enumerate(subtasks)}
-    sorter = TopologicalSorter(
-        {place: {places[title] for title in each.depends_on} for place, each in enumerate(subtasks)}
-    )
     try:
-        sorter.prepare()
+        return in_order(subtasks)
     except CycleError as exc:
         circle = " → ".join(repr(subtasks[place].title) for place in reversed(exc.args[1]))
         raise InvalidInput(f"subtasks wait for each other: {circle}; remove one dependency") from exc
-    ordered, ready = list[Subtask](), set[int]()
-    while sorter.is_active():
-        ready.update(sorter.get_ready())
-        first = min(ready)
-        ready.remove(first)
-        ordered.append(subtasks[first])
-        sorter.done(first)
-    return tuple(ordered)
+
+
+def refuse_broken(content: PatternContent) -> None:
+    """What could never be followed: nothing to do, a turn to a step that is not there, subtasks in a circle."""
+    if isinstance(content, Template):
+        if not content.structure:
+            raise InvalidInput("the template has no subtasks; say in `structure` what is to be done")
+        _check_titles(content.structure)
+        _in_order(content.structure)
+    elif isinstance(content, Procedure):
+        if not content.steps:
+            raise InvalidInput("the procedure has no steps; say in `steps` what is to be done")
+        names = [each.name for each in content.steps]
+        if unknown := sorted({name for each in content.steps for _, name in each.next_if if name not in names}):
+            raise InvalidInput(
+                f"the procedure goes on with {_quoted(unknown)}, but no step is called so: {_quoted(names)}"
+            )
 
 
 def _quoted(names: Sequence[str]) -> str:

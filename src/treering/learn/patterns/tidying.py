@@ -1,6 +1,6 @@
 """Keeps the cache small: what is alike is found and merged, what has no value is taken out of use."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from treering.core.history import Action
@@ -8,12 +8,14 @@ from treering.core.patterns import Pattern, PatternStatus
 from treering.core.queries import PatternFilter
 from treering.core.scope import Scope
 from treering.core.settings.patterns import PatternSettings
+from treering.learn.patterns.counting import parts_of, used_by
 from treering.learn.patterns.keeping import begun, deprecated, stored_pattern
 from treering.learn.patterns.lifecycle import Cause
 from treering.learn.patterns.merging import merged
 from treering.learn.patterns.pruning import LowValue, low_value
 from treering.learn.patterns.similarity import Similar, similar
 from treering.ports.clock import NewId
+from treering.ports.patterns import Used
 from treering.ports.store import Store, Transaction
 
 LIVING = (PatternStatus.CANDIDATE, PatternStatus.VALIDATED, PatternStatus.UNDER_REVIEW)
@@ -54,15 +56,18 @@ def prune_patterns(
     """Deprecate what is weak, contradicted or long unused; what it would be, with the reasons, where `dry_run`."""
     with store.reading(scope, now) as tx:
         used = tx.applications.used()
-        living = (
-            each.replace(last_used_at=used[each.id].last_at) if each.id in used else each
-            for each in tx.patterns.stream(PatternFilter(statuses=LIVING))
-        )
+        living = [_used(tx, each, used) for each in tx.patterns.stream(PatternFilter(statuses=LIVING))]
         found = tuple(low_value(living, now, settings))
     if dry_run or not found:
         return found
     with store.transaction(scope, now) as tx:
         return tuple(each for each in found if _retire(tx, each, now))
+
+
+def _used(tx: Transaction, pattern: Pattern, used: Mapping[str, Used]) -> Pattern:
+    """As it is known to be used by now."""
+    known = used_by({id for id, _ in parts_of(pattern, tx.patterns.get)}, used)
+    return pattern if known is None else pattern.replace(last_used_at=known.last_at)
 
 
 def _retire(tx: Transaction, low: LowValue, now: datetime) -> bool:

@@ -3,25 +3,52 @@
 from treering.core.errors import NothingToUndo
 from treering.core.history import Revision
 from treering.core.patterns import Pattern, PatternStatus
-from treering.core.queries import RevisionFilter
+from treering.core.queries import Order, RevisionFilter
 from treering.ports.store import Transaction
 
 _KIND = "pattern"
+# One change of several patterns, a merge, is one group: as many as a list names.
 _MOST = 1_000
 
 
 def undo_pattern(tx: Transaction, id: str) -> None:
-    """Take back the last change of a pattern; `NothingToUndo` where that would bring a deprecated one into use."""
-    changes = tx.revisions.find(RevisionFilter(subjects=(id,), kinds=(_KIND,), undone=False), limit=_MOST).items
-    if changes:
-        last = max(changes, key=lambda each: (each.version, each.id))
-        together = tx.revisions.find(RevisionFilter(groups=(last.group,), kinds=(_KIND,)), limit=_MOST).items
-        revived = sorted({each.subject for each in together if _would_revive(tx, each)})
-        if revived:
-            raise NothingToUndo(
-                f"pattern {', '.join(map(repr, revived))} is deprecated, and stays so; add it anew to try it once more"
-            )
+    """Take back the last change of a pattern; `NothingToUndo` where that would bring a deprecated one into use.
+
+    What was tried stays tried: the form that is taken back keeps its generation, and counts among the tests.
+    """
+    changes = _last_change(tx, id)
+    revived = sorted({each.subject for each in changes if _would_revive(tx, each)})
+    if revived:
+        raise NothingToUndo(
+            f"pattern {', '.join(map(repr, revived))} is deprecated, and stays so; add it anew to try it once more"
+        )
+    before = [known for each in {id, *(each.subject for each in changes)} if (known := tx.patterns.get(each))]
     tx.patterns.undo(id)
+    for each in before:
+        _keep_count(tx, each)
+
+
+def _last_change(tx: Transaction, id: str) -> tuple[Revision, ...]:
+    """Of this pattern, and of all that were changed together with it."""
+    newest, where = Order(by="at"), RevisionFilter(subjects=(id,), kinds=(_KIND,), undone=False)
+    changes = tx.revisions.find(where, order=newest, limit=_MOST).items
+    if not changes:
+        return ()
+    # Of one moment there may be several.
+    last = max(changes, key=lambda each: (each.version, each.id))
+    return tx.revisions.find(RevisionFilter(groups=(last.group,), kinds=(_KIND,)), order=newest, limit=_MOST).items
+
+
+def _keep_count(tx: Transaction, undone: Pattern) -> None:
+    """Of generations and tests, over a form that is no more."""
+    now, was = tx.patterns.get(undone.id), undone.evidence
+    if now is None or now.evidence == was:
+        return
+    known = now.evidence
+    highest = max(known.highest, was.highest, was.generation if was.generation > known.generation else 0)
+    counted = known.replace(highest=highest, tests=max(known.tests, was.tests))
+    if counted != known:
+        tx.patterns.note(now.replace(evidence=counted))
 
 
 def _would_revive(tx: Transaction, change: Revision) -> bool:

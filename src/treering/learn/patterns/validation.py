@@ -13,15 +13,13 @@ or since everything got easier, what made them easy looks like its doing.
 """
 
 from bisect import bisect_right
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import numpy as np
 
-from treering.core.episodes import OutcomeStatus
-from treering.core.patterns import Application, PatternStatus
+from treering.core.patterns import PatternStatus
 from treering.core.settings.patterns import PatternSettings
 from treering.core.values import Count, Share, Text, Value
 from treering.learn.patterns.statistics import (
@@ -62,41 +60,23 @@ class SessionCount:
         return self.successes / self.n
 
 
-def sessions_of(applications: Iterable[Application]) -> tuple[SessionCount, ...]:
-    """Applications by session, the oldest first. One without a session stands alone, one told twice counts once."""
-    once = {each.id: each for each in applications}
-    groups: dict[tuple[bool, str], list[Application]] = {}
-    for each in once.values():
-        place = (True, each.session) if each.session is not None else (False, each.id)
-        groups.setdefault(place, []).append(each)
-    return tuple(sorted(map(_counted, groups.values()), key=lambda count: count.at))
-
-
-def _counted(group: Sequence[Application]) -> SessionCount:
-    outcomes = Counter(each.outcome for each in group)
-    types = Counter(each.task_type for each in group)
-    return SessionCount(
-        at=max(each.at for each in group),
-        successes=outcomes[OutcomeStatus.SUCCESS],
-        partial=outcomes[OutcomeStatus.PARTIAL],
-        n=len(group),
-        task_types=tuple(sorted(types.items(), key=lambda item: (item[0] is not None, item[0] or ""))),
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Trial:
     """One pattern as the night finds it."""
 
     status: PatternStatus
     sessions: tuple[SessionCount, ...]
-    """All of the present generation of evidence, the oldest first."""
+    """All of the present generation of evidence, the oldest first; of one under review, only what came since.
+
+    Old glory does not bring it back, also not as a part of a session that went on.
+    """
     bases: BaseRates
     """Of episodes that did not use it."""
     since: datetime | None = None
-    """When it took its present status: one under review is judged by what came after, a validated one watched."""
+    """When it took its present status: a validated one is watched by what came after."""
     tests: int = 1
-    """How often its evidence began anew, this time included: by refinement, or by a review."""
+    """How many tests of it were begun, this one included: its evidence began anew, or it was reviewed. 0 of one that
+    was never tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,10 +134,9 @@ class _Columns:
 
 def measure(trial: Trial, now: datetime, settings: PatternSettings) -> Measured:
     """What its evidence comes to: PT4's figures by the last 90 days, the e-values by the whole generation."""
-    fresh = _fresh(trial)
-    columns = _columns(fresh, trial.bases)
-    begun = _first_after(fresh, now - timedelta(days=settings.window_days))
-    if begun == len(fresh):
+    columns = _columns(trial.sessions, trial.bases)
+    begun, n = _first_after(trial.sessions, now - timedelta(days=settings.window_days)), len(trial.sessions)
+    if begun == n:
         base, null = trial.bases.overall, max(settings.floor_rate, trial.bases.overall)
         success_rate = p_value = None
         sure = 0.0
@@ -165,10 +144,10 @@ def measure(trial: Trial, now: datetime, settings: PatternSettings) -> Measured:
         base = float(columns.rates[begun:].mean())
         null = max(settings.floor_rate, float(columns.uppers[begun:].mean()))
         success_rate = float(((columns.successes + 0.5 * columns.partial) / columns.n)[begun:].mean())
-        p_value = binomial_p(int((2 * columns.successes > columns.n)[begun:].sum()), len(fresh) - begun, null)
-        sure = confidence(success_rate, len(fresh) - begun, p_value)
+        p_value = binomial_p(int((2 * columns.successes > columns.n)[begun:].sum()), n - begun, null)
+        sure = confidence(success_rate, n - begun, p_value)
     return Measured(
-        sessions=len(fresh) - begun,
+        sessions=n - begun,
         applications=int(columns.n[begun:].sum()),
         success_rate=success_rate,
         base_rate=base,
@@ -179,13 +158,6 @@ def measure(trial: Trial, now: datetime, settings: PatternSettings) -> Measured:
         log_worse=_log_worse(columns, settings) if trial.status is PatternStatus.CANDIDATE else 0.0,
         log_decay=_log_decay(trial, columns, settings) if trial.status is PatternStatus.VALIDATED else 0.0,
     )
-
-
-def _fresh(trial: Trial) -> tuple[SessionCount, ...]:
-    """What counts for it: for one under review, what came since. Old glory does not bring it back."""
-    if trial.status is not PatternStatus.UNDER_REVIEW or trial.since is None:
-        return trial.sessions
-    return trial.sessions[_first_after(trial.sessions, trial.since) :]
 
 
 def _first_after(sessions: Sequence[SessionCount], moment: datetime) -> int:
@@ -227,10 +199,13 @@ def _log_worse(columns: _Columns, settings: PatternSettings) -> float:
 
 
 def _log_decay(trial: Trial, columns: _Columns, settings: PatternSettings) -> float:
-    """Its latest sessions against what it was validated for: that rate's lower bound, its base rate, the threshold."""
+    """Its latest sessions against what it was validated for: that rate's lower bound, its base rate, the threshold.
+
+    However long they took: what is used once a month may have stopped working, too.
+    """
     n = len(trial.sessions)
     begun = max(_first_after(trial.sessions, trial.since) if trial.since else 0, n - settings.watched_sessions)
-    if not 0 < begun < n:
+    if not 0 < begun <= n - settings.least_evidence:
         return 0.0
     base = max(settings.floor_rate, float(columns.rates[begun:].mean()))
     was = bounds(float(columns.shares[:begun].mean()), begun, settings.reference_certainty)[0]
@@ -264,10 +239,10 @@ def _verdict(
 ) -> tuple[PatternStatus, str]:
     if status is PatternStatus.DEPRECATED:
         return status, "deprecated, and stays so"
-    if measured.sessions < settings.least_evidence:
-        return status, f"fewer than {settings.least_evidence} sessions decide nothing"
     if status is PatternStatus.VALIDATED:
         return _watched(measured, settings)
+    if measured.sessions < settings.least_evidence:
+        return status, f"fewer than {settings.least_evidence} sessions decide nothing"
     missed = _missed(measured, settings, discovered)
     if not missed:
         return PatternStatus.VALIDATED, "better than its base rate, and more than chance explains"
@@ -306,19 +281,6 @@ def _told(measured: Measured) -> str:
     )
 
 
-def judge_all(
-    trials: Mapping[str, Trial], now: datetime, settings: PatternSettings, *, retired: int = 0
-) -> dict[str, Judged]:
-    """What the night says of every pattern under test; those without evidence in this generation are not among them.
-
-    `retired` counts the tests of patterns that are no longer here, deprecated ones above all: they were tried, too.
-    """
-    tested = {key: Tested(trial.status, trial.tests, measure(trial, now, settings)) for key, trial in trials.items()}
-    return judge_measured(
-        tested, settings, untried={k for k, each in trials.items() if not each.sessions}, retired=retired
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Tested:
     """A pattern after its sessions were measured: they need not be kept."""
@@ -328,11 +290,16 @@ class Tested:
     measured: Measured
 
 
-def judge_measured(
-    tested: Mapping[str, Tested], settings: PatternSettings, *, untried: Collection[str] = (), retired: int = 0
-) -> dict[str, Judged]:
-    """The same of what was measured; `untried` have no session at all."""
-    standing = {key: each.measured.log_e for key, each in tested.items() if key not in untried}
-    family = retired + sum(tested[key].tests for key in standing)
+def tried(trial: Trial, now: datetime, settings: PatternSettings) -> Tested:
+    return Tested(trial.status, trial.tests, measure(trial, now, settings))
+
+
+def judge_all(tested: Mapping[str, Tested], settings: PatternSettings, *, retired: int = 0) -> dict[str, Judged]:
+    """What the night says of every pattern.
+
+    `retired` counts the tests of patterns that are out of use, deprecated ones above all: they were tried, too.
+    """
+    standing = {key: each.measured.log_e for key, each in tested.items() if each.tests}
+    family = retired + sum(each.tests for each in tested.values())
     found = discoveries(standing, settings.false_discovery_rate, family)
     return {key: judge(each.measured, each.status, settings, discovered=key in found) for key, each in tested.items()}

@@ -26,7 +26,9 @@ def nightly(settings: UpkeepSettings, *, staleness: Work, vectors: Work, report:
         "reflect": _reflect,
         "forget": for_everybody(_forget),
         "episodes": for_everybody(in_turn(_age_episodes, _consolidate_episodes)),
-        "patterns": for_everybody(in_turn(_record_applications, in_one_step(_mine), in_one_step(_validate), _refine)),
+        "patterns": for_everybody(
+            in_turn(_record_applications, in_one_step(_mine), in_one_step(_validate), _refine, _name)
+        ),
         "staleness": staleness,
         "index": in_turn(vectors, in_one_step(_optimise)),
         "report": in_one_step(report),
@@ -128,6 +130,12 @@ def _refine(run: StageRun) -> None:
     from treering.learn.patterns.night import refine_reviewed
 
     refine_reviewed(run)
+
+
+def _name(run: StageRun) -> None:
+    from treering.learn.patterns.mining.naming import name_found
+
+    name_found(run)
 
 
 def _optimise(run: StageRun) -> Mapping[str, int]:

@@ -1,7 +1,7 @@
 """Which of thousands of patterns apply to a task: the labels by an inverted index, the conditions by a decision tree.
 
 The answer is that of `applies` asked of every pattern; the index only finds it sooner. It is never changed: a pattern
-that comes or goes makes a new index, which shares all the old one has built until enough has changed to build again.
+that comes or goes makes a new index, which shares all that the old one has built.
 """
 
 from collections import defaultdict
@@ -22,8 +22,6 @@ from treering.retrieve.patterns.decision_tree import grown
 from treering.retrieve.patterns.ranking import Best, Ranked, Standings
 
 IN_USE = frozenset({PatternStatus.VALIDATED})
-# As many patterns are asked one by one in less than a millisecond; building anew takes a second for thousands.
-_MOST_CHANGES = 64
 
 _Flags = NDArray[np.bool_]
 
@@ -91,19 +89,12 @@ class PatternIndex:
         built = self._built
         return len(self._changed) + len(built.candidates(features, statuses, None, built.answers(features)))
 
-    def with_changes(self, changes: Mapping[str, Pattern]) -> "PatternIndex":
-        """An index that has these, too, however many: asked one by one, until somebody builds anew."""
+    def with_changes(self, changes: Mapping[str, Pattern | None]) -> "PatternIndex":
+        """An index that has these, too, or lacks those that are gone: asked one by one, until somebody builds anew."""
         made = PatternIndex.__new__(PatternIndex)
-        made._built, made._changed = self._built, {**self._changed, **changes}
+        made._built = self._built
+        made._changed = {**self._changed, **{id: _living(each) for id, each in changes.items()}}
         return made
-
-    def with_patterns(self, patterns: Iterable[Pattern]) -> "PatternIndex":
-        """An index that has these, too, in place of others with their ids."""
-        return self._with({each.id: each if each.deleted_at is None else None for each in patterns})
-
-    def without(self, ids: Iterable[str]) -> "PatternIndex":
-        """An index that lacks these."""
-        return self._with(dict.fromkeys(ids))
 
     def _newer(
         self,
@@ -115,17 +106,6 @@ class PatternIndex:
         newer = (pattern for _, pattern in sorted(self._changed.items()) if pattern is not None)
         wanted = (each for each in newer if _is_wanted(each, statuses, categories))
         return (each for each in wanted if applies(each.applicability, features))
-
-    def _with(self, changes: Mapping[str, Pattern | None]) -> "PatternIndex":
-        changed = {**self._changed, **changes}
-        if len(changed) > _MOST_CHANGES:
-            kept = [each for each in self._built.patterns if each.id not in changed]
-            return PatternIndex(
-                [*kept, *(each for each in changed.values() if each is not None)], tree=self._built.tree is not None
-            )
-        made = PatternIndex.__new__(PatternIndex)
-        made._built, made._changed = self._built, changed
-        return made
 
 
 class _Built:
@@ -217,3 +197,7 @@ def _is_wanted(
     pattern: Pattern, statuses: Collection[PatternStatus], categories: Collection[PatternCategory] | None
 ) -> bool:
     return pattern.status in statuses and (categories is None or pattern.category in categories)
+
+
+def _living(pattern: Pattern | None) -> Pattern | None:
+    return None if pattern is None or pattern.deleted_at is not None else pattern

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from treering.core.patterns import Heuristic, Pattern, Procedure, Strategy, Template
+from treering.core.pattern_words import doing
+from treering.core.patterns import Pattern
 from treering.core.tokens import CountTokens, estimate_tokens
 from treering.retrieve.answer import Answer
 from treering.retrieve.episodes.answer import EpisodeAnswer, EpisodeHit, FailureAnswer, FailureHit
@@ -32,6 +33,8 @@ class Step(Protocol):
     def share(self) -> float: ...
     @property
     def because(self) -> str: ...
+    @property
+    def times(self) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +78,12 @@ class AfterFailure:
         return (
             *(_pattern_passage(each) for each in self.recoveries),
             *(_failure_passage(each) for each in self.similar),
-            *(Passage(f"next-{place}", each.because, each.step) for place, each in enumerate(self.next_steps, 1)),
+            *(Passage(f"next-{place}", each.because, each.step) for place, each in enumerate(self._seen(), 1)),
         )
+
+    def _seen(self) -> Iterator[Step]:
+        """A prompt gets only what followed such a failure before."""
+        return (each for each in self.next_steps if each.times)
 
     def text(self, budget: int | None = None, *, count: CountTokens = estimate_tokens) -> str:
         """As text for a prompt, within a budget of tokens."""
@@ -84,27 +91,14 @@ class AfterFailure:
 
 
 def advice_of(pattern: Pattern) -> str:
-    """What a pattern says to do."""
-    return "\n".join(filter(None, (pattern.summary or pattern.description, *_said(pattern), pattern.guidance.how)))
-
-
-def _said(pattern: Pattern) -> Iterator[str]:
-    content = pattern.content
-    if isinstance(content, Strategy):
-        yield content.approach
-        yield from (f"- {each}" for each in content.principles)
-    elif isinstance(content, Heuristic):
-        yield content.action
-    elif isinstance(content, Template):
-        yield from (f"{place}. {each.title}" for place, each in enumerate(content.structure, 1))
-    elif isinstance(content, Procedure):
-        yield from (f"{place}. {each.action}" for place, each in enumerate(content.steps, 1))
+    """What a pattern says to do, and how."""
+    return "\n".join(filter(None, (pattern.summary or pattern.description, *doing(pattern), pattern.guidance.how)))
 
 
 def _pattern_passage(ranked: Ranked) -> Passage:
     pattern, evidence = ranked.pattern, ranked.pattern.evidence
     proven = (
-        f", {evidence.success_rate:.0%} success in {evidence.sessions} sessions"
+        f", {evidence.success_rate:.0%} success in {evidence.sessions} session{'s' * (evidence.sessions != 1)}"
         if evidence.success_rate is not None
         else ""
     )
@@ -113,7 +107,7 @@ def _pattern_passage(ranked: Ranked) -> Passage:
 
 
 def _episode_passage(hit: EpisodeHit) -> Passage:
-    lessons = (f"- {each}" for each in hit.episode.reflection.insights[:_LESSONS])
+    lessons = (f"- {_short(each)}" for each in hit.episode.reflection.insights[:_LESSONS])
     return Passage(hit.id, hit.source, "\n".join((_short(hit.text), *lessons)))
 
 

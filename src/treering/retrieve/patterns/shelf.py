@@ -2,16 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from threading import Lock, Thread
 
 from treering.core.patterns import Pattern
-from treering.core.queries import PatternFilter, TimeRange
-from treering.ports.patterns import STAMP_ROOM, PatternStamp
+from treering.ports.patterns import PatternMark, PatternStamp
 from treering.ports.store import Transaction
 from treering.retrieve.patterns.index import PatternIndex
 
-_EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 # As many patterns are asked one by one in less than a millisecond; building anew takes a second for thousands.
 _MOST_CHANGES = 64
 
@@ -24,11 +21,10 @@ class PatternShelf:
     _lock: Lock = field(default_factory=Lock)
     _built: PatternIndex = field(default_factory=PatternIndex)
     _patterns: Mapping[str, Pattern] = field(default_factory=dict)
-    _newer: Mapping[str, Pattern] = field(default_factory=dict)
-    """What changed since the index was built."""
+    _newer: Mapping[str, Pattern | None] = field(default_factory=dict)
+    """What changed since the index was built; nothing where a pattern is gone."""
+    _marks: Mapping[str, PatternMark] = field(default_factory=dict)
     _stamp: PatternStamp = field(default_factory=PatternStamp)
-    _whole: int = 0
-    """How often all was read: an index of what was there before is of no use."""
     _building: bool = False
 
     def index(self, tx: Transaction) -> PatternIndex:
@@ -43,34 +39,27 @@ class PatternShelf:
             return self._built.with_changes(self._newer)
 
     def _refresh(self, tx: Transaction, stamp: PatternStamp) -> None:
-        """Read what changed; where something was taken away or undone, all of it."""
-        if self._stamp.newest is not None:
-            changed = PatternFilter(updated=TimeRange(since=self._stamp.newest))
-            newer = {each.id: each for each in tx.patterns.stream(changed)}
-            patterns = {**self._patterns, **newer}
-            if stamp_of(patterns) == stamp:
-                self._patterns, self._newer, self._stamp = patterns, {**self._newer, **newer}, stamp
-                return
-        self._patterns = {each.id: each for each in tx.patterns.stream(PatternFilter())}
-        self._built, self._newer, self._stamp = PatternIndex(self._patterns.values()), {}, stamp
-        self._whole += 1
+        """Read what changed, and leave out what is gone. The first time, that is all there is."""
+        marks = tx.patterns.marks()
+        changed = tx.patterns.get_many(id for id, mark in marks.items() if self._marks.get(id) != mark)
+        gone = self._marks.keys() - marks.keys()
+        patterns = {**{id: each for id, each in self._patterns.items() if id not in gone}, **changed}
+        if self._patterns:
+            self._newer = {**self._newer, **changed, **dict.fromkeys(gone)}
+        else:
+            self._built, self._newer = PatternIndex(patterns.values()), {}
+        self._patterns, self._marks, self._stamp = patterns, marks, stamp
 
     def _build(self) -> None:
         """In the background; what changes meanwhile stays newer than what is built."""
         with self._lock:
-            patterns, included, whole = self._patterns, self._newer, self._whole
-        built = PatternIndex(patterns.values())
-        with self._lock:
-            if self._whole == whole:
+            patterns, included = self._patterns, self._newer
+        try:
+            built = PatternIndex(patterns.values())
+            with self._lock:
                 self._built = built
-                self._newer = {id: each for id, each in self._newer.items() if included.get(id) != each}
+                self._newer = {
+                    id: each for id, each in self._newer.items() if id not in included or included[id] != each
+                }
+        finally:
             self._building = False
-
-
-def stamp_of(patterns: Mapping[str, Pattern]) -> PatternStamp:
-    return PatternStamp(
-        count=len(patterns),
-        versions=sum(each.version for each in patterns.values()),
-        moments=sum((each.updated_at - _EPOCH) // _MICROSECOND % STAMP_ROOM for each in patterns.values()),
-        newest=max((each.updated_at for each in patterns.values()), default=None),
-    )

@@ -2,17 +2,16 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from enum import StrEnum
 from typing import Any, Protocol, TypeVar
 
-from treering.core.episodes import TraceEntry
+from treering.core.episodes import TraceEntry, trace_of
 from treering.core.errors import InvalidInput
 from treering.core.patterns import PatternCategory, PatternStatus
 from treering.core.queries import EpisodeFilter
 from treering.core.scope import Scope
 from treering.core.settings import Settings
-from treering.core.task_features import features_of
+from treering.core.task_features import features_told
 from treering.core.values import FrozenDict
 from treering.ports.clock import Clock
 from treering.ports.models import Models
@@ -35,9 +34,11 @@ _RECOVERY = frozenset({PatternCategory.RECOVERY})
 class Advice(Protocol):
     """What was learned about steps; it lies in another room."""
 
-    def next_steps(self, history: Done, *, features: Mapping[str, Any], limit: int) -> Sequence[Step]: ...
+    def next_steps(
+        self, history: Done, *, features: Mapping[str, Any], message: str | None, limit: int
+    ) -> Sequence[Step]: ...
 
-    def failure_features(self, failed: TraceEntry) -> Mapping[str, Any]: ...
+    def failure_features(self, message: str, failed: TraceEntry | None) -> Mapping[str, Any]: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +66,7 @@ class PatternSearch:
         Only validated ones unless other statuses are asked for. `features` are what is known of the task besides its
         words (task_type, domain, complexity, tools, files, languages, context); they go before what the words say.
         """
-        return self._ranked(_features(task, features), limit, statuses, categories)
+        return self._ranked(features_told(task, features), limit, statuses, categories)
 
     def context(
         self,
@@ -78,7 +79,7 @@ class PatternSearch:
         **features: Any,
     ) -> TaskContext:
         """What memory has for a task that begins: its best patterns, the most similar episodes, what is known of it."""
-        told, wanted = _features(task, features), self.settings.patterns
+        told, wanted = features_told(task, features), self.settings.patterns
         most = wanted.context_known if known is None else known
         found = self._ranked(told, wanted.context_patterns if patterns is None else patterns, statuses, None)
         now = self.clock()
@@ -107,15 +108,16 @@ class PatternSearch:
         **features: Any,
     ) -> AfterFailure:
         """What helps after a failure; `history` is what was done so far, `error` what the last step came to."""
-        if not error.strip():
-            raise InvalidInput("there is no error message to look for; give what the tool or the test printed")
+        _refuse_nothing(error)
         now, most = self.clock(), self.settings.patterns.context_patterns if limit is None else limit
-        done = _with_failure(history, error, now)
-        told = FrozenDict({**_features(task, features), **advice.failure_features(done[-1])})
+        done = _with_failure(trace_of(history, now), error)
+        failed = done[-1] if done else None
+        told = FrozenDict({**features_told(task, features), **advice.failure_features(error, failed)})
         recoveries = self._ranked(told, most, statuses, _RECOVERY)
         with self.store.reading(self.scope, now) as tx:
             similar = similar_failures(tx, error, most, self.settings)
-        return AfterFailure(error, told, recoveries, similar, tuple(advice.next_steps(done, features=told, limit=most)))
+        steps = advice.next_steps(done, features=told, message=None if done else error, limit=most)
+        return AfterFailure(error, told, recoveries, similar, tuple(steps))
 
     def _ranked(
         self,
@@ -135,20 +137,17 @@ class PatternSearch:
         return tuple(index.best(features, now, self.settings.patterns, most=most, statuses=wanted, categories=among))
 
 
-def _features(task: str, known: Mapping[str, Any]) -> FrozenDict:
-    try:
-        return features_of(task, **known)
-    except TypeError as exc:
-        raise InvalidInput(f"{exc}; say task_type, domain, complexity, tools, files, languages or context") from exc
+def _refuse_nothing(error: object) -> None:
+    if not isinstance(error, str) or not error.strip():
+        raise InvalidInput("there is no error message to look for; give what the tool or the test printed")
 
 
-def _with_failure(history: Done, error: str, now: datetime) -> tuple[TraceEntry, ...]:
-    """Ends with the step that failed: the last one, or one of which only the message is known."""
-    done = [each if isinstance(each, TraceEntry) else TraceEntry.make(**{"at": now, **each}) for each in history]
-    if done:
-        last = done.pop()
-        return (*done, last.replace(is_error=True, output=last.output if last.is_error and last.output else error))
-    return (TraceEntry.make(at=now, action=error, output=error, is_error=True),)
+def _with_failure(done: tuple[TraceEntry, ...], error: str) -> tuple[TraceEntry, ...]:
+    """The last step is the one that failed, whether or not it says so."""
+    if not done:
+        return ()
+    *before, last = done
+    return (*before, last.replace(is_error=True, output=last.output if last.is_error and last.output else error))
 
 
 def _named(kind: type[E], names: Collection[E | str]) -> frozenset[E]:

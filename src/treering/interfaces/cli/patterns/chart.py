@@ -8,9 +8,10 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from treering.core.pattern_words import listed, said, where
 from treering.core.patterns import Evidence, Pattern, PatternStatus, Subtask
 from treering.interfaces.cli import show
-from treering.interfaces.cli.patterns import words
+from treering.interfaces.cli.patterns.pieces import Fitting, counted, episodes, rows
 from treering.interfaces.cli.patterns.weeks import Week
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ STYLES: Mapping[PatternStatus, str] = {
     PatternStatus.UNDER_REVIEW: "magenta",
     PatternStatus.DEPRECATED: show.FAINT,
 }
-_BAR = 30
+_BAR, _SHORT_BAR = 30, 8
 _NAMED = 5
 """Episodes that are named for and against a pattern; `--json` has them all."""
 
@@ -44,10 +45,10 @@ def whole(shown: Shown) -> RenderableType:
         Text(show.safe(pattern.name), show.HEAD),
         Text.assemble(f"{pattern.category.value}, ", status(pattern), f", version {pattern.version}"),
         Text(),
-        _grid(_told(pattern)),
+        _labelled(_told(pattern)),
         Text(),
         Text("evidence", show.HEAD),
-        _grid(_evidence(pattern)),
+        _labelled(_evidence(pattern)),
         *_chart(shown.weeks, pattern.evidence.base_rate),
         *_moves(shown.moves),
     )
@@ -65,14 +66,7 @@ def odds(e_value: float) -> str:
 
 def subtasks(made: Iterable[Subtask]) -> RenderableType:
     """What a template became with its parameters filled in."""
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(justify="right", style=show.FAINT, no_wrap=True)
-    grid.add_column(overflow="fold")
-    for number, each in enumerate(made, start=1):
-        after = f"after {words.listed(each.depends_on, 'and')}" if each.depends_on else ""
-        lines = [(each.title, ""), (each.description, ""), (after, show.FAINT)]
-        grid.add_row(str(number), Group(*(Text(show.safe(line), style) for line, style in lines if line)))
-    return grid
+    return rows((_numbered(number, each) for number, each in enumerate(made, start=1)), right=True)
 
 
 def transition(entry: "HistoryEntry") -> Text:
@@ -86,8 +80,8 @@ def transition(entry: "HistoryEntry") -> Text:
 def _told(pattern: Pattern) -> Iterator[tuple[str, list[Text]]]:
     guidance, links = pattern.guidance, pattern.links
     yield "in short", _lines([pattern.summary])
-    yield "applies", _lines(words.where(pattern.applicability))
-    yield "does", _lines(words.doing(pattern.content))
+    yield "applies", _lines(where(pattern.applicability))
+    yield "does", _lines(said(pattern.content))
     yield "description", _lines([pattern.description])
     yield "why", _lines([pattern.explanation])
     yield "when", _lines([guidance.when])
@@ -125,16 +119,16 @@ def _used(pattern: Pattern) -> str:
         return "never"
     last = f", last {show.when(pattern.last_used_at)}" if pattern.last_used_at else ""
     begun = f", evidence begun anew {pattern.evidence.generation - 1} times" if pattern.evidence.generation > 1 else ""
-    return f"{_counted(pattern.usage_count, 'time')}{last}{begun.replace(' 1 times', ' once')}"
+    return f"{counted(pattern.usage_count, 'time')}{last}{begun.replace(' 1 times', ' once')}"
 
 
 def _success(known: Evidence) -> Text:
     if known.success_rate is None:
         return Text("no session was judged", show.FAINT)
     style = show.GOOD if known.base_rate is None or known.success_rate >= known.base_rate else show.BAD
-    where = f" in {_counted(known.sessions, 'session')} ({_counted(known.applications, 'application')})"
+    seen = f" in {counted(known.sessions, 'session')} ({counted(known.applications, 'application')})"
     without = "" if known.base_rate is None else f"; {known.base_rate:.0%} without it"
-    return Text.assemble((f"{known.success_rate:.0%}", style), f"{where}{without}")
+    return Text.assemble((f"{known.success_rate:.0%}", style), f"{seen}{without}")
 
 
 def _likelier(e_value: float) -> str:
@@ -153,11 +147,7 @@ def _saved(known: Evidence) -> Iterator[str]:
 
 
 def _episodes(ids: Sequence[str]) -> list[Text]:
-    if not ids:
-        return []
-    more = f" and {len(ids) - _NAMED:,} more" if len(ids) > _NAMED else ""
-    told = ", ".join(show.safe(id) for id in ids[:_NAMED])
-    return [Text.assemble(f"{_counted(len(ids), 'episode')}: ", (told, show.ID), more)]
+    return [Text.assemble(f"{counted(len(ids), 'episode')}: ", episodes(len(ids), ids, _NAMED))] if ids else []
 
 
 def _chart(weeks: Sequence[Week], base_rate: float | None) -> Iterator[RenderableType]:
@@ -167,25 +157,29 @@ def _chart(weeks: Sequence[Week], base_rate: float | None) -> Iterator[Renderabl
     mark = "" if base_rate is None else f"; │ marks the {base_rate:.0%} without it"
     yield Text()
     yield Text.assemble(("success by week", show.HEAD), (mark, show.FAINT))
+    yield Fitting(_weeks(weeks, base_rate, _BAR), _weeks(weeks, base_rate, _SHORT_BAR))
+
+
+def _weeks(weeks: Sequence[Week], base_rate: float | None, cells: int) -> Table:
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(style=show.FAINT, no_wrap=True)
-    grid.add_column(no_wrap=True)
+    grid.add_column(no_wrap=True, min_width=cells)
     grid.add_column(justify="right", no_wrap=True)
-    grid.add_column(style=show.FAINT, no_wrap=True)
-    for week in weeks:
+    sessions = [counted(week.sessions, "session") if week.sessions else "" for week in weeks]
+    grid.add_column(style=show.FAINT, no_wrap=True, min_width=max(map(len, sessions)))
+    for week, told in zip(weeks, sessions, strict=True):
         rate = "–" if week.success_rate is None else f"{week.success_rate:.0%}"
-        sessions = _counted(week.sessions, "session") if week.sessions else ""
-        grid.add_row(f"{week.since:%Y-%m-%d}", _week_bar(week, base_rate), rate, sessions)
-    yield grid
+        grid.add_row(f"{week.since:%Y-%m-%d}", _week_bar(week, base_rate, cells), rate, told)
+    return grid
 
 
-def _week_bar(week: Week, base_rate: float | None) -> Text:
+def _week_bar(week: Week, base_rate: float | None, cells: int) -> Text:
     """As long as what succeeded; the base rate's mark stands inside of it or behind."""
     rate = week.success_rate or 0.0
-    drawn = show.bar(rate, 1.0, _BAR).ljust(_BAR)
+    drawn = show.bar(rate, 1.0, cells).ljust(cells)
     if base_rate is None:
         return Text(drawn, show.GOOD)
-    place = min(_BAR - 1, round(base_rate * _BAR))
+    place = min(cells - 1, round(base_rate * cells))
     style = show.GOOD if rate >= base_rate else show.BAD
     return Text.assemble((drawn[:place], style), "│", (drawn[place + 1 :], style))
 
@@ -195,13 +189,18 @@ def _moves(moves: Sequence["HistoryEntry"]) -> Iterator[RenderableType]:
         return
     yield Text()
     yield Text("status", show.HEAD)
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(style=show.FAINT, no_wrap=True)
-    grid.add_column(overflow="fold")
-    for entry in moves:
-        reason = entry.detail.get("reason") or entry.detail.get("cause") or entry.action.value
-        grid.add_row(show.when(entry.at), Group(transition(entry), Text(show.safe(str(reason)), show.FAINT)))
-    yield grid
+    yield rows((Text(show.when(entry.at), show.FAINT), _move(entry)) for entry in moves)
+
+
+def _move(entry: "HistoryEntry") -> RenderableType:
+    reason = entry.detail.get("reason") or entry.detail.get("cause") or entry.action.value
+    return Group(transition(entry), Text(show.safe(str(reason)), show.FAINT))
+
+
+def _numbered(number: int, made: Subtask) -> tuple[Text, RenderableType]:
+    after = f"after {listed(made.depends_on, 'and')}" if made.depends_on else ""
+    lines = [(made.title, ""), (made.description, ""), (after, show.FAINT)]
+    return Text(str(number), show.FAINT), Group(*(Text(show.safe(line), style) for line, style in lines if line))
 
 
 def _lines(texts: Iterable[str]) -> list[Text]:
@@ -212,15 +211,5 @@ def _ids(ids: Iterable[str]) -> list[Text]:
     return [Text(show.safe(id), show.ID) for id in ids]
 
 
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'s' * (count != 1)}"
-
-
-def _grid(rows: Iterable[tuple[str, list[Text]]]) -> Table:
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(style=show.FAINT, no_wrap=True)
-    grid.add_column(overflow="fold")
-    for name, lines in rows:
-        if lines:
-            grid.add_row(name, Group(*lines))
-    return grid
+def _labelled(told: Iterable[tuple[str, list[Text]]]) -> RenderableType:
+    return rows((Text(name, show.FAINT), Group(*lines)) for name, lines in told if lines)

@@ -81,7 +81,7 @@ def diff(
     *,
     version: Annotated[
         int | None,
-        typer.Option("--version", metavar="N", help="With this one; without it, the last that said otherwise."),
+        typer.Option("--version", metavar="N", min=1, help="With this one; without it, the last that said otherwise."),
     ] = None,
     db: Db = None,
     project: Project = None,
@@ -119,16 +119,10 @@ def prune(*, dry_run: DryRun = False, db: Db = None, project: Project = None, as
 
 
 def _earlier(memory: "Memory", pattern: "Pattern", version: int | None) -> "Pattern":
-    """The version that was asked for; else the latest that applied elsewhere or said something else."""
-    from treering.compose import now
-    from treering.core.patterns import Pattern
-    from treering.core.queries import Order, RevisionFilter
-
-    with memory.store.reading(memory.scope, now()) as tx:
-        found = tx.revisions.find(RevisionFilter.make(subjects=(pattern.id,)), order=Order(by="at"), limit=1_000).items
-    versions = [Pattern.from_json(each.before) for each in found if each.kind == "pattern" and each.before]
+    """The version that was asked for; else the latest that said something else."""
     from treering.interfaces.cli.patterns import words
 
+    versions = memory.patterns.versions(pattern.id)
     if version is None:
         told = next((each for each in versions if words.changes(each, pattern)), None)
         if told is None:
@@ -138,8 +132,9 @@ def _earlier(memory: "Memory", pattern: "Pattern", version: int | None) -> "Patt
     for each in versions:
         if each.version == version:
             return each
-    known = ", ".join(str(each.version) for each in versions) or "none"
-    raise InvalidInput(f"pattern {pattern.id!r} has no earlier version {version}; there is {known}")
+    known = ", ".join(str(each.version) for each in versions)
+    there = f"there is {known}" if known else "it was never changed"
+    raise InvalidInput(f"pattern {pattern.id!r} has no earlier version {version}; {there}")
 
 
 def _verdict(each: "Validated") -> dict[str, Any]:

@@ -1,13 +1,16 @@
 """add, apply, deprecate, merge, export and import: what people tell about patterns."""
 
+from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from treering.core.errors import InvalidInput
 from treering.interfaces.cli.options import AsJson, Db, Project, Visible, opened
-from treering.interfaces.cli.output import emit, emit_text, file_or_stdin, json_object, record_document
+from treering.interfaces.cli.output import emit, emit_text, file_or_stdin, record_document
+from treering.interfaces.cli.patterns.forms import condition_of, content_of
 from treering.interfaces.cli.patterns.options import (
     Categories,
     Domains,
@@ -16,16 +19,32 @@ from treering.interfaces.cli.patterns.options import (
     Several,
     Statuses,
     categories,
+    category,
+    one_of,
     statuses,
+    told_object,
+    wrong_where_refused,
 )
 
-_SAID_ELSEWHERE = ("name", "category", "content", "applicability", "visibility", "summary")
+if TYPE_CHECKING:
+    from treering.core.patterns import PatternContent
+
+_FORMATS = ("yaml", "json")
+_SAID_ELSEWHERE: Mapping[str, str] = {
+    "name": "NAME",
+    "category": "--category",
+    "content": "--approach, --step or --content",
+    "applicability": "--problem-type, --domain, --capability, --complexity, --only-if or --not-if",
+    "visibility": "--visibility",
+    "summary": "--summary",
+    "id": "--id",
+}
 
 
 def add(
     name: Annotated[str, typer.Argument(metavar="NAME", help="What it is called.")],
     *,
-    category: Annotated[
+    category_: Annotated[
         str, typer.Option("--category", metavar="NAME", help="strategy, sequence, recovery, tool_selection…")
     ] = "strategy",
     approach: Annotated[
@@ -61,9 +80,9 @@ def add(
     as_json: AsJson = False,
 ) -> None:
     """Keep a pattern. It is a candidate until its applications prove it."""
-    more = {} if detail is None else json_object("--detail", detail)
-    if said := sorted(more.keys() & set(_SAID_ELSEWHERE)):
-        raise InvalidInput(f"--detail says {said[0]}; the option for it says that")
+    more = {} if detail is None else told_object("--detail", detail, '{"description": "more of it"}')
+    if said := sorted(more.keys() & _SAID_ELSEWHERE.keys()):
+        raise typer.BadParameter(f"--detail says {said[0]}; say it by {_SAID_ELSEWHERE[said[0]]}")
     fields: dict[str, Any] = {
         "summary": summary,
         "visibility": visibility,
@@ -71,18 +90,17 @@ def add(
             "problem_types": tuple(problem_types or ()),
             "domains": tuple(domains or ()),
             "capabilities": tuple(capabilities or ()),
-            "conditions": tuple(json_object("--only-if", each) for each in only_if or ()),
-            "anti_conditions": tuple(json_object("--not-if", each) for each in not_if or ()),
+            "conditions": tuple(condition_of("--only-if", each) for each in only_if or ()),
+            "anti_conditions": tuple(condition_of("--not-if", each) for each in not_if or ()),
             **_range(complexity),
         },
         "id": id,
     }
     given = {key: value for key, value in fields.items() if value is not None}
     told = _content(approach, principles, steps, content)
-    with opened(db, project) as memory:
-        kept = memory.patterns.add(
-            name=name, category=category.lower().replace("-", "_"), content=told, **given, **more
-        )
+    chosen = category(category_)
+    with opened(db, project) as memory, wrong_where_refused():
+        kept = memory.patterns.add(name=name, category=chosen, content=told, **given, **more)
     from treering.interfaces.cli.patterns import pictures
 
     emit(record_document(kept), lambda: pictures.changed("kept as a candidate", kept), as_json=as_json)
@@ -116,14 +134,19 @@ def apply(
     as_json: AsJson = False,
 ) -> None:
     """Say that a pattern was used, and what came of it."""
-    known = None if features is None else json_object("--features", features)
+    from treering.core.episodes import OutcomeStatus
+
+    known = None if features is None else told_object("--features", features, '{"complexity": 0.4}')
+    came = None if outcome is None else one_of(OutcomeStatus, "--outcome", outcome.upper())
+    if came is None and episode is None:
+        raise typer.BadParameter("nothing says what came of it; give --outcome, or --episode for an outcome it has")
     with opened(db, project) as memory:
         applied = memory.patterns.record_application(
             id,
             episode=episode,
-            outcome=None if outcome is None else outcome.upper(),
+            outcome=came,
             session=session,
-            at=at,
+            at=_moment(at),
             features=known,
             task_type=task_type,
             time_saved_ms=time_saved_ms,
@@ -164,6 +187,8 @@ def merge(
 
     They are deprecated and name it.
     """
+    if len(set(ids)) < 2:
+        raise typer.BadParameter("one pattern makes no merge; name two at least")
     with opened(db, project) as memory:
         made = memory.patterns.merge(ids)
     from treering.interfaces.cli.patterns import pictures
@@ -188,8 +213,13 @@ def export(
     """Write patterns to a file that people read and edit."""
     from treering.core.queries import PatternFilter
 
-    where = PatternFilter.make(statuses=statuses(statuses_), categories=categories(categories_), ids=tuple(ids or ()))
+    with wrong_where_refused():
+        where = PatternFilter.make(
+            statuses=statuses(statuses_), categories=categories(categories_), ids=tuple(ids or ())
+        )
     written = (form or ("json" if path.endswith(".json") else "yaml")).lower()
+    if written not in _FORMATS:
+        raise typer.BadParameter(f"--format is {form!r}; use {' or '.join(_FORMATS)}")
     with opened(db, project) as memory:
         text = memory.patterns.export(written, where=where)
     if path == "-":
@@ -215,23 +245,25 @@ def import_(
     with file_or_stdin(path) as file:
         text = _read(file)
     with opened(db, project) as memory:
-        counts = memory.patterns.import_(text)
-    from treering.interfaces.cli import show
+        taken = memory.patterns.import_(text)
+    from treering.interfaces.cli.patterns import pictures
 
-    told = ", ".join(f"{count:,} {name}" for name, count in counts.items())
-    emit(counts, lambda: show.done("imported", told, ""), as_json=as_json)
+    emit(taken, lambda: pictures.taken_in(taken), as_json=as_json)
 
 
-def _content(approach: str | None, principles: Several, steps: Several, content: str | None) -> dict[str, Any]:
+def _content(
+    approach: str | None, principles: Several, steps: Several, content: str | None
+) -> "PatternContent | dict[str, Any]":
     """What it says to do, by the one of three options that says so."""
     said = {"--approach": approach, "--step": steps, "--content": content}
     named = [name for name, value in said.items() if value is not None]
     if len(named) != 1:
-        raise InvalidInput(f"{' and '.join(named) or 'nothing'} says what to do; give one of {', '.join(said)}")
+        told = f"{' and '.join(named)} say" if named else "nothing says"
+        raise typer.BadParameter(f"{told} what to do; give one of {', '.join(said)}")
     if principles and approach is None:
-        raise InvalidInput("--principle belongs to --approach; leave it out")
+        raise typer.BadParameter("--principle belongs to --approach; leave it out")
     if content is not None:
-        return json_object("--content", content)
+        return content_of("--content", content)
     if steps is not None:
         return {
             "form": "procedure",
@@ -245,9 +277,22 @@ def _range(complexity: str | None) -> dict[str, float]:
         return {}
     low, dots, high = complexity.partition("..")
     try:
-        return {"complexity_min": float(low or 0.0), "complexity_max": float(high or 1.0) if dots else float(low)}
+        least, most = float(low or 0.0), float(high or 1.0) if dots else float(low)
     except ValueError as exc:
-        raise InvalidInput(f"--complexity is {complexity!r}; write it as 0.2..0.8") from exc
+        raise typer.BadParameter(f"--complexity is {complexity!r}; write it as 0.2..0.8") from exc
+    if not 0.0 <= least <= most <= 1.0:
+        raise typer.BadParameter(f"--complexity is {complexity!r}; write the lower end first, from 0 to 1: 0.2..0.8")
+    return {"complexity_min": least, "complexity_max": most}
+
+
+def _moment(at: str | None) -> datetime | None:
+    if at is None:
+        return None
+    from treering.compose import now
+    from treering.core.moments import moment_of
+
+    with wrong_where_refused():
+        return moment_of(at, now())
 
 
 def _read(path: Path) -> str:

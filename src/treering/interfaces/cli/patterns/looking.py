@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from treering.core.errors import InvalidInput
+from treering.core.errors import InvalidInput, NotFound
 from treering.interfaces.cli.options import AsJson, Db, Project, opened
-from treering.interfaces.cli.output import emit, json_object, record_document, text_or_stdin
+from treering.interfaces.cli.output import emit, record_document, text_or_stdin
 from treering.interfaces.cli.patterns.options import (
     Categories,
     Domains,
@@ -18,6 +18,8 @@ from treering.interfaces.cli.patterns.options import (
     Statuses,
     categories,
     statuses,
+    told_object,
+    wrong_where_refused,
 )
 
 if TYPE_CHECKING:
@@ -43,12 +45,13 @@ def list_(
     """List patterns, the newest first."""
     from treering.core.queries import PatternFilter
 
-    where = PatternFilter.make(
-        statuses=statuses(statuses_),
-        categories=categories(categories_),
-        problem_types=tuple(problem_types or ()),
-        domains=tuple(domains or ()),
-    )
+    with wrong_where_refused():
+        where = PatternFilter.make(
+            statuses=statuses(statuses_),
+            categories=categories(categories_),
+            problem_types=tuple(problem_types or ()),
+            domains=tuple(domains or ()),
+        )
     most = _LISTED if limit is None else limit
     with opened(db, project) as memory:
         found = memory.patterns.list(where, limit=most + 1)
@@ -66,6 +69,9 @@ def show(
         Several,
         typer.Option("--with", metavar="NAME=VALUE", help="Fill in a template and show its subtasks; again for more."),
     ] = None,
+    fill: Annotated[
+        bool, typer.Option("--fill", help="Show a template's subtasks, filled in with its defaults.")
+    ] = False,
     db: Db = None,
     project: Project = None,
     as_json: AsJson = False,
@@ -74,8 +80,8 @@ def show(
 
     Success by week against the base rate, episodes for and against it, how sure that is, and how its status changed.
     """
-    if values is not None:
-        _filled_in(id, values, db, project, as_json=as_json)
+    if fill or values is not None:
+        _filled_in(id, _given(values or []), db, project, as_json=as_json)
         return
     with opened(db, project) as memory:
         shown = _shown(memory, id)
@@ -94,7 +100,8 @@ def find(
         str | None, typer.Option("--domain", metavar="NAME", help="backend, database…; read from the words else.")
     ] = None,
     complexity: Annotated[
-        float | None, typer.Option("--complexity", metavar="0..1", help="How hard; read from the words else.")
+        float | None,
+        typer.Option("--complexity", metavar="0..1", min=0, max=1, help="How hard; read from the words else."),
     ] = None,
     tools: Annotated[Several, typer.Option("--tool", metavar="NAME", help="A tool at hand; again for more.")] = None,
     files: Annotated[Several, typer.Option("--file", metavar="PATH", help="A file it is about; again.")] = None,
@@ -123,7 +130,7 @@ def find(
         "tools": tools,
         "files": files,
         "languages": languages,
-        "context": None if context is None else json_object("--context", context),
+        "context": None if context is None else told_object("--context", context, '{"branch": "main"}'),
         "statuses": statuses(statuses_) or None,
         "categories": categories(categories_) or None,
         "limit": limit,
@@ -156,7 +163,10 @@ def similar(
 def history(id: PatternId, db: Db = None, project: Project = None, as_json: AsJson = False) -> None:
     """Show every change of a pattern, with the evidence that caused it."""
     with opened(db, project) as memory:
-        entries = memory.patterns.history(id)
+        try:
+            entries = memory.patterns.history(id)
+        except NotFound as exc:
+            raise NotFound(f"{exc}; `treering patterns list` shows what there is") from exc
     from treering.interfaces.cli.patterns import pictures
 
     emit({"id": id, "entries": entries}, lambda: pictures.history(entries), as_json=as_json)
@@ -181,24 +191,40 @@ def _document(shown: "Shown") -> dict[str, Any]:
 
 
 def _words(pattern: "Pattern") -> dict[str, list[str]]:
-    from treering.interfaces.cli.patterns import words
+    from treering.core.pattern_words import said, where
 
-    return {"applies": words.where(pattern.applicability), "does": words.doing(pattern.content)}
+    return {"applies": list(where(pattern.applicability)), "does": list(said(pattern.content))}
 
 
 def _ranked(row: "Ranked") -> dict[str, Any]:
     return {"pattern": record_document(row.pattern), "score": row.score, "terms": dict(row.terms), "why": row.why}
 
 
-def _filled_in(id: str, values: list[str], db: str | None, project: str | None, *, as_json: bool) -> None:
+def _given(values: list[str]) -> dict[str, str]:
+    """The values of parameters by their names."""
     given: dict[str, str] = {}
     for each in values:
         name, equals, value = each.partition("=")
         if not equals or not name:
-            raise InvalidInput(f"--with {each!r} says no value; write it as NAME=VALUE")
+            raise typer.BadParameter(f"--with {each!r} says no value; write it as NAME=VALUE")
+        if name in given:
+            raise typer.BadParameter(f"--with gives {name!r} twice, {given[name]!r} and {value!r}; keep one of them")
         given[name] = value
+    return given
+
+
+def _filled_in(id: str, given: dict[str, str], db: str | None, project: str | None, *, as_json: bool) -> None:
     with opened(db, project) as memory:
+        _refuse_nothing(memory.patterns.get(id), given)
         made = memory.patterns.instantiate(id, **given)
     from treering.interfaces.cli.patterns import chart
 
     emit({"id": id, "subtasks": list(made)}, lambda: chart.subtasks(made), as_json=as_json)
+
+
+def _refuse_nothing(pattern: "Pattern", given: dict[str, str]) -> None:
+    """A parameter that is required says something."""
+    for each in getattr(pattern.content, "parameters", ()):
+        if each.required and not given.get(each.name, "-").strip():
+            left_out = f", or leave it out for {each.default!r}" if each.default else ""
+            raise InvalidInput(f"--with '{each.name}=' says nothing; write {each.name}=VALUE{left_out}")

@@ -1,13 +1,15 @@
-"""Patterns in lines of words: where they apply, what they do, and what a change did to that."""
+"""What a change did to a pattern, in lines of words."""
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Any
 
-from treering.core.conditions import explain
-from treering.core.patterns import Applicability, Heuristic, Pattern, Procedure, Strategy, Template
-from treering.core.values import Value
-
-ANYTHING = "any task"
+from treering.core.pattern_words import said, where
+from treering.core.patterns import Pattern
+from treering.core.values import Value, thaw
+from treering.learn.patterns.keeping import RESERVED
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,86 +20,61 @@ class Change:
     line: str
 
 
-def where(applicability: Applicability) -> list[str]:
-    """What a pattern asks of a task, a line each."""
-    return list(_asked(applicability)) or [ANYTHING]
-
-
-def doing(content: Value) -> list[str]:
-    """What it says to do, a line each."""
-    return list(_DOING[type(content)](content))
-
-
 def changes(before: Pattern, after: Pattern) -> list[Change]:
-    """What of the name, the place and the deed of a pattern is another, in words; lines that stayed are left out."""
-    return [change for part in _PARTS for change in _changed(part(before), part(after))]
+    """What is told of a pattern otherwise than before; lines that stayed are left out."""
+    return [change for name, words in _TOLD.items() for change in _changed(name, words, before, after)]
 
 
-def listed(names: Iterable[str], last: str = "or") -> str:
-    """`a, b or c`."""
-    *first, end = names
-    return f"{', '.join(first)} {last} {end}" if first else end
+def _changed(name: str, words: Callable[[Any], Iterable[str]], before: Pattern, after: Pattern) -> list[Change]:
+    values = [_counted(getattr(each, name)) for each in (before, after)]
+    found = list(_between(*(list(words(value)) for value in values)))
+    if found:
+        return found
+    # Words that are the same may stand for different data: then the data says it.
+    one, other = (f"{name}: {_json(value)}" for value in values)
+    return list(_between([one], [other]))
 
 
-def _asked(asked: Applicability) -> Iterator[str]:
-    if asked.problem_types:
-        yield f"task type is {listed(asked.problem_types)}"
-    if asked.domains:
-        yield f"domain is {listed(asked.domains)}"
-    if (asked.complexity_min, asked.complexity_max) != (0.0, 1.0):
-        yield f"complexity is between {asked.complexity_min:g} and {asked.complexity_max:g}"
-    if asked.capabilities:
-        yield f"{listed(asked.capabilities, 'and')} {'are' if len(asked.capabilities) > 1 else 'is'} at hand"
-    yield from (f"only where {explain(each)}" for each in asked.conditions)
-    yield from (f"not where {explain(each)}" for each in asked.anti_conditions)
+def _between(before: Sequence[str], after: Sequence[str]) -> Iterator[Change]:
+    for tag, start, end, new_start, new_end in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if tag != "equal":
+            yield from (Change(False, line) for line in before[start:end])
+            yield from (Change(True, line) for line in after[new_start:new_end])
 
 
-def _strategy(content: Strategy) -> Iterator[str]:
-    yield content.approach
-    yield from (f"principle: {each}" for each in content.principles)
-    if content.trade_offs:
-        yield f"trade-offs: {content.trade_offs}"
+def _counted(value: Any) -> Any:
+    """Without what mining, a merge or an import writes into metadata: nobody told it."""
+    if isinstance(value, Mapping):
+        return {name: each for name, each in value.items() if name not in RESERVED}
+    return value
 
 
-def _template(content: Template) -> Iterator[str]:
-    for number, each in enumerate(content.structure, start=1):
-        told = f": {each.description}" if each.description else ""
-        after = f" (after {listed(each.depends_on, 'and')})" if each.depends_on else ""
-        yield f"{number}. {each.title}{told}{after}"
-    for parameter in content.parameters:
-        told = f": {parameter.description}" if parameter.description else ""
-        default = f", {parameter.default} without one" if parameter.default is not None else ""
-        yield f"{{{parameter.name}}}{told}{default}{'' if parameter.required else ', may be left out'}"
-    yield from (f"rule: {each}" for each in content.rules)
+def _json(value: Any) -> str:
+    plain = value.model_dump(mode="json") if isinstance(value, Value) else thaw(value)
+    return json.dumps(plain, ensure_ascii=False, sort_keys=True)
 
 
-def _heuristic(content: Heuristic) -> Iterator[str]:
-    yield f"where {explain(content.condition)}: {content.action}"
-    if content.rationale:
-        yield f"because {content.rationale}"
+def _line(name: str) -> Callable[[str], list[str]]:
+    return lambda text: [f"{name}: {text}"] if text else []
 
 
-def _procedure(content: Procedure) -> Iterator[str]:
-    for number, each in enumerate(content.steps, start=1):
-        turns = "".join(f"; where {explain(condition)} go to {name}" for condition, name in each.next_if)
-        action = "" if each.action == each.name else f": {each.action}"
-        yield f"{number}. {each.name}{action}{turns}"
-    yield from (f"ends where {explain(each)}" for each in content.ends_when)
+def _each(value: Value) -> Iterator[str]:
+    """Every field that says something, under its name; a line for each member of a list."""
+    for name, told in value:
+        texts = told if isinstance(told, tuple) else (told,)
+        yield from (f"{name.replace('_', ' ')}: {text}" for text in texts if text)
 
 
-_DOING: Mapping[type[Value], Callable[..., Iterator[str]]] = {
-    Strategy: _strategy,
-    Template: _template,
-    Heuristic: _heuristic,
-    Procedure: _procedure,
+_TOLD: Mapping[str, Callable[[Any], Iterable[str]]] = {
+    "name": _line("name"),
+    "category": _line("category"),
+    "visibility": _line("visibility"),
+    "summary": _line("in short"),
+    "applicability": where,
+    "content": said,
+    "description": _line("description"),
+    "explanation": _line("why"),
+    "guidance": _each,
+    "links": _each,
+    "metadata": lambda told: [f"metadata {name}: {_json(value)}" for name, value in told.items()],
 }
-_PARTS: tuple[Callable[[Pattern], Sequence[str]], ...] = (
-    lambda each: [f"name: {each.name}"],
-    lambda each: where(each.applicability),
-    lambda each: doing(each.content),
-)
-
-
-def _changed(before: Sequence[str], after: Sequence[str]) -> Iterator[Change]:
-    yield from (Change(False, line) for line in before if line not in after)
-    yield from (Change(True, line) for line in after if line not in before)

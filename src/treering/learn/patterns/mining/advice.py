@@ -9,7 +9,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from treering.core.episodes import TraceEntry
 from treering.core.settings.mining import AdviceSettings, MiningSettings
@@ -42,26 +42,50 @@ def next_steps(
     features: Mapping[str, Any] = _NOTHING,
     *,
     limit: int = 3,
+    message: str | None = None,
     advice: AdviceSettings | None = None,
     mining: MiningSettings | None = None,
 ) -> list[Suggestion]:
     """The likeliest next steps after what was done so far, the likeliest first; none where nothing was mined.
 
-    `mining` are the settings with which it was mined.
+    `message` is that of a failure where nobody says which step failed: only failures with words in common speak then,
+    and there is no advice where there are none. `mining` are the settings with which it was mined.
     """
     if not mined.shares:
         return []
     weights, found = advice or AdviceSettings(), mining or MiningSettings()
     recent = history[-weights.own_memory :]
     steps = [step_of(entry) for entry in recent]
-    if recent and recent[-1].is_error and mined.failures:
-        scores, because = _after_failure(mined, recent[-1], weights, found)
+    failed = _Failure.told(recent, message, found)
+    if failed is not None and mined.failures:
+        scores, because = _after_failure(mined, failed, weights)
+        if failed.step is None and not because:
+            return []
+    elif message is not None:
+        return []
     else:
         scores, because = _by_habit(mined, recent, features, weights, found)
     own = _only_own(mined, steps, weights)
     likely = _likely(scores, 1 - math.fsum(own.values())) | own
     best = sorted(likely, key=lambda step: (-likely[step], step))[:limit]
-    return [_suggestion(step, likely[step], because.get(step)) for step in best]
+    otherwise = "done often" if failed is None else "after other failures"
+    return [_suggestion(step, likely[step], because.get(step), otherwise) for step in best]
+
+
+class _Failure(NamedTuple):
+    """What advice is asked for; no step where nobody says which one failed."""
+
+    step: str | None
+    words: frozenset[str]
+
+    @classmethod
+    def told(cls, recent: Sequence[TraceEntry], message: str | None, found: MiningSettings) -> "_Failure | None":
+        if message is not None:
+            return cls(None, frozenset(failure_words(message, found.failure_words)))
+        if not recent or not recent[-1].is_error:
+            return None
+        last = recent[-1]
+        return cls(step_of(last), frozenset(failure_words(last.output or last.action, found.failure_words)))
 
 
 def _likely(scores: Likely, whole: float) -> Likely:
@@ -85,9 +109,9 @@ def _following(steps: list[str]) -> Counter[str]:
     return Counter(later for step, later in pairwise(steps) if step == steps[-1])
 
 
-def _suggestion(step: str, share: float, reason: Reason | None) -> Suggestion:
+def _suggestion(step: str, share: float, reason: Reason | None, otherwise: str) -> Suggestion:
     if reason is None:
-        return Suggestion(step=step, share=share, because="done often")
+        return Suggestion(step=step, share=share, because=otherwise)
     where, times, of = reason
     return Suggestion(step=step, share=share, because=f"{where}: {times:,} of {of:,} times", times=times, of=of)
 
@@ -157,15 +181,12 @@ def _told(habit: Habit) -> str:
     return "after " + ", ".join("the beginning" if step == BEGINNING else step for step in habit.after)
 
 
-def _after_failure(
-    mined: Mining, entry: TraceEntry, weights: AdviceSettings, found: MiningSettings
-) -> tuple[Likely, dict[str, Reason]]:
+def _after_failure(mined: Mining, failed: _Failure, weights: AdviceSettings) -> tuple[Likely, dict[str, Reason]]:
     """Failures vote with how alike they are; those of other words only together."""
-    words = frozenset(failure_words(entry.output or entry.action, found.failure_words))
-    step, votes, weight_of_all = step_of(entry), defaultdict[str, float](float), 0.0
+    votes, weight_of_all = defaultdict[str, float](float), 0.0
     reasons, told = dict[str, Reason](), 0.0
     for failure in mined.failures:
-        likeness = _likeness(mined, failure, words, step, weights)
+        likeness = _likeness(mined, failure, failed, weights)
         weight_of_all += likeness * failure.times
         _vote(votes, failure, likeness, weights.worked)
         if likeness > told:
@@ -194,11 +215,11 @@ def _vote(votes: dict[str, float], failure: FailureHabit, likeness: float, worke
         votes[step] += likeness * failure.times * worked * times / out
 
 
-def _likeness(mined: Mining, failure: FailureHabit, words: frozenset[str], step: str, weights: AdviceSettings) -> float:
+def _likeness(mined: Mining, failure: FailureHabit, failed: _Failure, weights: AdviceSettings) -> float:
     own = frozenset(failure.words)
-    shared, all_ = _weight(mined, own & words), _weight(mined, own | words)
+    shared, all_ = _weight(mined, own & failed.words), _weight(mined, own | failed.words)
     alike = shared / all_ if all_ else 0.0
-    same = weights.same_step if failure.step == step else 0.0
+    same = weights.same_step if failure.step == failed.step else 0.0
     return float(((alike + same) / (1 + weights.same_step)) ** weights.failure_power)
 
 

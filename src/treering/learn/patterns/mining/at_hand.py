@@ -35,13 +35,22 @@ class HabitsAtHand:
         self,
         tx: Transaction,
         history: Sequence[TraceEntry],
-        features: Mapping[str, Any],
-        limit: int,
         settings: Settings,
+        *,
+        features: Mapping[str, Any],
+        message: str | None,
+        limit: int,
     ) -> tuple[Suggestion, ...]:
         """The likeliest next steps after what was done so far; none where nothing was done before."""
-        mining = self._mining(tx, settings)
-        found = next_steps(mining, history, features, limit=limit, advice=settings.advice, mining=settings.mining)
+        found = next_steps(
+            self._mining(tx, settings),
+            history,
+            features,
+            limit=limit,
+            message=message,
+            advice=settings.advice,
+            mining=settings.mining,
+        )
         return tuple(found)
 
     def let_go(self) -> None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from treering.core.episodes import Episode, OutcomeStatus
 from treering.core.failures import normalised_failure
 from treering.core.settings.mining import MiningSettings
+from treering.core.values import LABEL_BYTES, fitting
 from treering.learn.patterns.mining.steps import step_of, words_of
 
 Numbers = NDArray[np.int64]
@@ -108,7 +109,7 @@ def failure_words(message: str, most: int) -> tuple[str, ...]:
 
 def subtask_of(text: str) -> str:
     """A step of a plan without what is special about this one: paths, numbers and names of files."""
-    return " ".join(words_of(normalised_failure(text))[:6])
+    return fitting(" ".join(words_of(normalised_failure(text))[:6]), LABEL_BYTES)
 
 
 def told_of(episode: Episode, settings: MiningSettings, features_of: FeaturesOf) -> Told:

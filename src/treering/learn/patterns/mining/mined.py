@@ -4,7 +4,7 @@ from functools import cached_property
 from hashlib import blake2b
 
 from treering.core.patterns import Applicability, PatternCategory, PatternContent
-from treering.core.values import Count, Key, Keys, Label, Share, Text, Value
+from treering.core.values import Count, Key, Keys, Label, Share, Text, Value, fitting
 
 _NAME = 120
 MINED = "mined"
@@ -105,12 +105,6 @@ def key_of(category: PatternCategory, *said: str) -> str:
     return f"mined-{digest.hexdigest()}"
 
 
-def renamed(mined: Mined, name: str, summary: str) -> Mined:
-    """Called and told otherwise, by a person or a model; what it says and its evidence stay."""
-    return mined.replace(name=name, summary=summary)
-
-
 def short(name: str) -> str:
-    """A name that fits where names stand."""
-    line = " ".join(name.split())
-    return line if len(line) <= _NAME else f"{line[: _NAME - 1]}…"
+    """A name that fits where names stand: so many characters, and so many bytes."""
+    return fitting(" ".join(name.split()), _NAME)

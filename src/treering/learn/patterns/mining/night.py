@@ -23,10 +23,10 @@ from treering.ports.store import Store, Transaction
 # What was moved to the blob store is older than half a year, and what others planted proves nothing.
 _SEARCHED = EpisodeFilter(cold=False, tainted=False)
 _TOLD = (
-    *("steps", "support", "against", "sessions", "sessions_for", "base_rate", "lift", "saved_ms", "saved_steps"),
-    *("usual_ms", "usual_steps", "supporting", "counter"),
+    *("name", "summary", "steps", "support", "against", "sessions", "sessions_for", "base_rate", "lift"),
+    *("saved_ms", "saved_steps", "usual_ms", "usual_steps", "supporting", "counter"),
 )
-"""Of what was found, what the pattern itself has no place for."""
+"""Of what was found, what the pattern has no place for, or may say otherwise one day."""
 
 
 def mine_patterns(
@@ -73,7 +73,7 @@ def _keep(tx: Transaction, audience: Audience, mined: Mined) -> None:
     try:
         if known is None:
             tx.patterns.create(_pattern(tx, audience, mined), Action.CREATE, begun(MINED))
-        elif _is_as_found(known):
+        elif _is_as_found(known) and audience.owns(known.visibility):
             _bring_up_to_date(tx, known, mined)
     except Conflict:
         # Somebody else keeps or changes it at this moment; the next night finds it again.
@@ -114,4 +114,4 @@ def _pattern(tx: Transaction, audience: Audience, mined: Mined) -> Pattern:
 
 def _found(mined: Mined) -> dict[str, Any]:
     told = {name: getattr(mined, name) for name in _TOLD}
-    return {"summary": mined.summary, **{name: value for name, value in told.items() if value is not None}}
+    return {name: value for name, value in told.items() if value is not None}

@@ -8,20 +8,21 @@ paths and numbers; where these say too little, all failures of one step are take
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from treering.core.conditions import Operator, Test, fields_of
-from treering.core.episodes import TraceEntry
 from treering.core.failures import failure_signature
 from treering.core.patterns import Applicability, Heuristic, PatternCategory
 from treering.core.settings.mining import MiningSettings
 from treering.learn.patterns.mining.corpus import Corpus, Told, failure_words
 from treering.learn.patterns.mining.evidence import best_supported, candidate, times
 from treering.learn.patterns.mining.mined import Mined
-from treering.learn.patterns.mining.steps import step_of
 
 AGAIN = "the same again, changed"
 """The recovery where nothing lay between."""
 _SHOWN_WORDS = 12
+# Of a long message the beginning tells what failed.
+_MESSAGE = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,19 +67,21 @@ def recoveries(corpus: Corpus) -> list[Mined]:
     return best_supported(list(_told_once(found)), settings.most_candidates)
 
 
-def failure_features(entry: TraceEntry, settings: MiningSettings | None = None) -> Mapping[str, Mapping[str, str]]:
-    """What recoveries ask of a task that has just met this failure."""
-    words = failure_words(entry.output or entry.action, (settings or MiningSettings()).failure_words)
-    return _features(step_of(entry), words)
+def failure_features(
+    message: str, step: str | None = None, settings: MiningSettings | None = None
+) -> Mapping[str, Mapping[str, Any]]:
+    """What recoveries ask of a task that has just met this failure; `step` is left out where nobody says which it was.
+
+    `message` and `words` are there for conditions that people write, `signature` for those that were mined.
+    """
+    words = failure_words(message, (settings or MiningSettings()).failure_words)
+    failed = {} if step is None else {"step": step}
+    return {"failure": {**failed, "signature": _signature(words), "words": words, "message": message[:_MESSAGE]}}
 
 
 def attempt_features(attempt: Attempt) -> Mapping[str, Mapping[str, str]]:
-    """The same of a failure that was met."""
-    return _features(attempt.step, attempt.words)
-
-
-def _features(step: str, words: Sequence[str]) -> Mapping[str, Mapping[str, str]]:
-    return {"failure": {"step": step, "signature": _signature(words)}}
+    """What is kept of a failure that was met."""
+    return {"failure": {"step": attempt.step, "signature": _signature(attempt.words)}}
 
 
 def _signature(words: Sequence[str]) -> str:
@@ -133,11 +136,8 @@ def _recovery(
     does = ", then ".join(steps) if steps else AGAIN
     words = " ".join(failure.words[:_SHOWN_WORDS]) if failure.words else ""
     about = f"{failure.step} fails" + (f" ({words})" if words else "")
-    test = (
-        Test(field="failure.signature", operator=Operator.EQ, value=_signature(failure.words))
-        if failure.words
-        else Test(field="failure.step", operator=Operator.EQ, value=failure.step)
-    )
+    of_step = Test(field="failure.step", operator=Operator.EQ, value=failure.step)
+    of_message = Test(field="failure.signature", operator=Operator.EQ, value=_signature(failure.words or ()))
     action = f"{does}; then {failure.step} again" if steps else AGAIN
     return candidate(
         corpus,
@@ -146,8 +146,9 @@ def _recovery(
         name=f"{failure.step} fails: {does}",
         summary=f"When {about}: {action}. Worked in {len(good):,} of {times(len(good) + len(bad), 'episode')} "
         f"that tried it; of all that was tried, {base:.0%} worked.",
-        content=Heuristic(condition=test, action=action),
-        applicability=Applicability(conditions=(test,)),
+        # A signature tells nobody anything: it is for matching, and what is said speaks of the step.
+        content=Heuristic(condition=of_step, action=action),
+        applicability=Applicability(conditions=(of_message if failure.words else of_step,)),
         good=good,
         bad=bad,
         base_rate=base,

@@ -11,13 +11,15 @@ from functools import lru_cache
 from typing import Any
 
 from treering.core.episodes import TraceEntry
+from treering.core.values import fitting
 from treering.learn.patterns.mining.commands import command_head
 
 FAILED = " ✗"
 """Follows the name of a step that failed: what comes after it differs."""
 _BETWEEN = ": "
 _NAMELESS = "step"
-_LONGEST = 80
+# A name is a tool, what it did, and perhaps that it failed: two of these and the marks between fit into a label.
+_LONGEST, _LONGEST_BYTES = 80, 120
 _ACTION_WORDS = 4
 # Arguments are read up to here: the name of the file or the command stands before the text that is written.
 _MOST = 20_000
@@ -159,4 +161,4 @@ def _clean(text: str) -> str:
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return fitting(text, _LONGEST, _LONGEST_BYTES)

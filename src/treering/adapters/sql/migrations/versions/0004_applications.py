@@ -23,7 +23,9 @@ def upgrade() -> None:
         *(sa.Column(name, sa.Float(53), nullable=True) for name in ("time_saved_ms", "cost_saved")),
         sa.PrimaryKeyConstraint("tenant", "project", "id", name="applications_key"),
     )
-    op.create_index("applications_by_pattern", "applications", ["tenant", "project", "pattern", "at", "id"])
+    op.create_index(
+        "applications_by_pattern", "applications", ["tenant", "project", "pattern", "at", "id", "visibility", "owner"]
+    )
     op.create_index(
         "patterns_by_updated_at",
         "patterns",
