@@ -1,6 +1,7 @@
 """Impact is what brute force finds, totals are the size of the closure, and no history of edits shows in an answer."""
 
 from collections import defaultdict
+from unittest.mock import patch
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,7 +20,8 @@ from tests.property.graphs_drawn import (
     re_exporters,
 )
 from treering.index.graph import CodeGraph, Tied
-from treering.index.graph import totals as module
+from treering.index.graph import reach
+from treering.index.graph.steps import Walking
 
 edits = st.lists(
     st.sampled_from(PATHS).flatmap(
@@ -96,11 +98,43 @@ def test_cap_and_depth_leave_out_the_end_of_the_list_and_nothing_of_the_total(
 def test_totals_counted_at_once_are_those_that_searching_finds(code: dict[str, File], level: float) -> None:
     one_by_one, at_once = built(code), built(code)
     served = at_once._served(level)
-    counts = module.counts(served)
+    counts = reach.counts(served)
     for node in nodes_of(one_by_one):
         answer = one_by_one.impact(node, cap=0, min_confidence=level)
         number = at_once._number(node)
         assert (answer.total, answer.tests_total) == (counts.total[number], counts.tests[number])
+
+
+@given(codes, st.sampled_from((0.0, 0.6, 0.95)))
+def test_a_layer_leads_to_the_same_whichever_end_of_its_edges_is_read(code: dict[str, File], level: float) -> None:
+    graph = built(code)
+    for node in nodes_of(graph):
+        answers = []
+        for few in (True, False):
+            with patch.object(Walking, "_few_are_left", lambda *_, few=few: few):
+                found = graph.impact(node, cap=None, min_confidence=level)
+                answers.append((found.dependents, found.total, found.tests_total))
+        assert answers[0] == answers[1]
+
+
+@given(codes, st.sampled_from((0.6, 0.95)))
+def test_least_confidence_asks_a_graph_without_the_edges_below_it(code: dict[str, File], level: float) -> None:
+    graph = built(code)
+    sure = built(
+        {
+            path: file._replace(edges=tuple(edge for edge in file.edges if edge.confidence >= level))
+            for path, file in code.items()
+        }
+    )
+    for node in nodes_of(graph):
+        some, expected = graph.impact(node, min_confidence=level), sure.impact(node)
+        assert (some.dependents, some.total, some.importers) == (
+            expected.dependents,
+            expected.total,
+            expected.importers,
+        )
+        downwards = graph.dependencies(node, min_confidence=level).dependencies
+        assert downwards == sure.dependencies(node).dependencies
 
 
 @given(codes)

@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -61,12 +61,23 @@ class Shelf:
         self.world = StoredWorld(index.keys() if usable else (), self._surface)
         self._unsaved: dict[str, FileFacts] = {}
         self._reading = reading
+        self._open: CodeIndex | None = None
+
+    @contextmanager
+    def at_one_time(self) -> Iterator[None]:
+        """Read what is stored as it is now until the end of the block, in which nobody writes."""
+        with self._reading() as index:
+            self._open = index
+            try:
+                yield
+            finally:
+                self._open = None
 
     def changes(self, discovery: Discovery, *, doubt: bool) -> Changes:
         """`doubt` also names files that may have changed within the moment in which they were read."""
         found = {file.path for file in discovery.found}
         changed = (file for file in discovery.found if self._is_changed(file, doubt=doubt))
-        gone = (path for path in self.files.keys() - found if discovery.covers(path))
+        gone = [path for path in self.files.keys() - found if discovery.covers(path)]
         return Changes(tuple(changed), tuple(sorted(gone)))
 
     def _is_changed(self, found: Found, *, doubt: bool) -> bool:
@@ -127,6 +138,8 @@ class Shelf:
         missing = [path for path in paths if path not in unsaved]
         if not missing:
             return unsaved
+        if self._open is not None:
+            return {**self._open.facts(missing), **unsaved}
         with self._reading() as index:
             return {**index.facts(missing), **unsaved}
 

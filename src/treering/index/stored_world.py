@@ -48,10 +48,14 @@ class KeyIndex:
                 del self._added[each]
 
     def paths(self, hash: int) -> set[str]:
-        wanted = np.uint64(hash)
-        first, last = np.searchsorted(self._hashes, wanted), np.searchsorted(self._hashes, wanted, side="right")
-        stored = (self._paths[owner] for owner in self._owners[first:last].tolist())
-        return {path for path in stored if path is not None} | self._added.get(hash, set())
+        hashes, found = self._hashes, set(self._added.get(hash, ()))
+        place = int(hashes.searchsorted(np.uint64(hash)))
+        while place < len(hashes) and hashes[place] == hash:
+            path = self._paths[self._owners[place]]
+            if path is not None:
+                found.add(path)
+            place += 1
+        return found
 
 
 class StoredWorld:

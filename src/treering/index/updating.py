@@ -79,6 +79,8 @@ class Update:
             # A process takes as long to start as a hundred files to read.
             shared = len(changes.changed) >= settings.many_files and settings.processes > 1 and bool(sys.executable)
             crew = ending.enter_context(Crew(self._desk.root, settings)) if shared else None
+            if not self._in_parts:
+                ending.enter_context(self.shelf.at_one_time())
             # Where nothing was asked yet nobody is concerned: what is read need not be understood here.
             self._blind = crew is not None and not self.shelf.files
             self._take_away(changes.gone)

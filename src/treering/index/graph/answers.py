@@ -9,9 +9,9 @@ import numpy as np
 
 from treering.core.graph import EdgeKind
 from treering.index.facts import Definition, EntryPoint
-from treering.index.graph.kinds import KINDS, Flags, Places
+from treering.index.graph.kinds import KINDS, Flags
 from treering.index.graph.nodes import Nodes
-from treering.index.graph.walk import Walked, best_first
+from treering.index.graph.walk import Walked
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Ties(Sequence[Tied]):
     """Nearest first, then by score, then by name; each is put into words when it is looked at."""
 
     def __init__(self, walked: Walked, nodes: Nodes) -> None:
-        self._met, self._names, self._rank = walked, nodes.names, nodes.rank
+        self._met, self._names = walked, nodes.names
         self._test_flags: Flags = nodes.test.take(walked.node)
 
     def __len__(self) -> int:
@@ -76,16 +76,12 @@ class Ties(Sequence[Tied]):
         return int(np.count_nonzero(self._test_flags))
 
     @cached_property
-    def _order(self) -> Places:
-        return best_first(self._met, self._rank)
-
-    @cached_property
     def _walked(self) -> Walked:
-        return self._met.at(self._order)
+        return self._met.at(self._met.best_first)
 
     @cached_property
     def _tests(self) -> Flags:
-        return self._test_flags[self._order]
+        return self._test_flags[self._met.best_first]
 
     @cached_property
     def _before(self) -> Mapping[int, int]:

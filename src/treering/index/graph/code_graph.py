@@ -18,6 +18,7 @@ from treering.index.graph.file_graph import FileGraph, file_graph
 from treering.index.graph.flows import DataFlow
 from treering.index.graph.module_map import ModuleMap, module_map
 from treering.index.graph.names import Found, NameIndex
+from treering.index.graph.overrides import Overrides
 from treering.index.graph.steps import Direction, Served
 from treering.index.graph.totals import Totals
 from treering.index.graph.walk import walk
@@ -38,6 +39,7 @@ class CodeGraph:
     def __init__(self) -> None:
         self._contents = Contents()
         self._totals = Totals()
+        self._overrides = Overrides()
         self._names = NameIndex()
         self._files: FileGraph | None = None
         self._map: ModuleMap | None = None
@@ -89,7 +91,7 @@ class CodeGraph:
     @contextmanager
     def _changing(self) -> Iterator[None]:
         with self._lock:
-            self._totals = Totals()
+            self._totals, self._overrides = Totals(), Overrides()
             self._files = self._map = self._standing = None
             yield
 
@@ -190,7 +192,7 @@ class CodeGraph:
             return cycling.cycles(self._served(), Level(level))
 
     def file_graph(self) -> FileGraph:
-        """The graph between files with its closure, made when first asked for after a change."""
+        """The graph between files, made when first asked for after a change."""
         with self._lock:
             if self._files is None:
                 self._files = file_graph(self._served(), self._contents.paths)
@@ -214,7 +216,7 @@ class CodeGraph:
             self._totals.prepare(self._served())
 
     def _served(self, least_confidence: float = 0.0) -> Served:
-        return Served(self._contents.nodes, self._contents.edges, least_confidence)
+        return Served(self._contents.nodes, self._contents.edges, self._overrides, least_confidence)
 
     def _number(self, node: str) -> int:
         number = self._contents.nodes.known(node)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from treering.index.graph.answers import Entry, Ties
 from treering.index.graph.kinds import Ints
 from treering.index.graph.steps import Direction, Served
-from treering.index.graph.walk import best_first, walk
+from treering.index.graph.walk import walk
 
 
 def all_entries(served: Served) -> Iterator[Entry]:
@@ -25,7 +25,7 @@ def entries_to(served: Served, members: Ints) -> Iterator[Entry]:
         if definition is not None and definition.entry is not None:
             yield Entry(nodes.names[number], definition, 0, (nodes.names[number],))
     walked = walk(served, members, Direction.DEPENDENTS)
-    walked = walked.at(best_first(walked, nodes.rank))
+    walked = walked.at(walked.best_first)
     ties = Ties(walked, nodes)
     for place, number in enumerate(walked.node.tolist()):
         definition = nodes.definition[number]

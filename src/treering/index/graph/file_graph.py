@@ -1,13 +1,12 @@
 """The graph between files, and which file reaches which in all."""
 
 from dataclasses import dataclass
-from functools import cached_property, reduce
-from operator import or_
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treering.index.graph.components import components, lists
+from treering.index.graph.adjacency import Adjacency, Slots, sorted_order
 from treering.index.graph.kinds import Ints
 from treering.index.graph.steps import Served
 
@@ -25,53 +24,63 @@ class FileGraph:
 
     def dependents(self, path: str) -> tuple[str, ...]:
         """Every file that uses this one, directly or not."""
-        return self._set(self._closures[0], path)
+        return self._reached(self._users, path)
 
     def dependencies(self, path: str) -> tuple[str, ...]:
         """Every file that this one uses, directly or not."""
-        return self._set(self._closures[1], path)
+        return self._reached(self._used, path)
 
-    def _set(self, closure: list[int], path: str) -> tuple[str, ...]:
+    def _reached(self, adjacency: Adjacency, path: str) -> tuple[str, ...]:
         place = self._places.get(path)
-        bits = closure[place] & ~(1 << place) if place is not None else 0
-        return tuple(self.paths[each] for each in range(bits.bit_length()) if bits >> each & 1)
+        if place is None:
+            return ()
+        left = np.ones(len(self.paths), np.bool_)
+        frontier = np.array([place])
+        while len(frontier):
+            left[frontier] = False
+            near = np.zeros(len(left), np.bool_)
+            near[adjacency.neighbour.take(adjacency.spread(frontier).slots)] = True
+            frontier = (near & left).nonzero()[0]
+        return tuple(self.paths[each] for each in (~left).nonzero()[0].tolist() if each != place)
 
     @cached_property
     def _places(self) -> dict[str, int]:
         return {path: place for place, path in enumerate(self.paths)}
 
     @cached_property
-    def _closures(self) -> tuple[list[int], list[int]]:
-        size = len(self.paths)
-        return _closure(size, self.heads, self.tails), _closure(size, self.tails, self.heads)
+    def _users(self) -> Adjacency:
+        return self._adjacency(self.heads, self.tails)
+
+    @cached_property
+    def _used(self) -> Adjacency:
+        return self._adjacency(self.tails, self.heads)
+
+    def _adjacency(self, keys: Ints, neighbours: Ints) -> Adjacency:
+        found, size = Adjacency(), len(keys)
+        edges = Slots(
+            neighbours, self.weights.astype(np.float32), np.zeros(size, np.uint8), np.arange(size, dtype=np.int32)
+        )
+        found.fill(len(self.paths), keys, edges)
+        return found
 
 
 def file_graph(served: Served, paths: tuple[str, ...]) -> FileGraph:
     """What the definitions of each file, and its own code, use of other files."""
     nodes, edges = served.nodes, served.edges
-    place = np.full(len(nodes.exists), -1, np.int64)
+    place = np.full(len(nodes.exists), -1, np.int32)
     place[[nodes.number(path) for path in paths]] = np.arange(len(paths))
-    slots, origins = edges.used.spread(np.arange(len(nodes), dtype=np.int32))
-    targets = edges.used.neighbour[slots]
-    there = nodes.exists[origins] & nodes.exists[targets]
-    tails, heads = place[nodes.home[origins[there]]], place[nodes.home[targets[there]]]
-    crossing = tails != heads
-    pairs, at = np.unique((tails[crossing] << 32) | heads[crossing], return_inverse=True)
+    place = place.take(nodes.home)
+    slots, origins = edges.used.spread(np.arange(len(nodes)))
+    targets = edges.used.neighbour.take(slots)
+    tails, heads = place.take(origins), place.take(targets)
+    crossing = ((tails != heads) & nodes.exists.take(origins) & nodes.exists.take(targets)).nonzero()[0]
+    crossing = crossing.take(sorted_order(heads.take(crossing)))
+    crossing = crossing.take(sorted_order(tails.take(crossing)))
+    tails, heads = tails.take(crossing), heads.take(crossing)
+    differs = np.ones(len(crossing), np.bool_)
+    differs[1:] = (tails[1:] != tails[:-1]) | (heads[1:] != heads[:-1])
+    first = differs.nonzero()[0]
     # Whole millionths, because their sum does not depend on the order, and what is derived from it must not.
-    millionths = np.rint(edges.used.factor[slots][there][crossing].astype(np.float64) * 1e6)
-    weights: Weights = np.bincount(at, millionths, minlength=len(pairs)).astype(np.float64) / 1e6
-    return FileGraph(paths, (pairs >> 32).astype(np.int32), (pairs & 0xFFFFFFFF).astype(np.int32), weights)
-
-
-def _closure(size: int, tails: Ints, heads: Ints) -> list[int]:
-    """For every node the set of nodes that it reaches, itself included, as bits."""
-    found = components(size, tails, heads)
-    further = lists(found.number, found.of[tails], found.of[heads])
-    own = [0] * found.number
-    of = found.of.tolist()
-    for node, component in enumerate(of):
-        own[component] |= 1 << node
-    bits: list[int] = []
-    for component in range(found.number):
-        bits.append(reduce(or_, (bits[each] for each in further[component] if each != component), own[component]))
-    return [bits[component] for component in of]
+    millionths = np.rint(edges.used.factor.take(slots.take(crossing)).astype(np.float64) * 1e6)
+    weights: Weights = (np.add.reduceat(millionths, first) if len(first) else millionths) / 1e6
+    return FileGraph(paths, tails.take(first), heads.take(first), weights)

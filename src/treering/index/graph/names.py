@@ -6,10 +6,11 @@ is asked for must end like it, and its other parts must come in the same order.
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
+from itertools import chain
 
 from treering.index.facts import DefinitionKind
 from treering.index.graph.nodes import SEPARATOR, Nodes, id_of
@@ -66,9 +67,8 @@ class NameIndex:
 
     def __init__(self) -> None:
         self._read = 0
-        self._by_last: defaultdict[str, list[int]] = defaultdict(list)
-        self._readings: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
-        # Parts of each name, with the ending of its file and without.
+        self._by_last: dict[str, ByQualname] = {}
+        self._parts_of_path: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
 
     def find(self, asked: str, nodes: Nodes, limit: int) -> Found:
         self._keep_up(nodes)
@@ -86,23 +86,39 @@ class NameIndex:
         return (
             (Why.EXACT, self._exact),
             (Why.LINE, self._at_line),
-            (Why.END, lambda asked, _: self._like(asked, str, _ends_with)),
-            (Why.PARTS, lambda asked, _: self._like(asked, str, _in_order)),
-            (Why.SPELLING, lambda asked, _: self._like(asked, squeezed, _in_order)),
+            (Why.END, lambda asked, nodes: self._like(asked, nodes, str, _ends_with)),
+            (Why.PARTS, lambda asked, nodes: self._like(asked, nodes, str, _in_order)),
+            (Why.SPELLING, lambda asked, nodes: self._like(asked, nodes, squeezed, _in_order)),
             (Why.TYPO, self._mistyped),
-            (Why.BEGINNING, lambda asked, _: self._with_last(asked, str.startswith)),
-            (Why.INSIDE, lambda asked, _: self._with_last(asked, str.__contains__)),
+            (Why.BEGINNING, lambda asked, nodes: self._with_last(asked, nodes, str.startswith)),
+            (Why.INSIDE, lambda asked, nodes: self._with_last(asked, nodes, str.__contains__)),
         )
 
     def _keep_up(self, nodes: Nodes) -> None:
+        spelled: dict[str, ByQualname] = {}
         for number in range(self._read, len(nodes)):
             path, _, qualname = nodes.names[number].partition(SEPARATOR)
-            whole, bare = parts_of(path), parts_of(_without_ending(path))
-            inside = tuple(qualname.split(".")) if qualname else ()
-            self._readings.append((whole + inside, bare + inside))
-            for last in {reading[-1] for reading in self._readings[-1] if reading}:
-                self._by_last[squeezed(last)].append(number)
+            if qualname:
+                lasts = {qualname[qualname.rfind(".") + 1 :]}
+            else:
+                lasts = {reading[-1] for reading in self._path_readings(path) if reading}
+            for last in lasts:
+                if last not in spelled:
+                    spelled[last] = self._by_last.setdefault(squeezed(last), {})
+                spelled[last].setdefault(qualname, []).append(number)
         self._read = len(nodes)
+
+    def _path_readings(self, path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The parts of a path, with the ending of the file and without."""
+        known = self._parts_of_path.get(path)
+        if known is None:
+            known = self._parts_of_path[path] = parts_of(path), parts_of(_without_ending(path))
+        return known
+
+    def _readings(self, number: int, nodes: Nodes) -> Iterator[tuple[str, ...]]:
+        path, _, qualname = nodes.names[number].partition(SEPARATOR)
+        inside = _inside_parts(qualname)
+        return (reading + inside for reading in self._path_readings(path))
 
     def _exact(self, asked: str, nodes: Nodes) -> Iterator[int]:
         path, _, qualname = asked.rpartition(":")
@@ -117,7 +133,7 @@ class NameIndex:
         if found is None:
             return
         line = int(found["line"])
-        for file in self._like(found["path"], str, _ends_with):
+        for file in self._like(found["path"], nodes, str, _ends_with):
             if not nodes.exists[file] or SEPARATOR in nodes.names[file]:
                 continue
             around = [
@@ -137,48 +153,60 @@ class NameIndex:
             if nodes.names[number].startswith(prefix) and nodes.exists[number]:
                 yield number
 
-    def _like(self, asked: str, fold: Callable[[str], str], fits: "Fits") -> Iterator[int]:
-        parts = tuple(map(fold, parts_of(asked)))
-        for number in self._candidates(parts_of(asked)):
-            if any(fits(tuple(map(fold, name)), parts) for name in self._readings[number]):
-                yield number
+    def _like(self, asked: str, nodes: Nodes, fold: Callable[[str], str], fits: "Fits") -> Iterator[int]:
+        asked_parts = parts_of(asked)
+        parts = tuple(map(fold, asked_parts))
+        for qualname, numbers in self._candidates(asked_parts):
+            inside = tuple(map(fold, _inside_parts(qualname)))
+            if inside and fits(inside, parts):
+                yield from numbers
+            elif fits is not _ends_with or len(parts) > len(inside):
+                yield from (
+                    number
+                    for number in numbers
+                    if any(fits(tuple(map(fold, name)), parts) for name in self._readings(number, nodes))
+                )
 
-    def _candidates(self, parts: Sequence[str]) -> Sequence[int]:
-        return self._by_last.get(squeezed(parts[-1]), ()) if parts else ()
+    def _candidates(self, parts: Sequence[str]) -> Iterable[tuple[str, list[int]]]:
+        return self._by_last.get(squeezed(parts[-1]), {}).items() if parts else ()
 
     def _mistyped(self, asked: str, nodes: Nodes) -> Iterator[int]:
         """Each part as it is or nearly; those are taken that have the fewest wrong letters in the last."""
         parts = tuple(map(squeezed, parts_of(asked)))
         if not parts:
             return
+        spelling, alike = cache(squeezed), cache(_alike)
         for last in [parts[-1]] if parts[-1] in self._by_last else near(parts[-1], self._by_last):
-            whole = (*parts[:-1], last)
-            for number in self._by_last[last]:
-                names = (tuple(map(squeezed, name)) for name in self._readings[number])
-                if nodes.exists[number] and any(_nearly_in_order(name, whole) for name in names):
+            for number in chain.from_iterable(self._by_last[last].values()):
+                names = (tuple(map(spelling, name)) for name in self._readings(number, nodes))
+                if nodes.exists[number] and any(
+                    name[-1] == last and _subsequence(parts[:-1], name[:-1], alike) for name in names
+                ):
                     yield number
 
-    def _with_last(self, asked: str, test: Callable[[str, str], bool]) -> Iterator[int]:
+    def _with_last(self, asked: str, nodes: Nodes, test: Callable[[str, str], bool]) -> Iterator[int]:
         parts = tuple(map(squeezed, parts_of(asked)))
         if not parts or len(parts[-1]) < _SHORTEST_BEGINNING:
             return
-        for last, numbers in self._by_last.items():
+        for last, by_qualname in self._by_last.items():
             if test(last, parts[-1]):
                 whole = (*parts[:-1], last)
                 yield from (
                     number
-                    for number in numbers
-                    if any(_in_order(tuple(map(squeezed, name)), whole) for name in self._readings[number])
+                    for number in chain.from_iterable(by_qualname.values())
+                    if any(_in_order(tuple(map(squeezed, name)), whole) for name in self._readings(number, nodes))
                 )
 
     def _preference(self, number: int, nodes: Nodes) -> tuple[bool, bool, int, str]:
         """What is no test and is exported comes first, then what stands less deep."""
         definition = nodes.definition[number]
         hidden = definition is not None and not definition.exported
-        return bool(nodes.test[number]), hidden, len(self._readings[number][0]), nodes.names[number]
+        return bool(nodes.test[number]), hidden, len(next(self._readings(number, nodes))), nodes.names[number]
 
 
 Fits = Callable[[tuple[str, ...], tuple[str, ...]], bool]
+ByQualname = dict[str, list[int]]
+"""Many files have a definition of the same name; files themselves have none."""
 
 
 def parts_of(name: str) -> tuple[str, ...]:
@@ -204,11 +232,17 @@ def _in_order(name: tuple[str, ...], parts: tuple[str, ...]) -> bool:
     return bool(parts) and name[-1] == parts[-1] and all(part in rest for part in parts[:-1])
 
 
-def _nearly_in_order(name: tuple[str, ...], parts: tuple[str, ...]) -> bool:
-    rest = iter(name[:-1])
-    return name[-1] == parts[-1] and all(
-        any(part == each or near(part, (each,)) for each in rest) for part in parts[:-1]
-    )
+def _subsequence(parts: Sequence[str], name: Sequence[str], alike: Callable[[str, str], bool]) -> bool:
+    rest = iter(name)
+    return all(any(alike(part, each) for each in rest) for part in parts)
+
+
+def _alike(part: str, other: str) -> bool:
+    return part == other or bool(near(part, (other,)))
+
+
+def _inside_parts(qualname: str) -> tuple[str, ...]:
+    return tuple(qualname.split(".")) if qualname else ()
 
 
 def _match(number: int, why: Why, nodes: Nodes) -> Match:

@@ -7,7 +7,7 @@ import numpy as np
 from treering.index.graph.answers import Step
 from treering.index.graph.kinds import KINDS, Ints
 from treering.index.graph.steps import Direction, Served
-from treering.index.graph.walk import Walked, best_first, walk
+from treering.index.graph.walk import Walked, walk
 
 
 def route(served: Served, origins: Ints, targets: Ints) -> tuple[tuple[Step, ...], float] | None:
@@ -20,7 +20,7 @@ def route(served: Served, origins: Ints, targets: Ints) -> tuple[tuple[Step, ...
     found = np.flatnonzero(np.isin(walked.node, targets))
     if not len(found):
         return None
-    last = int(found[best_first(walked.at(found), served.nodes.rank)[0]])
+    last = int(found[walked.at(found).best_first[0]])
     steps = tuple(_steps(walked, last, names))
     return steps[::-1], round(float(walked.score[last]), 6)
 

@@ -63,7 +63,7 @@ def _dependences(served: Served, there: Ints, place: Ints) -> tuple[int, Ints, I
     """
     users = served.along(served.edges.users, there)
     users = users.at(place[users.neighbour] >= 0)
-    above = served.overriding(served.edges.overridden, there)
+    above = served.along(served.overriding().overridden, there)
     overridden = np.unique(place[above.neighbour])
     stand_in = np.full(len(there), -1, np.int32)
     stand_in[overridden] = np.arange(len(there), len(there) + len(overridden), dtype=np.int32)

@@ -24,6 +24,7 @@ def near(word: str, others: Iterable[str]) -> list[str]:
 
 def distance(one: str, other: str, most: int) -> int:
     """How many slips make one word the other; more than `most` are not told apart."""
+    one, other = _where_they_differ(one, other)
     before: list[int] = []
     row = list(range(len(other) + 1))
     for place, letter in enumerate(one, 1):
@@ -36,3 +37,12 @@ def distance(one: str, other: str, most: int) -> int:
         if min(row) > most:
             return most + 1
     return row[-1]
+
+
+def _where_they_differ(one: str, other: str) -> tuple[str, str]:
+    """The words without what both begin with and both end with."""
+    most = min(len(one), len(other))
+    begin = next((place for place in range(most) if one[place] != other[place]), most)
+    most -= begin
+    end = next((place for place in range(most) if one[-1 - place] != other[-1 - place]), most)
+    return one[begin : len(one) - end], other[begin : len(other) - end]

@@ -5,52 +5,89 @@ before, the one with the best score is kept; between equals the names decide, so
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from treering.index.graph.kinds import Codes, Flags, Floats, Ints, Places
 from treering.index.graph.nodes import Nodes
-from treering.index.graph.steps import Direction, Served, Steps, Walking
+from treering.index.graph.steps import Direction, Served, Walking
 
 _TIE_BITS = 32
 _KIND_BITS = 4
 _MOST_KINDS = (1 << _KIND_BITS) - 1
 _KIND_KEYS = (_MOST_KINDS - np.arange(_MOST_KINDS, dtype=np.int64)) << 1
-_PLAIN_KEYS = _KIND_KEYS | 1
 _MOST_NODES = (1 << (_TIE_BITS - _KIND_BITS - 1)) - 1
 
 
-class Walked(NamedTuple):
+class Order(NamedTuple):
+    """The names in order as they were when a walk began: the place of each node, and the node at each place."""
+
+    rank: Ints
+    by_rank: Ints
+
+
+def packed(score: Floats, before: Ints | Places, kind: Codes, rank: Ints) -> Places:
+    """One number for each edge, the larger the better: by score, then by the name it comes from, then by kind."""
+    return (_bits(score) << _TIE_BITS) | _names(before, rank) | _KIND_KEYS.take(kind) | 1
+
+
+def _bits(score: Floats) -> Places:
+    # The bits of a positive float stand in the order of its value.
+    return score.view(np.int32).astype(np.int64)
+
+
+def _names(before: Ints | Places, rank: Ints) -> Places:
+    return (_MOST_NODES - rank.take(before)).astype(np.int64) << (_KIND_BITS + 1)
+
+
+@dataclass(frozen=True)
+class Walked:
     """What was met behind the starts, nearest first, each with the best of the edges that lead to it from nearer."""
 
-    node: Ints
+    node: Places
     depth: Ints
-    score: Floats
-    before: Ints
-    """The node one layer nearer, from which it was met."""
-    kind: Codes
-    through: Mapping[int, int]
-    """For what was met because of an override: the overridden method between the two."""
+    edge: Places
+    """Packed, as they were compared; what they say is read when it is asked for."""
+    order: Order
+    lifted: tuple[tuple[Places, Places], ...]
+    """What was met because of an override, and the overridden methods between."""
     whole: bool
     """Nothing was left out because of the cap."""
 
+    @cached_property
+    def score(self) -> Floats:
+        return _score(self.edge)
+
+    @cached_property
+    def before(self) -> Ints:
+        """The node one layer nearer, from which each was met."""
+        return self.order.by_rank.take(_MOST_NODES - (self.edge >> (_KIND_BITS + 1) & _MOST_NODES))
+
+    @cached_property
+    def kind(self) -> Codes:
+        return (_MOST_KINDS - (self.edge >> 1 & _MOST_KINDS)).astype(np.uint8)
+
+    @cached_property
+    def through(self) -> Mapping[int, int]:
+        """For what was met because of an override: the overridden method between the two."""
+        found: dict[int, int] = {}
+        for nodes, methods in self.lifted:
+            # The overridden method of the first name is written last, and stays.
+            last = np.argsort(-self.order.rank.take(methods))
+            found.update(zip(nodes.take(last).tolist(), methods.take(last).tolist(), strict=True))
+        return found
+
+    @cached_property
+    def best_first(self) -> Places:
+        """The places in the order in which they are told: nearest, then by score, then by name."""
+        order: Places = np.lexsort((self.order.rank.take(self.node), -self.score, self.depth))
+        return order
+
     def at(self, chosen: Places) -> "Walked":
-        return Walked(
-            self.node[chosen],
-            self.depth[chosen],
-            self.score[chosen],
-            self.before[chosen],
-            self.kind[chosen],
-            self.through,
-            self.whole,
-        )
-
-
-def best_first(walked: Walked, rank: Ints) -> Places:
-    """The places in the order in which they are told: nearest, then by score, then by name."""
-    order: Places = np.lexsort((rank[walked.node], -walked.score, walked.depth))
-    return order
+        return replace(self, node=self.node[chosen], depth=self.depth[chosen], edge=self.edge[chosen])
 
 
 def walk(
@@ -69,7 +106,7 @@ def walk(
     met = ~served.nodes.exists
     met[starts] = True
     layers = _Layers(Walking(served, direction, met), served.nodes, len(met))
-    frontier, score, room = starts, np.ones(len(starts), np.float32), cap
+    frontier, score, room = starts.astype(np.int64), np.ones(len(starts), np.float32), cap
     while len(frontier) and (depth is None or len(layers.nodes) < depth):
         frontier, score = layers.next(frontier, score)
         met[frontier] = True
@@ -88,12 +125,12 @@ def reached(served: Served, starts: Ints, direction: Direction) -> Flags:
     met = ~served.nodes.exists
     met[starts] = True
     walking = Walking(served, direction, met)
-    frontier = starts
+    frontier = starts.astype(np.int64)
     fresh = np.zeros(len(met), np.bool_)
     while len(frontier):
-        for steps in walking.steps(frontier, np.ones(len(frontier), np.float32)):
+        for steps in walking.steps(frontier, np.ones(len(frontier), np.float32))[1]:
             fresh[steps.neighbour] = True
-        frontier = fresh.nonzero()[0].astype(np.int32)
+        frontier = fresh.nonzero()[0]
         fresh[frontier] = False
         met[frontier] = True
     return met & served.nodes.exists
@@ -103,53 +140,46 @@ class _Layers:
     """The layers of one walk. The best edge to a node is found by comparing numbers that hold all that decides."""
 
     def __init__(self, walking: Walking, nodes: Nodes, size: int) -> None:
-        self._walking, self._rank, self._by_rank = walking, nodes.rank, nodes.by_rank
+        self._walking, self._order = walking, Order(nodes.rank, nodes.by_rank)
         self._best: Places = np.zeros(size, np.int64)
         self._marked: Flags = np.zeros(size, np.bool_)
-        self._through: dict[int, int] = {}
-        self.nodes: list[Ints] = []
+        self._lifted: list[tuple[Places, Places]] = []
+        self.nodes: list[Places] = []
 
-    def next(self, frontier: Ints, score: Floats) -> tuple[Ints, Floats]:
+    def next(self, frontier: Places, score: Floats) -> tuple[Places, Floats]:
         """The unmet neighbours of a layer with their scores."""
-        names_before = (_MOST_NODES - self._rank.take(frontier)).astype(np.int64) << (_KIND_BITS + 1)
-        lifted: list[tuple[Steps, Places]] = []
-        for steps in self._walking.steps(frontier, score):
-            # The bits of a positive float stand in the order of its value.
-            key = (score.take(steps.place) * steps.factor).view(np.int32).astype(np.int64) << _TIE_BITS
-            key |= names_before.take(steps.place)
-            key |= (_PLAIN_KEYS if steps.through is None else _KIND_KEYS).take(steps.kind)
+        origins, every = self._walking.steps(frontier, score)
+        ties = _names(origins.node, self._order.rank)
+        ties[: origins.own] |= 1
+        keys = []
+        for steps in every:
+            key = _bits(origins.score.take(steps.place) * steps.factor)
+            key <<= _TIE_BITS
+            key |= ties.take(steps.place)
+            key |= _KIND_KEYS.take(steps.kind)
             np.maximum.at(self._best, steps.neighbour, key)
             self._marked[steps.neighbour] = True
-            if steps.through is not None:
-                lifted.append((steps, key))
-        layer = self._marked.nonzero()[0].astype(np.int32)
+            keys.append(key)
+        layer = self._marked.nonzero()[0]
         self._marked[layer] = False
-        for steps, key in lifted:
-            self._note_overridden(steps, key)
+        for steps, key in zip(every[1:], keys[1:], strict=True):
+            won = (key == self._best.take(steps.neighbour)).nonzero()[0]
+            through = origins.through.take(steps.place.take(won) - origins.own)
+            self._lifted.append((steps.neighbour.take(won), through))
         self.nodes.append(layer)
         return layer, _score(self._best.take(layer))
-
-    def _note_overridden(self, steps: Steps, key: Places) -> None:
-        assert steps.through is not None
-        won = (key == self._best[steps.neighbour]).nonzero()[0]
-        # The overridden method of the first name is written last, and stays.
-        won = won[np.argsort(-self._rank[steps.through[won]])]
-        self._through.update(zip(steps.neighbour[won].tolist(), steps.through[won].tolist(), strict=True))
 
     def keep_best(self, most: int) -> None:
         """Leave of the last layer the best by score, between equals by name."""
         layer = self.nodes[-1]
-        key = (self._best[layer] >> _TIE_BITS << _TIE_BITS) | (_MOST_NODES - self._rank[layer])
+        key = (self._best[layer] >> _TIE_BITS << _TIE_BITS) | (_MOST_NODES - self._order.rank[layer])
         best = np.argpartition(-key, most)[:most] if most < len(layer) else np.arange(len(layer))
         self.nodes[-1] = layer[best]
 
     def walked(self, *, whole: bool) -> Walked:
-        node = np.concatenate([*self.nodes, np.zeros(0, np.int32)])
+        node = np.concatenate([*self.nodes, np.zeros(0, np.int64)])
         depth = np.arange(1, len(self.nodes) + 1, dtype=np.int32).repeat([len(layer) for layer in self.nodes])
-        key = self._best.take(node)
-        before = self._by_rank.take(_MOST_NODES - (key >> (_KIND_BITS + 1) & _MOST_NODES))
-        kind = (_MOST_KINDS - (key >> 1 & _MOST_KINDS)).astype(np.uint8)
-        return Walked(node, depth, _score(key), before, kind, self._through, whole)
+        return Walked(node, depth, self._best.take(node), self._order, tuple(self._lifted), whole)
 
 
 def _score(key: Places) -> Floats:

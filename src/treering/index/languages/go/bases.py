@@ -1,18 +1,15 @@
 """What types embed, and which interfaces they satisfy without saying so."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from treering.core.graph import EdgeKind
 from treering.index.facts import Ask, Definition, Edge
+from treering.index.languages.edges import EVIDENT, SURE, Edges
 from treering.index.languages.go.body import Declared, Type
 from treering.index.languages.go.members import Members
 from treering.index.languages.go.surface import INTERFACES
 from treering.index.languages.go.types import Known, Types, pointed
 
-AddEdge = Callable[[Edge], None]
-
-SURE = 1.0
-SATISFIES = 0.9
 _DEEPEST = 6
 
 
@@ -26,20 +23,20 @@ class Bases:
         self._ask = ask
         self._satisfied: dict[str, list[Known]] = {}
 
-    def add(self, add: AddEdge, path: str, declared: Sequence[Declared], definitions: Sequence[Definition]) -> None:
+    def add(self, edges: Edges, path: str, declared: Sequence[Declared], definitions: Sequence[Definition]) -> None:
         lines = {each.qualname: each.line for each in definitions}
         for each in declared:
             if each.kind == "type" and each.type is not None:
                 origin, line = f"{path}::{each.name}", lines.get(each.name, 1)
                 for target in self._ids(self._embedded(each.type)):
-                    add(Edge(origin, target, EdgeKind.EXTENDS, SURE, line))
+                    edges.add(Edge(origin, target, EdgeKind.EXTENDS, SURE, line))
                 if each.type.op != "interface":
                     for target in self._ids(self._interfaces(each.name)):
-                        add(Edge(origin, target, EdgeKind.IMPLEMENTS, SATISFIES, line))
+                        edges.add(Edge(origin, target, EdgeKind.IMPLEMENTS, EVIDENT, line))
             elif each.kind == "method":
                 name = f"{each.owner}.{each.name}"
                 for target in self._overridden(each):
-                    add(Edge(f"{path}::{name}", target, EdgeKind.IMPLEMENTS, SATISFIES, lines.get(name, 1)))
+                    edges.add(Edge(f"{path}::{name}", target, EdgeKind.IMPLEMENTS, EVIDENT, lines.get(name, 1)))
 
     def _ids(self, named: Sequence[Known]) -> list[str]:
         found = (self._types.project.name(each[1], each[2]) for each in named if each is not None)

@@ -9,7 +9,9 @@ from treering.index.facts import Definition, DefinitionKind
 from treering.index.languages.go.body import UNKNOWN, Declared, Expr, Type
 from treering.index.languages.go.gotest import is_test
 from treering.index.languages.go.names import Names
-from treering.index.languages.go.spelling import Spelling, fields, items, text_of
+from treering.index.languages.go.spelling import Spelling, fields, items
+from treering.index.languages.lines import Lines
+from treering.index.languages.nodes import text_of
 
 _SHAPES = {"struct": DefinitionKind.CLASS, "interface": DefinitionKind.INTERFACE}
 
@@ -17,7 +19,7 @@ _SHAPES = {"struct": DefinitionKind.CLASS, "interface": DefinitionKind.INTERFACE
 class Declarations:
     """Collects one file's declarations as they are met; `names` says whether a function is around them."""
 
-    def __init__(self, path: str, tags: str, names: Names, spelling: Spelling) -> None:
+    def __init__(self, path: str, tags: str, names: Names, spelling: Spelling, lines: Lines) -> None:
         self.definitions: list[Definition] = []
         self.declared: list[Declared] = []
         self._numbers: dict[str, int] = {}
@@ -25,6 +27,7 @@ class Declarations:
         self._tags = tags
         self._names = names
         self._spelling = spelling
+        self._line_of = lines.of
         self._around = ""
         self._last_constant: tuple[Node | None, list[Node]] = (None, [])
         self._enumerated: set[str] = set()
@@ -50,7 +53,7 @@ class Declarations:
         if qualname not in self._numbers:
             self._numbers[qualname] = len(self.definitions)
             exported = qualname.rpartition(".")[2][:1].isupper()
-            lines = (node.start_point[0] + 1, node.end_point[0] + 1)
+            lines = (self._line_of(node.start_byte), self._line_of(node.end_byte))
             self.definitions.append(Definition(qualname, kind, *lines, exported, test))
         return self._numbers[qualname]
 

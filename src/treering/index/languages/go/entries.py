@@ -9,7 +9,8 @@ from tree_sitter import Node
 from treering.index.facts import Definition, DefinitionKind, EntryPoint
 from treering.index.languages.go.body import Expr, Route
 from treering.index.languages.go.declarations import Declarations
-from treering.index.languages.go.spelling import Spelling, items, text_of
+from treering.index.languages.go.spelling import Spelling, items
+from treering.index.languages.nodes import text_of
 
 _METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", "CONNECT", "TRACE")
 VERBS = {
@@ -43,7 +44,7 @@ class Entries:
         if pattern is not None:
             self._hand_over(arguments[-1], caller, line, EntryPoint.ROUTE, f"{VERBS[verb]} {pattern[1]}".strip())
 
-    def command(self, node: Node, caller: int) -> None:
+    def command(self, node: Node, caller: int, line: int) -> None:
         """`cobra.Command{Use: "serve", Run: run}`."""
         if self._in_tests:
             return
@@ -56,7 +57,7 @@ class Entries:
         action = next((given[key] for key in given if key in _COMMAND_ACTIONS), None)
         if name and action is not None and action.type in _FUNCTION_NODES:
             holder = caller if caller >= 0 else self._variable_around(node)
-            self._hand_over(action, holder, node.start_point[0] + 1, EntryPoint.COMMAND, name[0])
+            self._hand_over(action, holder, line, EntryPoint.COMMAND, name[0])
 
     def _variable_around(self, node: Node) -> int:
         """A command whose action has no name is known by the variable that holds it."""

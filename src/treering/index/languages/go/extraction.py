@@ -1,21 +1,23 @@
 """One Go file read by itself: definitions, what the package's scope gets, and its calls with their names bound."""
 
-from importlib.resources import files
 from operator import itemgetter
 
 import tree_sitter_go
-from tree_sitter import Language, Node, Parser, Query, QueryCursor
+from tree_sitter import Language, Node, Parser, QueryCursor
 
-from treering.index.facts import Facts, Flow, Problem
+from treering.index.facts import Facts, Flow
 from treering.index.languages.go.body import Body, Call, Import
 from treering.index.languages.go.constraints import unmet_constraint
 from treering.index.languages.go.declarations import Declarations
 from treering.index.languages.go.entries import VERBS, Entries
 from treering.index.languages.go.names import Names, Qualifiers
-from treering.index.languages.go.spelling import Spelling, fields, items, text_of
+from treering.index.languages.go.spelling import Spelling, fields, items
+from treering.index.languages.lines import Lines
+from treering.index.languages.nodes import problems_of, text_of
+from treering.index.languages.queries import query_of
 
 GRAMMAR = Language(tree_sitter_go.language())
-QUERY = Query(GRAMMAR, files("treering.index.languages").joinpath("queries/go.scm").read_text("utf-8"))
+QUERY = query_of(GRAMMAR, "go")
 
 _ENDS, _OPENS = range(2)
 """Where something ends and something else begins, the end comes first; what ends together ends from the inside."""
@@ -32,11 +34,13 @@ def read_source(path: str, source: bytes) -> Facts:
     clause = next((each for each in root.named_children if each.type == "package_clause"), None)
     header = source[: clause.start_byte if clause is not None else 0].decode("utf-8", "replace")
     tags = unmet_constraint(path, header)
-    imports = _imports(root)
+    lines = Lines(source)
+    imports = _imports(root, lines)
     names = Names()
     spelling = Spelling(names, Qualifiers(imports))
-    declarations = Declarations(path, tags, names, spelling)
-    reading = _Reading(names, spelling, declarations, Entries(spelling, declarations, path.endswith("_test.go")))
+    declarations = Declarations(path, tags, names, spelling, lines)
+    entries = Entries(spelling, declarations, path.endswith("_test.go"))
+    reading = _Reading(names, spelling, declarations, entries, lines)
     reading.walk(QueryCursor(QUERY).captures(root))
     body = Body(
         package=text_of(items(clause)[0]) if items(clause) else "",
@@ -47,24 +51,17 @@ def read_source(path: str, source: bytes) -> Facts:
         calls=tuple(reading.calls),
         routes=tuple(reading.entries.routes),
     )
-    return Facts(path, reading.entries.marked(body.package), body, _problems(root))
+    return Facts(path, reading.entries.marked(body.package), body, problems_of(root, lines))
 
 
-def _problems(root: Node) -> tuple[Problem, ...]:
-    if not root.has_error:
-        return ()
-    broken = next((each for each in root.children if each.has_error), root)
-    return (Problem(broken.start_point[0] + 1, "syntax error"),)
-
-
-def _imports(root: Node) -> tuple[Import, ...]:
+def _imports(root: Node, lines: Lines) -> tuple[Import, ...]:
     specs: list[Node] = []
     for declaration in root.named_children:
         if declaration.type == "import_declaration":
             for each in items(declaration):
                 specs += items(each) if each.type == "import_spec_list" else [each]
     return tuple(
-        Import(text_of(spec.child_by_field_name("name")), text_of(path)[1:-1], spec.start_point[0] + 1)
+        Import(text_of(spec.child_by_field_name("name")), text_of(path)[1:-1], lines.of(spec.start_byte))
         for spec in specs
         if (path := spec.child_by_field_name("path")) is not None
     )
@@ -73,12 +70,15 @@ def _imports(root: Node) -> tuple[Import, ...]:
 class _Reading:
     """The walk through one file's captures, in the order in which names come into being and are used."""
 
-    def __init__(self, names: Names, spelling: Spelling, declarations: Declarations, entries: Entries) -> None:
+    def __init__(
+        self, names: Names, spelling: Spelling, declarations: Declarations, entries: Entries, lines: Lines
+    ) -> None:
         self.names = names
         self.spelling = spelling
         self.declarations = declarations
         self.entries = entries
         self.calls: list[Call] = []
+        self._lines = lines
         self._caller = -1
         self._switches: list[str] = []
         self._unused: set[int] = set()
@@ -142,10 +142,10 @@ class _Reading:
         given = node.child_by_field_name("arguments")
         if given is None or given.named_child_count:
             flow |= _ARGUMENTS
-        line = (node if named is None else named).end_point[0] + 1
+        line = self._lines.of((node if named is None else named).end_byte)
         self.calls.append(Call(self._caller, function, line, flow, len(self.names.bindings)))
         if function.op == "sel" and function.name in VERBS:
             self.entries.route(function.name, items(given), self._caller, line)
 
     def _command(self, node: Node) -> None:
-        self.entries.command(node, self._caller)
+        self.entries.command(node, self._caller, self._lines.of(node.start_byte))

@@ -1,10 +1,10 @@
 """`go.mod` and `go.work`: which directory of the project an import path names."""
 
-import posixpath
 import re
 
 from treering.index.facts import Facts, Problem
 from treering.index.languages.go.body import Body, Module, directory_of
+from treering.index.languages.paths import joined
 
 _COMMENT = re.compile(r"//.*")
 _WORD = re.compile(r'"[^"]*"|`[^`]*`|[^\s"`]+')
@@ -18,11 +18,11 @@ def read_manifest(path: str, source: bytes) -> Facts:
         if verb == "module" and words:
             module = words[0]
         elif verb == "use" and words:
-            used.append(_within(home, words[0]))
+            used.append(joined(home, words[0]))
         elif verb == "replace" and "=>" in words:
             target = words[words.index("=>") + 1 :]
             if words[0] != "=>" and target and target[0].startswith(("./", "../")):
-                replaced.append((words[0], _within(home, target[0])))
+                replaced.append((words[0], joined(home, target[0])))
     is_module = path.endswith("go.mod")
     problems = (Problem(1, "go.mod names no module"),) if is_module and not module else ()
     return Facts(path, (), Body(module=Module(module, tuple(replaced), tuple(used))), problems)
@@ -45,8 +45,3 @@ def _directives(text: str) -> list[tuple[str, list[str]]]:
         else:
             found.append((words[0], words[1:]))
     return found
-
-
-def _within(home: str, relative: str) -> str:
-    joined = posixpath.normpath(posixpath.join(home, relative))
-    return "" if joined == "." else joined

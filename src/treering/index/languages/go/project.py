@@ -6,6 +6,7 @@ from treering.index.facts import Ask
 from treering.index.languages.go.body import Declared, Module, directory_of, package_id
 from treering.index.languages.go.standard import is_standard, package_of, standard_name
 from treering.index.languages.go.surface import METHOD, METHODS, MODULES, NAME, PACKAGE, interface_methods
+from treering.index.languages.paths import joined
 
 Answer = tuple[tuple[str, Any], ...]
 
@@ -116,8 +117,7 @@ class Project:
 
     def _find_directory(self, path: str) -> str | None:
         if path.startswith(("./", "../")):
-            home = directory_of(self._path)
-            return _joined(home, path)
+            return joined(directory_of(self._path), path)
         for module, directory in self._module_roots():
             if path == module:
                 return directory
@@ -154,13 +154,3 @@ def _standard(package: str, name: str, owner: str = "") -> Found | None:
 
 def _within(directory: str, parent: str) -> bool:
     return not parent or directory == parent or directory.startswith(f"{parent}/")
-
-
-def _joined(home: str, relative: str) -> str:
-    parts = home.split("/") if home else []
-    for each in relative.split("/"):
-        if each == "..":
-            parts = parts[:-1]
-        elif each not in (".", ""):
-            parts.append(each)
-    return "/".join(parts)

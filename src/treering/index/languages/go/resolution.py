@@ -2,14 +2,13 @@
 
 from treering.core.graph import EdgeKind
 from treering.index.facts import Ask, Definition, Edge, Facts, Resolved, Unresolved
+from treering.index.languages.edges import EVIDENT, SURE, Edges
 from treering.index.languages.go.bases import Bases
 from treering.index.languages.go.body import Body, Call, Expr, Type, directory_of, package_id
 from treering.index.languages.go.project import Project
 from treering.index.languages.go.types import Known, Types
 from treering.index.languages.go.values import Values
 
-SURE = 1.0
-THROUGH_A_VALUE = 0.9
 OF_ANOTHER_BUILD = 0.5
 """The same name behind another build constraint: called where that one holds."""
 
@@ -23,49 +22,41 @@ def edges_of_file(facts: Facts, ask: Ask) -> Resolved:
     package = package_id(directory_of(facts.path), body.package)
     loose = tuple(Type("import", each.path) for each in body.imports if not each.name)
     values = Values(types, body.bindings, facts.path, package, loose)
-    found = _Edges(facts.path, facts.definitions)
+    found = _Found(facts.path, facts.definitions)
     _imports(found, body, project)
     _exports(found)
     _calls(found, body, values)
-    Bases(types, values.members, package, ask).add(found.add, facts.path, body.declared, facts.definitions)
-    return Resolved(tuple(found.edges.values()), tuple(found.unresolved))
+    Bases(types, values.members, package, ask).add(found.edges, facts.path, body.declared, facts.definitions)
+    return Resolved(found.edges.all(), tuple(found.unresolved))
 
 
-class _Edges:
-    """One edge of each kind between two ends: the first line stays, flows add up."""
+class _Found:
+    """What resolution has found so far; definitions are known by their number."""
 
     def __init__(self, path: str, definitions: tuple[Definition, ...]) -> None:
         self.path = path
         self.definitions = definitions
-        self.edges: dict[tuple[str, str, EdgeKind], Edge] = {}
+        self.edges = Edges()
         self.unresolved: list[Unresolved] = []
 
     def id_of(self, number: int) -> str:
         return f"{self.path}::{self.definitions[number].qualname}" if number >= 0 else self.path
 
-    def add(self, edge: Edge) -> None:
-        key = (edge.origin, edge.target, edge.kind)
-        before = self.edges.get(key)
-        if before is not None:
-            confidence, flow = max(edge.confidence, before.confidence), edge.flow | before.flow
-            edge = Edge(*key, confidence, before.line, flow)
-        self.edges[key] = edge
 
-
-def _imports(found: _Edges, body: Body, project: Project) -> None:
+def _imports(found: _Found, body: Body, project: Project) -> None:
     for each in body.imports:
         for path in project.files_of_import(each.path):
             if path != found.path:
-                found.add(Edge(found.path, path, EdgeKind.IMPORTS, SURE, each.line))
+                found.edges.add(Edge(found.path, path, EdgeKind.IMPORTS, SURE, each.line))
 
 
-def _exports(found: _Edges) -> None:
+def _exports(found: _Found) -> None:
     for number, each in enumerate(found.definitions):
         if each.exported and "." not in each.qualname:
-            found.add(Edge(found.path, found.id_of(number), EdgeKind.EXPORTS, SURE, each.line))
+            found.edges.add(Edge(found.path, found.id_of(number), EdgeKind.EXPORTS, SURE, each.line))
 
 
-def _calls(found: _Edges, body: Body, values: Values) -> None:
+def _calls(found: _Found, body: Body, values: Values) -> None:
     for call in body.calls:
         values.bind_until(call.bound)
         known = values.called(call.function)
@@ -79,13 +70,13 @@ def _calls(found: _Edges, body: Body, values: Values) -> None:
         targets = _targets(values.handled(route.handler))
         for target in targets or ():
             if target.partition("::")[0] != found.path:
-                found.add(Edge(found.id_of(route.caller), target, EdgeKind.IS_ENTRYPOINT_FOR, SURE, route.line))
+                found.edges.add(Edge(found.id_of(route.caller), target, EdgeKind.IS_ENTRYPOINT_FOR, SURE, route.line))
 
 
-def _edges_to(found: _Edges, origin: str, targets: tuple[str, ...], call: Call) -> None:
+def _edges_to(found: _Found, origin: str, targets: tuple[str, ...], call: Call) -> None:
     for place, target in enumerate(targets):
-        confidence = OF_ANOTHER_BUILD if place else THROUGH_A_VALUE if call.function.op == "local" else SURE
-        found.add(Edge(origin, target, EdgeKind.CALLS, confidence, call.line, call.flow))
+        confidence = OF_ANOTHER_BUILD if place else EVIDENT if call.function.op == "local" else SURE
+        found.edges.add(Edge(origin, target, EdgeKind.CALLS, confidence, call.line, call.flow))
 
 
 def _targets(known: Known) -> tuple[str, ...] | None:

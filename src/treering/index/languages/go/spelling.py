@@ -7,6 +7,7 @@ from tree_sitter import Node
 
 from treering.index.languages.go.body import UNKNOWN, Expr, Type
 from treering.index.languages.go.names import Names, Qualifiers
+from treering.index.languages.nodes import text_of
 
 DEEPEST: Final = 40
 """Nesting of one type or expression past which its type is not looked at."""
@@ -15,10 +16,6 @@ _ARGUMENT_DEPTH: Final = 8
 """What a level of arguments adds: they matter for the types of generic calls only, a few levels down."""
 
 NOTHING = Type("tuple")
-
-
-def text_of(node: Node | None) -> str:
-    return (node.text or b"").decode("utf-8", "replace") if node is not None else ""
 
 
 def fields(node: Node, name: str) -> list[Node]:

@@ -4,8 +4,9 @@ import sys
 
 from tree_sitter import Node
 
-from treering.index.languages.python.nodes import first_of, text_of
-from treering.index.languages.python.walk import LEAVING, Lines, Walk
+from treering.index.languages.lines import Lines
+from treering.index.languages.nodes import first_of, text_of
+from treering.index.languages.python.walk import LEAVING, Walk
 
 _SKIPPING = LEAVING | {"continue_statement", "break_statement"}
 

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tree_sitter import Node
 
+from treering.index.languages.nodes import first_of, text_of
 from treering.index.languages.python.model import UNKNOWN, Expression, Kind
-from treering.index.languages.python.nodes import first_of, string_content, text_of
+from treering.index.languages.python.nodes import string_content
 from treering.index.languages.python.scopes import Binding, Scope
 
 if TYPE_CHECKING:

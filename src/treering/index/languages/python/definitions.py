@@ -3,7 +3,8 @@
 from tree_sitter import Node
 
 from treering.index.facts import Definition, DefinitionKind, EntryPoint
-from treering.index.languages.python.nodes import first_of, string_content, text_of
+from treering.index.languages.nodes import first_of, text_of
+from treering.index.languages.python.nodes import string_content
 from treering.index.languages.python.parameters import decorator_names, is_test_file
 from treering.index.languages.python.scopes import Binding
 from treering.index.languages.python.walk import Defined, Read

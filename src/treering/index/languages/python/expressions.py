@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from tree_sitter import Node, Parser
 
+from treering.index.languages.nodes import first_of
 from treering.index.languages.python.conversions import CONVERT, DEPTH, Place
 from treering.index.languages.python.model import UNKNOWN, Expression, Kind
-from treering.index.languages.python.nodes import first_of
 from treering.index.languages.python.scopes import Binding, Scope, ScopeKind, reaching, visible_inside
 
 _INLINE = frozenset({"definition", "module", "top", "from", "self", "cls"})

@@ -3,6 +3,7 @@
 from tree_sitter import Parser
 
 from treering.index.facts import Facts
+from treering.index.languages.nodes import first_of, text_of
 from treering.index.languages.python.conversions import Place
 from treering.index.languages.python.definitions import definitions_of
 from treering.index.languages.python.expressions import Expressions
@@ -18,7 +19,7 @@ from treering.index.languages.python.model import (
     Table,
     Trait,
 )
-from treering.index.languages.python.nodes import first_of, string_content, text_of
+from treering.index.languages.python.nodes import string_content
 from treering.index.languages.python.reading import GRAMMAR, read
 from treering.index.languages.python.scopes import Binding, Scope
 from treering.index.languages.python.walk import Defined, Read
@@ -52,7 +53,7 @@ def extract_source(path: str, source: bytes) -> Facts:
         calls=calls,
         exports=found.exports,
     )
-    return Facts(path, definitions_of(path, found), body, tuple(found.problems))
+    return Facts(path, definitions_of(path, found), body, found.problems)
 
 
 def _calls(source: bytes, found: Read, expressions: Expressions) -> tuple[tuple[Call, ...], list[Import]]:

@@ -1,6 +1,5 @@
 """`pyproject.toml`: the console scripts of a project, each a way in from outside."""
 
-import tomllib
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -9,6 +8,7 @@ from treering.index.facts import Ask, Edge, Facts, Problem, Resolved, Unresolved
 from treering.index.languages.python.evaluate import Evaluator
 from treering.index.languages.python.model import Body
 from treering.index.languages.python.values import ClassValue, FunctionValue
+from treering.index.languages.toml import read_toml
 
 _TABLES = (("project", "scripts"), ("project", "gui-scripts"), ("tool", "poetry", "scripts"))
 
@@ -18,10 +18,9 @@ def is_manifest(path: str) -> bool:
 
 
 def extract_manifest(path: str, source: bytes) -> Facts:
-    try:
-        read = tomllib.loads(source.decode())
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        return Facts(path, (), Body(), (Problem(1, f"not readable as TOML: {error}"),))
+    read = read_toml(source)
+    if isinstance(read, Problem):
+        return Facts(path, (), Body(), (read,))
     lines = source.decode().splitlines()
     scripts = []
     for table in _TABLES:

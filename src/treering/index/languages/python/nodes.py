@@ -1,15 +1,8 @@
-"""Small questions to syntax nodes."""
+"""Literals as syntax nodes have them."""
 
 from tree_sitter import Node
 
-
-def first_of(node: Node) -> Node | None:
-    return node.named_child(0) if node.named_child_count else None
-
-
-def text_of(node: Node | None) -> str:
-    text = None if node is None else node.text
-    return "" if text is None else text.decode(errors="replace")
+from treering.index.languages.nodes import text_of
 
 
 def string_content(node: Node | None) -> str | None:

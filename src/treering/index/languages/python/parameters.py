@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
+from treering.index.languages.nodes import first_of, text_of
 from treering.index.languages.python.model import Trait
-from treering.index.languages.python.nodes import first_of, text_of
 from treering.index.languages.python.scopes import Binding, Scope
 
 _TRAITS = {

@@ -1,26 +1,23 @@
 """One pass over what the query finds in a file: definitions, scopes and their bindings, branches, imports, calls."""
 
-from importlib import resources
-
 import tree_sitter_python
-from tree_sitter import Language, Node, Parser, Query, QueryCursor
+from tree_sitter import Language, Node, Parser, QueryCursor
 
-from treering.index.facts import Flow, Problem
+from treering.index.facts import Flow
+from treering.index.languages.lines import Lines
+from treering.index.languages.nodes import first_of, problems_of, text_of
 from treering.index.languages.python.branches import Branches
 from treering.index.languages.python.model import Import
-from treering.index.languages.python.nodes import first_of, string_content, text_of
+from treering.index.languages.python.nodes import string_content
 from treering.index.languages.python.parameters import bind_parameters, is_test_file, traits_of
 from treering.index.languages.python.scopes import Scope, ScopeKind
-from treering.index.languages.python.walk import Called, Defined, Lines, Read
+from treering.index.languages.python.walk import Called, Defined, Read
+from treering.index.languages.queries import query_of
 
 GRAMMAR = Language(tree_sitter_python.language())
-_QUERY = Query(
-    GRAMMAR, resources.files("treering.index.languages").joinpath("queries/python.scm").read_text(encoding="utf-8")
-)
+_QUERY = query_of(GRAMMAR, "python")
 _SAYS_NO_TYPE = frozenset({"TypeAlias", "Final", "ClassVar"})
 _ADD_EXPORTS = frozenset({"__all__.extend", "__all__.append"})
-MANY_ERRORS = 20
-"""Enough to say that a file is broken."""
 
 
 def read(path: str, source: bytes, parser: Parser) -> Read:
@@ -39,6 +36,7 @@ def read(path: str, source: bytes, parser: Parser) -> Read:
     for start, end, order, node in events:
         reading.enter(start)
         handlers[order](node, start, -end)
+    reading.found.problems = problems_of(root, lines)
     return reading.found
 
 
@@ -58,7 +56,7 @@ _EVENTS = (
         "global",
         "nonlocal",
     ),
-    *("assert", "choice", "both", "return", "yield", "call", "error"),
+    *("assert", "choice", "both", "return", "yield", "call"),
 )
 
 
@@ -222,7 +220,7 @@ class _Reading(Branches):
             taken.append("*")
         self.found.imports.append(Import(module, tuple(taken), self._line(start)))
 
-    # results, calls, errors
+    # results, calls
 
     def _return(self, node: Node, start: int, end: int) -> None:
         value = first_of(node)
@@ -250,7 +248,3 @@ class _Reading(Branches):
                 self._export(first_of(arguments))
         main = bool(self._mains) and self._mains[-1][0] <= start < self._mains[-1][1]
         self.found.called.append(Called(node, self._definition, self._scope, int(flow), main))
-
-    def _error(self, node: Node, start: int, end: int) -> None:
-        if len(self.found.problems) < MANY_ERRORS:
-            self.found.problems.append(Problem(self._line(start), "syntax error"))

@@ -1,9 +1,8 @@
 """The edges of a file: imports, calls, ancestors, overridden methods, exports."""
 
-from typing import NamedTuple
-
 from treering.core.graph import EdgeKind
 from treering.index.facts import Ask, Edge, Facts, Resolved, Unresolved
+from treering.index.languages.edges import EVIDENT, SURE, Edges
 from treering.index.languages.python.evaluate import Evaluator
 from treering.index.languages.python.model import Body, Call, Expression, Import, Kind
 from treering.index.languages.python.modules import is_package
@@ -20,8 +19,6 @@ from treering.index.languages.python.values import (
     Values,
 )
 
-SURE = 1.0
-EVIDENT = 0.9
 ONE_OF_FEW = 0.8
 
 _CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__", "__init_subclass__"})
@@ -35,33 +32,6 @@ _CALLABLE = (ClassValue, FunctionValue, LambdaValue, OutsideInstance)
 """Next to one of these, an instance whose class has `__call__` is hardly what is called."""
 
 
-class _Found(NamedTuple):
-    confidence: float
-    line: int
-    flow: int
-
-
-class _Edges:
-    """Each edge once: surest, first line, everything that flows."""
-
-    def __init__(self) -> None:
-        self._found: dict[tuple[str, str, EdgeKind], _Found] = {}
-
-    def add(self, origin: str, target: str, kind: EdgeKind, *, confidence: float, line: int, flow: int = 0) -> None:
-        key = (origin, target, kind)
-        before = self._found.get(key)
-        if before is not None:
-            confidence, line = max(confidence, before.confidence), min(line, before.line)
-            flow |= before.flow
-        self._found[key] = _Found(confidence, line, flow)
-
-    def all(self) -> tuple[Edge, ...]:
-        return tuple(
-            Edge(origin, target, kind, found.confidence, found.line, found.flow)
-            for (origin, target, kind), found in sorted(self._found.items())
-        )
-
-
 def identity(path: str, qualname: str) -> str:
     return f"{path}::{qualname}" if qualname else path
 
@@ -70,12 +40,12 @@ def resolve_source(facts: Facts, ask: Ask) -> Resolved:
     body = facts.body
     assert isinstance(body, Body)
     project = Evaluator(facts.path, body.bindings, ask)
-    edges = _Edges()
+    edges = Edges()
     lines = {definition.qualname: definition.line for definition in facts.definitions}
     for taken in body.imports:
         for target in imported_files(project, facts.path, taken):
             confidence = EVIDENT if taken.dynamic else SURE
-            edges.add(facts.path, target, EdgeKind.IMPORTS, confidence=confidence, line=taken.line)
+            edges.add(Edge(facts.path, target, EdgeKind.IMPORTS, confidence, taken.line))
     unresolved = _add_calls(project, edges, facts.path, body.calls)
     _add_ancestors(project, edges, facts, lines)
     _add_exports(project, edges, facts, lines)
@@ -135,7 +105,7 @@ class _Callees:
         return []
 
 
-def _add_calls(project: Evaluator, edges: _Edges, path: str, calls: tuple[Call, ...]) -> tuple[Unresolved, ...]:
+def _add_calls(project: Evaluator, edges: Edges, path: str, calls: tuple[Call, ...]) -> tuple[Unresolved, ...]:
     callees = _Callees(project, path)
     unresolved = []
     for call in calls:
@@ -145,7 +115,7 @@ def _add_calls(project: Evaluator, edges: _Edges, path: str, calls: tuple[Call, 
             unresolved.append(Unresolved(origin, call.text, call.line))
         confidence = ONE_OF_FEW if len(targets) > 1 else SURE if _is_plain(call.callee) else EVIDENT
         for target in targets:
-            edges.add(origin, target, EdgeKind.CALLS, confidence=confidence, line=call.line, flow=call.flow)
+            edges.add(Edge(origin, target, EdgeKind.CALLS, confidence, call.line, call.flow))
     return tuple(unresolved)
 
 
@@ -158,7 +128,7 @@ def _is_plain(callee: Expression) -> bool:
     return callee.kind in _PLAIN and (inside <= 1 or callee.kind not in (Kind.SELF, Kind.CLS, Kind.SUPER))
 
 
-def _add_ancestors(project: Evaluator, edges: _Edges, facts: Facts, lines: dict[str, int]) -> None:
+def _add_ancestors(project: Evaluator, edges: Edges, facts: Facts, lines: dict[str, int]) -> None:
     for made in facts.body.classes:
         own = ClassValue(facts.path, made.qualname)
         origin, line = identity(facts.path, made.qualname), lines.get(made.qualname, 1)
@@ -166,7 +136,7 @@ def _add_ancestors(project: Evaluator, edges: _Edges, facts: Facts, lines: dict[
             for value in values:
                 if isinstance(value, ClassValue) and value != own:
                     kind = EdgeKind.IMPLEMENTS if _is_protocol(project, value) else EdgeKind.EXTENDS
-                    edges.add(origin, identity(value.path, value.qualname), kind, confidence=SURE, line=line)
+                    edges.add(Edge(origin, identity(value.path, value.qualname), kind, SURE, line))
         ancestors = project.order(own)[1:]
         for method in made.methods if ancestors else ():
             overridden = None if method in _CONSTRUCTORS else project.member_among(ancestors, method)
@@ -177,7 +147,7 @@ def _add_ancestors(project: Evaluator, edges: _Edges, facts: Facts, lines: dict[
                 if isinstance(value, FunctionValue):
                     target = identity(value.path, value.qualname)
                     at = lines.get(name, line)
-                    edges.add(f"{facts.path}::{name}", target, EdgeKind.IMPLEMENTS, confidence=EVIDENT, line=at)
+                    edges.add(Edge(f"{facts.path}::{name}", target, EdgeKind.IMPLEMENTS, EVIDENT, at))
 
 
 def _is_protocol(project: Evaluator, value: ClassValue) -> bool:
@@ -188,7 +158,7 @@ def _is_protocol(project: Evaluator, value: ClassValue) -> bool:
     )
 
 
-def _add_exports(project: Evaluator, edges: _Edges, facts: Facts, lines: dict[str, int]) -> None:
+def _add_exports(project: Evaluator, edges: Edges, facts: Facts, lines: dict[str, int]) -> None:
     """What the module gives others: its `__all__`, else its public definitions and what a package takes in."""
     body = facts.body
     package = is_package(facts.path)
@@ -203,4 +173,4 @@ def _add_exports(project: Evaluator, edges: _Edges, facts: Facts, lines: dict[st
         if not targets and name in lines:
             targets = [identity(facts.path, name)]
         for target in targets:
-            edges.add(facts.path, target, EdgeKind.EXPORTS, confidence=SURE, line=lines.get(name, 1))
+            edges.add(Edge(facts.path, target, EdgeKind.EXPORTS, SURE, lines.get(name, 1)))

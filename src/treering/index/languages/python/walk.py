@@ -1,28 +1,17 @@
 """Where a pass over a file is, and what it has found: definitions, scopes with their bindings, blocks."""
 
-import re
-from bisect import bisect_left
 from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
 from treering.index.facts import Problem
+from treering.index.languages.lines import Lines
+from treering.index.languages.nodes import text_of
 from treering.index.languages.python.model import Import
-from treering.index.languages.python.nodes import text_of
 from treering.index.languages.python.scopes import Binding, Block, Scope, ScopeKind
 
 LEAVING = frozenset({"return_statement", "raise_statement"})
 _PATTERNS = frozenset({"pattern_list", "tuple_pattern", "list_pattern", "tuple", "list", "expression_list"})
-
-
-class Lines:
-    """Line numbers by place in the text: the points of tree-sitter 0.26.0 count references wrongly and crash."""
-
-    def __init__(self, source: bytes) -> None:
-        self._ends = [match.start() for match in re.finditer(rb"\n", source)]
-
-    def of(self, place: int) -> int:
-        return bisect_left(self._ends, place) + 1
 
 
 @dataclass(slots=True, eq=False)
@@ -68,7 +57,7 @@ class Read:
     called: list[Called] = field(default_factory=list)
     imports: list[Import] = field(default_factory=list)
     exports: tuple[str, ...] | None = None
-    problems: list[Problem] = field(default_factory=list)
+    problems: tuple[Problem, ...] = ()
 
 
 class Walk:

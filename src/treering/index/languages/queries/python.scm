@@ -36,5 +36,3 @@
 
 (return_statement) @return
 (yield) @yield
-
-[(ERROR) (MISSING)] @error

@@ -26,6 +26,3 @@
    function: (field_expression field: (field_identifier) @name)
    arguments: (arguments . (string_literal) @path . (call_expression) @handler))
  (#any-of? @name "route"))
-
-(ERROR) @error
-(MISSING) @missing

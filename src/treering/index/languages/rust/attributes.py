@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator
 
 from tree_sitter import Node as Tree
 
-from treering.index.languages.rust.grammar import path_text, text
+from treering.index.languages.nodes import first_of, text_of
+from treering.index.languages.rust.grammar import path_text
 
 _DERIVE = re.compile(r"#\s*\[\s*derive\s*\(([^)]*)\)")
 _STANDARD_DERIVES = frozenset({"Debug", "Clone", "Copy", "PartialEq", "Eq", "PartialOrd", "Ord", "Hash", "Default"})
@@ -24,7 +25,7 @@ def with_attributes(tree: Tree) -> Iterator[Tree]:
 def derived(attributes: Iterable[Tree]) -> Iterator[str]:
     """The traits that `#[derive(…)]` implements, but those of the standard library."""
     for attribute in attributes:
-        matched = _DERIVE.match(text(attribute))
+        matched = _DERIVE.match(text_of(attribute))
         for name in matched.group(1).split(",") if matched else ():
             trait = "".join(name.split())
             if trait and trait not in _STANDARD_DERIVES:
@@ -32,7 +33,7 @@ def derived(attributes: Iterable[Tree]) -> Iterator[str]:
 
 
 def path_attribute(attribute: Tree) -> str:
-    inner = attribute.named_children[0] if attribute.named_child_count else None
+    inner = first_of(attribute)
     value = inner.child_by_field_name("value") if inner is not None else None
     if inner is None or value is None or path_text(inner.named_children[0]) != "path":
         return ""
@@ -44,7 +45,7 @@ def first_string(attribute: Tree) -> str | None:
     while pending:
         tree = pending.pop(0)
         if tree.type == "string_content":
-            return text(tree)
+            return text_of(tree)
         pending[:0] = tree.named_children
     return None
 

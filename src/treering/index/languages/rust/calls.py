@@ -4,8 +4,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 from treering.index.facts import Ask, Flow
+from treering.index.languages.edges import EVIDENT, SURE
 from treering.index.languages.rust.body import Decl, Node
-from treering.index.languages.rust.found import EVIDENT, SURE, Findings
+from treering.index.languages.rust.found import Findings
 from treering.index.languages.rust.members import Members
 from treering.index.languages.rust.modules import Module
 from treering.index.languages.rust.names import MACROS

@@ -1,12 +1,13 @@
 """Cargo.toml: which files are roots of crates, and by which names crates know each other."""
 
 import posixpath
-import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from treering.index.facts import Problem
+from treering.index.languages.paths import joined
 from treering.index.languages.rust.body import Dependency, Manifest
+from treering.index.languages.toml import read_toml
 
 _TARGETS = {"bin": "autobins", "example": "autoexamples", "test": "autotests", "bench": "autobenches"}
 _DEPENDENCIES = ("dependencies", "dev-dependencies", "build-dependencies", "dev_dependencies", "build_dependencies")
@@ -14,10 +15,9 @@ _DEPENDENCIES = ("dependencies", "dev-dependencies", "build-dependencies", "dev_
 
 def read_manifest(path: str, source: bytes) -> tuple[Manifest | None, tuple[Problem, ...]]:
     """What the manifest says, or why it cannot be read."""
-    try:
-        told = tomllib.loads(source.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as broken:
-        return None, (Problem(1, f"Cargo.toml cannot be read: {broken}"),)
+    told = read_toml(source)
+    if isinstance(told, Problem):
+        return None, (told,)
     place = posixpath.dirname(path)
     package = _table(told, "package")
     workspace = _table(told, "workspace")
@@ -33,12 +33,6 @@ def read_manifest(path: str, source: bytes) -> tuple[Manifest | None, tuple[Prob
         workspace="workspace" in told,
         shared=tuple(_named(place, workspace, "dependencies")),
     ), ()
-
-
-def joined(place: str, path: str) -> str:
-    """A path as the project says it; what leaves the project is no path of it."""
-    normal = posixpath.normpath(posixpath.join(place, path))
-    return "" if normal == "." else normal
 
 
 def _roots(place: str, told: Mapping[str, Any], package: Mapping[str, Any]) -> Iterator[str]:

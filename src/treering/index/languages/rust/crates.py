@@ -4,8 +4,8 @@ import posixpath
 from collections.abc import Iterator
 
 from treering.index.facts import Ask
+from treering.index.languages.paths import joined
 from treering.index.languages.rust.body import Dependency, Manifest
-from treering.index.languages.rust.cargo import joined
 from treering.index.languages.rust.surface import ROOT_NAMES
 
 _AUTOMATIC = {"bin": "src/bin", "example": "examples", "test": "tests", "bench": "benches"}

@@ -5,13 +5,14 @@ from collections.abc import Callable
 from tree_sitter import Node as Tree
 from tree_sitter import Parser
 
+from treering.index.languages.lines import Lines
+from treering.index.languages.nodes import first_of, text_of
 from treering.index.languages.rust.body import HOLE, Node
 from treering.index.languages.rust.grammar import (
     DEEPEST,
     path_text,
     pattern_node,
     qualified,
-    text,
     type_node,
     type_nodes,
 )
@@ -92,10 +93,10 @@ _BRACKETS = {b"[": (b"[", b"]"), b"{": (b"{", b"}")}
 class Expressions:
     """Reads expressions; items nested in them go to `nested`, arguments of macros are parsed as expressions again."""
 
-    def __init__(self, parser: Parser, nested: NestedItem) -> None:
+    def __init__(self, parser: Parser, nested: NestedItem, lines: Lines) -> None:
         self._parser = parser
         self._nested = nested
-        self._line = 1
+        self._lines = lines
         self._readers: dict[str, Callable[[Tree, int], Node]] = {
             "call_expression": self._call,
             "field_expression": self._field,
@@ -132,7 +133,10 @@ class Expressions:
 
     def line_of(self, tree: Tree) -> int:
         """The line in the file, also of what was parsed again out of a macro's arguments."""
-        return self._line + tree.start_point[0]
+        return self._lines.of(tree.start_byte)
+
+    def last_line_of(self, tree: Tree) -> int:
+        return self._lines.of(tree.end_byte)
 
     def _all(self, trees: list[Tree], depth: int) -> tuple[Node, ...]:
         return tuple(self.read(tree, depth) for tree in trees if tree.type not in _SILENT)
@@ -177,7 +181,7 @@ class Expressions:
         operator = tree.child_by_field_name("operator")
         parts = [tree.child_by_field_name(field) for field in _FIELDS[tree.type]]
         read = tuple(self.read(part, depth + 1) for part in parts if part is not None)
-        return Node(_FIELD_KINDS[tree.type], text(operator) if operator else "", read, self.line_of(tree))
+        return Node(_FIELD_KINDS[tree.type], text_of(operator), read, self.line_of(tree))
 
     def _call(self, tree: Tree, depth: int) -> Node:
         function = tree.child_by_field_name("function")
@@ -192,12 +196,12 @@ class Expressions:
             name = function.child_by_field_name("field")
             if name is not None and name.type == "field_identifier":
                 receiver = self.read(function.child_by_field_name("value"), depth + 1)
-                return Node("method", text(name), (receiver, *given, *turbofish), self.line_of(name))
+                return Node("method", text_of(name), (receiver, *given, *turbofish), self.line_of(name))
         return Node("call", "", (self.read(function, depth + 1), *given, *turbofish), self.line_of(tree))
 
     def _field(self, tree: Tree, depth: int) -> Node:
         name = tree.child_by_field_name("field")
-        return Node("field", text(name) if name else "", (self.read(tree.child_by_field_name("value"), depth + 1),))
+        return Node("field", text_of(name), (self.read(tree.child_by_field_name("value"), depth + 1),))
 
     def _cast(self, tree: Tree, depth: int) -> Node:
         value = self.read(tree.child_by_field_name("value"), depth + 1)
@@ -283,13 +287,14 @@ class Expressions:
         """A macro's arguments read as those of a call, a list or a block, by its brackets."""
         raw = tokens.text or b""
         opening, closing = _BRACKETS.get(raw[:1], (b"m(", b")"))
-        parsed = self._parser.parse(b"fn f(){" + opening + raw[1:-1] + closing + b"}").root_node
-        before, self._line = self._line, self.line_of(tokens)
+        source = b"fn f(){" + opening + raw[1:-1] + closing + b"}"
+        parsed = self._parser.parse(source).root_node
+        before, self._lines = self._lines, Lines(source, self.line_of(tokens))
         try:
-            function = parsed.named_children[0] if parsed.named_child_count else parsed
+            function = first_of(parsed) or parsed
             read = self.read(function.child_by_field_name("body") or parsed, depth)
         finally:
-            self._line = before
+            self._lines = before
         inside = read.parts[0] if read.kind == "block" and len(read.parts) == 1 else read
         return inside.parts[1:] if inside.kind == "call" else (inside,)
 

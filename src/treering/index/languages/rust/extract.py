@@ -2,25 +2,26 @@
 
 import posixpath
 from collections.abc import Callable
-from importlib.resources import files
 
 import tree_sitter_rust
 from tree_sitter import Language as Grammar
 from tree_sitter import Node as Tree
-from tree_sitter import Parser, Query, QueryCursor
+from tree_sitter import Parser, QueryCursor
 
-from treering.index.facts import Definition, EntryPoint, Facts, Problem
+from treering.index.facts import Definition, EntryPoint, Facts
+from treering.index.languages.lines import Lines
+from treering.index.languages.nodes import problems_of, text_of
+from treering.index.languages.queries import query_of
 from treering.index.languages.rust.body import Body
 from treering.index.languages.rust.cargo import read_manifest
-from treering.index.languages.rust.grammar import path_text, text
+from treering.index.languages.rust.grammar import path_text
 from treering.index.languages.rust.items import Items
 
 MANIFEST = "Cargo.toml"
 
 _GRAMMAR = Grammar(tree_sitter_rust.language())
-_QUERY = Query(_GRAMMAR, files("treering.index.languages").joinpath("queries/rust.scm").read_text("utf-8"))
+_QUERY = query_of(_GRAMMAR, "rust")
 _MARKS = ("test", "main", "command", "route")
-_MOST_PROBLEMS = 20
 _ROUTE = b".route("
 
 
@@ -31,12 +32,13 @@ def extract(path: str, source: bytes) -> Facts:
         return Facts(path, (), Body(manifest=manifest), problems)
     parser = Parser(_GRAMMAR)
     root = parser.parse(source).root_node
-    items = Items(parser, _marking())
+    lines = Lines(source)
+    items = Items(parser, _marking(), lines)
     items.read(root.named_children, None, 0)
-    captured = QueryCursor(_QUERY).captures(root) if root.has_error or _ROUTE in source else {}
+    captured = QueryCursor(_QUERY).captures(root) if _ROUTE in source else {}
     routes = _routes(captured.get("path", ()), captured.get("handler", ()))
     definitions = tuple(_routed(definition, routes) for definition in items.definitions)
-    return Facts(path, definitions, Body(items.in_order()), _problems(captured))
+    return Facts(path, definitions, Body(items.in_order()), problems_of(root, lines))
 
 
 def _marking() -> Callable[[Tree], str]:
@@ -53,13 +55,6 @@ def _marking() -> Callable[[Tree], str]:
     return mark
 
 
-def _problems(captured: dict[str, list[Tree]]) -> tuple[Problem, ...]:
-    broken = [(tree, "syntax error") for tree in captured.get("error", ())]
-    broken += [(tree, f"missing {tree.type}") for tree in captured.get("missing", ())]
-    told = sorted({(tree.start_point[0] + 1, what) for tree, what in broken})
-    return tuple(Problem(line, what) for line, what in told[:_MOST_PROBLEMS])
-
-
 def _routes(paths: list[Tree] | tuple[()], handlers: list[Tree] | tuple[()]) -> dict[str, str]:
     """Handlers by name, of `.route("/users", get(list).post(create))`."""
     found: dict[str, str] = {}
@@ -69,7 +64,7 @@ def _routes(paths: list[Tree] | tuple[()], handlers: list[Tree] | tuple[()]) -> 
             arguments = call.child_by_field_name("arguments")
             for argument in arguments.named_children if arguments is not None else ():
                 if argument.type == "identifier":
-                    found[path_text(argument)] = text(path).strip('"')
+                    found[path_text(argument)] = text_of(path).strip('"')
             function = call.child_by_field_name("function")
             inner = function.child_by_field_name("value") if function is not None else None
             call = inner

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 
 from tree_sitter import Node as Tree
 
+from treering.index.languages.nodes import first_of, text_of
 from treering.index.languages.rust.body import HOLE, Node
 
 DEEPEST = 100
@@ -24,13 +25,8 @@ WILD = Node("pwild")
 REST = Node("prest")
 
 
-def text(tree: Tree) -> str:
-    raw = tree.text
-    return raw.decode("utf-8", "replace") if raw else ""
-
-
 def squeezed(tree: Tree) -> str:
-    return _SPACE.sub(" ", text(tree)).strip()
+    return _SPACE.sub(" ", text_of(tree)).strip()
 
 
 def path_text(tree: Tree | None, depth: int = 0) -> str:
@@ -40,13 +36,13 @@ def path_text(tree: Tree | None, depth: int = 0) -> str:
     if tree.type in {"scoped_identifier", "scoped_type_identifier"}:
         last = tree.child_by_field_name("name")
         before = tree.child_by_field_name("path")
-        return f"{path_text(before, depth + 1)}::{text(last) if last else ''}"
+        return f"{path_text(before, depth + 1)}::{text_of(last)}"
     if tree.type in {"generic_type", "generic_function", "generic_type_with_turbofish"}:
         return path_text(tree.child_by_field_name("type") or tree.child_by_field_name("function"), depth + 1)
     if tree.type in {"bracketed_type", "qualified_type"}:
-        inner = tree.child_by_field_name("type") or (tree.named_children[0] if tree.named_children else None)
+        inner = tree.child_by_field_name("type") or first_of(tree)
         return path_text(inner, depth + 1)
-    return text(tree).strip()
+    return text_of(tree).strip()
 
 
 def type_node(tree: Tree | None, depth: int = 0) -> Node:
@@ -58,7 +54,7 @@ def type_node(tree: Tree | None, depth: int = 0) -> Node:
 
 
 def _named_type(tree: Tree, depth: int) -> Node:
-    name = text(tree)
+    name = text_of(tree)
     return HOLE if name == "_" else Node("tpath", name)
 
 
@@ -141,7 +137,7 @@ def _bounds(tree: Tree, depth: int) -> tuple[Node, ...]:
 
 def _qualified(tree: Tree, depth: int) -> Node:
     """`<T as Trait>` by its type; the trait stands as its only part where it is said."""
-    inner = tree.named_children[0] if tree.named_children else None
+    inner = first_of(tree)
     if inner is None:
         return HOLE
     if inner.type != "qualified_type":
@@ -194,7 +190,7 @@ def pattern_node(tree: Tree | None, depth: int = 0) -> Node:
 
 def _name_pattern(tree: Tree, depth: int) -> Node:
     """A name binds, unless it is written like a constant or a variant."""
-    name = text(tree)
+    name = text_of(tree)
     return Node("ppath" if name[:1].isupper() else "pbind", name)
 
 
@@ -225,7 +221,7 @@ def _struct_pattern(tree: Tree, depth: int) -> Node:
 
 def _captured_pattern(tree: Tree, depth: int) -> Node:
     children = tree.named_children
-    return Node("pbind", text(children[0]), (pattern_node(children[-1], depth),)) if len(children) > 1 else WILD
+    return Node("pbind", text_of(children[0]), (pattern_node(children[-1], depth),)) if len(children) > 1 else WILD
 
 
 _PATTERN_READERS: dict[str, Callable[[Tree, int], Node]] = {
@@ -243,7 +239,7 @@ _PATTERN_READERS: dict[str, Callable[[Tree, int], Node]] = {
 def _field_pattern(tree: Tree, depth: int) -> Node:
     name = tree.child_by_field_name("name")
     inside = tree.child_by_field_name("pattern")
-    field = text(name) if name else ""
+    field = text_of(name)
     return Node("pfield", field, (pattern_node(inside, depth) if inside is not None else Node("pbind", field),))
 
 

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Sequence
 
 from treering.index.facts import Ask
+from treering.index.languages.edges import EVIDENT, SURE
 from treering.index.languages.rust.body import Node
 from treering.index.languages.rust.calls import Calls, with_elements
-from treering.index.languages.rust.found import EVIDENT, SURE, Findings
+from treering.index.languages.rust.found import Findings
 from treering.index.languages.rust.members import Members
 from treering.index.languages.rust.patterns import Locals, Patterns
 from treering.index.languages.rust.terms import EXT, Context, Ty

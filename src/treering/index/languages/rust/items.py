@@ -7,6 +7,8 @@ from tree_sitter import Node as Tree
 from tree_sitter import Parser
 
 from treering.index.facts import Definition, DefinitionKind, EntryPoint
+from treering.index.languages.lines import Lines
+from treering.index.languages.nodes import text_of
 from treering.index.languages.rust.attributes import derived, first_string, path_attribute, says, with_attributes
 from treering.index.languages.rust.body import (
     FUNCTION_MARK,
@@ -20,7 +22,7 @@ from treering.index.languages.rust.body import (
 )
 from treering.index.languages.rust.conditions import left_out
 from treering.index.languages.rust.expressions import Expressions, parameter_node
-from treering.index.languages.rust.grammar import DEEPEST, bounds, generics, path_text, squeezed, text, type_node
+from treering.index.languages.rust.grammar import DEEPEST, bounds, generics, path_text, squeezed, type_node
 from treering.index.languages.rust.standard import TRANSPARENT
 from treering.index.languages.rust.uses import used
 
@@ -44,14 +46,14 @@ _ENTRIES = {"main": EntryPoint.MAIN, "route": EntryPoint.ROUTE, "command": Entry
 class Items:
     """Reads a file's items in order; `mark` says whether an attribute makes a test or an entry point."""
 
-    def __init__(self, parser: Parser, mark: Callable[[Tree], str]) -> None:
+    def __init__(self, parser: Parser, mark: Callable[[Tree], str], lines: Lines) -> None:
         self.items: list[Item] = []
         self.definitions: list[Definition] = []
         self._mark = mark
         self._scope = ""
         self._left_out: list[Item] = []
         self._header: Decl | None = None
-        self._expressions = Expressions(parser, self._nested)
+        self._expressions = Expressions(parser, self._nested, lines)
         self._readers: dict[str, Callable[[Tree, list[Tree], Decl | None, int], None]] = {
             "function_item": self._function,
             "function_signature_item": self._function,
@@ -87,7 +89,7 @@ class Items:
             if reader is not None:
                 place = len(self.items)
                 reader(tree, attributes, header, depth)
-                if any(left_out(text(attribute)) for attribute in attributes):
+                if any(left_out(text_of(attribute)) for attribute in attributes):
                     self._left_out += self.items[place:]
                     del self.items[place:]
             elif kind == "ERROR":
@@ -121,13 +123,12 @@ class Items:
         entry = next((found for mark, found in _ENTRIES.items() if mark in marks), None)
         if entry is None and decl.kind == "fn" and decl.name == "main" and not decl.scope and not decl.header:
             entry = EntryPoint.MAIN
-        line = self._expressions.line_of(tree)
         self.definitions.append(
             Definition(
                 qualname(decl),
                 kind,
-                line,
-                line + tree.end_point[0] - tree.start_point[0],
+                self._expressions.line_of(tree),
+                self._expressions.last_line_of(tree),
                 decl.public,
                 "test" in marks,
                 entry,
@@ -251,7 +252,7 @@ class Items:
         self._declare(tree, attributes, "macro", flag="export" if exported else "", public=exported)
 
     def _invocation(self, tree: Tree, attributes: list[Tree], header: Decl | None, depth: int) -> None:
-        if text(tree).startswith("automod::dir!"):
+        if text_of(tree).startswith("automod::dir!"):
             self._add(tree, Decl("glob", "*", self._scope, flag="directory"))
             return
         place = len(self.items)

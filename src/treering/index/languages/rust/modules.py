@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from treering.index.facts import Ask, Facts
+from treering.index.languages.paths import joined
 from treering.index.languages.rust.body import FUNCTION_MARK, MACRO_USE, Decl, inner_scope, outer_scope
-from treering.index.languages.rust.cargo import joined
 from treering.index.languages.rust.crates import Crates
 from treering.index.languages.rust.surface import module_files
 

@@ -2,8 +2,9 @@
 
 from treering.core.graph import EdgeKind
 from treering.index.facts import Ask, Facts, Resolved
+from treering.index.languages.edges import EVIDENT, SURE
 from treering.index.languages.rust.body import FUNCTION_MARK, Body, Decl, Item, Node, inner_scope, qualname
-from treering.index.languages.rust.found import EVIDENT, SURE, Findings
+from treering.index.languages.rust.found import Findings
 from treering.index.languages.rust.infer import Inference
 from treering.index.languages.rust.members import Members
 from treering.index.languages.rust.modules import Module

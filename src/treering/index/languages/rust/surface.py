@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from treering.index.facts import Facts, Key
+from treering.index.languages.paths import joined
 from treering.index.languages.rust.body import FUNCTION_MARK, Body, Decl, Manifest
-from treering.index.languages.rust.cargo import joined
 
 ROOT_NAMES = frozenset({"mod.rs", "lib.rs", "main.rs"})
 

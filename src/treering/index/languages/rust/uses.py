@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node as Tree
 
+from treering.index.languages.nodes import first_of
 from treering.index.languages.rust.grammar import DEEPEST, path_text
 
 
@@ -18,7 +19,7 @@ def used(tree: Tree | None, prefix: str, depth: int = 0) -> Iterator[tuple[str, 
         before = _joined(prefix, path_text(tree.child_by_field_name("path")))
         yield from used(tree.child_by_field_name("list"), before, depth + 1)
     elif tree.type == "use_wildcard":
-        inner = tree.named_children[0] if tree.named_child_count else None
+        inner = first_of(tree)
         yield "*", _joined(prefix, path_text(inner))
     elif tree.type == "use_as_clause":
         path = _joined(prefix, path_text(tree.child_by_field_name("path")))

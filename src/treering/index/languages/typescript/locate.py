@@ -3,6 +3,7 @@
 import posixpath
 
 from treering.index.facts import Ask
+from treering.index.languages.paths import joined
 from treering.index.languages.typescript.terms import Config, Package
 
 ENDINGS = (".ts", ".tsx", ".d.ts", ".mts", ".d.mts", ".cts", ".d.cts", ".js", ".jsx", ".mjs", ".cjs")
@@ -195,10 +196,10 @@ class Locator:
 
 def _joined(directory: str, relative: str) -> str | None:
     """A path of the project; none if it leads out of it."""
-    path = posixpath.normpath(posixpath.join(directory, relative.removeprefix("${configDir}/")))
+    path = joined(directory, relative.removeprefix("${configDir}/"))
     if path == ".." or path.startswith(("../", "/")):
         return None
-    return "" if path == "." else path
+    return path
 
 
 def _package_name(specifier: str) -> tuple[str, str]:

@@ -90,16 +90,3 @@ def _broken(root: Node) -> int:
         else:
             waiting.extend(child for child in node.children if child.has_error or child.is_missing)
     return broken
-
-
-def error_places(root: Node, most: int = 20) -> list[int]:
-    """The bytes where the grammar could not follow, the first ones."""
-    places: list[int] = []
-    waiting = [root]
-    while waiting and len(places) < most:
-        node = waiting.pop()
-        if node.is_error or node.is_missing:
-            places.append(node.start_byte)
-        else:
-            waiting.extend(child for child in reversed(node.children) if child.has_error or child.is_missing)
-    return places

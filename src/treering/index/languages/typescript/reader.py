@@ -1,20 +1,18 @@
 """What is known while a file is being read from top to bottom: scopes, the enclosing definition, the terms so far."""
 
-import re
-from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from tree_sitter import Node
 
 from treering.index.facts import Definition, DefinitionKind, EntryPoint, Flow
+from treering.index.languages.lines import Lines
 from treering.index.languages.typescript.terms import NONE, TYPE, Body, Call, Cell, Heritage, Scope
 
 DEEPEST = 170
 """Nesting of expressions past which a file is cut: no program of people is that deep, and Python's stack ends."""
 
 ARGUMENTS, RESULT = int(Flow.ARGUMENTS), int(Flow.RESULT)
-NEWLINE = re.compile(rb"\n")
 
 Handler = Callable[["Reader", Node, int], int]
 
@@ -43,7 +41,8 @@ class Reader:
     def __init__(self, path: str, source: bytes, handlers: Mapping[str, Handler], types: Mapping[str, Handler]) -> None:
         self.path = path
         self.source = source
-        self.newlines = [found.start() for found in NEWLINE.finditer(source)]
+        self.lines = Lines(source)
+        self.line = self.lines.of
         self.handlers = handlers
         self.types = types
         self.cells: dict[Cell, int] = {("none", "", 0, ()): NONE}
@@ -114,10 +113,6 @@ class Reader:
 
     def text(self, node: Node) -> str:
         return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
-
-    def line(self, byte: int) -> int:
-        """The line of a byte: the bindings' `start_point` loses references, and ends in a crash."""
-        return bisect_left(self.newlines, byte) + 1
 
     def string(self, node: Node) -> str | None:
         """What a literal string says, without its quotes; none for anything else."""

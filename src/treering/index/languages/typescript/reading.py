@@ -6,11 +6,12 @@ from collections.abc import Iterable
 import msgspec
 
 from treering.index.facts import MODULE, Definition, DefinitionKind, EntryPoint, Facts, Problem
+from treering.index.languages.nodes import problems_of
 from treering.index.languages.typescript.annotations import TYPES
 from treering.index.languages.typescript.entries import ROUTE_EXPORTS
 from treering.index.languages.typescript.expressions import EXPRESSIONS
 from treering.index.languages.typescript.modules import MODULES
-from treering.index.languages.typescript.parsing import error_places, parse
+from treering.index.languages.typescript.parsing import parse
 from treering.index.languages.typescript.reader import Reader
 from treering.index.languages.typescript.statements import STATEMENTS
 from treering.index.languages.typescript.terms import TYPE
@@ -31,7 +32,7 @@ def read_source(path: str, source: bytes) -> Facts:
         reader.read(statement)
     _name_called_variables(reader)
     body = reader.body()
-    problems = [Problem(reader.line(byte), "syntax error") for byte in error_places(root)] if root.has_error else []
+    problems = [*problems_of(root, reader.lines)]
     problems += [Problem(line, what) for line, what in reader.problems.items()]
     definitions = _finished(reader, body.exports, source.count(b"\n") + 1, source.startswith(b"#!"))
     return Facts(path, definitions, body, tuple(problems))

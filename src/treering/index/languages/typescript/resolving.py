@@ -2,13 +2,14 @@
 
 from treering.core.graph import EdgeKind
 from treering.index.facts import Ask, Edge, Facts, Resolved, Unresolved
+from treering.index.languages.edges import EVIDENT, SURE, Edges
 from treering.index.languages.typescript.evaluate import Evaluator
 from treering.index.languages.typescript.members import base_of, fields_of, member
 from treering.index.languages.typescript.operations import declared
 from treering.index.languages.typescript.terms import STATIC, TYPE, Body, Term
 from treering.index.languages.typescript.values import Value, alternatives
 
-SURE, EVIDENT, ONE_OF_FEW = 1.0, 0.9, 0.7
+ONE_OF_FEW = 0.7
 DIRECT = frozenset(("name", "constructor", "this", "super"))
 LONGEST_TEXT = 120
 
@@ -18,21 +19,21 @@ def resolve(facts: Facts, ask: Ask) -> Resolved:
     if not body.scopes:
         return Resolved((), ())
     evaluator = Evaluator(facts.path, body, ask)
-    edges = Edges(facts)
+    edges = _Found(facts)
     _imports(evaluator, edges)
     _heritage(evaluator, edges)
     _calls(evaluator, edges)
     _exports(evaluator, edges)
-    return Resolved(tuple(edges.found.values()), tuple(edges.unresolved.values()))
+    return Resolved(edges.all(), tuple(edges.unresolved.values()))
 
 
-class Edges:
-    """One edge for each origin, target and kind: the first line, whatever flows on any."""
+class _Found(Edges):
+    """What resolution has found so far; definitions are known by their number."""
 
     def __init__(self, facts: Facts) -> None:
+        super().__init__()
         self.facts = facts
         self.lines = {definition.qualname: definition.line for definition in facts.definitions}
-        self.found: dict[tuple[str, str, EdgeKind], Edge] = {}
         self.unresolved: dict[tuple[str, str, int], Unresolved] = {}
 
     def origin(self, number: int) -> str:
@@ -40,27 +41,17 @@ class Edges:
             return self.facts.path
         return f"{self.facts.path}::{self.facts.body.owners[number]}"
 
-    def add(self, ends: tuple[str, str], kind: EdgeKind, confidence: float, line: int, flow: int = 0) -> None:
-        origin, target = ends
-        key = (origin, target, kind)
-        before = self.found.get(key)
-        if before is None:
-            self.found[key] = Edge(origin, target, kind, confidence, line, flow)
-        elif before.flow | flow != before.flow or confidence > before.confidence:
-            best = max(confidence, before.confidence)
-            self.found[key] = Edge(origin, target, kind, best, before.line, before.flow | flow)
 
-
-def _imports(e: Evaluator, edges: Edges) -> None:
+def _imports(e: Evaluator, edges: _Found) -> None:
     for specifier, line in e.body.imports:
         target = e.locator.find(e.path, specifier)
         if target is not None and target != e.path:
-            edges.add((e.path, target), EdgeKind.IMPORTS, SURE, line)
+            edges.add(Edge(e.path, target, EdgeKind.IMPORTS, SURE, line))
         elif target is None and specifier.startswith("."):
             edges.unresolved[(e.path, specifier, line)] = Unresolved(e.path, specifier, line)
 
 
-def _calls(e: Evaluator, edges: Edges) -> None:
+def _calls(e: Evaluator, edges: _Found) -> None:
     for call in e.body.calls:
         term = e.terms[call.term]
         callee = term.kids[0]
@@ -77,7 +68,7 @@ def _calls(e: Evaluator, edges: Edges) -> None:
         base = SURE if callee.op in DIRECT else EVIDENT
         confidence = base if len(targets) < 2 else ONE_OF_FEW
         for target in targets:
-            edges.add((origin, target), EdgeKind.CALLS, confidence, call.line, call.flow)
+            edges.add(Edge(origin, target, EdgeKind.CALLS, confidence, call.line, call.flow))
         if not targets and any(one.kind in ("function", "thing", "opaque") for one in found):
             text = written(callee)
             edges.unresolved.setdefault((origin, text, call.line), Unresolved(origin, text, call.line))
@@ -99,7 +90,7 @@ def _callable(value: Value) -> bool:
     return value.kind != "outside" or value.target is not None
 
 
-def _heritage(e: Evaluator, edges: Edges) -> None:
+def _heritage(e: Evaluator, edges: _Found) -> None:
     for one in e.body.heritage:
         origin = edges.origin(one.definition)
         e.ask_anew()
@@ -110,7 +101,7 @@ def _heritage(e: Evaluator, edges: Edges) -> None:
                 target = _declared(part)
                 if target is not None and target != origin:
                     kind = EdgeKind.IMPLEMENTS if one.implements else EdgeKind.EXTENDS
-                    edges.add((origin, target), kind, SURE, one.line)
+                    edges.add(Edge(origin, target, kind, SURE, one.line))
     for number in e.body.classes[1:]:
         _overrides(e, e.terms[number], edges)
 
@@ -121,7 +112,7 @@ def _declared(value: Value) -> str | None:
     return None
 
 
-def _overrides(e: Evaluator, term: Term, edges: Edges) -> None:
+def _overrides(e: Evaluator, term: Term, edges: _Found) -> None:
     """Each method of a class that takes the place of one of a base."""
     if term.op != "class" or not term.text or not term.kids[1].kids:
         return
@@ -137,10 +128,10 @@ def _overrides(e: Evaluator, term: Term, edges: Edges) -> None:
             target = overridden.target if overridden is not None and overridden.kind == "function" else None
             if target is not None and target != f"{e.path}::{held.text}":
                 origin = f"{e.path}::{held.text}"
-                edges.add((origin, target), EdgeKind.IMPLEMENTS, EVIDENT, edges.lines.get(held.text, 1))
+                edges.add(Edge(origin, target, EdgeKind.IMPLEMENTS, EVIDENT, edges.lines.get(held.text, 1)))
 
 
-def _exports(e: Evaluator, edges: Edges) -> None:
+def _exports(e: Evaluator, edges: _Found) -> None:
     names = dict.fromkeys(e.body.exports)
     for name in names:
         _export(e, edges, e.path, name)
@@ -170,14 +161,14 @@ def _all_exports(e: Evaluator, path: str) -> dict[str, None]:
     return names
 
 
-def _export(e: Evaluator, edges: Edges, path: str, name: str) -> None:
+def _export(e: Evaluator, edges: _Found, path: str, name: str) -> None:
     e.ask_anew()
     value = e.exported(path, name)
     for one in alternatives(value):
         for part in one.parts if one.kind == "all of" else (one,):
             target = part.target or _declared(part)
             if target is not None:
-                edges.add((e.path, target), EdgeKind.EXPORTS, SURE, 1)
+                edges.add(Edge(e.path, target, EdgeKind.EXPORTS, SURE, 1))
 
 
 def written(term: Term) -> str:

@@ -1,6 +1,7 @@
 """The code graph: files as they were read, what they define and use, and which file uses which."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import sqlalchemy as sa
 from alembic import op
@@ -10,7 +11,7 @@ revision = "0005"
 down_revision = "0004"
 
 TEXT = sa.Text().with_variant(postgresql.TEXT(collation="C"), "postgresql")
-KINDS = {
+KINDS: dict[str, sa.types.TypeEngine[Any]] = {
     "text": TEXT,
     "whole": sa.BigInteger(),
     "real": sa.Float(53),
@@ -45,15 +46,15 @@ def upgrade() -> None:
             sa.PrimaryKeyConstraint("tenant", "project", *key, name=f"{name}_key"),
             sqlite_with_rowid=name not in CLUSTERED,
         )
-    for name, columns in INDEXES.items():
-        op.create_index(name, name.split("_by_")[0], ["tenant", "project", *columns])
+    for name, indexed in INDEXES.items():
+        op.create_index(name, name.split("_by_")[0], ["tenant", "project", *indexed])
     if op.get_bind().dialect.name == "postgresql":
         for name in TABLES:
             for statement in _own_scope_only(name):
                 op.execute(statement)
 
 
-def _column(written: str) -> sa.Column[object]:
+def _column(written: str) -> sa.Column[Any]:
     name, kind = written.split(":")
     return sa.Column(name, KINDS[kind.removesuffix("?")], nullable=kind.endswith("?"))
 

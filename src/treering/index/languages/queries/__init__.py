@@ -1,0 +1,10 @@
+"""What is looked for in the trees of each language, as tree-sitter queries."""
+
+from importlib.resources import files
+
+from tree_sitter import Language, Query
+
+
+def query_of(grammar: Language, name: str) -> Query:
+    """The query kept under the name of its language."""
+    return Query(grammar, files(__name__).joinpath(f"{name}.scm").read_text("utf-8"))

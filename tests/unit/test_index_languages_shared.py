@@ -1,0 +1,172 @@
+"""What the readers of all languages share: lines, texts and problems of nodes, edges, paths, TOML."""
+
+import ast
+from collections.abc import Callable
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+import tree_sitter_go
+from hypothesis import example, given
+from hypothesis import strategies as st
+from tree_sitter import Language, Node, Parser
+
+from treering.core.graph import EdgeKind
+from treering.index import languages
+from treering.index.facts import Edge, Facts, Problem
+from treering.index.languages.edges import EVIDENT, SURE, Edges
+from treering.index.languages.go import LANGUAGE as GO
+from treering.index.languages.lines import Lines
+from treering.index.languages.nodes import MOST_PROBLEMS, first_of, problems_of, text_of
+from treering.index.languages.paths import joined
+from treering.index.languages.python import LANGUAGE as PYTHON
+from treering.index.languages.rust import LANGUAGE as RUST
+from treering.index.languages.toml import read_toml
+from treering.index.languages.typescript import LANGUAGE as TYPESCRIPT
+
+MODULES = sorted(Path(languages.__file__).parent.rglob("*.py"))
+GRAMMAR = Language(tree_sitter_go.language())
+
+
+def parsed(source: bytes) -> Node:
+    return Parser(GRAMMAR).parse(source).root_node
+
+
+def points_asked(source: str) -> list[str]:
+    asked = (node.attr for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Attribute))
+    return [name for name in asked if name.endswith("_point") or "point_range" in name]
+
+
+def test_no_language_asks_a_node_for_its_points() -> None:
+    assert len(MODULES) > 50
+    assert {path.name: found for path in MODULES if (found := points_asked(path.read_text("utf-8")))} == {}
+
+
+def test_asking_for_points_would_be_seen() -> None:
+    assert points_asked("line = node.start_point[0] + tree.root.end_point.row") == ["start_point", "end_point"]
+
+
+@given(source=st.lists(st.sampled_from([b"\n", b"\r", b"\r\n", b"a", b"\x0c", b"\xe2\x80\xa8", b"\x00"])).map(b"".join))
+@example(source=b"")
+@example(source=b"a\n")
+@example(source=b"a\nb")
+def test_the_line_of_a_place_is_one_more_than_the_newlines_before_it(source: bytes) -> None:
+    lines = Lines(source)
+    assert [lines.of(place) for place in range(len(source) + 1)] == [
+        source.count(b"\n", 0, place) + 1 for place in range(len(source) + 1)
+    ]
+
+
+def test_a_part_of_a_text_begins_at_its_own_line() -> None:
+    lines = Lines(b"a\nb\n", 7)
+    assert [lines.of(place) for place in (0, 1, 2, 4)] == [7, 7, 8, 9]
+
+
+@pytest.mark.parametrize(
+    ("extract", "path", "source"),
+    [
+        (PYTHON.extract, "a.py", b"x = 1\r\n\r\ndef f():\r\n    return 1\r\n"),
+        (TYPESCRIPT.extract, "a.ts", b"// x\n\nfunction f() {\n}\n"),
+        (GO.extract, "a.go", b"package a\n\nfunc f() {\n}\n"),
+        (RUST.extract, "a.rs", "// ä\n\nfn f() {\n}".encode()),
+    ],
+)
+def test_every_language_tells_first_and_last_line(
+    extract: Callable[[str, bytes], Facts], path: str, source: bytes
+) -> None:
+    assert [(one.qualname, one.line, one.end_line) for one in extract(path, source).definitions] == [("f", 3, 4)]
+
+
+def test_what_stands_in_a_macro_keeps_its_line() -> None:
+    facts = RUST.extract(
+        "a.rs",
+        b"fn f() {\n    run!(\n        1,\n        {\n            fn g() {\n            }\n        }\n    );\n}\n",
+    )
+    assert [(one.qualname, one.line, one.end_line) for one in facts.definitions if one.qualname.endswith("g")] == [
+        ("f.g", 5, 6)
+    ]
+
+
+def test_the_text_of_a_node_is_read_whatever_its_bytes_are() -> None:
+    root = parsed(b'package a\nvar s = "\xff"\n')
+    assert text_of(root) == 'package a\nvar s = "\ufffd"\n'
+    assert text_of(None) == ""
+
+
+def test_the_first_of_a_node_without_parts_is_none() -> None:
+    assert first_of(parsed(b"")) is None
+    clause = first_of(parsed(b"package a"))
+    assert clause is not None
+    assert clause.type == "package_clause"
+
+
+def test_a_sound_file_has_no_problems() -> None:
+    source = b"package a\n"
+    assert problems_of(parsed(source), Lines(source)) == ()
+
+
+@pytest.mark.parametrize(
+    ("extract", "path", "sound", "broken"),
+    [
+        (PYTHON.extract, "a.py", b"x = 1\n", b"x = = 1\n"),
+        (TYPESCRIPT.extract, "a.ts", b"let x = 1\n", b"let = = 1 }\n"),
+        (GO.extract, "a.go", b"package a\n", b"func func ) {\n"),
+        (RUST.extract, "a.rs", b"const A: u8 = 1;\n", b"fn fn ) {\n"),
+    ],
+)
+def test_every_language_tells_where_a_file_is_broken(
+    extract: Callable[[str, bytes], Facts], path: str, sound: bytes, broken: bytes
+) -> None:
+    assert extract(path, sound * 4).problems == ()
+    assert 5 in {problem.line for problem in extract(path, sound * 4 + broken).problems}
+
+
+def test_a_file_that_is_broken_everywhere_tells_its_first_problems_in_order() -> None:
+    source = b"package a\n" + b"func f() { x = = 1 }\n" * 100
+    found = problems_of(parsed(source), Lines(source))
+    assert len(found) == MOST_PROBLEMS == len(set(found))
+    assert [problem.line for problem in found] == sorted(problem.line for problem in found)
+    assert found[0].line == 2
+
+
+def test_what_is_missing_is_named() -> None:
+    source = b"package a\nfunc f() {\n    g(1\n}\n"
+    assert problems_of(parsed(source), Lines(source)) == (Problem(3, "missing )"),)
+
+
+def test_uses_of_the_same_are_one_edge_in_whatever_order_they_are_found() -> None:
+    uses = [
+        Edge("a", "b", EdgeKind.CALLS, EVIDENT, 3, 1),
+        Edge("a", "b", EdgeKind.CALLS, SURE, 9, 0),
+        Edge("a", "b", EdgeKind.CALLS, EVIDENT, 5, 2),
+        Edge("a", "b", EdgeKind.IMPORTS, EVIDENT, 4),
+    ]
+    for order in permutations(uses):
+        edges = Edges()
+        for edge in order:
+            edges.add(edge)
+        assert edges.all() == (Edge("a", "b", EdgeKind.CALLS, SURE, 3, 3), uses[3])
+
+
+@pytest.mark.parametrize(
+    ("directory", "relative", "path"),
+    [
+        ("a/b", "../c.rs", "a/c.rs"),
+        ("a", "./x/./y", "a/x/y"),
+        ("", ".", ""),
+        ("a", "..", ""),
+        ("", "x.go", "x.go"),
+        ("a", "../../x", "../x"),
+    ],
+)
+def test_a_path_seen_from_a_directory(directory: str, relative: str, path: str) -> None:
+    assert joined(directory, relative) == path
+
+
+@pytest.mark.parametrize("source", [b"a = ", b"\xff", b"a = " + b"[" * 100_000])
+def test_toml_that_cannot_be_read_is_a_problem(source: bytes) -> None:
+    assert isinstance(read_toml(source), Problem)
+
+
+def test_toml_is_read() -> None:
+    assert read_toml(b"[a]\nb = 1\n") == {"a": {"b": 1}}
