@@ -74,11 +74,10 @@ def shared_rows(repositories: Path) -> Iterator[Row]:
 
 
 def _is_at(root: Path, commit: str) -> bool:
-    """A folder without a repository is taken at its word."""
-    if not (root / ".git").exists():
-        return True
-    head = subprocess.run(["git", "-C", str(root), "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
-    return head.stdout.strip() == commit
+    """A folder whose commit git cannot tell is taken at its word."""
+    command = ["git", f"--git-dir={root / '.git'}", "rev-parse", "--verify", "HEAD"]
+    head = subprocess.run(command, check=False, capture_output=True, text=True)
+    return head.stdout.strip() in ("", commit)
 
 
 def package_rows(cache: Path) -> Iterator[tuple[Row, Row | None]]:

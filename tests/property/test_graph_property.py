@@ -19,8 +19,7 @@ from tests.property.graphs_drawn import (
     nodes_of,
     re_exporters,
 )
-from treering.index.graph import CodeGraph, Tied
-from treering.index.graph import reach
+from treering.index.graph import CodeGraph, Tied, reach
 from treering.index.graph.steps import Walking
 
 edits = st.lists(
