@@ -176,6 +176,9 @@ def test_after_any_edits_the_graph_is_the_one_built_anew(
     graph = built(code)
     now = dict(code)
     for path, verb, file in changes:
+        # What a question leaves behind must not outlive the next edit.
+        for node in nodes_of(graph):
+            graph.impact(node, cap=0)
         if verb == "replace":
             graph.replace_file(path, file.definitions, file.edges)
             now[path] = file

@@ -269,3 +269,28 @@ def test_an_override_of_an_override_reaches_the_callers_of_the_first_of_them() -
     assert answer.dependents[0].through == "a.py::C.m"
     made.prepare()
     assert made.impact("a.py::A.m", cap=0).total == 2
+
+
+def test_an_override_that_is_not_sure_enough_ties_nobody() -> None:
+    made = CodeGraph()
+    made.replace_file(
+        "a.py",
+        define("B.m", "A.m", "use"),
+        [
+            Edge("a.py::A.m", "a.py::B.m", EdgeKind.IMPLEMENTS, 0.5, 1),
+            calls("a.py::use", "a.py::B.m"),
+        ],
+    )
+    assert made.impact("a.py::A.m").dependents.ids == ("a.py::use",)
+    assert made.impact("a.py::A.m", min_confidence=0.9).dependents.ids == ()
+    assert made.impact("a.py::A.m", cap=0, min_confidence=0.9).total == 0
+    assert "a.py::A.m" not in made.dependencies("a.py::use", min_confidence=0.9).dependencies.ids
+
+
+def test_an_override_counts_from_the_edit_that_brings_it_to_the_one_that_takes_it() -> None:
+    made = CodeGraph()
+    made.replace_file("a.py", define("B.m", "use"), [calls("a.py::use", "a.py::B.m")])
+    override = [tie("b.py::A.m", EdgeKind.IMPLEMENTS, "a.py::B.m")]
+    for edges, expected in (((), ()), (override, ("a.py::use",)), ((), ())):
+        made.replace_file("b.py", define("A.m"), edges)
+        assert made.impact("b.py::A.m").dependents.ids == expected
