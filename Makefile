@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 .PHONY: help run test fuzz soak check format bench bench-store bench-postgres bench-secrets bench-startup bench-retrieval \
         bench-weights bench-query-kinds bench-cues bench-peers bench-precision bench-search bench-working bench-tokens \
         bench-conversation bench-replay bench-facts bench-duplicates bench-ingest bench-consolidation bench-night bench-year \
-        bench-patterns bench-pattern-replay bench-pattern-matching bench-pattern-mining bench-pattern-store bench-graph bench-codegraph bench-code-index bench-cochange calibrate clean
+        bench-patterns bench-pattern-replay bench-pattern-matching bench-pattern-mining bench-pattern-store bench-graph bench-codegraph bench-code-index bench-code-where bench-cochange calibrate clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 31
@@ -56,7 +56,7 @@ format: $(VENV)/.dev  ## rewrite the code in the house format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: bench-store bench-postgres bench-secrets bench-startup bench-tokens bench-conversation bench-replay bench-working bench-search bench-retrieval bench-weights bench-query-kinds bench-cues bench-facts bench-duplicates bench-precision bench-ingest bench-consolidation bench-night bench-year bench-patterns bench-pattern-replay bench-pattern-matching bench-pattern-mining bench-pattern-store bench-graph bench-codegraph bench-code-index bench-peers bench-cochange  ## measure every figure in bench/RESULTS.md
+bench: bench-store bench-postgres bench-secrets bench-startup bench-tokens bench-conversation bench-replay bench-working bench-search bench-retrieval bench-weights bench-query-kinds bench-cues bench-facts bench-duplicates bench-precision bench-ingest bench-consolidation bench-night bench-year bench-patterns bench-pattern-replay bench-pattern-matching bench-pattern-mining bench-pattern-store bench-graph bench-codegraph bench-code-index bench-code-where bench-peers bench-cochange  ## measure every figure in bench/RESULTS.md
 
 bench-store: $(VENV)/.bench  ## embedded engine up to 1,000,000 records
 	$(BIN)/python -m bench.store
@@ -144,11 +144,14 @@ bench-peers: $(VENV)/.bench  ## other memory libraries on the same sets
 bench-codegraph: $(VENV)/.bench  ## the code graph against compilers and language servers (REPOSITORIES=folder of the shared ones, CACHE=folder)
 	$(BIN)/python -m bench.codegraph $(if $(REPOSITORIES),--repositories $(REPOSITORIES)) $(if $(CACHE),--cache $(CACHE))
 
-bench-code-index: $(VENV)/.bench  ## the code index from disk to memory, as repositories grow (REPOSITORIES=folder of flask, fastapi, hono)
-	$(BIN)/python -m bench.code_index $(if $(REPOSITORIES),--repositories $(REPOSITORIES))
+bench-code-index: $(VENV)/.bench  ## the code index from disk to memory, as repositories grow (REPOSITORIES=folder of flask, fastapi, hono, CACHE=folder)
+	$(BIN)/python -m bench.code_index $(if $(REPOSITORIES),--repositories $(REPOSITORIES)) $(if $(CACHE),--cache $(CACHE))
+
+bench-code-where: $(VENV)/.bench  ## questions for places in published source (CACHE=folder)
+	$(BIN)/python -m bench.code_where $(if $(CACHE),--cache $(CACHE))
 
 bench-cochange: $(VENV)/.bench  ## files that change together, on histories of real repositories (MIRROR=folder of them)
-	$(BIN)/python -m bench.cochange --write $(if $(MIRROR),--mirror $(MIRROR))
+	$(BIN)/python -m bench.cochange --timed --write $(if $(MIRROR),--mirror $(MIRROR))
 
 calibrate: $(VENV)/.calibration  ## fit token estimates to real vocabularies (VOCABULARIES=directory TEXTS=folder WRITE=1)
 	$(BIN)/python -m bench.calibration $(VOCABULARIES) $(if $(TEXTS),--texts $(TEXTS)) $(if $(KEEP),--keep $(KEEP)) $(if $(WRITE),--write)

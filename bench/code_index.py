@@ -1,6 +1,6 @@
 """The code index from disk to memory: cold, nothing changed, loaded, one file edited, as repositories grow.
 
-Each repository is measured in a process of its own, so that its peak of memory is its own. Others work on the machine
+Each repository is measured in processes of its own, so that a peak of memory is its own. Others may work on the machine
 that measures: next to the clock stands the time of the processor, of the process and of the crew that it started.
 """
 
@@ -13,13 +13,18 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
+
+from platformdirs import user_cache_path
 
 import treering
+from bench.codegraph_packages import PACKAGES, Package, Unavailable, fetched
+from bench.made_up_code import FUNCTIONS, USES, make_up
+from bench.process_memory import peak, peak_of_children
 from bench.results import percentile, table, write_section
 from treering.index.live import LiveGraph
 from treering.index.which_language import language_named
@@ -27,10 +32,15 @@ from treering.memory import Memory
 
 SIZES = (125, 500, 1_250, 2_500)
 """Files; each defines twenty functions that make two hundred calls."""
-FUNCTIONS = 20
-USES = 10
-FOLDER_SIZE = 50
 REPOSITORIES = ("flask", "fastapi", "hono")
+LARGE = Package(
+    "django",
+    "5.2.8",
+    "python",
+    "23254866a5bb9a2cfa6004e8b809ec6246eba4b58a7589bc2772f1bcc8456c7f",
+    ("django", "tests"),
+)
+"""As large as the goal in definitions, and real."""
 EDITS = 40
 LOADS = 5
 ADDED = {
@@ -41,6 +51,7 @@ ADDED = {
 }
 """What an edit appends: one more definition, so that others' view of the file changes too."""
 
+_CACHE = user_cache_path("treering") / "bench-codegraph"
 TARGET = Path(__file__).with_name("code_index.svg")
 
 
@@ -69,39 +80,13 @@ class Row:
     looked: list[Spent]
     """One edited file after the other, found by looking at all."""
     peak_cold: float
-    """Megabytes after the cold run."""
-    peak: float
-    """Megabytes at the end, with the graph in memory."""
+    """Megabytes of the process that ran cold, at most."""
     peak_crew: float
-    """Megabytes of the largest process of the crew."""
-
-
-def make_up(root: Path, files: int) -> None:
-    """Python packages whose functions call functions of files before them, as layered code does."""
-    chance = random.Random(7)
-    for number in range(files):
-        path = root / _module(number).replace(".", "/")
-        if number % FOLDER_SIZE == 0:
-            path.parent.mkdir(parents=True)
-            (path.parent / "__init__.py").write_text("")
-        path.with_suffix(".py").write_text(source(number, chance))
-
-
-def _module(number: int) -> str:
-    return f"part_{number // FOLDER_SIZE}.file_{number}"
-
-
-def source(number: int, chance: random.Random) -> str:
-    used = sorted(chance.sample(range(number), min(number, 8)))
-    lines = ["from {} import {}".format(*_module(each).split(".")) for each in used]
-    for function in range(FUNCTIONS):
-        lines += ["", "", f"def function_{function}(value):"]
-        for _ in range(USES):
-            target = chance.randrange(FUNCTIONS)
-            callee = f"file_{chance.choice(used)}.function_{target}" if used else f"function_{target}"
-            lines.append(f"    value = {callee}(value)")
-        lines.append("    return value")
-    return "\n".join(lines) + "\n"
+    """Megabytes of the largest process of its crew, at most."""
+    asking: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Megabytes of a process that loads the graph and asks: when it has opened the memory, at the end, at most."""
+    watching: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """The same of one that watches, and reads edited files."""
 
 
 def timed(action: Callable[[], T]) -> tuple[T, Spent]:
@@ -115,10 +100,6 @@ def _processor() -> float:
     return time.process_time() + crew.ru_utime + crew.ru_stime
 
 
-def _megabytes(who: int) -> float:
-    return resource.getrusage(who).ru_maxrss / 1024
-
-
 def load(memory: Memory) -> None:
     """From the stored graph to one that answers."""
     with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
@@ -127,7 +108,14 @@ def load(memory: Memory) -> None:
         LiveGraph(200).refresh(tx.code, state)
 
 
-def edit(root: Path, memory: Memory, chance: random.Random, *, told: bool) -> list[Spent]:
+def edit(
+    root: Path,
+    memory: Memory,
+    chance: random.Random,
+    *,
+    told: bool,
+    after_each: Callable[[str], object] = lambda _path: None,
+) -> list[Spent]:
     """Every file is edited on its own, and read before the next is edited."""
     with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
         paths = [file.path for file in tx.code.contents()]
@@ -139,9 +127,10 @@ def edit(root: Path, memory: Memory, chance: random.Random, *, told: bool) -> li
         with (root / path).open("a") as file:
             file.write(ADDED[language].format(chance.randrange(10**9)))
         done, took = timed(partial(memory.code._current.catch_up, root, [path] if told else None))
-        if done is None or done.read != 1:
+        if done.read != 1:
             raise RuntimeError(f"{path} was edited, and this was read: {done}")
         spent.append(took)
+        after_each(path)
     return spent
 
 
@@ -149,11 +138,11 @@ def _is_source(path: str) -> bool:
     return not path.endswith((".json", ".toml", ".mod", ".work"))
 
 
-def measured(root: Path, folder: Path, *, made_up: bool) -> Row:
+def measured(root: Path, database: Path, *, made_up: bool) -> Row:
     chance = random.Random(7)
-    with treering.open(folder / "memory.db", project="bench", background=False) as memory:
+    with treering.open(database, project="bench", background=False) as memory:
         _, cold = timed(partial(memory.code.index, root, history=False))
-        peak_cold = _megabytes(resource.RUSAGE_SELF)
+        peak_cold, peak_crew = peak(), peak_of_children()
         totals = memory.code.status().totals
         _, unchanged = timed(partial(memory.code.index, root, history=False))
         loads = [timed(partial(load, memory))[1] for _ in range(LOADS)]
@@ -171,32 +160,38 @@ def measured(root: Path, folder: Path, *, made_up: bool) -> Row:
         told=told,
         looked=looked,
         peak_cold=peak_cold,
-        peak=_megabytes(resource.RUSAGE_SELF),
-        peak_crew=_megabytes(resource.RUSAGE_CHILDREN),
+        peak_crew=peak_crew,
     )
 
 
 def apart(root: Path, *, made_up: bool) -> Row:
-    """In a process of its own."""
-    command = [sys.executable, "-m", "bench.code_index", "--one", str(root), *(["--made-up"] if made_up else [])]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    told = json.loads(done.stdout)
+    """In processes of their own: one that indexes, one that asks what it stored, one that watches."""
+    with tempfile.TemporaryDirectory() as name:
+        database = Path(name) / "memory.db"
+        marks = ["--made-up"] if made_up else []
+        told = _told_by("bench.code_index", "--one", str(root), "--database", str(database), *marks)
+        held = {
+            what: tuple(_told_by("bench.code_index_memory", what, str(root), str(database)))
+            for what in ("asking", "watching")
+        }
     one = {name: Spent(*told[name]) for name in ("cold", "unchanged", "load")}
     many = {name: [Spent(*each) for each in told[name]] for name in ("told", "looked")}
-    row = Row(**{**told, **one, **many})
-    print(cells(row), flush=True)
+    row = Row(**{**told, **one, **many, **held})
+    print(cells(row), memory_cells(row), flush=True)
     return row
 
 
-def rows(repositories: Path, largest: int) -> list[Row]:
+def _told_by(module: str, *arguments: str) -> Any:
+    done = subprocess.run([sys.executable, "-m", module, *arguments], check=True, stdout=subprocess.PIPE, text=True)
+    return json.loads(done.stdout)
+
+
+def rows(repositories: Path | None, cache: Path, largest: int) -> list[Row]:
     found = []
     with tempfile.TemporaryDirectory() as name:
-        for repository in REPOSITORIES:
-            if not (repositories / repository).is_dir():
-                print(f"{repositories / repository} is missing: not measured")
-                continue
-            root = Path(name) / repository
-            shutil.copytree(repositories / repository, root, ignore=shutil.ignore_patterns(".git"))
+        for title, source_root in real_code(repositories, cache):
+            root = Path(name) / title
+            shutil.copytree(source_root, root, ignore=shutil.ignore_patterns(".git"))
             found.append(apart(root, made_up=False))
         for files in (size for size in SIZES if size <= largest):
             root = Path(name) / f"made-up {files:,}"
@@ -205,10 +200,29 @@ def rows(repositories: Path, largest: int) -> list[Row]:
     return found
 
 
+def real_code(repositories: Path | None, cache: Path) -> Iterator[tuple[str, Path]]:
+    """Names and folders: repositories where they were named, and published source, which anybody can fetch."""
+    for root in [] if repositories is None else [repositories / name for name in REPOSITORIES]:
+        if root.is_dir():
+            yield root.name, root
+        else:
+            print(f"{root} is missing: not measured")
+    cache.mkdir(parents=True, exist_ok=True)
+    for package in (*PACKAGES, LARGE):
+        try:
+            yield package.title, fetched(package, cache)
+        except Unavailable as exc:
+            print(f"{package.title} is not measured: {exc}")
+
+
 HEADERS = (
     *("code", "files", "definitions", "edges", "cold", "files/s", "files per processor second", "nothing changed"),
     *("load", "one file, told: half, 95 %", "of the processor", "one file, looked for: half, 95 %"),
-    *("of the processor", "memory after cold", "at the end", "largest of the crew"),
+    "of the processor",
+)
+MEMORY_HEADERS = (
+    *("code", "definitions", "edges", "opened", "asking, peak", "asking, at the end", "watching, peak"),
+    *("watching, at the end", "cold, peak", "cold, largest of the crew"),
 )
 
 
@@ -220,8 +234,14 @@ def cells(row: Row) -> tuple[object, ...]:
         f"{row.files / row.cold.processor:,.0f}",
         *(f"{each.clock * 1000:,.0f} ms ({each.processor * 1000:,.0f} ms)" for each in (row.unchanged, row.load)),
         *(_half_and_most(spent, of) for spent in (row.told, row.looked) for of in (0, 1)),
-        *(f"{megabytes:,.0f} MB" for megabytes in (row.peak_cold, row.peak, row.peak_crew)),
     )
+
+
+def memory_cells(row: Row) -> tuple[object, ...]:
+    opened, asking, asking_peak = row.asking
+    _, watching, watching_peak = row.watching
+    held = (opened, asking_peak, asking, watching_peak, watching, row.peak_cold, row.peak_crew)
+    return (row.name, f"{row.definitions:,}", f"{row.edges:,}", *(f"{each:,.0f} MB" for each in held))
 
 
 def _half_and_most(spent: list[Spent], of: int) -> str:
@@ -235,7 +255,7 @@ def plot(found: list[Row], target: Path) -> None:
     matplotlib.use("svg")
     from matplotlib import pyplot
 
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 4))
+    figure, (left, right, below) = pyplot.subplots(1, 3, figsize=(15, 4))
     by_size = [row for row in found if row.made_up]
     sizes = [row.definitions for row in by_size]
     left.plot(sizes, [row.cold.clock for row in by_size], marker="o", label="cold, on the clock")
@@ -253,7 +273,15 @@ def plot(found: list[Row], target: Path) -> None:
     ):
         right.plot(sizes, values, marker="o", label=label)
     right.set(xlabel="definitions", ylabel="milliseconds", xlim=(0, None), ylim=(0, None))
-    for axes in (left, right):
+    for label, values in (
+        ("asking, peak", [row.asking[2] for row in by_size]),
+        ("watching, peak", [row.watching[2] for row in by_size]),
+        ("cold, peak", [row.peak_cold for row in by_size]),
+        ("cold, largest of the crew", [row.peak_crew for row in by_size]),
+    ):
+        below.plot(sizes, values, marker="o", label=label)
+    below.set(xlabel="definitions", ylabel="megabytes", xlim=(0, None), ylim=(0, None))
+    for axes in (left, right, below):
         axes.grid(True, alpha=0.3)
         axes.legend()
     figure.tight_layout()
@@ -262,29 +290,40 @@ def plot(found: list[Row], target: Path) -> None:
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--repositories", type=Path, default=Path("/tmp/codegraph"), help="holds flask, fastapi, hono")
+    options.add_argument("--repositories", type=Path, help="a folder that holds flask, fastapi, hono")
+    options.add_argument("--cache", type=Path, default=_CACHE, help="published source")
     options.add_argument("--largest", type=int, default=SIZES[-1], help="files of the largest made-up repository")
     options.add_argument("--one", type=Path, help="measure this folder, whose files are edited, and print it as JSON")
+    options.add_argument("--database", type=Path, help="where the index of --one is stored")
     options.add_argument("--made-up", action="store_true", help="the folder of --one is made up")
     chosen = options.parse_args()
     if chosen.one is not None:
-        with tempfile.TemporaryDirectory() as name:
-            print(json.dumps(asdict(measured(chosen.one.resolve(), Path(name), made_up=chosen.made_up))))
+        print(json.dumps(asdict(measured(chosen.one.resolve(), chosen.database, made_up=chosen.made_up))))
         return
-    found = rows(chosen.repositories, chosen.largest)
+    found = rows(chosen.repositories, chosen.cache, chosen.largest)
     plot(found, TARGET)
     note = (
         f"Made-up repositories are Python, {FUNCTIONS} functions a file that make {FUNCTIONS * USES} calls into files "
-        "before them. In brackets and under `of the processor` is processor time, of all processes together. `told`: "
-        f"{EDITS} files get one more function each, and a watcher names them; `looked for`: nobody names them. Memory "
-        "is the peak of the process; a process of the crew that reads comes on top. Goals at 50,000 definitions and "
-        "500,000 edges: cold at least 250 files/s on two cores, load < 400 ms, one edited file p95 < 50 ms."
+        "before them, half of them files of the same folder. In brackets and under `of the processor` is processor "
+        f"time, of all processes together. `told`: {EDITS} files get one more function each, and a watcher names them; "
+        "`looked for`: nobody names them. Goals at 50,000 definitions and 500,000 edges: cold at least 250 files/s on "
+        "two cores, load < 400 ms, one edited file p95 < 50 ms, memory < 200 MB.\n\n"
+        "Memory is what a whole process has, Python and its libraries included (`opened`: before it does anything). "
+        "`asking` loads the stored graph and asks about so many nodes that it counts the totals of all; `watching` "
+        f"also compares all files and reads {EDITS} edited ones; `cold` indexes into an empty store."
     )
     drawn = f"![Cost against size]({TARGET.name})"
     write_section(
         "Code index",
         "make bench-code-index",
-        f"{note}\n\n{table(HEADERS, [cells(row) for row in found])}\n\n{drawn}",
+        "\n\n".join(
+            (
+                note,
+                table(HEADERS, [cells(row) for row in found]),
+                table(MEMORY_HEADERS, [memory_cells(row) for row in found]),
+                drawn,
+            )
+        ),
     )
 
 

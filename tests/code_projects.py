@@ -1,20 +1,29 @@
 """Projects on disk for tests of the code graph, and what a fresh build makes of the same files."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
 from pathlib import Path
 from threading import Event
 from typing import NamedTuple
 
+from treering.adapters.processes import has_ended, this_writer
 from treering.core.scope import Scope
 from treering.core.settings import IndexSettings
+from treering.index.chronicle import Repository
+from treering.index.chunks.cutting import chunks_of
+from treering.index.chunks.embedding import ChunkEmbedding
+from treering.index.chunks.words import stored_chunks
 from treering.index.facts import Facts
 from treering.index.graph import CodeGraph
 from treering.index.packing import edges_in, unpack_definitions, unpack_edges, unpack_unresolved
-from treering.index.relatives import Repository
+from treering.index.places import Places
+from treering.index.reading import text_of
 from treering.index.verbs import Code, Surroundings
 from treering.index.which_language import language_named, load_language
 from treering.index.world import Asking, World
 from treering.memory import Memory
+from treering.ports.code_chunks import StoredChunk
+from treering.ports.watching import Watcher
 
 
 class Kept(NamedTuple):
@@ -23,6 +32,7 @@ class Kept(NamedTuple):
     definitions: tuple[object, ...]
     edges: tuple[object, ...]
     unresolved: tuple[object, ...]
+    chunks: tuple[StoredChunk, ...]
 
 
 def written(root: Path, files: Mapping[str, str | bytes]) -> Path:
@@ -33,7 +43,7 @@ def written(root: Path, files: Mapping[str, str | bytes]) -> Path:
     return root
 
 
-def code_of(memory: Memory, scope: Scope | None = None, **settings: object) -> Code:
+def code_of(memory: Memory, scope: Scope | None = None, watcher: Watcher | None = None, **settings: object) -> Code:
     """A door of its own, as another process would have it; every question looks at the files."""
 
     def without_history(root: Path) -> Repository:
@@ -43,13 +53,22 @@ def code_of(memory: Memory, scope: Scope | None = None, **settings: object) -> C
 
     ports = memory._ports
     around = Surroundings(
-        root=None, around=None, repository=without_history, watcher=no_watcher, owner=f"test-{ports.new_id()}"
+        root=None,
+        around=None,
+        repository=without_history,
+        watcher=watcher or no_watcher,
+        owner=str(this_writer(ports.new_id())),
+        ended=has_ended,
     )
     chosen = IndexSettings.make(**{"look_seconds": 0, **settings})
-    return Code(scope or memory.scope, memory.store, ports.clock, chosen, around)
+    work = ChunkEmbedding(
+        scope or memory.scope, memory.store, ports.clock, memory.settings.model_copy(update={"index": chosen})
+    )
+    places = Places(work, memory.models, ports.new_id)
+    return Code(scope or memory.scope, memory.store, ports.clock, chosen, around, places=places)
 
 
-def no_watcher(_root: Path, _quiet_ms: int, _stop: Event) -> Iterable[frozenset[str]]:
+def no_watcher(_root: Path, _quiet_ms: int, _stop: Event) -> Iterator[frozenset[str]]:
     return iter(())
 
 
@@ -58,15 +77,19 @@ def stored(memory: Memory, scope: Scope | None = None) -> dict[str, Kept]:
     with memory.store.reading(scope or memory.scope, memory._ports.clock()) as tx:
         contents = list(tx.code.contents())
         unresolved = tx.code.unresolved([file.path for file in contents])
+        chunks = {path: tuple(of) for path, of in groupby(tx.chunks.every(), lambda chunk: chunk.path)}
     assert all(file.resolved for file in contents)
-    return {
+    kept = {
         file.path: _kept(
             unpack_definitions(file.definitions),
             edges_in(unpack_edges(file.edges)),
             unpack_unresolved(unresolved.get(file.path, b"")),
+            chunks.pop(file.path, ()),
         )
         for file in contents
     }
+    assert not chunks, "chunks of files that are gone"
+    return kept
 
 
 def fresh(files: Mapping[str, str | bytes]) -> dict[str, Kept]:
@@ -78,7 +101,8 @@ def fresh(files: Mapping[str, str | bytes]) -> dict[str, Kept]:
     built = {}
     for path, (language, read) in facts.items():
         resolved = load_language(language).resolve(read, Asking(world))
-        built[path] = _kept(read.definitions, resolved.edges, resolved.unresolved)
+        cut = stored_chunks(chunks_of(path, text_of(_bytes(files[path])), read.definitions))
+        built[path] = _kept(read.definitions, resolved.edges, resolved.unresolved, cut)
     return built
 
 
@@ -97,13 +121,22 @@ def _facts(files: Mapping[str, str | bytes]) -> dict[str, tuple[str, Facts]]:
     for path, content in sorted(files.items()):
         language = language_named(path.rpartition("/")[2])
         if language is not None:
-            source = content.encode() if isinstance(content, str) else content
-            facts[path] = (language, load_language(language).extract(path, source))
+            facts[path] = (language, load_language(language).extract(path, _bytes(content)))
     return facts
 
 
-def _kept(definitions: Iterable[object], edges: Iterable[object], unresolved: Iterable[object]) -> Kept:
-    return Kept(tuple(definitions), tuple(sorted(map(_plain, edges))), tuple(sorted(map(_plain, unresolved))))
+def _bytes(content: str | bytes) -> bytes:
+    return content.encode() if isinstance(content, str) else content
+
+
+def _kept(
+    definitions: Iterable[object],
+    edges: Iterable[object],
+    unresolved: Iterable[object],
+    chunks: tuple[StoredChunk, ...],
+) -> Kept:
+    used, unknown = (tuple(sorted(map(_plain, each))) for each in (edges, unresolved))
+    return Kept(tuple(definitions), used, unknown, chunks)
 
 
 def _plain(value: object) -> tuple[object, ...]:

@@ -17,7 +17,7 @@ from uuid_utils import uuid7
 from treering import __version__
 from treering.archive.backup import blobs_beside
 from treering.core.errors import InvalidInput, ModelUnavailable, PluginFailed, StoreReadOnly
-from treering.core.jobs import LEARN_SESSION, LINK_ENTITIES, Job
+from treering.core.jobs import EMBED_CODE, LEARN_SESSION, LINK_ENTITIES, Job
 from treering.core.model_choice import from_environment
 from treering.core.payloads import KnowledgeType, register_knowledge_type
 from treering.core.redaction import refuse_secret
@@ -36,7 +36,7 @@ from treering.ports.tokens import Tokenizer
 if TYPE_CHECKING:
     from treering.adapters.sql.salvage import Salvaged
     from treering.health.report import HealthReport
-    from treering.index.relatives import Repository as IndexedRepository
+    from treering.index.chronicle import Repository as IndexedRepository
     from treering.index.verbs import Surroundings
     from treering.learn.stages import StageRun
     from treering.learn.upkeep.background import Background
@@ -237,6 +237,11 @@ def _handlers(
 
         do_embedding(scope, store, job, clock, models=models, settings=settings)
 
+    def embed_code(scope: Scope, job: Job, _moment: datetime) -> None:
+        from treering.index.chunks.embedding import ChunkEmbedding, do_chunk_embedding
+
+        do_chunk_embedding(ChunkEmbedding(scope, store, clock, settings), job, models, new_id)
+
     def summarise(scope: Scope, job: Job, _moment: datetime) -> None:
         from treering.session.conversation.summarising import do_summaries
 
@@ -258,6 +263,7 @@ def _handlers(
     return {
         "sweep_blobs": partial(_sweep_blobs, store),
         "embed": embed,
+        EMBED_CODE: embed_code,
         "summarise_removed": summarise,
         LEARN_SESSION: learn,
         LINK_ENTITIES: link,
@@ -323,13 +329,14 @@ def _background(
 
 def _make_vectors(run: "StageRun") -> None:
     """Where the model is local: nothing is sent anywhere at night that nobody asked for."""
+    from treering.index.chunks.embedding import ChunkEmbedding
     from treering.retrieve.embed import embed_all
 
     try:
         with run.store.reading(run.scope, run.now) as tx:
             embedder = run.models.embedder(tx.index.models(), hurried=True)
-            covered = tx.index.coverage(embedder.model)
-        run.progress.expect(covered.documents - covered.vectors)
+            covered, code = tx.index.coverage(embedder.model), tx.chunks.coverage(embedder.model)
+        run.progress.expect(covered.documents - covered.vectors + code.chunks - code.vectors)
         made = 0
 
         def between(total: int) -> bool:
@@ -339,7 +346,9 @@ def _make_vectors(run: "StageRun") -> None:
             return True
 
         if embedder.local and not run.dry_run:
-            embed_all(run.scope, run.store, run.now, embedder, run.settings.embedder, between=between)
+            told = embed_all(run.scope, run.store, run.now, embedder, run.settings.embedder, between=between)
+            chunks = ChunkEmbedding(run.scope, run.store, lambda: run.now, run.settings)
+            chunks.all(embedder, between=lambda more, _last: between(told + more))
     except ModelUnavailable as exc:
         run.models.failed("embedder", exc)
 
@@ -361,7 +370,9 @@ def _mark_stale(root: Path | None, run: "StageRun") -> None:
 
 def _surroundings(root: Path | None, settings: Settings) -> "Surroundings":
     """What the code graph is read from."""
+    from treering.adapters.processes import has_ended, this_writer
     from treering.adapters.watcher.files import watched
+    from treering.index.ignoring_around import git_home
     from treering.index.verbs import Surroundings
 
     try:
@@ -373,14 +384,16 @@ def _surroundings(root: Path | None, settings: Settings) -> "Surroundings":
         around=around,
         repository=partial(_indexed_repository, settings.staleness.git_seconds),
         watcher=watched,
-        owner=f"{socket.gethostname()}:{os.getpid()}:{new_id()}",
+        owner=str(this_writer(new_id())),
+        ended=has_ended,
+        git=git_home(os.environ),
     )
 
 
 def _indexed_repository(seconds: float, root: Path) -> "IndexedRepository":
     """The history of the repository that an indexed folder lies in."""
     from treering.adapters.git.commits import GitCommits
-    from treering.index.relatives import Repository
+    from treering.index.chronicle import Repository
 
     top = repository_root(root)
     inside = "" if root == top else f"{root.relative_to(top).as_posix()}/"

@@ -11,7 +11,7 @@ from treering.archive.backup import backup
 from treering.archive.export import export_lines, export_to
 from treering.archive.restore import Imported, import_lines, lines_of
 from treering.core.episodes import Episode
-from treering.core.errors import InvalidInput, NotFound
+from treering.core.errors import InvalidInput, NotFound, StoreError
 from treering.core.history import Action, HistoryEntry
 from treering.core.messages import Role
 from treering.core.moments import end_of
@@ -30,7 +30,8 @@ from treering.learn.episodes.verbs import EpisodeCare
 from treering.learn.history import history, note
 from treering.learn.jobs import Settled
 from treering.learn.teach import Reason, Teaching
-from treering.parts import AmongRemoved, Ports
+from treering.parts import AmongRemoved, Ports, with_places
+from treering.ports.store import Check
 from treering.ports.tokens import Tokenizer
 from treering.retrieve.answer import Answer
 from treering.retrieve.request import ALL_KNOWLEDGE, ALL_TURNS, Recall, believed, said_by, standing
@@ -38,6 +39,7 @@ from treering.session.turns import add_turn
 
 if TYPE_CHECKING:
     from treering.health.report import HealthReport
+    from treering.index.status import CodeStatus
     from treering.index.verbs import Code
     from treering.inject.pack import Packed
     from treering.inject.patterns import Patterns
@@ -147,10 +149,14 @@ class Memory:
     @cached_property
     def code(self) -> "Code":
         """The code graph: index, watch, find, impact, dependencies, data_flow, path, entry_points, module_map…"""
+        from treering.index.chunks.embedding import ChunkEmbedding
+        from treering.index.places import Places
         from treering.index.verbs import Code
 
         ports = self._ports
-        return Code(self.scope, self.store, ports.clock, self.settings.index, ports.surroundings())
+        work = ChunkEmbedding(self.scope, self.store, ports.clock, self.settings)
+        places = Places(work, self.models, ports.new_id)
+        return Code(self.scope, self.store, ports.clock, self.settings.index, ports.surroundings(), places=places)
 
     def conversation(
         self,
@@ -208,6 +214,7 @@ class Memory:
         explain: bool = False,
         thorough: bool = True,
         precise: bool = False,
+        code: bool | None = None,
     ) -> Answer:
         """The best matching records and turns. A filter narrows its kind; None leaves that kind out.
 
@@ -216,11 +223,14 @@ class Memory:
         what the work is at; `explain` tells why each result stands where it stands. A `thorough` search that finds
         little asks the language model, where one is configured, what an answer might sound like. A `precise` one
         answers only with what the query is really about, by name or by most of its words: often with nothing.
+        `code` adds places in the project's code; None adds them where all is searched and the query asks for one.
         """
+        from treering.retrieve.places import asks_for_place
         from treering.retrieve.recall import recall
 
         if precise and superseded:
             raise InvalidInput("precise recall never answers with what was superseded; leave one of the two out")
+        everything = as_of is None and not precise and (knowledge, turns) == (ALL_KNOWLEDGE, ALL_TURNS)
         now = self._ports.clock() if as_of is None else end_of(as_of, self._ports.clock())
         if as_of is not None:
             knowledge, turns = believed(knowledge, now), said_by(turns, now)
@@ -237,7 +247,9 @@ class Memory:
             thorough=thorough,
             precise=precise,
         )
-        return recall(self.scope, self.store, now, wanted, settings=self.settings, models=self.models)
+        answer = recall(self.scope, self.store, now, wanted, settings=self.settings, models=self.models)
+        wants_code = everything and asks_for_place(query) if code is None else code
+        return with_places(answer, lambda: self.code, self.settings.index.finding.recalled) if wants_code else answer
 
     def pack(
         self,
@@ -255,7 +267,8 @@ class Memory:
         from treering.inject.pack import pack
         from treering.inject.reflection import latest_reflection
 
-        found = self.recall(query, phase=phase, **{"limit": self.settings.pack.results, "thorough": False, **options})
+        usual = {"limit": self.settings.pack.results, "thorough": False, "code": False}
+        found = self.recall(query, phase=phase, **{**usual, **options})
         chosen = None if phase is None else Phase.named(phase)
         # Who asks for the past, or for nothing that is known, is not told what was thought of it last week.
         shown = reflection and options.get("as_of") is None and options.get("knowledge", ALL_KNOWLEDGE) is not None
@@ -353,7 +366,9 @@ class Memory:
 
     def stats(self) -> Stats:
         """What this project holds."""
-        return stats(self.scope, self.store, self._ports.clock(), episode_cache=self._episode_care.cache.counts())
+        code, cache = self._code_status(), self._episode_care.cache.counts()
+        told = {} if code is None else code.told()
+        return stats(self.scope, self.store, self._ports.clock(), episode_cache=cache, code=told)
 
     def settle(self, timeout: float = 60.0) -> Settled:
         """Do the background work, or wait until it is done: what was said is learned from, documents get vectors."""
@@ -414,8 +429,25 @@ class Memory:
             settings=self.settings,
             version=self._ports.version,
             repair=repair,
-            kept=(self.upkeep.check(),),
+            kept=(self.upkeep.check(), *self._code_check()),
         )
+
+    def _code_check(self) -> tuple[Check, ...]:
+        """How the code index is; nothing where there is none."""
+        from treering.index.status import check_of
+
+        try:
+            found = self._code_status()
+        except StoreError as exc:
+            # Who asks wants to hear of a damaged database from every side, and not only that.
+            return (Check("code", False, str(exc)),)
+        return () if found is None else (check_of(found),)
+
+    def _code_status(self) -> "CodeStatus | None":
+        """None where nothing is indexed; then nobody need wait for what reads code."""
+        with self.store.reading(self.scope, self._ports.clock()) as tx:
+            state = tx.code.state()
+        return None if state is None or not state.root else self.code.status()
 
     def close(self) -> None:
         """Let go of the database and the models. Everything acknowledged is stored already."""

@@ -1,10 +1,12 @@
 """What a memory is put together from, and where two rooms meet that do not know each other."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from treering.archive.backup import OpenEmbedded
+from treering.core.errors import NotFound, TreeringError
 from treering.core.queries import TurnFilter
 from treering.core.scope import Scope
 from treering.core.settings import Settings
@@ -20,7 +22,7 @@ from treering.retrieve.answer import Answer
 
 if TYPE_CHECKING:
     from treering.health.report import HealthReport
-    from treering.index.verbs import Surroundings
+    from treering.index.verbs import Code, Surroundings
     from treering.learn.upkeep.background import Background
     from treering.learn.upkeep.verbs import Upkeep
     from treering.session.conversation.held import FoundAgain
@@ -67,3 +69,18 @@ class AmongRemoved:
         wanted = frozenset(ids)
         turns = [hit.record for hit in answer if isinstance(hit.record, Turn) and hit.id in wanted]
         return FoundAgain(tuple(turns[:limit]), answer.missing)
+
+
+def with_places(answer: Answer, code: "Callable[[], Code]", limit: int) -> Answer:
+    """The answer with places in the code; as it is where no code is indexed. Whatever fails costs the places only."""
+    began, missing = perf_counter(), dict(answer.missing)
+    try:
+        found = code().where(answer.query, limit=limit)
+    except NotFound:
+        return answer
+    except TreeringError as exc:
+        return replace(answer, missing={**missing, "code": str(exc)})
+    if not found.standing.whole:
+        missing["some code"] = "its index is not complete, or files changed and were not read again yet"
+    took = {**answer.milliseconds, "code": 1_000 * (perf_counter() - began)}
+    return replace(answer, code=found.places, missing=missing, milliseconds=took)

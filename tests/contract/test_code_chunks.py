@@ -5,15 +5,16 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from tests.conftest import OpenMemory
-from treering.index.chunks import ChunkSettings, chunks_of
+from treering.core.settings import ChunkSettings
+from treering.index.chunks import chunks_of
 from treering.index.chunks.finding import ChunkSearch
 from treering.index.chunks.words import stored_chunks
 from treering.index.facts import Definition, DefinitionKind
 from treering.memory import Memory
-from treering.ports.code_chunks import CodeChunks, StoredChunk
+from treering.ports.code_chunks import ChunkCoverage, CodeChunks, StoredChunk
 
 NOW = datetime(2026, 5, 8, 12, tzinfo=UTC)
-APART = ChunkSettings(joined_tokens=0)
+APART = ChunkSettings(joined_bytes=0)
 TEXT = (
     "def follow_redirect(request):\n    return request.location\n\n\ndef decode_gzip(data):\n    return unzip(data)\n"
 )
@@ -105,13 +106,39 @@ def test_another_project_sees_nothing_of_them(open_memory: OpenMemory) -> None:
         assert len(kept.vectors("m")) == 1
 
 
-def test_clearing_leaves_nothing(memory: Memory) -> None:
+def test_clearing_keeps_vectors_for_what_comes_again(memory: Memory) -> None:
+    first, second = cut("a.py")
     with writing(memory) as kept:
-        kept.put({"a.py": cut("a.py")})
-        kept.add_vectors("m", {cut("a.py")[0].digest: b"12"})
+        kept.put({"a.py": (first, second)})
+        kept.add_vectors("m", {first.digest: b"12", second.digest: b"34"})
         kept.clear()
         assert list(kept.every()) == []
-        assert kept.vectors("m") == {}
+        kept.put({"a.py": (first,)})
+        kept.drop_unused_vectors()
+        assert kept.vectors("m") == {first.digest: b"12"}
+
+
+def test_who_goes_on_behind_a_chunk_sees_each_of_the_others_once(memory: Memory) -> None:
+    with writing(memory) as kept:
+        kept.put({path: cut(path) for path in ("a.py", "b/c.py", "b.py")})
+        seen, after = [], None
+        while some := kept.unembedded("m", limit=1, after=after):
+            after = (some[0].path, some[0].place)
+            seen.append(after)
+        assert seen == [("a.py", 0), ("a.py", 1), ("b.py", 0), ("b.py", 1), ("b/c.py", 0), ("b/c.py", 1)]
+
+
+def test_coverage_counts_chunks_and_those_with_a_vector(memory: Memory) -> None:
+    first, second = cut("a.py")
+    with writing(memory) as kept:
+        assert kept.coverage("m") == ChunkCoverage(0, 0)
+        kept.put({"a.py": (first, second)})
+        kept.add_vectors("m", {first.digest: b"12"})
+        kept.add_vectors("other", {first.digest: b"56", second.digest: b"78"})
+        assert kept.coverage("m") == ChunkCoverage(2, 1)
+        assert kept.drop_vectors(but="m") == 2
+        assert kept.coverage("other") == ChunkCoverage(2, 0)
+        assert kept.coverage("m") == ChunkCoverage(2, 1)
 
 
 def test_where_something_is_is_answered_with_path_symbol_and_lines(memory: Memory) -> None:

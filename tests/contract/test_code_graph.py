@@ -62,11 +62,10 @@ def test_a_change_reaches_whoever_depends_on_it(code: Code, root: Path) -> None:
     assert found.standing.whole
     assert code.dependencies("login").dependencies.ids[0] == "app/tokens.py::verify"
     way = code.path("test_login", "decode")
-    assert way is not None
     assert way.ids[-1] == "app/tokens.py::decode"
     assert [entry.id for entry in code.entry_points()] == ["main.go::main"]
     assert code.data_flow("verify").sinks
-    assert code.cycles() == ()
+    assert not code.cycles()
     assert {path for module in code.module_map().modules for path in module.files} >= {"app/login.py"}
 
 

@@ -104,6 +104,8 @@ def test_a_file_that_is_put_again_has_nothing_of_what_it_was(memory: Memory) -> 
         assert index.ties(["a.py"], limit=9) == [Tie("b.py", "a.py", 0.5)]
         assert index.totals().waiting == 1
         assert index.generations() == {"a.py": 2, "b.py": 2, "c.min.py": 1}
+        assert index.generations(after=1) == {"a.py": 2, "b.py": 2}
+        assert index.count() == 3
 
 
 def test_a_file_that_waits_has_no_edges(memory: Memory) -> None:

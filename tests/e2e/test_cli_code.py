@@ -1,11 +1,13 @@
 """index, impact, deps, related and map as people use them: every command is a real process."""
 
+import json
 import os
 import signal
 import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -46,8 +48,61 @@ def test_a_project_is_indexed_and_asked(terminal: Terminal) -> None:
     assert "app/tokens.py::decode" in terminal.ok("deps", "verify", "--flow")
     assert "app/tokens.py" in [each["path"] for each in terminal.json("related", "app/login.py")["related"]]
     assert terminal.json("map")["modules"]
-    assert terminal.json("map", "--cycles") == {"cycles": []}
-    assert terminal.json("map", "--entries") == {"entries": []}
+    whole = {"left_out": 0, "standing": {"stale": [], "incomplete": False, "whole": True}}
+    assert terminal.json("map", "--cycles") == {"cycles": [], **whole}
+    assert terminal.json("map", "--entries") == {"entries": [], **whole}
+
+
+def test_lists_are_as_long_as_asked_for_and_say_what_they_leave_out(terminal: Terminal) -> None:
+    routes = "".join(f"@app.route('/page/{n}')\ndef page_{n}(): ...\n\n\n" for n in range(30))
+    written(terminal.folder, {"app/pages.py": f"from flask import Flask\napp = Flask(__name__)\n\n\n{routes}"})
+    terminal.ok("index")
+    assert len(terminal.json("map", "--entries")["entries"]) == 30
+    cut = terminal.json("map", "--entries", "--limit", "2")
+    assert (len(cut["entries"]), cut["left_out"]) == (2, 28)
+    shown = terminal.ok("map", "--entries", "--limit", "2")
+    assert shown.count("app/pages.py::page_") == 2
+    assert "28 more" in shown
+    cut = terminal.json("deps", "verify", "--flow", "--limit", "1")
+    assert (len(cut["sources"]), len(cut["sinks"])) == (1, 1)
+    assert cut["left_out"] > 0
+    cut = terminal.json("map", "--limit", "1")
+    assert (len(cut["modules"]), cut["left_out"]) == (1, len(terminal.json("map")["modules"]) - 1)
+
+
+@pytest.mark.parametrize("columns", ["40", "80"])
+def test_an_id_is_never_broken_whatever_the_terminal(terminal: Terminal, columns: str) -> None:
+    long = "app/a_rather_long_folder_name_for_a_package/and_a_module_with_a_long_name.py"
+    called = "a_function_whose_name_alone_would_fill_half_of_a_line"
+    written(terminal.folder, {long: f"from app.tokens import decode\n\n\ndef {called}(token):\n    decode(token)\n"})
+    terminal.ok("index")
+    asked = (("impact", "decode"), ("deps", called), ("deps", called, "--to", "decode"), ("deps", called, "--flow"))
+    for arguments in asked:
+        done = terminal.run(*arguments, COLUMNS=columns)
+        assert f"{long}::{called}" in done.stdout.split()
+
+
+def test_an_index_says_how_it_stands_until_it_is_forgotten(terminal: Terminal) -> None:
+    terminal.ok("remember", "Tokens are opaque", "--file", "app/tokens.py")
+    done = terminal.json("index")
+    found = terminal.json("index", "--status")
+    assert (found["totals"], found["current"], found["writer"]) == (done["totals"], True, "")
+    assert "complete" in terminal.ok("index", "--status")
+    assert terminal.json("stats")["code"] == found
+    assert f"{terminal.folder}: 4 files" in terminal.ok("stats")
+    assert [each for each in terminal.json("doctor")["checks"] if each["name"] == "code" and each["fine"]]
+    assert "add --yes" in terminal.refused("index", "--forget")
+    assert terminal.json("index", "--forget", "--yes")["forgotten"] == found
+    assert "treering index" in terminal.refused("index", "--status")
+    assert "treering index" in terminal.refused("impact", "decode")
+    assert terminal.json("stats")["records"]["knowledge"] == 1
+    assert terminal.json("index")["read"] == 4
+
+
+def test_a_damaged_scip_index_is_noticed_before_anything_is_indexed(terminal: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "index.scip").write_bytes(b"no index at all")
+    assert "index.scip" in terminal.refused("index", "--scip", str(tmp_path / "index.scip"))
+    assert "treering index" in terminal.refused("index", "--status")
 
 
 def test_what_is_remembered_comes_with_an_impact(terminal: Terminal) -> None:
@@ -77,7 +132,7 @@ def test_a_map_is_drawn(terminal: Terminal, tmp_path: Path) -> None:
     assert any("app" in (name or "") for name in names)
     html = page.read_text()
     assert "<svg" in html
-    assert "http" not in html.replace("http://www.w3.org/2000/svg", "")
+    assert "http" not in html.replace("http://www.w3.org/2000/svg", "").replace("http-equiv", "")
     assert "cannot be written" in terminal.refused("map", "--svg", str(tmp_path / "nowhere" / "map.svg"))
 
 
@@ -90,6 +145,8 @@ def test_a_map_is_drawn(terminal: Terminal, tmp_path: Path) -> None:
         (("map", "--cycles", "--entries"), "one at a time"),
         (("map", "--cycles", "--svg", "x.svg"), "leave them"),
         (("index", "--watch", "--scip", "x.scip"), "without --watch"),
+        (("index", "--status", "--forget"), "one at a time"),
+        (("index", "--status", "--scip", "x.scip"), "one at a time"),
         (("index", "--scip", "nowhere.scip"), "cannot be read"),
     ],
 )
@@ -126,20 +183,18 @@ def watching(terminal: Terminal) -> Callable[[], "subprocess.Popen[str]"]:
 def test_a_watcher_follows_changes_until_it_is_told_to_end(
     terminal: Terminal, watching: Callable[[], "subprocess.Popen[str]"], number: signal.Signals
 ) -> None:
-    import json
-
     process = watching()
     assert process.stdout is not None
     try:
-        assert json.loads(process.stdout.readline())["read"] == 4
+        assert _next_run(process)["read"] == 4
         written(terminal.folder, {"app/new.py": "from app.tokens import verify\nverify(1)\n"})
-        assert json.loads(process.stdout.readline())["read"] == 1
+        assert _next_run(process)["read"] == 1
         # What a branch switch does: thousands of files at once, some of them gone.
         written(terminal.folder, {f"many/file_{n}.py": f"def f{n}(): ...\n" for n in range(2_000)})
         (terminal.folder / "app/new.py").unlink()
         read = removed = 0
         while read < 2_000 or not removed:
-            done = json.loads(process.stdout.readline())
+            done = _next_run(process)
             read, removed = read + done["read"], removed + done["removed"]
         assert done["totals"]["files"] == 2_004
         assert [each["id"] for each in terminal.json("impact", "app/tokens.py:verify", "--depth", "1")["dependents"]]
@@ -151,6 +206,15 @@ def test_a_watcher_follows_changes_until_it_is_told_to_end(
         process.kill()
         process.communicate()
     assert _group_is_gone(process.pid)
+
+
+def _next_run(process: "subprocess.Popen[str]") -> dict[str, Any]:
+    """What was read next; what the history told in between is passed over."""
+    assert process.stdout is not None
+    while "read" not in (told := json.loads(process.stdout.readline())):
+        assert "history" in told
+    found: dict[str, Any] = told
+    return found
 
 
 def _group_is_gone(group: int) -> bool:

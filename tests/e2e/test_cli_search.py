@@ -39,7 +39,7 @@ def test_json_holds_all_of_an_answer_and_its_explanation_where_it_was_asked_for(
     told = terminal.json("search", "postgresql", "--explain")
 
     assert plain["explanation"] is None
-    assert {"query", "hits", "missing", "unreadable", "milliseconds", "embedder", "explanation"} == set(told)
+    assert {"query", "hits", "missing", "unreadable", "milliseconds", "embedder", "explanation", "code"} == set(told)
     first = told["explanation"]["results"][0]
     assert first["id"] == told["hits"][0]["id"] == "db"
     assert first["ranks"]["words"] == 1
@@ -80,7 +80,10 @@ def test_embed_makes_what_lacks_once(terminal: Terminal) -> None:
     again = terminal.ok("embed")
 
     assert (before["embedded"], before["documents"], before["vectors"]) == (0, 3, 0)
-    assert made == {"model": before["model"], "embedded": 3, "documents": 3, "vectors": 3}
+    assert made == {
+        **{"model": before["model"], "embedded": 3, "documents": 3, "vectors": 3},
+        **{"code": 0, "code_vectors": 0},
+    }
     assert "embedded 0 new" in again
     assert f"3 of 3 documents have a vector of {before['model']}" in terminal.ok("embed", "--status")
 

@@ -18,6 +18,7 @@ from treering.core.queries import KnowledgeFilter, PatternFilter, TurnFilter
 from treering.core.records import Knowledge
 from treering.core.settings import Settings
 from treering.core.turns import Turn
+from treering.core.values import Value
 from treering.index.verbs import Code
 from treering.inject.patterns import Patterns
 from treering.interfaces.cli.app import VERBS, app
@@ -84,9 +85,18 @@ def test_every_filter_is_documented() -> None:
     assert undocumented(fields, "library") == []
 
 
+def settings_in(values: Value, group: str = "") -> Iterator[tuple[str, object]]:
+    """Each setting by its whole name."""
+    for name, value in values:
+        if isinstance(value, Value):
+            yield from settings_in(value, f"{group}{name}.")
+        else:
+            yield f"{group}{name}", value
+
+
 def test_every_setting_is_documented_with_its_default() -> None:
     page = reference("settings")
-    defaults = {f"{group}.{name}": value for group, values in Settings() for name, value in values}
+    defaults = dict(settings_in(Settings()))
     shown = {name: '""' if value == "" else value for name, value in defaults.items()}
     rows = [f"| `{name}` | `{value}` |" for name, value in shown.items()]
     assert [row for row in rows if row not in page] == []

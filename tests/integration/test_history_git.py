@@ -6,49 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.repositories import Work
 from treering.adapters.git.commits import GitCommits
 from treering.core.errors import RepositoryUnavailable
+from treering.core.settings import HistorySettings
 from treering.index.history.counts import CoChange
-from treering.index.history.following import Followed, Follower
+from treering.index.history.following import Standing, follow
+from treering.index.history.packed import pack, unpack
 from treering.index.history.ranking import related
-
-WHO = {f"GIT_{role}_{what}": "ada" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-
-
-class Work:
-    """A repository, and somebody who works in it."""
-
-    def __init__(self, root: Path) -> None:
-        self.root, self.commits = root, 0
-        root.mkdir()
-        self.git("init", "-q", "-b", "main")
-
-    def git(self, *arguments: str) -> str:
-        moment = f"{1_700_000_000 + self.commits} +0000"
-        kept = {"PATH": os.environ["PATH"], "HOME": str(self.root.parent), "GIT_CONFIG_NOSYSTEM": "1"}
-        when = {"GIT_AUTHOR_DATE": moment, "GIT_COMMITTER_DATE": moment}
-        done = subprocess.run(
-            ["git", *arguments], cwd=self.root, env=kept | WHO | when, capture_output=True, text=True, check=True
-        )
-        return done.stdout.strip()
-
-    def write(self, *paths: str) -> None:
-        for path in paths:
-            place = self.root / path
-            place.parent.mkdir(parents=True, exist_ok=True)
-            before = place.read_text() if place.exists() else "".join(f"{path} {line}\n" for line in range(20))
-            place.write_text(f"{before}{self.commits}\n")
-
-    def commit(self, *paths: str) -> str:
-        self.commits += 1
-        self.write(*paths)
-        self.git("add", "-A")
-        self.git("commit", "-q", "--allow-empty", "-m", "work")
-        return self.git("rev-parse", "HEAD")
-
-    @property
-    def history(self) -> GitCommits:
-        return GitCommits(self.root, os.environ, 30.0)
 
 
 @pytest.fixture
@@ -56,8 +21,33 @@ def work(tmp_path: Path) -> Work:
     return Work(tmp_path / "work place")
 
 
+class Follower:
+    """Counts that are packed and unpacked before every update, as the store does it."""
+
+    def __init__(self) -> None:
+        self.counts, self.seen = _fresh(), dict[str, str]()
+
+    def update(self, history: GitCommits) -> tuple[int, bool]:
+        """How many commits were read, and whether all were."""
+        packed = pack(self.counts)
+        standing = Standing(self.seen, lambda: unpack(packed, _takes_part, HistorySettings())) if self.seen else None
+        followed = follow(history, standing, _fresh)
+        if followed is None:
+            return 0, False
+        self.counts, self.seen = followed.counts, dict(followed.seen)
+        return followed.commits, followed.anew
+
+
+def _takes_part(path: str) -> bool:
+    return path.endswith(".py")
+
+
+def _fresh() -> CoChange:
+    return CoChange(_takes_part)
+
+
 def follower() -> Follower:
-    return Follower(lambda: CoChange(lambda path: path.endswith(".py")))
+    return Follower()
 
 
 def together(followed: Follower, one: str, other: str) -> int:
@@ -84,12 +74,12 @@ def test_new_commits_are_added_to_what_was_counted(work: Work) -> None:
     followed = follower()
     work.commit("a.py", "b.py")
     work.commit("a.py", "b.py")
-    assert followed.update(work.history) == Followed(2, anew=True)
-    assert followed.update(work.history) == Followed(0, anew=False)
+    assert followed.update(work.history) == (2, True)
+    assert followed.update(work.history) == (0, False)
     work.git("mv", "a.py", "moved.py")
     work.commit()
     work.commit("moved.py", "b.py")
-    assert followed.update(work.history) == Followed(2, anew=False)
+    assert followed.update(work.history) == (2, False)
     assert together(followed, "b.py", "moved.py") == 3
     again = follower()
     again.update(work.history)
@@ -103,7 +93,7 @@ def test_a_rewritten_history_is_counted_anew(work: Work) -> None:
     followed.update(work.history)
     work.git("reset", "-q", "--hard", start)
     work.commit("a.py")
-    assert followed.update(work.history) == Followed(2, anew=True)
+    assert followed.update(work.history) == (2, True)
     assert together(followed, "a.py", "b.py") == 1
 
 
@@ -113,11 +103,11 @@ def test_another_branch_adds_only_what_is_its_own_and_merges_count_nothing(work:
     followed.update(work.history)
     work.git("checkout", "-q", "-b", "side")
     work.commit("a.py", "b.py")
-    assert followed.update(work.history) == Followed(1, anew=False)
+    assert followed.update(work.history) == (1, False)
     work.git("checkout", "-q", "main")
     work.commit("c.py")
     work.git("merge", "-q", "--no-ff", "-m", "merge", "side")
-    assert followed.update(work.history) == Followed(1, anew=False)
+    assert followed.update(work.history) == (1, False)
     assert together(followed, "a.py", "b.py") == 2
 
 
@@ -192,4 +182,4 @@ def test_a_bare_repository_can_be_read(work: Work, tmp_path: Path) -> None:
     work.commit("a.py", "b.py")
     work.git("clone", "-q", "--bare", str(work.root), str(tmp_path / "bare"))
     followed = follower()
-    assert followed.update(GitCommits(tmp_path / "bare", os.environ, 30.0)) == Followed(1, anew=True)
+    assert followed.update(GitCommits(tmp_path / "bare", os.environ, 30.0)) == (1, True)

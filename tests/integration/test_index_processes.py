@@ -12,11 +12,6 @@ import pytest
 import treering
 from tests.code_projects import code_of, fresh, stored, written
 from tests.lengths import at_length
-from treering.core.settings import IndexSettings
-from treering.index import crew as crews
-from treering.index.crew import Crew
-from treering.index.discovering import discover
-from treering.index.reading import Reading
 
 MANY = {
     f"pkg/file_{number}.py": f"from pkg.file_{(number * 7) % 400} import f{(number * 7) % 400}\n\n\n"
@@ -94,6 +89,42 @@ def test_a_killed_process_leaves_what_is_right_and_the_next_one_goes_on(tmp_path
         assert stored(memory) == fresh(MANY)
 
 
+HALF_WAY = """
+import sys, time, treering
+from tests.code_projects import code_of
+from treering.index.summary import Phase
+
+def tell(progress):
+    if progress.phase is Phase.RESOLVING and progress.done == 200:
+        print("half-way", flush=True)
+        time.sleep(600)
+
+with treering.open(sys.argv[1], project="p", background=False) as memory:
+    code_of(memory, batch=50).index(sys.argv[2], on_progress=tell)
+"""
+
+
+def test_after_a_kill_the_next_run_need_not_wait_for_the_lease(tmp_path: Path) -> None:
+    root = written(tmp_path / "project", MANY)
+    place = tmp_path / "memory.db"
+    command = [sys.executable, "-c", HALF_WAY, str(place), str(root)]
+    with treering.open(place, project="p") as memory:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "half-way\n"
+            with pytest.raises(treering.TreeringError, match=rf"process {process.pid} on .* indexes this project now"):
+                code_of(memory).index(root)
+        finally:
+            process.send_signal(signal.SIGKILL)
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        # Nobody has asked how it ended, so its number is still taken.
+        done = code_of(memory).index(root)
+        process.communicate()
+        assert (done.read, done.complete) == (0, True)
+        assert stored(memory) == fresh(MANY)
+
+
 def test_processes_that_index_at_once_take_turns(tmp_path: Path) -> None:
     root = written(tmp_path / "project", MANY)
     place = tmp_path / "memory.db"
@@ -127,33 +158,6 @@ def test_whoever_reads_while_another_indexes_sees_nothing_wrong(tmp_path: Path) 
     finally:
         process.kill()
         process.communicate()
-
-
-def test_a_file_that_ends_its_reader_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crews, "_START", f"import sys; sys.path[:0] = [{str(Path.cwd())!r}]; {_DEADLY}")
-    root = written(tmp_path / "project", {f"{name}.py": "" for name in ("a", "deadly", "z")})
-    settings = IndexSettings()
-    with Crew(root.resolve(), settings) as crew:
-        read: list[Reading] = list(crew.read(discover(root.resolve(), settings).found))
-    assert sorted((reading.path, reading.skipped) for reading in read) == [
-        ("a.py", ""),
-        ("deadly.py", crews.ENDED_ITS_READER),
-        ("z.py", ""),
-    ]
-
-
-_DEADLY = """
-import json; sys.path[:] = json.loads(sys.argv[1])
-import os
-from treering.index import crew_process
-read = crew_process.read_file
-def deadly(root, path, language, largest):
-    if path == "deadly.py":
-        os.kill(os.getpid(), 9)
-    return read(root, path, language, largest)
-crew_process.read_file = deadly
-crew_process.serve()
-""".strip()
 
 
 def test_the_processes_end_with_whoever_started_them(tmp_path: Path) -> None:

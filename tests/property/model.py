@@ -167,6 +167,7 @@ PREDICATES: Mapping[type[Filter], Mapping[str, Predicate]] = {
         "stale": _set("stale_at"),
     },
     queries.CoAccessFilter: {
+        "ids": _in("id"),
         "files": _meets(lambda record: (record.first, record.second)),
         "weight": _between("weight"),
     },

@@ -5,8 +5,8 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treering.core.tokens import estimate_tokens
-from treering.index.chunks import Chunk, ChunkSettings, chunks_of
+from treering.core.settings import ChunkSettings
+from treering.index.chunks import Chunk, chunks_of
 from treering.index.facts import Definition, DefinitionKind
 
 _LINE = st.text(st.characters(exclude_characters="\n", exclude_categories=("Cs",)), max_size=40)
@@ -25,8 +25,8 @@ def files(draw: st.DrawFn) -> tuple[str, list[Definition]]:
 
 limits = st.builds(
     ChunkSettings,
-    most_tokens=st.integers(64, 300),
-    joined_tokens=st.integers(0, 400),
+    most_bytes=st.integers(200, 900),
+    joined_bytes=st.integers(0, 1_200),
     prose_lines=st.integers(1, 40),
     prose_slack=st.integers(0, 10),
     group=st.integers(1, 8),
@@ -51,7 +51,7 @@ def test_chunks_are_the_file_in_order_without_gaps(file: tuple[str, list[Definit
 @given(files(), limits, st.text(max_size=300))
 def test_no_chunk_is_larger_than_allowed(file: tuple[str, list[Definition]], limits: ChunkSettings, path: str) -> None:
     for chunk in chunks_of(path, *file, limits):
-        assert estimate_tokens(_embedded(chunk)) <= limits.most_tokens
+        assert len(_embedded(chunk).encode()) <= limits.most_bytes
 
 
 @given(files(), limits)
@@ -82,9 +82,9 @@ def _parsed(functions: list[list[str]]) -> tuple[str, list[Definition]]:
 def test_a_function_that_fits_is_in_one_chunk(functions: list[list[str]], limits: ChunkSettings) -> None:
     text, definitions = _parsed(functions)
     chunks = chunks_of("m.py", text, definitions, limits)
-    room = limits.most_tokens - limits.most_tokens // 4
+    room = limits.most_bytes - limits.most_bytes // 4
     for lines, definition in zip(functions, definitions, strict=True):
-        if estimate_tokens("\n".join(lines) + "\n") <= room:
+        if len("\n".join(lines)) + 1 <= room:
             holding = [c for c in chunks if c.start_line <= definition.end_line and definition.line <= c.end_line]
             assert len(holding) == 1
             assert definition.qualname in holding[0].symbol or holding[0].symbol.endswith("…")
@@ -94,7 +94,7 @@ def test_a_function_that_fits_is_in_one_chunk(functions: list[list[str]], limits
 @settings(max_examples=200)
 def test_an_edit_inside_a_function_reaches_only_its_group(functions: list[list[str]], data: st.DataObject) -> None:
     """The groups are where names say they begin: everything before and after that of the edit is as it was."""
-    limits = ChunkSettings(most_tokens=300, joined_tokens=100, group=3)
+    limits = ChunkSettings(most_bytes=900, joined_bytes=300, group=3)
     edited = data.draw(st.integers(0, len(functions) - 1))
     body = data.draw(_BODY)
     after = [*functions]

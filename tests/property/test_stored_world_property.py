@@ -17,23 +17,26 @@ SURFACES = st.dictionaries(KEYS, st.integers(0, 2), max_size=4)
 CHANGES = st.lists(st.tuples(PATHS, st.none() | SURFACES, st.sets(KEYS)), max_size=12)
 
 
-@given(st.dictionaries(PATHS, st.tuples(SURFACES, st.sets(KEYS))), CHANGES)
+@given(st.dictionaries(PATHS, st.tuples(SURFACES, st.sets(KEYS))), CHANGES, st.integers(0, 12))
 def test_both_worlds_say_the_same_after_any_changes(
     first: Mapping[str, tuple[Mapping[Key, int], set[Key]]],
     changes: list[tuple[str, Mapping[Key, int] | None, set[Key]]],
+    most: int,
 ) -> None:
     held = World()
     for path, (surface, asked) in first.items():
         held.put(path, surface)
         held.asked(path, asked)
     stored = [FileKeys(path, pack_keys(surface), pack_keys(asked)) for path, (surface, asked) in first.items()]
-    lazy = StoredWorld(stored, lambda path: first[path][0])
+    now = {path: surface for path, (surface, _) in first.items()}
+    lazy = StoredWorld(stored, now.__getitem__, most_entries=most)
     for path, changed, asked in changes:
         if changed is None:
             assert lazy.remove(path) == held.remove(path)
             held.forget_asker(path)
         else:
             assert lazy.put(path, changed) == held.put(path, changed)
+            now[path] = changed
             held.asked(path, asked)
             lazy.asked(path, map(hash_of, asked))
         for key in [("x",), ("y",), ("x", "y"), ("xy",), ("z", "")]:

@@ -1,10 +1,11 @@
 """Where files are cut."""
 
-from treering.index.chunks import Chunk, ChunkSettings, chunks_of
+from treering.core.settings import ChunkSettings
+from treering.index.chunks import Chunk, chunks_of
 from treering.index.facts import Definition, DefinitionKind
 
 FUNCTION, METHOD, CLASS = DefinitionKind.FUNCTION, DefinitionKind.METHOD, DefinitionKind.CLASS
-APART = ChunkSettings(joined_tokens=0)
+APART = ChunkSettings(joined_bytes=0)
 
 MODULE = '''import os
 
@@ -56,7 +57,7 @@ def test_the_prefix_says_file_symbol_and_lines() -> None:
 
 
 def test_small_neighbours_are_joined() -> None:
-    joined = chunks_of("shelf.py", MODULE, DEFINITIONS, ChunkSettings(joined_tokens=300, group=100_000))
+    joined = chunks_of("shelf.py", MODULE, DEFINITIONS, ChunkSettings(joined_bytes=900, group=100_000))
     assert _spans(joined) == [("read, Shelf", 1, 19)]
 
 
@@ -72,7 +73,7 @@ def _large_class() -> tuple[str, list[Definition]]:
 
 
 def test_a_class_that_is_too_large_is_cut_at_its_methods() -> None:
-    assert _spans(chunks_of("large.py", *_large_class(), ChunkSettings(most_tokens=1_000, joined_tokens=0))) == [
+    assert _spans(chunks_of("large.py", *_large_class(), ChunkSettings(most_bytes=2_000, joined_bytes=0))) == [
         ("Large", 1, 3),
         ("Large.one", 4, 34),
         ("Large.two", 35, 64),
@@ -82,13 +83,13 @@ def test_a_class_that_is_too_large_is_cut_at_its_methods() -> None:
 def test_a_function_that_is_too_large_is_cut_at_a_blank_line() -> None:
     block = "".join(f"    value_{n} = compute(context, {n})\n" for n in range(30))
     text = f"def long():\n{block}\n{block}"
-    chunks = chunks_of("long.py", text, [Definition("long", FUNCTION, 1, 62)], ChunkSettings(most_tokens=800))
+    chunks = chunks_of("long.py", text, [Definition("long", FUNCTION, 1, 62)], ChunkSettings(most_bytes=1_800))
     assert _spans(chunks) == [("long", 1, 32), ("long", 33, 62)]
 
 
 def test_prose_is_cut_at_about_a_hundred_lines() -> None:
     text = "".join(f"Line {n}.\n" if n % 90 else "\n" for n in range(1, 331))
-    chunks = chunks_of("README.md", text, (), ChunkSettings(most_tokens=2_000))
+    chunks = chunks_of("README.md", text, (), ChunkSettings(most_bytes=6_000))
     lengths = [chunk.end_line - chunk.start_line + 1 for chunk in chunks]
     assert lengths == [90, 90, 90, 60]
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.code_index import make_up, source
 from bench.codegraph_found import indexed, naive_calls
 from bench.codegraph_packages import Package, Unavailable, fetched
 from bench.codegraph_python import calls, definitions, imports
 from bench.codegraph_scoring import Rate, Site, Truth, folded, score_calls, score_imports
+from bench.made_up_code import make_up, source
 from tests.code_projects import written
 
 KINDS = {

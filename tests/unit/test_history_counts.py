@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from treering.core.settings import HistorySettings
 from treering.index.history.counts import CoChange
-from treering.index.history.settings import CountSettings
 from treering.ports.commits import Commit, Touch
 
 
@@ -15,7 +15,7 @@ def commit(*touches: str, at: int = 1_000) -> Commit:
     return Commit("c", at, tuple(Touch(part[0], part[1], part[-1]) for part in parts))
 
 
-def counted(*commits: Commit, settings: CountSettings | None = None) -> CoChange:
+def counted(*commits: Commit, settings: HistorySettings | None = None) -> CoChange:
     counts = CoChange(lambda path: path.endswith(".py"), settings)
     counts.add_all(commits)
     return counts
@@ -100,13 +100,19 @@ def test_what_takes_no_part_neither_counts_nor_makes_a_commit_large() -> None:
     assert not counts.is_there(counts.lineage.numbers["0.txt"])
 
 
-def test_old_commits_fade_by_half_in_a_half_life() -> None:
-    settings = CountSettings(half_life=10.0)
-    counts = counted(commit("A a.py", "A b.py"), *[commit("M c.py")] * 10, settings=settings)
+def test_what_was_changed_together_fades_with_the_commits_of_the_file_itself() -> None:
+    settings = HistorySettings(habit_half_life=10.0)
+    begun = commit("A a.py", "A b.py")
+    counts = counted(begun, *[commit("M c.py")] * 50, *[commit("M a.py")] * 10, settings=settings)
     first, second = counts.number("a.py"), counts.number("b.py")
     assert first is not None
     assert second is not None
-    assert counts.pairs[first][second].now(counts.moment, settings.half_life) == pytest.approx(0.5)
+
+    def now(one: int, other: int) -> float:
+        return counts.pairs[one][other].now(counts.files[one].touched, settings.habit_half_life)
+
+    assert now(first, second) == pytest.approx(0.5)
+    assert now(second, first) == pytest.approx(1.0)
 
 
 PATHS = st.sampled_from([f"{folder}{name}.py" for folder in ("", "x/", "y/") for name in "abc"])
@@ -128,7 +134,8 @@ def test_whatever_git_says_every_path_has_at_most_one_file_and_indexes_agree(com
     for number in there:
         assert counts.files[number].last <= counts.moment
         for other, pair in counts.pairs.get(number, {}).items():
-            assert counts.pairs[other][number] is pair
+            back = counts.pairs[other][number]
+            assert (back.count, back.moment) == (pair.count, pair.moment)
             assert 0 < pair.count <= min(counts.files[number].touched, counts.files[other].touched)
             assert pair.value <= pair.count
 

@@ -1,15 +1,19 @@
 """Which files of a project are read: git's rules, other people's code, links, sizes; the rest is counted."""
 
+import errno
 import os
-from collections.abc import Callable
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from treering.core.errors import FolderUnavailable, InvalidInput
 from treering.core.settings import IndexSettings
 from treering.index import discovering
 from treering.index.discovering import Discovery, discover
-from treering.index.reading import NO_GRAMMAR, Reading, read_file
+from treering.index.reading import NO_GRAMMAR, Reading, is_back, read_file
 from treering.index.which_language import KNOWN, language_named, load_language
 
 Tree = Callable[..., Path]
@@ -184,6 +188,90 @@ def test_what_may_not_be_read_is_counted(tree: Tree) -> None:
     assert discovery.skipped == {discovering.NO_PERMISSION: 1}
 
 
+@contextmanager
+def unlisted(folder: Path, why: int) -> Iterator[None]:
+    """A folder that the system does not list, for whoever asks."""
+    listed = os.scandir
+
+    def refused(path: Path) -> object:
+        if Path(path) == folder:
+            raise OSError(why, os.strerror(why))
+        return listed(path)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "scandir", refused)
+        yield
+
+
+@pytest.mark.parametrize("why", [errno.EACCES, errno.EIO, errno.ENOENT, errno.EMFILE])
+def test_a_root_that_cannot_be_listed_is_no_empty_project(tree: Tree, why: int) -> None:
+    root = tree({"a.py": ""})
+    with unlisted(root, why), pytest.raises(FolderUnavailable, match="cannot be listed") as raised:
+        look(root)
+    assert isinstance(raised.value, InvalidInput)
+
+
+@pytest.mark.parametrize(
+    ("why", "reason", "hidden"),
+    [
+        (errno.EACCES, discovering.NO_PERMISSION, True),
+        (errno.EPERM, discovering.NO_PERMISSION, True),
+        (errno.EIO, discovering.UNLISTED, True),
+        (errno.EMFILE, discovering.UNLISTED, True),
+        (errno.ENOENT, discovering.VANISHED, False),
+        (errno.ENOTDIR, discovering.VANISHED, False),
+    ],
+)
+def test_what_a_folder_holds_that_cannot_be_listed_is_not_taken_for_gone(
+    tree: Tree, why: int, reason: str, hidden: bool
+) -> None:
+    root = tree({"a.py": "", "closed/b.py": "", "closed/in/c.py": "", "closed_not/d.py": ""})
+    with unlisted(root / "closed", why):
+        discovery = look(root)
+    assert found(discovery) == ["a.py", "closed_not/d.py"]
+    assert discovery.skipped == {reason: 1}
+    assert [discovery.hides(path) for path in ("closed/b.py", "closed/in/c.py")] == [hidden, hidden]
+    assert [discovery.covers(path) for path in ("closed/b.py", "closed/in/c.py")] == [not hidden, not hidden]
+    assert discovery.covers("closed_not/gone.py")
+    assert not discovery.hides("closed_not/gone.py")
+
+
+@pytest.mark.parametrize("name", ["new\nline", "tab\there", "bell\a", "escape\x1b[31m", "line\u2028separator", "\x9b"])
+def test_a_name_that_cannot_be_shown_in_a_line_is_counted(tree: Tree, name: str) -> None:
+    discovery = look(tree({"a.py": "", f"{name}.py": "", f"{name}/b.py": ""}))
+    assert found(discovery) == ["a.py"]
+    assert discovery.skipped == {discovering.ODD_NAME: 2}
+
+
+@pytest.mark.parametrize("name", ["ein Wort", "größe", "日本", "no\u00a0break"])
+def test_names_of_all_languages_are_taken(tree: Tree, name: str) -> None:
+    assert found(look(tree({f"{name}.py": ""}))) == [f"{name}.py"]
+
+
+def test_pipes_and_sockets_are_counted_and_not_opened(tree: Tree) -> None:
+    root = tree({"a.py": ""})
+    os.mkfifo(root / "pipe.py")
+    here = os.getcwd()
+    os.chdir(root)
+    try:
+        with socket.socket(socket.AF_UNIX) as listening:
+            listening.bind("socket.py")
+            discovery = look(root)
+    finally:
+        os.chdir(here)
+    assert found(discovery) == ["a.py"]
+    assert discovery.skipped == {discovering.NO_FILE: 2}
+
+
+def test_a_generated_file_of_50_mb_is_not_opened(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = tree({"a.py": ""})
+    with open(root / "huge.py", "wb") as file:
+        file.truncate(50_000_000)
+    assert look(root).skipped == {discovering.TOO_LARGE: 1}
+    monkeypatch.setattr("builtins.open", lambda *_: pytest.fail("nothing of it is read"))
+    assert look(root).skipped == {discovering.TOO_LARGE: 1}
+
+
 def test_some_folders_can_be_looked_at_alone(tree: Tree) -> None:
     files = {"a.py": "", "p/b.py": "", "p/q/c.py": "", "r/d.py": "", "p/.gitignore": "ignored.py", "p/q/ignored.py": ""}
     discovery = discover(tree(files), IndexSettings(), frozenset({"p/q/"}))
@@ -198,6 +286,41 @@ def reading(root: Path, path: str, language: str = "python", largest: int = 10_0
 
 def test_a_file_that_vanished_is_told_of(tree: Tree) -> None:
     assert reading(tree({}), "gone.py").skipped == discovering.VANISHED
+
+
+def test_a_file_that_vanishes_while_it_is_opened_is_told_of(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = tree({"x.py": ""})
+    opened = os.open
+
+    def too_late(path: Path, *flags: int) -> int:
+        Path(path).unlink()
+        return opened(path, *flags)
+
+    monkeypatch.setattr(os, "open", too_late)
+    assert reading(root, "x.py").skipped == discovering.VANISHED
+
+
+def test_a_disk_that_fails_while_a_file_is_read_is_told_of(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_path: Path, *_flags: int) -> int:
+        raise OSError(errno.EIO, "broken")
+
+    root = tree({"x.py": ""})
+    monkeypatch.setattr(os, "open", broken)
+    assert reading(root, "x.py").skipped == discovering.VANISHED
+
+
+def test_a_file_that_may_not_be_read_is_remembered_until_it_may(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    def closed(path: Path, *_flags: int) -> int:
+        raise PermissionError(errno.EACCES, "closed", str(path))
+
+    root = tree({"x.py": ""})
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", closed)
+        read = reading(root, "x.py")
+        patch.setattr(os, "access", lambda *_: False)
+        assert not is_back(root, "x.py", "python", read.skipped)
+    assert (read.skipped, read.stamp) == (discovering.NO_PERMISSION, look(root).found[0].stamp)
+    assert is_back(root, "x.py", "python", read.skipped)
 
 
 def test_a_link_that_took_the_place_of_a_file_is_not_followed(tree: Tree, tmp_path: Path) -> None:
@@ -237,7 +360,10 @@ def test_a_file_that_grew_too_large_is_told_of(tree: Tree) -> None:
 
 
 def test_a_grammar_that_is_missing_is_told_of(tree: Tree) -> None:
-    assert reading(tree({"x.py": ""}), "x.py", language="klingon").skipped == NO_GRAMMAR
+    read = reading(tree({"x.py": ""}), "x.py", language="klingon")
+    assert (read.skipped, bool(read.stamp), bool(read.digest)) == (NO_GRAMMAR, True, True)
+    assert not is_back(tree({}), "x.py", "klingon", read.skipped)
+    assert is_back(tree({}), "x.py", "python", NO_GRAMMAR)
 
 
 def test_what_a_language_chokes_on_costs_this_file_only(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from tests.index_projects import edges_of, facts_of, resolve_all
 from treering.index.facts import Flow
 from treering.index.languages.go import LANGUAGE
+from treering.index.world import Asking, World
 
 MOD = "module example.com/app\n"
 
@@ -51,6 +52,25 @@ func (Longer) A(int) (string, error) { return "", nil }
 func (Longer) B() {}
 """
     assert ties_of({"p.go": source}) == set()
+
+
+def test_an_interface_with_a_method_that_a_type_lacks_is_not_even_looked_at() -> None:
+    """Many interfaces share a method such as `Close`: a look at each of them for each type would take forever."""
+    source = "package p\ntype Door interface { Close(); Lock() }\ntype Box struct{}\nfunc (Box) Close() {}\n"
+    world = World()
+    facts = facts_of({"go.mod": MOD, "p.go": source}, LANGUAGE)
+    for path, read in facts.items():
+        world.put(path, LANGUAGE.surface(read))
+    asking = Asking(world)
+    assert {edge.kind for edge in LANGUAGE.resolve(facts["p.go"], asking).edges} == {"exports"}
+    assert ("go.interfaces", "Close") in asking.keys
+    assert not any(key[-1] == "Lock" for key in asking.keys)
+
+
+def test_methods_that_an_embedded_type_promotes_count_for_an_interface() -> None:
+    source = "package p\ntype Door interface { Close(); Lock() }\ntype Bolt struct{}\nfunc (Bolt) Lock() {}\n"
+    source += "type Box struct { Bolt }\nfunc (Box) Close() {}\n"
+    assert ("p.go::Box", "implements", "p.go::Door") in ties_of({"p.go": source})
 
 
 def test_an_unexported_interface_of_another_package_is_not_meant() -> None:

@@ -2,7 +2,10 @@
 
 import textwrap
 
+import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.index_projects import edges_of, facts_of, resolve_all, unresolved_of
 from tests.python_sources import ACT, LIBRARY, RUN, calls, targets
@@ -249,3 +252,91 @@ def test_what_is_not_evident_stays_unresolved(call: str) -> None:
     files = {"lib.py": LIBRARY, "main.py": f"def f(x):\n    {call}"}
     assert not {edge for edge in edges_of(files, LANGUAGE) if edge[0].startswith("main.py::f") and edge[1] == "calls"}
     assert call[:-2] in {text for origin, text in unresolved_of(files, LANGUAGE) if origin == "main.py::f"}
+
+
+CHAINED = """
+class Query:
+    def where(self) -> "Query": ...
+    def limit(self): return self
+    def all(self) -> "list[Query]": ...
+    def one(self) -> "Last": ...
+class Last:
+    def end(self): ...
+"""
+
+
+@given(st.lists(st.sampled_from([".where()", ".limit()", ".all()[0]"]), min_size=1, max_size=120))
+def test_every_call_of_a_chain_is_found_however_long(links: list[str]) -> None:
+    source = f"{CHAINED}def run():\n    return Query(){''.join(links)}.one().end()\n"
+    resolved = resolve_all(facts_of({"m.py": source}, LANGUAGE), LANGUAGE)["m.py"]
+    called = {f"m.py::Query.{link[1:].partition('(')[0]}" for link in links}
+    reached = {edge.target for edge in resolved.edges if edge.origin == "m.py::run"}
+    assert reached == called | {"m.py::Query", "m.py::Query.one", "m.py::Last.end"}
+    assert resolved.unresolved == ()
+
+
+def test_the_facts_of_a_long_chain_grow_with_its_length_only() -> None:
+    def size(length: int) -> int:
+        facts = facts_of({"m.py": f"{CHAINED}x = Query(){'.where()' * length}\n"}, LANGUAGE)["m.py"]
+        return len(msgspec.msgpack.encode(facts))
+
+    assert size(1000) - size(500) < 2.2 * (size(500) - size(250))
+
+
+def test_a_name_bound_to_itself_again_and_again_keeps_its_type() -> None:
+    source = f"{CHAINED}def run():\n    q = Query()\n" + "    q = q.where()\n" * 500
+    resolved = resolve_all(facts_of({"m.py": source + "    q.one()\n"}, LANGUAGE), LANGUAGE)["m.py"]
+    assert ("m.py::run", "m.py::Query.one") in {(edge.origin, edge.target) for edge in resolved.edges}
+
+
+@pytest.mark.parametrize(
+    "made",
+    ["self.__class__()", "object.__new__(self.__class__)", "self.__class__.__new__(self.__class__)"],
+)
+def test_an_object_may_be_made_of_the_class_of_another(made: str) -> None:
+    code = f"""
+    class A:
+        def copy(self): return {made}
+        def act(self): ...
+    class B(A):
+        def act(self): ...
+        def run(self): self.copy().act()
+    """
+    assert ("m.py::B.run", "m.py::B.act") in calls({"m.py": code})
+
+
+def test_new_of_an_ancestor_gives_an_object_of_the_class_it_is_given() -> None:
+    code = """
+    class A:
+        def __new__(cls):
+            made = super().__new__(cls)
+            made.act()
+            return made
+        def act(self): ...
+    """
+    assert ("m.py::A.__new__", "m.py::A.act") in calls({"m.py": code})
+
+
+def test_where_the_annotation_of_a_tests_parameter_leads_outside_the_fixture_tells() -> None:
+    files = {
+        "tests/conftest.py": """
+            import pytest
+            class Server:
+                def stop(self): ...
+            class Other:
+                def stop(self): ...
+            @pytest.fixture
+            def server(): return Server()
+            """,
+        "tests/test_it.py": """
+            from elsewhere import TestServer
+            from .conftest import Other
+            def test_a(server: TestServer): server.stop()
+            def test_b(server: Other): server.stop()
+            """,
+    }
+    assert calls(files) >= {
+        ("tests/test_it.py::test_a", "tests/conftest.py::Server.stop"),
+        ("tests/test_it.py::test_b", "tests/conftest.py::Other.stop"),
+    }
+    assert ("tests/test_it.py::test_b", "tests/conftest.py::Server.stop") not in calls(files)

@@ -2,6 +2,7 @@
 
 import random
 import textwrap
+from collections.abc import Iterator
 
 import msgspec
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from tests.index_projects import edges_of, facts_of, resolve_all
 from treering.index.facts import Definition, DefinitionKind, EntryPoint, Facts
 from treering.index.languages.python import LANGUAGE
+from treering.index.languages.python.model import Expression, Kind
 from treering.index.world import Asking, World
 
 SAMPLE = textwrap.dedent(
@@ -274,3 +276,22 @@ def test_a_resolution_depends_on_what_it_asked_for_and_on_nothing_else() -> None
 def test_kinds_are_plain_after_storing() -> None:
     facts = LANGUAGE.extract("main.py", SAMPLE.encode())
     assert {one.kind for one in _stored(facts).definitions} >= {DefinitionKind.CLASS, DefinitionKind.CONSTANT}
+
+
+def _kinds(value: object) -> Iterator[Kind]:
+    waiting = [value]
+    while waiting:
+        at = waiting.pop()
+        if isinstance(at, tuple):
+            waiting += at
+        elif isinstance(at, msgspec.Struct):
+            waiting += [getattr(at, name) for name in at.__struct_fields__]
+            if isinstance(at, Expression):
+                yield at.kind
+
+
+@given(st.lists(st.sampled_from(SAMPLE.split(" ")), max_size=60))
+def test_other_files_are_told_of_no_name_that_only_this_file_knows(pieces: list[str]) -> None:
+    source = "def f(a):\n    b = a\n    class C(b, c):\n        x: b = a\n    " + " ".join(pieces) + f"\n{SAMPLE}"
+    surface = LANGUAGE.surface(LANGUAGE.extract("main.py", source.encode()))
+    assert Kind.LOCAL not in {kind for entry in surface.values() for kind in _kinds(entry)}

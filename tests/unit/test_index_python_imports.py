@@ -80,6 +80,18 @@ def test_a_module_inside_a_package_does_not_hide_the_standard_library() -> None:
     assert imports(files) == set()
 
 
+def test_a_file_beside_is_a_module_by_itself_for_scripts_only() -> None:
+    files = {
+        "tools/run.py": "import helper",
+        "tools/helper.py": "",
+        "pkg/__init__.py": "",
+        "pkg/part.py": "import helper\nfrom conftest import x",
+        "pkg/helper.py": "",
+        "pkg/conftest.py": "x = 1",
+    }
+    assert imports(files) == {("tools/run.py", "tools/helper.py")}
+
+
 def test_src_is_a_root() -> None:
     files = {
         "src/pkg/__init__.py": "",

@@ -4,7 +4,7 @@ import textwrap
 
 import pytest
 
-from tests.python_sources import ACT, RUN, targets
+from tests.python_sources import ACT, RUN, calls, targets
 
 
 @pytest.mark.parametrize(
@@ -252,3 +252,85 @@ def test_a_short_table_shows_what_may_be_called_and_a_long_one_does_not() -> Non
     assert targets(functions + short) == {"main.py::g0", "main.py::g1"}
     long = "table = [" + ", ".join(f"g{number}" for number in range(6)) + "]\ndef f(key): table[key]()"
     assert targets(functions + long) == set()
+
+
+def test_calling_what_a_property_gives_runs_the_property_too() -> None:
+    code = """
+    class Maker:
+        @property
+        def kind(self): return Other
+        @property
+        def handler(self): return self.table["x"]
+        def run(self):
+            self.kind()
+            self.handler(1)
+    def f(maker: Maker):
+        maker.kind().act()
+        maker.handler
+    """
+    assert targets(code) == {"main.py::Maker.kind", "lib.py::Other", "lib.py::Other.act"}
+    assert targets(code, "main.py::Maker.run") == {"main.py::Maker.kind", "main.py::Maker.handler", "lib.py::Other"}
+
+
+def test_a_class_made_in_a_function_is_known_elsewhere_by_what_its_bases_were_bound_to() -> None:
+    files = {
+        "made.py": """
+            class Root:
+                def run(self): ...
+            def make(first, second):
+                unused = first.x
+                unused.y()
+                base = Root
+                class Made(base):
+                    def go(self, other: base) -> base: ...
+                return Made
+            """,
+        "main.py": "from made import make\ndef f():\n    make(1, 2)().run()\n    make(1, 2)().go(3).run()\n",
+    }
+    assert {target for origin, target in calls(files) if origin == "main.py::f"} == {
+        "made.py::make",
+        "made.py::make.Made",
+        "made.py::make.Made.go",
+        "made.py::Root.run",
+    }
+
+
+GENERIC = """
+from typing import Generic, TypeVar, overload
+V = TypeVar("V")
+K = TypeVar("K", bound="Other")
+class Box(Generic[V]):
+    held: V
+    def get(self) -> V: ...
+    def all(self) -> "list[V]": ...
+    def act(self): ...
+class Late(Generic[K, V]):
+    @overload
+    def __get__(self, owner: None, kind) -> "Late[K, V]": ...
+    @overload
+    def __get__(self, owner, kind) -> V: ...
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "reached"),
+    [
+        ("def f(box: Box[Other]): box.get().act()", {"Box.get", "Other.act"}),
+        ("def f(box: 'Box[Other]'): box.held.act()", {"Other.act"}),
+        ("def f(box: Box[Box[Other]]): box.get().get().act()", {"Box.get", "Other.act"}),
+        ("def f(box: Box[Other]):\n    for one in box.all(): one.act()", {"Box.all", "Other.act"}),
+        ("def f(box: Box): box.get().act()", {"Box.get"}),
+        ("class Sub(Box[Other]): ...\ndef f(box: Sub): box.get().act()", {"Box.get", "Other.act"}),
+        ("class Sub(Box[V]): ...\ndef f(box: Sub[Other]): box.get().act()", {"Box.get", "Other.act"}),
+        ("class Sub(Box['list[V]']): ...\ndef f(box: Sub[Other]): box.get().pop()", {"Box.get"}),
+        ("class A:\n    late: Late[Child, Other] = Late()\ndef f(a: A): a.late.act()", {"Other.act"}),
+    ],
+)
+def test_a_type_variable_of_a_class_is_what_the_annotation_puts_in_its_place(body: str, reached: set[str]) -> None:
+    assert {target.rpartition("::")[2] for target in targets(GENERIC + body)} == reached
+
+
+def test_a_type_that_wraps_itself_twice_at_every_call_is_followed_to_the_end() -> None:
+    more = "class Twice(Generic[V]):\n    def wrap(self) -> 'Twice[tuple[V, V]]': ...\n    def act(self): ...\n"
+    body = f"def f(twice: Twice[Other]): twice{'.wrap()' * 60}.act()"
+    assert targets(GENERIC + more + body) == {"main.py::Twice.wrap", "main.py::Twice.act"}

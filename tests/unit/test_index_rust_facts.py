@@ -130,3 +130,13 @@ def test_what_is_no_manifest_of_cargo_does_not_raise() -> None:
     facts = LANGUAGE.extract("Cargo.toml", odd)
     assert LANGUAGE.surface(facts)
     assert LANGUAGE.resolve(facts, lambda *key: ()).edges == ()
+
+
+def test_every_handler_has_the_route_that_it_is_first_given_for() -> None:
+    routes = "".join(f'.route("/{place}", get(handler{place}).post(shared))' for place in range(40))
+    functions = "".join(f"async fn handler{place}() {{}}\n" for place in range(40))
+    facts = LANGUAGE.extract(
+        "src/main.rs", f"{functions}async fn shared() {{}} fn app() {{ Router::new(){routes}; }}".encode()
+    )
+    named = {one.qualname: one.entry_name for one in facts.definitions if one.entry_name}
+    assert named == {**{f"handler{place}": f"/{place}" for place in range(40)}, "shared": "/0"}

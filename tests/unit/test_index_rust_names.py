@@ -1,6 +1,10 @@
 """Rust names: crates from Cargo.toml, modules, use trees, macros, as rustc finds them."""
 
-from tests.index_projects import edges_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.index_projects import edges_of, facts_of, resolve_all
+from treering.core.graph import EdgeKind
 from treering.index.languages.rust import LANGUAGE
 
 CRATE = '[package]\nname = "app"\n'
@@ -105,6 +109,59 @@ def test_use_cycles_and_names_that_are_nowhere_end() -> None:
         "src/b.rs": "pub use crate::a::x; pub use super::*;",
     }
     assert calls(files) == set()
+
+
+@given(st.lists(st.lists(st.integers(0, 24), max_size=4), min_size=25, max_size=25), st.integers(0, 24))
+def test_globs_in_any_circle_give_the_names_of_all_modules_they_reach(globs: list[list[int]], start: int) -> None:
+    """One walk over what globs reach: following every way through such circles would not end in a lifetime."""
+    modules = "".join(
+        f"pub mod m{place} {{ {''.join(f'pub use crate::m{one}::*; ' for one in given)} pub fn f{place}() {{}} }}\n"
+        for place, given in enumerate(globs)
+    )
+    called = "".join(f"m{start}::f{place}(); " for place in range(25))
+    facts = facts_of({"Cargo.toml": CRATE, "src/lib.rs": f"{modules} fn main() {{ {called} }}"}, LANGUAGE)
+    edges = resolve_all(facts, LANGUAGE)["src/lib.rs"].edges
+    reached, waiting = {start}, [start]
+    for one in waiting:
+        waiting += [other for other in dict.fromkeys(globs[one]) if other not in reached]
+        reached.update(globs[one])
+    assert {edge.target for edge in edges if edge.kind == EdgeKind.CALLS} == {
+        f"src/lib.rs::m{one}.f{one}" for one in reached
+    }
+
+
+def test_a_prelude_that_its_own_modules_take_in_is_walked_once() -> None:
+    count = 30
+    files = {
+        "src/lib.rs": "pub mod prelude; " + "".join(f"pub mod m{one}; " for one in range(count)),
+        "src/prelude.rs": "".join(f"pub use crate::m{one}::*; " for one in range(count)),
+        **{
+            f"src/m{one}.rs": f"use crate::prelude::*; use crate::m{(one + 1) % count}::*; "
+            f"use crate::m{(one + 2) % count}::*; pub fn f{one}() {{ f{(one + 7) % count}(); nowhere(); }}"
+            for one in range(count)
+        },
+    }
+    assert calls(files) == {
+        (f"src/m{one}.rs::f{one}", f"src/m{(one + 7) % count}.rs::f{(one + 7) % count}") for one in range(count)
+    }
+
+
+def test_a_private_glob_gives_to_its_module_and_those_inside_it_only() -> None:
+    files = {
+        "src/lib.rs": "mod a; mod b; mod c;",
+        "src/a.rs": "pub fn hidden() {} pub fn shown() {}",
+        "src/b.rs": """
+            use crate::a::*; pub use crate::a::shown;
+            pub mod inner { use super::*; fn f() { hidden(); } }
+            fn g() { hidden(); }
+            """,
+        "src/c.rs": "use crate::b::*; fn h() { shown(); hidden(); }",
+    }
+    assert calls(files) == {
+        ("src/b.rs::inner.f", "src/a.rs::hidden"),
+        ("src/b.rs::g", "src/a.rs::hidden"),
+        ("src/c.rs::h", "src/a.rs::shown"),
+    }
 
 
 def test_uses_inside_functions_hold_there_only() -> None:

@@ -288,3 +288,39 @@ def test_flow_says_what_a_call_moves_and_confidence_how_it_was_found() -> None:
     edges = {edge.target: edge for edge in resolve_all(facts, LANGUAGE)["src/lib.rs"].edges if edge.kind == "calls"}
     assert (edges["src/lib.rs::g"].flow, edges["src/lib.rs::g"].confidence) == (3, 1.0)
     assert (edges["src/lib.rs::S.go"].flow, edges["src/lib.rs::S.go"].confidence) == (0, 0.9)
+
+
+def test_what_is_implemented_for_pointers_no_other_type_has() -> None:
+    more = "trait Place { fn place(self) -> usize; } impl<T> Place for *const T { fn place(self) -> usize { 0 } }"
+    assert called("b.a.place();", more) == set()
+
+
+def test_methods_given_to_types_of_others_come_from_crates_that_are_used() -> None:
+    given = "pub trait Wide { fn wide(self); } impl Wide for u32 { fn wide(self) {} }"
+    files = {
+        "a/Cargo.toml": '[package]\nname = "a"\n',
+        "a/src/lib.rs": given,
+        "b/Cargo.toml": '[package]\nname = "b"\n',
+        "b/src/lib.rs": "mod wide; use wide::Wide; fn f(x: u32) { x.wide(); }",
+        "b/src/wide.rs": given,
+        "c/Cargo.toml": '[package]\nname = "c"\n[dependencies]\nd = { path = "../d" }\n',
+        "c/src/lib.rs": "use d::Wide; fn g(x: u32) { x.wide(); }",
+        "d/Cargo.toml": '[package]\nname = "d"\n[dependencies]\na = { path = "../a" }\n',
+        "d/src/lib.rs": "pub use a::Wide;",
+        "e/Cargo.toml": '[package]\nname = "e"\n',
+        "e/src/lib.rs": "fn h(x: u32) { x.wide(); }",
+    }
+    assert {edge for edge in edges_of(files, LANGUAGE) if edge[1] == "calls"} == {
+        ("b/src/lib.rs::f", "calls", "b/src/wide.rs::u32.wide"),
+        ("c/src/lib.rs::g", "calls", "a/src/lib.rs::u32.wide"),
+    }
+
+
+def test_a_type_of_the_project_may_have_the_name_of_a_standard_pointer() -> None:
+    more = "struct Mutex<T>(T); impl<T> Mutex<T> { fn seize(&self) -> &T { &self.0 } }"
+    assert called("let m: Mutex<A> = todo!(); m.seize().hit();", more) == {"Mutex.seize", "A.hit"}
+
+
+def test_what_is_implemented_for_boxes_of_anything_is_not_there_for_everything() -> None:
+    more = "trait Say { fn say(&self); } impl<T> Say for Box<T> { fn say(&self) {} }"
+    assert called("b.a.say();", more) == set()

@@ -3,6 +3,7 @@
 from tests.scip_indexes import Project
 from treering.core.graph import EdgeKind
 from treering.index.facts import DefinitionKind
+from treering.index.scip import Refused
 
 HELPER, BASE, RUN = "scip x d 1 tools/helper().", "scip x d 1 tools/Base#", "scip x d 1 tools/Base#run()."
 TOOLS = "def helper(x):\n    return x\n\n\nclass Base:\n    def run(self): ...\n"
@@ -67,3 +68,52 @@ def test_what_a_compiler_says_is_implemented_is() -> None:
     made.mention("user.py", "run", go, defines=True)
     made.relate("user.py", go, RUN)
     assert ("user.py::User.run", "tools.py::Base.run", EdgeKind.IMPLEMENTS) in ends(made)
+
+
+STARRED = {
+    "pkg/__init__.py": "from ._api import *\nfrom ._client import *\nfrom ._api import get as fetch\n",
+    "pkg/_api.py": "def get(url):\n    return url\n",
+    "pkg/_client.py": "class Client:\n    def close(self): ...\n",
+    "use.py": "import pkg\n\nclient = pkg.Client()\npkg.get(1)\npkg.fetch(2)\n",
+}
+GET, CLIENT = "scip-python python p 1 `pkg._api`/get().", "scip-python python p 1 `pkg._client`/Client#"
+
+
+def starred() -> Project:
+    """A package whose `__init__` hands everything on by stars, and gives one thing another name."""
+    made = Project(STARRED)
+    made.define("pkg/_api.py", "get", DefinitionKind.FUNCTION, 1, 2)
+    made.define("pkg/_client.py", "Client", DefinitionKind.CLASS, 1, 2)
+    made.mention("pkg/_api.py", "get", GET, defines=True)
+    made.mention("pkg/_client.py", "Client", CLIENT, defines=True)
+    return made
+
+
+def test_a_star_re_export_that_is_resolved_to_another_thing_is_refused() -> None:
+    """As scip-python 0.6.6 does it: what comes through a star means whatever the star met first."""
+    made = starred()
+    made.mention("use.py", "Client", GET)
+    made.mention("use.py", "get", GET)
+    assert ends(made) == {("use.py", "pkg/_api.py::get", EdgeKind.CALLS)}
+    assert made.read().refused == {Refused.OTHER_NAME: 1}
+    (edge,) = made.read().edges["use.py"]
+    assert edge.line == 4
+
+
+def test_what_is_handed_on_under_another_name_is_believed() -> None:
+    made = starred()
+    made.mention("pkg/__init__.py", "get", GET)
+    made.mention("use.py", "fetch", GET)
+    made.mention("use.py", "Client", CLIENT)
+    assert ends(made) == {
+        ("use.py", "pkg/_api.py::get", EdgeKind.CALLS),
+        ("use.py", "pkg/_client.py::Client", EdgeKind.CALLS),
+    }
+    assert made.read().refused == {}
+
+
+def test_without_the_alias_the_other_name_is_refused() -> None:
+    made = starred()
+    made.mention("use.py", "fetch", GET)
+    assert ends(made) == set()
+    assert made.read().refused == {Refused.OTHER_NAME: 1}

@@ -66,3 +66,5 @@ def test_an_updated_project_is_the_rebuilt_one(sequence: list[tuple[str, str | N
         for again in (world.askers(changed) | {path}) & facts.keys():
             resolved[again] = resolve(world, facts[again])
     assert resolved == resolve_all(facts, LANGUAGE)
+    ids = {f"{path}::{each.qualname}" for path, read in facts.items() for each in read.definitions} | set(facts)
+    assert {end for found in resolved.values() for edge in found.edges for end in (edge.origin, edge.target)} <= ids

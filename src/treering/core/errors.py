@@ -9,6 +9,10 @@ class InvalidInput(TreeringError, ValueError):
     """What the caller passed cannot be stored or understood."""
 
 
+class FolderUnavailable(InvalidInput):
+    """A folder that is to be read is not there, or cannot be read now."""
+
+
 class SecretRefused(InvalidInput):
     """A secret stands where it cannot be redacted (an id), or the settings say to refuse it."""
 

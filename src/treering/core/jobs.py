@@ -11,6 +11,8 @@ from treering.core.values import EMPTY, Count, FrozenMap, Instant, Key, Label, R
 
 EMBED = "embed"
 """The kind of job that makes vectors."""
+EMBED_CODE = "embed_code"
+"""The kind of job that makes the vectors of pieces of code."""
 LEARN_SESSION = "learn_session"
 """The kind of job that reads what was said in a session, for what can be learned from it."""
 LEARN_ATTEMPTS = 3
@@ -52,6 +54,12 @@ def linking_job(principal: str, now: datetime, id: str, turn: int = 1) -> Job:
 def embedding_job(now: datetime, id: str) -> Job:
     """Whatever has no vector gets one."""
     return Job(id=id, kind=EMBED, key=EMBED, run_at=now, created_at=now)
+
+
+def code_embedding_job(now: datetime, id: str, *, after: tuple[str, int] | None = None, turn: int = 0) -> Job:
+    """Pieces of code behind `after` get their vectors. While one `turn` is at work, the next waits behind it."""
+    what = {"after": after, "turn": turn % 2}
+    return Job(id=id, kind=EMBED_CODE, key=f"{EMBED_CODE} {turn % 2}", payload=what, run_at=now, created_at=now)
 
 
 def following_jobs(principal: str, now: datetime, new_id: Callable[[], str]) -> tuple[tuple[Job, ...], ...]:

@@ -163,6 +163,7 @@ class EdgeFilter(Filter):
 
 
 class CoAccessFilter(Filter):
+    ids: Keys = ()
     files: FilePaths = ()
     weight: ShareRange | None = None
 

@@ -14,6 +14,7 @@ from treering.core.queries import JobFilter
 from treering.core.scope import Scope
 from treering.core.settings import EmbedderSettings, Settings
 from treering.ports.blobs import Blobs
+from treering.ports.code_chunks import ChunkCoverage
 from treering.ports.index import Coverage
 from treering.ports.models import Embedder, Models, Reranker, Writer
 from treering.ports.store import Check, Store
@@ -156,9 +157,9 @@ def _meaning(scope: Scope, store: Store, now: datetime, models: Models, settings
         off = settings.provider == "none"
         return Check("meaning", off, str(exc), "" if off else "until then, search goes by words and ties")
     with store.reading(scope, now) as tx:
-        covered = tx.index.coverage(embedder.model)
-    detail = f"{embedder.model} ({_why(embedder, known, settings)}): {_told(covered)}"
-    return Check("meaning", True, detail, _advice(embedder, covered))
+        covered, code = tx.index.coverage(embedder.model), tx.chunks.coverage(embedder.model)
+    detail = f"{embedder.model} ({_why(embedder, known, settings)}): {_told(covered, code)}"
+    return Check("meaning", True, detail, _advice(embedder, covered, code))
 
 
 def _why(embedder: Embedder, known: Sequence[str], settings: EmbedderSettings) -> str:
@@ -169,12 +170,13 @@ def _why(embedder: Embedder, known: Sequence[str], settings: EmbedderSettings) -
     return "the project has vectors of it" if embedder.model in known else "found here"
 
 
-def _told(covered: Coverage) -> str:
-    return f"{covered.vectors:,} of {covered.documents:,} documents have a vector"
+def _told(covered: Coverage, code: ChunkCoverage) -> str:
+    pieces = f", {code.vectors:,} of {code.chunks:,} pieces of code" if code.chunks else ""
+    return f"{covered.vectors:,} of {covered.documents:,} documents{pieces} have a vector"
 
 
-def _advice(embedder: Embedder, covered: Coverage) -> str:
-    if covered.vectors < covered.documents:
+def _advice(embedder: Embedder, covered: Coverage, code: ChunkCoverage) -> str:
+    if covered.vectors < covered.documents or code.vectors < code.chunks:
         return "`treering embed` makes the others"
     return _BETTER if embedder.local else ""
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from treering.core.jobs import JobState
 from treering.core.payloads import knowledge_types
@@ -24,6 +25,8 @@ class Stats:
     jobs: Mapping[str, int]
     episode_cache: Mapping[str, float] = field(default_factory=dict)
     """How often a whole episode was at hand in this process: `hit_rate`, of `hits` and `misses`."""
+    code: Mapping[str, Any] = field(default_factory=dict)
+    """How the code index stands, as `memory.code.status()` has it; empty where nothing is indexed."""
 
 
 _STATES = {
@@ -37,7 +40,14 @@ _STATES = {
 }
 
 
-def stats(scope: Scope, store: Store, now: datetime, *, episode_cache: Mapping[str, float] | None = None) -> Stats:
+def stats(
+    scope: Scope,
+    store: Store,
+    now: datetime,
+    *,
+    episode_cache: Mapping[str, float] | None = None,
+    code: Mapping[str, Any] | None = None,
+) -> Stats:
     """The counts of one consistent snapshot."""
     with store.reading(scope, now) as tx:
         records = {
@@ -65,4 +75,5 @@ def stats(scope: Scope, store: Store, now: datetime, *, episode_cache: Mapping[s
         states=states,
         jobs=jobs,
         episode_cache=episode_cache or {},
+        code=code or {},
     )

@@ -1,44 +1,97 @@
-"""A SCIP index joins the graph: its edges belong to the files they were read from, until those change."""
+"""SCIP indexes join the graph: their edges belong to the files they were read from, until those change."""
 
-from hashlib import blake2b
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from treering.core.errors import InvalidInput, NotFound
-from treering.core.graph import EdgeKind
+from treering.core.graph import GraphSource
 from treering.index.desk import Desk
 from treering.index.facts import Edge
-from treering.index.graph import CodeGraph
-from treering.index.packing import pack_further
-from treering.index.scip import read_scip
-from treering.ports.code import ListedFile
+from treering.index.packing import edges_in, pack_further, unpack_definitions, unpack_edges, unpack_further
+from treering.index.reading import source_with
+from treering.index.scip import ScipEdges, ScipLimits, check_scip, read_scip
+from treering.ports.code import FileContents, ListedFile
+
+_SURE = 1.0
 
 
-def add_scip(desk: Desk, graph: CodeGraph, file: Path) -> str:
-    """Store what the index adds to the graph; what came of it, in words."""
+@dataclass(frozen=True, slots=True)
+class ScipFile:
+    """An index that can be read."""
+
+    path: Path
+    data: bytes
+
+
+def opened_scip(file: Path, limits: ScipLimits | None = None) -> ScipFile:
+    """The file as it is now; `InvalidInput` where it is no SCIP index, is damaged or too large."""
+    limits = limits or ScipLimits()
     try:
-        data = file.read_bytes()
+        with file.open("rb") as opened:
+            data = opened.read(limits.index_bytes + 1)
     except OSError as exc:
         raise InvalidInput(f"{file} cannot be read ({exc.strerror}); name an index.scip") from exc
+    try:
+        check_scip(data, limits)
+    except InvalidInput as exc:
+        raise InvalidInput(f"{file}: {exc}") from exc
+    return ScipFile(file, data)
+
+
+def add_scip(desk: Desk, files: Sequence[ScipFile]) -> list[str]:
+    """Store what the indexes add to the graph, instead of what others added before; what came of each, in words."""
     with desk.reading() as stored:
         state = stored.state()
-        files = {each.path: each for each in stored.listed() if not each.skipped}
-    if state is None:
-        raise NotFound("no code is indexed that a SCIP index could be added to; index it first")
-    told = read_scip(
-        data, graph.definitions, lambda path: _source(desk.root, files.get(path)), folder=_folder(desk, file)
+        if state is None:
+            raise NotFound("no code is indexed that a SCIP index could be added to; index it first")
+        listed = {each.path: each for each in stored.listed() if not each.skipped}
+        contents = {each.path: each for each in stored.contents()}
+    read = [_read(desk, file, listed, contents) for file in files]
+    further = with_scip(contents.values(), read)
+    if further:
+        with desk.writing() as stored:
+            generation = stored.describe(
+                desk.owner, seen=state.generation, root=state.root, version=state.version, complete=state.complete
+            )
+            stored.add_further(further, generation)
+            stored.give_back(desk.owner)
+    return [_told(file, told, contents) for file, told in zip(files, read, strict=True)]
+
+
+def with_scip(contents: Iterable[FileContents], read: Sequence[ScipEdges]) -> dict[str, bytes]:
+    """The further edges of every file where they are others now; what other sources say is kept."""
+    told = defaultdict[str, dict[Edge, None]](dict)
+    for each in read:
+        for path, edges in each.edges.items():
+            told[path].update(dict.fromkeys(edges))
+    changed = {}
+    for file in contents:
+        before = {source: edges_in(edges) for source, edges in unpack_further(file.further).items()}
+        others: dict[GraphSource, list[Edge]] = {
+            source: edges for source, edges in before.items() if source is not GraphSource.SCIP
+        }
+        new = _beyond(told.get(file.path, ()), file)
+        if new != before.get(GraphSource.SCIP, []):
+            changed[file.path] = pack_further(others | {GraphSource.SCIP: new})
+    return changed
+
+
+def _read(
+    desk: Desk, file: ScipFile, listed: Mapping[str, ListedFile], contents: Mapping[str, FileContents]
+) -> ScipEdges:
+    def source(path: str) -> bytes | None:
+        """A file as it was indexed; None where it is not what it was."""
+        known = listed.get(path)
+        return None if known is None else source_with(known.digest, desk.root, path, desk.settings.largest_file)
+
+    return read_scip(
+        file.data,
+        lambda path: unpack_definitions(contents[path].definitions) if path in contents else (),
+        source,
+        folder=_folder(desk, file.path),
     )
-    known = {(edge.origin, edge.target, edge.kind) for edge in graph.edges() if edge.confidence == 1.0}
-    new = {path: _beyond(edges, known) for path, edges in told.edges.items()}
-    with desk.writing() as stored:
-        generation = stored.describe(
-            desk.owner, seen=state.generation, root=state.root, version=state.version, complete=state.complete
-        )
-        stored.add_further({path: pack_further({told.source: edges}) for path, edges in new.items()}, generation)
-        stored.give_back(desk.owner)
-    added, of = sum(map(len, new.values())), sum(map(len, told.edges.values()))
-    refused = "".join(f"; {count:,} refused: {why.value}" for why, count in told.refused.items())
-    tool = told.made_by or "an unknown tool"
-    return f"{file.name} by {tool}: {added:,} edges added, {of - added:,} known before{refused}"
 
 
 def _folder(desk: Desk, file: Path) -> str:
@@ -48,16 +101,21 @@ def _folder(desk: Desk, file: Path) -> str:
     return beside.relative_to(desk.root).as_posix() if inside else ""
 
 
-def _source(root: Path, known: ListedFile | None) -> bytes | None:
-    """A file as it was indexed; None where it is not what it was."""
-    if known is None:
-        return None
-    try:
-        source = (root / known.path).read_bytes()
-    except OSError:
-        return None
-    return source if blake2b(source, digest_size=16).hexdigest() == known.digest else None
+def _beyond(edges: Iterable[Edge], file: FileContents) -> list[Edge]:
+    """Those that the file's own source does not tell as surely."""
+    known = {_ends(edge) for edge in edges_in(unpack_edges(file.edges)) if edge.confidence == _SURE}
+    return [edge for edge in edges if _ends(edge) not in known]
 
 
-def _beyond(edges: tuple[Edge, ...], known: set[tuple[str, str, EdgeKind]]) -> list[Edge]:
-    return [edge for edge in edges if (edge.origin, edge.target, edge.kind) not in known]
+def _ends(edge: Edge) -> tuple[str, str, str]:
+    return edge.origin, edge.target, edge.kind.value
+
+
+def _told(file: ScipFile, told: ScipEdges, contents: Mapping[str, FileContents]) -> str:
+    count = Counter[bool]()
+    for path, edges in told.edges.items():
+        new = len(_beyond(edges, contents[path]))
+        count.update({True: new, False: len(edges) - new})
+    refused = "".join(f"; {number:,} refused: {why.value}" for why, number in told.refused.items())
+    added = f"{count[True]:,} {'edge' if count[True] == 1 else 'edges'} beyond {count[False]:,} known from the source"
+    return f"{file.path.name} by {told.made_by or 'an unknown tool'}: {added}{refused}"

@@ -7,14 +7,14 @@ of whoever uses this library a second time, and its workers outlive a parent tha
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, suppress
 from itertools import islice
 from pathlib import Path
 from queue import SimpleQueue
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import NamedTuple, Self, TypeVar
 
 import msgspec
 
@@ -22,10 +22,11 @@ from treering.core.errors import TreeringError
 from treering.core.settings import IndexSettings
 from treering.index.crew_process import LearnThese, Lesson, ReadThese, ResolveThese, receive, send
 from treering.index.discovering import Found
-from treering.index.reading import Reading
-from treering.index.resolving import Resolution
+from treering.index.reading import Reading, left_unread
+from treering.index.resolving import Resolution, unresolved_file
 
 ENDED_ITS_READER = "ended the process that read it"
+ENDED_ITS_RESOLVER = "ended the process that resolved it"
 _CHUNK = 20
 _AHEAD = 3
 """Chunks that wait for each process: it is never idle, and whoever leaves early leaves soon."""
@@ -34,10 +35,25 @@ _START = (
 )
 _SECONDS = 5.0
 
+Lessons = Callable[[], Iterable[Sequence[Lesson]]]
+"""All files of a project, some at a time; asked for again where a process has to learn them anew."""
+
 T = TypeVar("T")
 A = TypeVar("A")
+_NOTHING = ReadThese("", 0, [])
 _readings = msgspec.msgpack.Decoder(list[Reading]).decode
 _resolutions = msgspec.msgpack.Decoder(list[Resolution]).decode
+
+
+def may_start() -> bool:
+    """Whether processes like this one can be started: a program that holds Python inside would start itself."""
+    return Path(sys.executable or "").name.startswith(("python", "pypy")) and not hasattr(sys, "frozen")
+
+
+class _Again(NamedTuple):
+    """What nobody resolved: a process ended over it, or had not learned the project."""
+
+    chunks: Sequence[Sequence[str]]
 
 
 class Crew:
@@ -70,56 +86,77 @@ class Crew:
             if answer is not None:
                 return _readings(answer)
             alone = ((file, member.ask(self._order([file]))) for file in chunk)
-            return [
-                reading
-                for file, told in alone
-                for reading in (
-                    [Reading(file.path, file.language, skipped=ENDED_ITS_READER)] if told is None else _readings(told)
-                )
-            ]
+            return [self._ended(file) if told is None else _readings(told)[0] for file, told in alone]
 
-        return self._shared_out(ask, files)
+        for readings in self._shared_out(ask, _chunks(files)):
+            yield from readings
 
-    def teach(self, lessons: Sequence[Lesson]) -> None:
-        """Let every process know these files."""
-        for member in self._members:
-            member.tell(LearnThese(list(lessons)))
+    def resolve(self, paths: Sequence[str], lessons: Lessons) -> Iterator[Resolution]:
+        """What each file uses, in any order, in the world of all lessons. One that ends its process is told of."""
 
-    def resolve(self, paths: Sequence[str]) -> Iterator[Resolution]:
-        """What each file uses, in any order, in the world of all that was taught."""
-
-        def ask(member: _Member, chunk: Sequence[str]) -> list[Resolution]:
+        def ask(member: _Member, chunk: Sequence[str]) -> list[Resolution] | _Again:
+            if not member.taught:
+                return _Again([chunk])
             answer = member.ask(ResolveThese(list(chunk)))
-            if answer is None:
-                raise TreeringError("a process that resolves code was ended from outside; run `treering index` again")
-            return _resolutions(answer)
+            if answer is not None:
+                return _resolutions(answer)
+            if len(chunk) > 1:
+                return _Again([[path] for path in chunk])
+            return [unresolved_file(chunk[0], ENDED_ITS_RESOLVER)]
 
-        return self._shared_out(ask, paths)
+        for member in self._members:
+            member.taught = False
+        chunks: Sequence[Sequence[str]] = list(_chunks(paths))
+        while chunks:
+            self._teach(lessons)
+            again: list[Sequence[str]] = []
+            for told in self._shared_out(ask, chunks):
+                if isinstance(told, _Again):
+                    again += told.chunks
+                else:
+                    yield from told
+            chunks = again
+
+    def _teach(self, lessons: Lessons) -> None:
+        """Let every process know these files that does not yet."""
+        learning = [member for member in self._members if not member.taught]
+        for some in lessons():
+            for member in learning:
+                member.tell(LearnThese(list(some)))
+        for member in learning:
+            member.taught = True
 
     def _order(self, files: Sequence[Found]) -> ReadThese:
         listed = [(file.path, file.language) for file in files]
-        return ReadThese(str(self._root), self._settings.largest_file, listed)
+        return ReadThese(str(self._root), self._settings.largest_file, listed, self._settings.chunks.model_dump())
 
-    def _shared_out(self, ask: "Callable[[_Member, Sequence[T]], list[A]]", items: Sequence[T]) -> Iterator[A]:
-        def by_whoever_is_free(chunk: Sequence[T]) -> list[A]:
+    def _ended(self, file: Found) -> Reading:
+        return left_unread(self._root, file.path, file.language, self._settings.largest_file, ENDED_ITS_READER)
+
+    def _shared_out(self, ask: "Callable[[_Member, Sequence[T]], A]", chunks: Iterable[Sequence[T]]) -> Iterator[A]:
+        def by_whoever_is_free(chunk: Sequence[T]) -> A:
             member = self._free.get()
             try:
                 return ask(member, chunk)
             finally:
                 self._free.put(member)
 
-        chunks = (items[start : start + _CHUNK] for start in range(0, len(items), _CHUNK))
-        first = islice(chunks, _AHEAD * self._settings.processes)
-        asked: set[Future[list[A]]] = {self._threads.submit(by_whoever_is_free, chunk) for chunk in first}
+        waiting = iter(chunks)
+        first = islice(waiting, _AHEAD * self._settings.processes)
+        asked: set[Future[A]] = {self._threads.submit(by_whoever_is_free, chunk) for chunk in first}
         try:
             while asked:
                 done, asked = wait(asked, return_when=FIRST_COMPLETED)
-                asked |= {self._threads.submit(by_whoever_is_free, chunk) for chunk in islice(chunks, len(done))}
+                asked |= {self._threads.submit(by_whoever_is_free, chunk) for chunk in islice(waiting, len(done))}
                 for each in done:
-                    yield from each.result()
+                    yield each.result()
         finally:
             for each in asked:
                 each.cancel()
+
+
+def _chunks(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    return (items[start : start + _CHUNK] for start in range(0, len(items), _CHUNK))
 
 
 class _Member:
@@ -127,6 +164,8 @@ class _Member:
 
     def __init__(self) -> None:
         self._process = self._started()
+        self.taught = False
+        """Whether it knows the files of the project."""
 
     def __enter__(self) -> Self:
         return self
@@ -141,18 +180,25 @@ class _Member:
             send(self._process.stdin, order)
 
     def ask(self, order: ReadThese | ResolveThese) -> bytes | None:
-        """None where the process was ended, and is replaced."""
+        """None where the process was ended, and is replaced by one that has learned nothing."""
+        answer = self._answer(order)
+        if answer is None:
+            self._end()
+            self._process, self.taught = self._started(), False
+            if self._answer(_NOTHING) is None:
+                raise TreeringError(
+                    f"{sys.executable} starts no process that reads code; set `index.processes` to 1 to do without"
+                )
+        return answer
+
+    def _answer(self, order: ReadThese | ResolveThese) -> bytes | None:
         process = self._process
         assert process.stdin is not None
         assert process.stdout is not None
-        answer = None
         with suppress(OSError):
             send(process.stdin, order)
-            answer = receive(process.stdout)
-        if answer is None:
-            self._end()
-            self._process = self._started()
-        return answer
+            return receive(process.stdout)
+        return None
 
     @staticmethod
     def _started() -> "subprocess.Popen[bytes]":

@@ -1,5 +1,6 @@
 """A process that reads and resolves files for another: orders on stdin, answers on stdout, until stdin ends."""
 
+import gc
 import os
 import signal
 import sys
@@ -9,6 +10,7 @@ from typing import IO, Any
 
 import msgspec
 
+from treering.core.settings import ChunkSettings
 from treering.index.facts import Facts, Key
 from treering.index.packing import unpack_facts
 from treering.index.reading import read_file
@@ -18,6 +20,8 @@ from treering.index.which_language import load_language
 from treering.ports.code import FileKeys
 
 _LENGTH = 4
+_YOUNG_OBJECTS = 50_000
+"""Made before Python looks for circles among them: facts and terms are many and have none; a tenth of the time."""
 
 
 class ReadThese(msgspec.Struct, frozen=True, array_like=True, tag=True):
@@ -26,6 +30,8 @@ class ReadThese(msgspec.Struct, frozen=True, array_like=True, tag=True):
     root: str
     largest: int
     files: list[tuple[str, str]]
+    cutting: dict[str, int] = {}
+    """How chunks are cut, as `ChunkSettings` has it."""
 
 
 class Lesson(msgspec.Struct, frozen=True, array_like=True):
@@ -75,6 +81,7 @@ def receive(stream: IO[bytes]) -> bytes | None:
 def serve() -> None:
     """Work until nobody orders anything any more. Ctrl-C is for whoever orders: that ends stdin."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.set_threshold(_YOUNG_OBJECTS)
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     # Whatever a library prints must not stand among the answers.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
@@ -82,8 +89,8 @@ def serve() -> None:
     while (packed := receive(sys.stdin.buffer)) is not None:
         order = _order(packed)
         if isinstance(order, ReadThese):
-            root = Path(order.root)
-            send(answers, [read_file(root, path, language, order.largest) for path, language in order.files])
+            root, cutting = Path(order.root), ChunkSettings(**order.cutting)
+            send(answers, [read_file(root, path, language, order.largest, cutting) for path, language in order.files])
         elif isinstance(order, LearnThese):
             known.learn(order.files)
         else:
@@ -96,10 +103,12 @@ class _Known:
     def __init__(self) -> None:
         self._lessons: dict[str, Lesson] = {}
         self._world: StoredWorld | None = None
+        self._read: Facts | None = None
+        """Those of the file that is being resolved, which asks for its own surface first of all."""
 
     def learn(self, files: Sequence[Lesson]) -> None:
         self._lessons.update({lesson.path: lesson for lesson in files})
-        self._world = None
+        self._world = self._read = None
 
     def resolve(self, paths: Sequence[str]) -> list[Resolution]:
         if self._world is None:
@@ -108,8 +117,10 @@ class _Known:
         return [resolve_file(self._lessons[path].language, self._facts(path), self._world) for path in paths]
 
     def _facts(self, path: str) -> Facts:
-        lesson = self._lessons[path]
-        return unpack_facts(lesson.language, lesson.facts)
+        if self._read is None or self._read.path != path:
+            lesson = self._lessons[path]
+            self._read = unpack_facts(lesson.language, lesson.facts)
+        return self._read
 
     def _surface(self, path: str) -> Mapping[Key, Any]:
         return load_language(self._lessons[path].language).surface(self._facts(path))

@@ -2,102 +2,128 @@
 
 import threading
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from treering.core.errors import Conflict, InvalidInput, NotFound, StoreError
+from treering.core.errors import Conflict, FolderUnavailable, NotFound, StoreError
 from treering.index.desk import Desk
 from treering.index.live import LiveGraph
 from treering.index.pipeline import Indexer, nobody
+from treering.index.places import Seen
+from treering.index.shelf import Changes
 from treering.index.summary import Indexed
+from treering.index.unread import Unread
 from treering.index.updating import Tell
 from treering.index.version import reading_version
-from treering.index.which_language import language_named
-from treering.ports.code import CodeState
+from treering.ports.code import CodeIndex, CodeState
+from treering.ports.watching import EVERYTHING
 
 if TYPE_CHECKING:
     from treering.index.graph import CodeGraph
 
 
 class Current:
-    """One project's graph for the threads of one process. Whoever asks gets it as of a moment ago."""
+    """One project's graph for the threads of one process. Whoever asks gets it as of a moment ago.
+
+    One thread indexes at a time. Nobody who asks waits for it: what is not read yet is left out of answers, which say
+    so.
+    """
 
     def __init__(self, desk: Desk, roots: Collection[Path]) -> None:
         """`roots` are the folders that may be read without being named: what is indexed there is looked at."""
         self._desk = desk
         self._roots = set(roots)
-        self._lock = threading.RLock()
+        self._indexing = threading.Lock()
+        """Held by the thread that indexes, which may take the other lock as well, never the other way round."""
         self._indexer: Indexer | None = None
+        self._lock = threading.RLock()
+        """Held for the graph in memory, and for what is known of the files."""
         self._live = LiveGraph(desk.settings.in_place)
+        self._unread = Unread()
         self._looked: float | None = None
         self._watched = False
-        self._changed: set[str] = set()
 
-    def index(self, root: Path, tell: Tell = nobody) -> Indexed:
-        with self._lock:
-            done = self.indexer(root).run(tell)
-            self._roots.add(root)
-            self._looked, self._changed = monotonic(), set()
+    # Indexing
+
+    def index(self, root: Path, tell: Tell = nobody, *, replace: bool = False) -> Indexed:
+        with self._indexing:
+            done = self._run(root, tell, replace=replace)
+            self._looked = monotonic()
             return done
 
-    def indexer(self, root: Path) -> Indexer:
-        with self._lock:
-            if self._indexer is None or self._indexer.desk.root != root:
-                self._indexer = Indexer(self._desk.at(root))
-            return self._indexer
+    def catch_up(
+        self, root: Path, hints: Collection[str] | None, tell: Tell = nobody, *, replace: bool = False
+    ) -> Indexed:
+        """Read what was heard of, or everything that changed. From here on nobody needs to look by themselves."""
+        with self._indexing:
+            done = self._run(root, tell, hints, replace=replace)
+            self._watched = True
+            return done
 
-    def graph(self) -> "CodeGraph":
-        """`NotFound` where nothing was indexed."""
-        with self._lock:
-            state = self._state()
-            root = self._root(state)
-            if root is not None and self._is_time():
-                self._look(self.indexer(root))
-                state = self._state()
-            with self._desk.reading() as index:
-                self._live.refresh(index, state)
-                self._live.mark(self._changed, index)
-            if state.version != reading_version():
-                self._live.indexing(True)
-            return self._live.graph
-
-    def root(self) -> Path | None:
-        """The folder that was indexed, where it may be read."""
-        return self._root(self._state())
+    @property
+    def watched(self) -> bool:
+        """Whether all that changes is told of."""
+        return self._watched
 
     def heard(self, paths: Collection[str]) -> None:
         """Files changed: nothing of theirs is served until they are read again."""
         with self._lock:
-            for path in paths:
-                if language_named(path[path.rfind("/") + 1 :]) is not None:
-                    self._changed.add(path)
-                else:
-                    self._changed.update(self._live.below(path))
-
-    def catch_up(self, root: Path, hints: Collection[str] | None, tell: Tell = nobody) -> Indexed | None:
-        """Read what was heard of, or everything that changed; None where another process indexes now.
-
-        From here on nobody needs to look by themselves.
-        """
-        with self._lock:
-            try:
-                done = self.indexer(root).run(tell, hints=hints)
-            except Conflict:
-                return None
-            self._roots.add(root)
-            self._watched, self._changed = True, set()
-            return done
+            self._unread.hear(paths)
 
     def unwatched(self) -> None:
         """Nobody tells of changes any more."""
-        with self._lock:
-            self._watched, self._looked = False, None
+        self._watched, self._looked = False, None
 
-    def _state(self) -> CodeState:
+    def _run(
+        self, root: Path, tell: Tell = nobody, hints: Collection[str] | None = None, *, replace: bool = False
+    ) -> Indexed:
+        with self._lock:
+            moment = self._unread.moment
+        done = self._indexer_at(root).run(tell, hints=hints, replace=replace, outstanding=self._found)
+        with self._lock:
+            self._roots.add(root)
+            self._unread.read(moment)
+        return done
+
+    def _indexer_at(self, root: Path) -> Indexer:
+        if self._indexer is None or self._indexer.desk.root != root:
+            self._indexer = Indexer(self._desk.at(root))
+        return self._indexer
+
+    def _found(self, changes: Changes, generation: int) -> None:
+        with self._lock:
+            self._unread.find(changes, generation)
+
+    # Asking
+
+    def graph(self) -> "CodeGraph":
+        """`NotFound` where nothing was indexed."""
+        self._look_where_it_is_time()
+        with self._lock, self._desk.reading() as index:
+            state = self._state(index)
+            self._live.refresh(index, state)
+            self._live.mark(self._unread.stale(self._live.stored, complete=state.complete), index)
+            self._live.indexing(self._is_incomplete(state))
+            return self._live.graph
+
+    def seen(self) -> Seen:
+        """How the index stands, for whoever does not need its graph."""
+        self._look_where_it_is_time()
+        with self._lock, self._desk.reading() as index:
+            state = self._state(index)
+            stale = self._unread.stale(index.generations(), complete=state.complete)
+            return Seen(state, self._root(state), stale, self._is_incomplete(state))
+
+    def root(self) -> Path | None:
+        """The folder that was indexed, where it may be read."""
         with self._desk.reading() as index:
-            state = index.state()
-        if state is None or not state.generation:
+            return self._root(self._state(index))
+
+    def _state(self, index: CodeIndex) -> CodeState:
+        state = index.state()
+        if state is None or not state.root:
             raise NotFound(
                 f"no code is indexed in project {self._desk.scope.project!r}; run `treering index` in its repository, "
                 "or `memory.code.index(path)`"
@@ -107,36 +133,43 @@ class Current:
     def _root(self, state: CodeState) -> Path | None:
         """What the store names is read only where that was allowed on this machine."""
         root = Path(state.root)
-        allowed = any(root == each or each in root.parents for each in self._roots)
+        with self._lock:
+            allowed = any(root == each or each in root.parents for each in self._roots)
         return root if allowed and root.is_dir() else None
+
+    def _is_incomplete(self, state: CodeState) -> bool:
+        return not state.complete or state.version != reading_version() or self._unread.undecided
+
+    def _look_where_it_is_time(self) -> None:
+        """Not where somebody is at it: they tell what they find."""
+        with self._desk.reading() as index:
+            root = self._root(self._state(index))
+        if root is not None and self._is_time() and self._indexing.acquire(blocking=False):
+            try:
+                self._look(root)
+            finally:
+                self._indexing.release()
 
     def _is_time(self) -> bool:
         if self._watched:
             return False
         return self._looked is None or monotonic() - self._looked >= self._desk.settings.look_seconds
 
-    def _look(self, indexer: Indexer) -> None:
+    def _look(self, root: Path) -> None:
         """Read what changed where it is little; else it is left out, as it is where others write or nobody may."""
-        changes = indexer.pending()
-        self._changed = {file.path for file in changes.changed} | set(changes.gone)
-        if self._changed and len(self._changed) <= self._desk.settings.inline_files:
-            try:
-                indexer.run()
-                self._changed = set()
-            except (Conflict, StoreError):
-                # Somebody else is at it, or the store cannot be written: what changed is not served.
-                pass
+        with self._lock:
+            moment = self._unread.moment
+        try:
+            changes, generation, waiting, complete = self._indexer_at(root).pending()
+        except FolderUnavailable:
+            self.heard({EVERYTHING})
+            return
+        with self._lock:
+            self._unread.find(changes, generation)
+            self._unread.read(moment)
+        work = len(changes) + waiting
+        if (work or not complete) and work <= self._desk.settings.inline_files:
+            # Where somebody else is at it, or the store cannot be written, what changed is not served.
+            with suppress(Conflict, StoreError, FolderUnavailable):
+                self._run(root)
         self._looked = monotonic()
-
-
-def chosen_root(path: str | Path | None, usual: Path | None) -> Path:
-    """The folder that is meant, as it really stands on disk."""
-    if path is None and usual is None:
-        raise InvalidInput("the working directory cannot be read; name the folder that is to be indexed")
-    try:
-        root = Path(path if path is not None else str(usual)).expanduser().resolve()
-    except (OSError, RuntimeError) as exc:
-        raise InvalidInput(f"{path} cannot be found ({exc}); name the root of a project") from exc
-    if not root.is_dir():
-        raise InvalidInput(f"{root} is no folder that can be read; name the root of a project")
-    return root

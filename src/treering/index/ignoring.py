@@ -1,13 +1,31 @@
-"""What git is told to ignore: `.gitignore` of every folder, and `.git/info/exclude`."""
+"""What git is told to ignore, folder by folder. What holds in the root from outside of it: `ignoring_around`."""
 
-from collections.abc import Iterable
+import re
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 
 IGNORE_FILE = ".gitignore"
 _LARGEST = 1_000_000
+_NAMED_GROUP = re.compile(r"\(\?P<\w+>")
+_NEVER = r"(?!)"
+_REMEMBERED = 256
+"""Files of rules that are not parsed again while nothing in them changes: every look at a project needs all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFile:
+    """The rules of one file."""
+
+    spec: GitIgnoreSpec
+    mentioned: re.Pattern[str]
+    """What any rule is about, in one expression: most paths are not, and rules are slow to ask one by one."""
+
+    def decide(self, path: str) -> bool | None:
+        """Whether to ignore it; None where no rule is about it."""
+        return self.spec.check_file(path).include if self.mentioned.search(path) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,14 +34,16 @@ class Rules:
 
     folder: str
     """With a slash at its end; empty for the root."""
-    spec: GitIgnoreSpec
+    file: RuleFile
     above: "Rules | None" = None
+    before: str = ""
+    """How the root is called, with a slash at its end, from the folder above it that these rules stand in."""
 
     def ignore(self, path: str) -> bool:
         """Whether a file, or a folder with a slash at its end, is ignored: the nearest rule about it decides."""
         rules: Rules | None = self
         while rules is not None:
-            told = rules.spec.check_file(path[len(rules.folder) :]).include
+            told = rules.file.decide(rules.before + path[len(rules.folder) :])
             if told is not None:
                 return told
             rules = rules.above
@@ -32,28 +52,31 @@ class Rules:
 
 def rules_in(root: Path, folder: str, above: Rules | None) -> Rules | None:
     """Those of a folder that has a `.gitignore`, else those above."""
-    lines = _lines(root / folder / IGNORE_FILE)
-    return Rules(folder, _spec(lines), above) if lines else above
+    file = rules_of(root / folder / IGNORE_FILE)
+    return above if file is None else Rules(folder, file, above)
 
 
-def excluded_in(root: Path) -> Rules | None:
-    """What this clone alone ignores."""
-    lines = _lines(root / ".git" / "info" / "exclude")
-    return Rules("", _spec(lines)) if lines else None
+def rules_of(path: Path, *, linked: bool = False) -> RuleFile | None:
+    """The rules in a file; None where there are none. Only where git does so, what it is `linked` to is read."""
+    text = text_of(path, linked=linked)
+    return _parsed(text) if text else None
 
 
-def _lines(path: Path) -> list[str]:
-    """A file of rules that cannot be read rules nothing; a link may lead anywhere and is not followed."""
+def text_of(path: Path, *, linked: bool = False) -> str:
+    """What stands in a small file of git's, empty where it cannot be read."""
     try:
-        if path.is_symlink() or not path.is_file() or path.stat().st_size > _LARGEST:
-            return []
-        return path.read_text(encoding="utf-8", errors="replace").splitlines()
+        if (path.is_symlink() and not linked) or not path.is_file() or path.stat().st_size > _LARGEST:
+            return ""
+        return path.read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return []
+        return ""
 
 
-def _spec(lines: Iterable[str]) -> GitIgnoreSpec:
-    return GitIgnoreSpec.from_lines(line for line in lines if _is_rule(line))
+@lru_cache(maxsize=_REMEMBERED)
+def _parsed(text: str) -> RuleFile:
+    spec = GitIgnoreSpec.from_lines(line for line in text.splitlines() if _is_rule(line))
+    expressions = (_NAMED_GROUP.sub("(?:", rule.regex.pattern) for rule in spec.patterns if rule.regex is not None)
+    return RuleFile(spec, re.compile("|".join(f"(?:{each})" for each in expressions) or _NEVER))
 
 
 def _is_rule(line: str) -> bool:

@@ -7,7 +7,6 @@ from treering.core.errors import InvalidInput
 from treering.core.graph import GraphNode, NodeKind
 from treering.core.queries import KnowledgeFilter, NodeFilter
 from treering.core.records import Knowledge
-from treering.core.values import KEY_BYTES
 from treering.index.graph import Impact
 from treering.ports.store import Transaction
 
@@ -45,9 +44,17 @@ def _as_recorded(path: str) -> Iterator[str]:
         return
 
 
+def _as_named(id: str) -> Iterator[str]:
+    """What code calls a definition need not be a name that a record can give."""
+    try:
+        yield from KnowledgeFilter.make(nodes=(id,)).nodes
+    except InvalidInput:
+        return
+
+
 def _memories(tx: Transaction, ids: Sequence[str], files: tuple[str, ...], limit: int) -> tuple[Knowledge, ...]:
     """Records that still hold."""
-    nodes = tuple(id for id in ids if len(id.encode()) <= KEY_BYTES)
+    nodes = tuple(node for id in ids for node in _as_named(id))
     found: dict[str, Knowledge] = {}
     for where in (
         KnowledgeFilter(nodes=nodes[:1]) if nodes else None,

@@ -4,22 +4,28 @@ import os
 import re
 import stat
 import time
+from collections.abc import Callable, Mapping
 from hashlib import blake2b
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from treering.core.errors import MissingDependency
+from treering.core.settings import ChunkSettings
+from treering.index.chunks.cutting import chunks_of
+from treering.index.chunks.packed import pack_chunks
+from treering.index.chunks.words import stored_chunks
 from treering.index.discovering import BINARY, GENERATED, LEAVES_ROOT, NO_PERMISSION, TOO_LARGE, VANISHED, stamp_of
 from treering.index.facts import Facts, Problem
 from treering.index.packing import pack_definitions, pack_facts, pack_keys
-from treering.index.which_language import MANIFESTS, load_language
+from treering.index.which_language import MANIFESTS, load_language, missing_grammar
 
 NO_GRAMMAR = "its grammar is not installed"
 NOT_UNDERSTOOD = "cannot be read by its language"
 
-PASSING = frozenset({NO_PERMISSION, VANISHED, LEAVES_ROOT, NO_GRAMMAR, TOO_LARGE})
-"""Reasons that may be gone the next time though the file is the same: such a file is not remembered."""
+PASSING = frozenset({VANISHED, LEAVES_ROOT, TOO_LARGE})
+"""Reasons that were gone when the file was found: it is not remembered, and looked at again."""
 
 _HEAD = 2_048
 _LOOKED_AT = 8_192
@@ -46,35 +52,66 @@ class Reading(msgspec.Struct, frozen=True, array_like=True, gc=False):
     given: bytes = b""
     defined: int = 0
     problems: tuple[Problem, ...] = ()
+    chunks: bytes = b""
 
 
-def read_file(root: Path, path: str, language: str, largest: int) -> Reading:
+def read_file(root: Path, path: str, language: str, largest: int, cutting: ChunkSettings | None = None) -> Reading:
     """The file at `path` below the root, which must be resolved. It is never followed out of there."""
-    try:
-        source, stamp, read_at = _content(root, path, largest)
-    except PermissionError:
-        return Reading(path, language, skipped=NO_PERMISSION)
-    except _Refused as exc:
-        return Reading(path, language, skipped=str(exc))
-    except OSError:
-        return Reading(path, language, skipped=VANISHED)
-    digest = _digest(source)
+    source, seen = _seen(root, path, language, largest)
+    if source is None:
+        return seen
     skipped, facts, given, said = _understood(path, language, source)
     if facts is None:
-        return Reading(path, language, digest, stamp, read_at, skipped, problems=said)
-    return Reading(
-        path,
-        language,
-        digest,
-        stamp,
-        read_at,
-        "",
-        pack_facts(facts),
-        pack_definitions(facts.definitions),
-        given,
-        len(facts.definitions),
-        facts.problems,
+        return replace(seen, skipped=skipped, problems=said)
+    return replace(
+        seen,
+        facts=pack_facts(facts),
+        definitions=pack_definitions(facts.definitions),
+        given=given,
+        defined=len(facts.definitions),
+        problems=facts.problems,
+        chunks=pack_chunks(stored_chunks(chunks_of(path, text_of(source), facts.definitions, cutting))),
     )
+
+
+def left_unread(root: Path, path: str, language: str, largest: int, why: str) -> Reading:
+    """A file that nothing is made of, so that it can be told whether it is still the same."""
+    source, seen = _seen(root, path, language, largest)
+    return seen if source is None else replace(seen, skipped=why)
+
+
+def is_back(root: Path, path: str, language: str, skipped: str) -> bool:
+    """Whether the reason for which nothing was read of a file is gone though the file is the same."""
+    passed = _MAY_PASS.get(skipped)
+    return passed is not None and passed(root / path, language)
+
+
+_MAY_PASS: Mapping[str, Callable[[Path, str], bool]] = {
+    NO_PERMISSION: lambda full, _language: os.access(full, os.R_OK),
+    NO_GRAMMAR: lambda _full, language: missing_grammar(language) is None,
+}
+
+
+def _seen(root: Path, path: str, language: str, largest: int) -> tuple[bytes | None, Reading]:
+    """The bytes of a file with all that can be said without understanding them; None where it may not be read."""
+    try:
+        source, stamp, read_at = _content(root, path, largest)
+        return source, Reading(path, language, _digest(source), stamp, read_at)
+    except PermissionError:
+        return None, _closed(root, path, language)
+    except _Refused as exc:
+        return None, Reading(path, language, skipped=str(exc))
+    except OSError:
+        return None, Reading(path, language, skipped=VANISHED)
+
+
+def _closed(root: Path, path: str, language: str) -> Reading:
+    """A file that may be looked at, not read."""
+    read_at = time.time_ns()
+    try:
+        return Reading(path, language, "", stamp_of(os.lstat(root / path)), read_at, NO_PERMISSION)
+    except OSError:
+        return Reading(path, language, skipped=VANISHED)
 
 
 def _understood(path: str, language: str, source: bytes) -> tuple[str, Facts | None, bytes, tuple[Problem, ...]]:
@@ -91,12 +128,31 @@ def _understood(path: str, language: str, source: bytes) -> tuple[str, Facts | N
         return NOT_UNDERSTOOD, None, b"", (Problem(1, f"{NOT_UNDERSTOOD}: {type(exc).__name__}: {exc}"),)
 
 
+def text_of(source: bytes) -> str:
+    """What chunks are cut from."""
+    return source.decode("utf-8", "replace")
+
+
 def digest_of(root: Path, path: str, largest: int) -> str:
     """The digest that reading the file would give it; empty where it cannot be read."""
     try:
         return _digest(_content(root, path, largest)[0])
     except (OSError, _Refused):
         return ""
+
+
+def source_of(root: Path, path: str, largest: int) -> bytes | None:
+    """The bytes of the file; None where it may not be read."""
+    try:
+        return _content(root, path, largest)[0]
+    except (OSError, _Refused):
+        return None
+
+
+def source_with(digest: str, root: Path, path: str, largest: int) -> bytes | None:
+    """The bytes of the file that have this digest; None where it has others now, or may not be read."""
+    source = source_of(root, path, largest)
+    return source if source is not None and _digest(source) == digest else None
 
 
 def _digest(source: bytes) -> str:

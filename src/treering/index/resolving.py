@@ -22,6 +22,11 @@ class Resolution(msgspec.Struct, frozen=True, array_like=True):
     """Why nothing of it could be looked up; empty where it could."""
 
 
+def unresolved_file(path: str, problem: str) -> Resolution:
+    """A file whose uses nobody could look up."""
+    return Resolution(path, b"", b"", b"", 0, 0, {}, problem)
+
+
 def resolve_file(language: str, facts: Facts, world: StoredWorld) -> Resolution:
     questions, problem = Questions(world), ""
     try:

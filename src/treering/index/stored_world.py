@@ -1,11 +1,11 @@
 """The world as the store knows it: which file gives and asks for which key, and the surfaces of those that are needed.
 
-Like `World`, but a file's surface is made when somebody first asks for it. Keys are told apart by their hashes: two
-with the same one cost a look too many, never a wrong answer.
+Like `World`, but a file's surface is made when somebody first asks for it, and let go when many others were asked for
+since. Keys are told apart by their hashes: two with the same one cost a look too many, never a wrong answer.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,20 +17,40 @@ from treering.ports.code import FileKeys
 
 SurfaceOf = Callable[[str], Mapping[Key, Any]]
 
+_HALF = np.dtype("<u4")
+_PLACE = (1 << 32) - 1
+_MOST_ENTRIES = 32_000
+"""Entries of surfaces that are remembered at least, and twice as many at most: those of a large project would fill
+hundreds of megabytes, and neighbours use the same."""
+
 
 class KeyIndex:
-    """Paths by the hashes of their keys: those of many files as sorted columns, those of files changed since beside."""
+    """Paths by the hashes of their keys: those of many files as one sorted column, those of files changed since beside.
 
-    def __init__(self, files: Sequence[tuple[str, bytes]]) -> None:
-        packed = [unpack_hashes(keys) for _, keys in files]
-        hashes = np.concatenate(packed) if packed else np.zeros(0, HASHES)
-        owners = np.repeat(np.arange(len(files), dtype=np.int32), [len(keys) for keys in packed])
-        order = np.argsort(hashes, kind="stable")
-        self._hashes, self._owners = hashes[order], owners[order]
-        self._paths: list[str | None] = [path for path, _ in files]
-        self._places = {path: place for place, (path, _) in enumerate(files)}
+    A number of the column is half a hash and, behind it, the place of a file.
+    """
+
+    def __init__(self) -> None:
+        self._packed = bytearray()
+        self._counts: list[int] = []
+        self._column = unpack_hashes(b"")
+        self._paths: list[str | None] = []
+        self._places: dict[str, int] = {}
         self._added: defaultdict[int, set[str]] = defaultdict(set)
         self._of: dict[str, frozenset[int]] = {}
+
+    def take_in(self, path: str, packed: bytes) -> None:
+        """One of many files; after the last of them, `sort`."""
+        self._places[path] = len(self._paths)
+        self._paths.append(path)
+        self._packed += packed
+        self._counts.append(len(packed) // HASHES.itemsize)
+
+    def sort(self) -> None:
+        self._column = np.frombuffer(self._packed, HASHES)
+        self._column.view(_HALF)[::2] = np.arange(len(self._counts), dtype=_HALF).repeat(self._counts)
+        self._column.sort()
+        self._counts.clear()
 
     def put(self, path: str, hashes: Iterable[int]) -> None:
         self.remove(path)
@@ -48,34 +68,69 @@ class KeyIndex:
                 del self._added[each]
 
     def paths(self, hash: int) -> set[str]:
-        hashes, found = self._hashes, set(self._added.get(hash, ()))
-        place = int(hashes.searchsorted(np.uint64(hash)))
-        while place < len(hashes) and hashes[place] == hash:
-            path = self._paths[self._owners[place]]
+        found = set(self._added.get(hash, ()))
+        begin, end = self._column.searchsorted(np.array([hash & ~_PLACE, hash | _PLACE], HASHES)).tolist()
+        # No file has the last place that there could be, so that the end is where another hash begins.
+        for number in self._column[begin:end].tolist():
+            path = self._paths[number & _PLACE]
             if path is not None:
                 found.add(path)
-            place += 1
         return found
 
 
-class StoredWorld:
-    """What resolvers may ask."""
+class _Surfaces:
+    """The surfaces that were asked for lately; what was not for long is made again."""
 
-    def __init__(self, files: Sequence[FileKeys], surface_of: SurfaceOf) -> None:
-        self._given = KeyIndex([(file.path, file.given) for file in files])
-        self._askers = KeyIndex([(file.path, file.asked) for file in files])
-        self._known = {file.path for file in files}
-        self._surface_of = surface_of
-        self._surfaces: dict[str, Mapping[Key, Any]] = {}
-        self._answers: dict[Key, Answer] = {}
+    def __init__(self, surface_of: SurfaceOf, most: int) -> None:
+        self._surface_of, self._most = surface_of, most
+        self._new: dict[str, Mapping[Key, Any]] = {}
+        self._old: dict[str, Mapping[Key, Any]] = {}
+        self._entries = 0
+        self.answers: dict[Key, Answer] = {}
+        """Made of surfaces, so that they keep them."""
+
+    def get(self, path: str) -> Mapping[Key, Any]:
+        surface = self._new.get(path)
+        if surface is None:
+            surface = self._old.pop(path, None)
+            self.put(path, self._surface_of(path) if surface is None else surface)
+            surface = self._new[path]
+        return surface
+
+    def put(self, path: str, surface: Mapping[Key, Any]) -> None:
+        if self._entries + len(surface) > self._most:
+            self._old, self._new, self._entries = self._new, {}, 0
+            self.answers.clear()
+        self._old.pop(path, None)
+        self._entries += len(surface) - len(self._new.get(path, ()))
+        self._new[path] = surface
+
+    def remove(self, path: str) -> None:
+        self._old.pop(path, None)
+        self._entries -= len(self._new.pop(path, ()))
+
+
+class StoredWorld:
+    """What resolvers may ask. `surface_of` makes the surface of a file as it was put last, or else stored."""
+
+    def __init__(self, files: Iterable[FileKeys], surface_of: SurfaceOf, *, most_entries: int = _MOST_ENTRIES) -> None:
+        self._given, self._askers = KeyIndex(), KeyIndex()
+        self._known: set[str] = set()
+        for file in files:
+            self._known.add(file.path)
+            self._given.take_in(file.path, file.given)
+            self._askers.take_in(file.path, file.asked)
+        self._given.sort()
+        self._askers.sort()
+        self._surfaces = _Surfaces(surface_of, most_entries)
 
     def put(self, path: str, surface: Mapping[Key, Any]) -> set[Key]:
         """The file now says this; the keys whose answer is not what it was."""
-        before = self._surface(path) if path in self._known else {}
+        before = self._surfaces.get(path) if path in self._known else {}
         changed = {key for key, entry in surface.items() if key not in before or before[key] != entry}
         changed |= before.keys() - surface.keys()
         self._known.add(path)
-        self._surfaces[path] = surface
+        self._surfaces.put(path, surface)
         self._given.put(path, map(hash_of, surface))
         self._forget_answers(changed)
         return changed
@@ -84,19 +139,20 @@ class StoredWorld:
         """The file is gone; the keys whose answer is not what it was."""
         if path not in self._known:
             return set()
-        gone = set(self._surface(path))
+        gone = set(self._surfaces.get(path))
         self._known.discard(path)
-        self._surfaces.pop(path, None)
+        self._surfaces.remove(path)
         self._given.remove(path)
         self._askers.remove(path)
         self._forget_answers(gone)
         return gone
 
     def ask(self, key: Key) -> Answer:
-        answer = self._answers.get(key)
+        answer = self._surfaces.answers.get(key)
         if answer is None:
-            surfaces = ((path, self._surface(path)) for path in sorted(self._given.paths(hash_of(key))))
-            answer = self._answers[key] = tuple((path, surface[key]) for path, surface in surfaces if key in surface)
+            surfaces = [(path, self._surfaces.get(path)) for path in sorted(self._given.paths(hash_of(key)))]
+            answer = tuple((path, surface[key]) for path, surface in surfaces if key in surface)
+            self._surfaces.answers[key] = answer
         return answer
 
     def asked(self, path: str, hashes: Iterable[int]) -> None:
@@ -109,13 +165,7 @@ class StoredWorld:
 
     def _forget_answers(self, keys: Iterable[Key]) -> None:
         for key in keys:
-            self._answers.pop(key, None)
-
-    def _surface(self, path: str) -> Mapping[Key, Any]:
-        surface = self._surfaces.get(path)
-        if surface is None:
-            surface = self._surfaces[path] = self._surface_of(path)
-        return surface
+            self._surfaces.answers.pop(key, None)
 
 
 class Questions:

@@ -30,6 +30,8 @@ class FileProblem:
     path: str
     line: int
     what: str
+    count: int = 1
+    """How many there are in the file; this is the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,8 @@ class Indexed:
     seconds: float = 0.0
     complete: bool = True
     """False where files went on changing: the next run, or a watcher, reads them."""
+    warnings: tuple[str, ...] = ()
+    """What keeps the graph from being what somebody may expect, and what to do about it."""
     notes: tuple[str, ...] = ()
     """What else somebody should know."""
 

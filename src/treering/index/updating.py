@@ -4,7 +4,6 @@ Whatever is stored is right at every moment: a file is either resolved against e
 it waits and has no edges. A run that ends half-way leaves files waiting, and the next one goes on there.
 """
 
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
@@ -12,12 +11,15 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TypeVar
 
-from treering.index.crew import Crew
+from treering.index.chunks.packed import unpack_chunks
+from treering.index.crew import ENDED_ITS_READER, ENDED_ITS_RESOLVER
+from treering.index.crew_process import Lesson
 from treering.index.desk import Desk
 from treering.index.discovering import Found
 from treering.index.facts import Key, Problem
+from treering.index.hands import Hands
 from treering.index.packing import unpack_facts, unpack_hashes
-from treering.index.reading import PASSING, Reading, read_file
+from treering.index.reading import PASSING, Reading
 from treering.index.resolving import Resolution, resolve_file
 from treering.index.shelf import Changes, Shelf, is_doubtful
 from treering.index.summary import FileProblem, Phase, Progress
@@ -47,16 +49,26 @@ class _Step:
 class Counts:
     """What a run did."""
 
-    read: int = 0
-    removed: int = 0
-    resolved: int = 0
+    read: set[str] = field(default_factory=set)
+    removed: set[str] = field(default_factory=set)
+    resolved: set[str] = field(default_factory=set)
     refused: dict[str, str] = field(default_factory=dict)
     """Stamps of files that could not be read now, by path."""
     reasons: Counter[str] = field(default_factory=Counter)
     problems: list[FileProblem] = field(default_factory=list)
 
+    def forget(self, path: str, *, known_before: bool) -> None:
+        """Whatever was done with a file that is not there any more."""
+        self.read.discard(path)
+        self.resolved.discard(path)
+        if known_before:
+            self.removed.add(path)
+
     def tell(self, path: str, problems: Iterable[Problem]) -> None:
-        self.problems += (FileProblem(path, each.line, each.what) for each in problems)
+        """One broken file must not fill the list: its first problem stands for all."""
+        all_of_it = list(problems)
+        if all_of_it:
+            self.problems.append(FileProblem(path, all_of_it[0].line, all_of_it[0].what, len(all_of_it)))
 
 
 class Update:
@@ -67,27 +79,49 @@ class Update:
         self.counts = Counts()
         self.was_large = False
         """Whether the shelf is of no use any more: its world was left behind, or has grown too much."""
-        self._in_parts = self._blind = False
+        self.careful = False
+        """Whether something may be among the files that ends processes: then it is not to be this one."""
+        self._in_parts = self._blind = self._holding = False
+        self._known_before = frozenset(shelf.files)
         self._step = _Step()
 
     def apply(self, changes: Changes, told: str | None) -> None:
         """Read, resolve and store: little at once, much batch by batch, with the index marked incomplete meanwhile."""
         settings = self._desk.settings
-        self._in_parts = len(changes) + len(self.shelf.waiting) > settings.batch
+        work = len(changes) + len(self.shelf.waiting)
+        self._begin(work)
+        self._in_parts = work > settings.batch
         self.was_large |= self._in_parts
         with ExitStack() as ending:
             # A process takes as long to start as a hundred files to read.
-            shared = len(changes.changed) >= settings.many_files and settings.processes > 1 and bool(sys.executable)
-            crew = ending.enter_context(Crew(self._desk.root, settings)) if shared else None
+            many = len(changes.changed) >= settings.many_files or (self.careful and work > 0)
+            several = many and settings.processes > 1
+            hands = Hands(self._desk.root, settings, self.shelf.deadly, many=several)
+            ending.enter_context(hands)
             if not self._in_parts:
                 ending.enter_context(self.shelf.at_one_time())
             # Where nothing was asked yet nobody is concerned: what is read need not be understood here.
-            self._blind = crew is not None and not self.shelf.files
+            self._blind = hands.shared and not self.shelf.files
             self._take_away(changes.gone)
             self._pause()
-            self._read(changes.changed, crew)
-            self._resolve_waiting(crew)
+            self._read(changes.changed, hands)
+            self._resolve_waiting(hands)
         self._write(complete=True, told=told)
+
+    def _begin(self, work: int) -> None:
+        """Before anything is read, be the only one who writes; of a first run others see that it has begun.
+
+        Who finds the lease of a process that ended knows that one of these files may have ended it.
+        """
+        desk, shelf = self._desk, self.shelf
+        if shelf.root and not work:
+            return
+        with desk.writing() as index:
+            if not shelf.root:
+                here, seen = str(desk.root), shelf.generation
+                begun = index.describe(desk.owner, seen=seen, root=here, version=reading_version(), complete=False)
+                shelf.saved(begun, here, complete=False)
+        self._holding = True
 
     def _pause(self) -> None:
         """Where much is to be done, what is done so far is stored."""
@@ -96,11 +130,10 @@ class Update:
 
     # What files say
 
-    def _read(self, files: Sequence[Found], crew: Crew | None) -> None:
-        settings, stamps = self._desk.settings, {file.path: file.stamp for file in files}
-        alone = (read_file(self._desk.root, file.path, file.language, settings.largest_file) for file in files)
+    def _read(self, files: Sequence[Found], hands: Hands) -> None:
+        stamps = {file.path: file.stamp for file in files}
         done = 0
-        for batch in _batches(alone if crew is None else crew.read(files), settings.batch):
+        for batch in _batches(hands.read(files, self.shelf.files), self._desk.settings.batch):
             for reading in batch:
                 self._take_in(reading, stamps[reading.path])
                 done += 1
@@ -110,13 +143,13 @@ class Update:
     def _take_away(self, paths: Iterable[str]) -> None:
         for path in paths:
             self._forget(path)
-            self.counts.removed += 1
 
     def _forget(self, path: str) -> None:
         if path not in self.shelf.files:
             return
         changed = self.shelf.world.remove(path)
         del self.shelf.files[path]
+        self.counts.forget(path, known_before=path in self._known_before)
         self._step.gone.add(path)
         self._step.read.pop(path, None)
         self.shelf.waiting.discard(path)
@@ -129,12 +162,23 @@ class Update:
             self.counts.reasons[reading.skipped] += 1
             self._forget(reading.path)
             return
+        if reading.skipped:
+            self._mark(reading.path, reading.skipped)
         known = self.shelf.files.get(reading.path)
-        if known is not None and (known.digest, known.language) == (reading.digest, reading.language):
+        seen = (reading.digest, reading.language, reading.skipped)
+        if known is not None and (known.digest, known.language, known.skipped) == seen:
             self._touch(known, reading)
             return
-        self.counts.read += 1
+        self.counts.read.add(reading.path)
+        self.counts.removed.discard(reading.path)
         self._replace(reading)
+
+    def _mark(self, path: str, what: str) -> None:
+        """Remember a file that ended a process; forget that of one that did not any more."""
+        if what in (ENDED_ITS_READER, ENDED_ITS_RESOLVER):
+            self.shelf.deadly[path] = what
+        else:
+            self.shelf.deadly.pop(path, None)
 
     def _touch(self, known: ListedFile, reading: Reading) -> None:
         """The same content; what is still in doubt after this need not be put down."""
@@ -175,11 +219,13 @@ class Update:
 
     # What they use
 
-    def _resolve_waiting(self, crew: Crew | None) -> None:
+    def _resolve_waiting(self, hands: Hands) -> None:
         waiting, size = sorted(self.shelf.waiting), self._desk.settings.batch
         done = 0
-        shared = crew is not None and (self._blind or len(waiting) >= self._desk.settings.many_files)
-        for batch in _batches(self._shared(crew, waiting) if crew and shared else self._alone(waiting), size):
+        shared = hands.shared and (self._blind or self.careful or len(waiting) >= self._desk.settings.many_files)
+        # What others ask is not told to the world here, which is let go.
+        self.was_large |= shared
+        for batch in _batches(hands.resolve(waiting, None if shared else self._alone, self._lessons), size):
             for resolution in batch:
                 self._keep(resolution, known=not shared)
                 done += 1
@@ -188,15 +234,11 @@ class Update:
 
     def _alone(self, paths: Sequence[str]) -> Iterator[Resolution]:
         for some in _batches(paths, self._desk.settings.batch):
-            for language, facts in self.shelf.facts(some).values():
+            for language, facts in self.shelf.facts(some):
                 yield resolve_file(language, facts, self.shelf.world)
 
-    def _shared(self, crew: Crew, paths: Sequence[str]) -> Iterator[Resolution]:
-        """In processes that know all files; what was asked is not told to the world here, which is let go."""
-        self.was_large = True
-        for lessons in _batches(self.shelf.lessons(), self._desk.settings.batch):
-            crew.teach(lessons)
-        return crew.resolve(paths)
+    def _lessons(self) -> Iterator[Sequence[Lesson]]:
+        return _batches(self.shelf.lessons(), self._desk.settings.batch)
 
     def _keep(self, found: Resolution, *, known: bool) -> None:
         path, shelf = found.path, self.shelf
@@ -204,21 +246,26 @@ class Update:
             shelf.world.asked(path, unpack_hashes(found.asked).tolist())
         if found.problem:
             self.counts.tell(path, [Problem(1, found.problem)])
+        self._mark(path, found.problem)
         shelf.waiting.discard(path)
         self._step.waiting.discard(path)
         self._step.resolved.append(
             ResolvedFile(path, found.edges, found.unresolved, found.asked, found.used, found.unknown, found.ties)
         )
         shelf.files[path] = replace(shelf.files[path], resolved=True, used=found.used, unknown=found.unknown)
-        self.counts.resolved += 1
+        self.counts.resolved.add(path)
 
     # What is stored
 
     def _write(self, *, complete: bool, told: str | None = None) -> None:
         step, shelf, desk = self._step, self.shelf, self._desk
-        if not step and (complete is shelf.complete):
+        if not step and complete is shelf.complete and shelf.root == str(desk.root):
+            if complete and self._holding:
+                desk.give_back()
+                self._holding = False
             return
-        with desk.writing() as index:
+        told = shelf.with_deadly(told)
+        with desk.ending() if complete and self._holding else desk.writing() as index:
             generation = index.describe(
                 desk.owner,
                 seen=shelf.generation,
@@ -235,9 +282,12 @@ class Update:
             index.resolve(step.resolved, generation)
             index.touch(step.touched)
             if complete:
+                if shelf.outdated or self._in_parts:
+                    index.drop_unused()
                 index.give_back(desk.owner)
-        shelf.saved(generation, complete=complete)
+        shelf.saved(generation, str(desk.root), complete=complete, told=told)
         self._step = _Step()
+        self._holding &= not complete
 
 
 def _listed(reading: Reading) -> ListedFile:
@@ -268,6 +318,7 @@ def _stored(reading: Reading) -> ReadFile:
         reading.given,
         reading.defined,
         len(reading.problems),
+        unpack_chunks(reading.path, reading.chunks),
     )
 
 

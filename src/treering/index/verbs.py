@@ -1,34 +1,42 @@
 """The code of a project, as it can be asked: `memory.code`."""
 
-import json
+import dataclasses
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from treering.core.errors import Conflict, InvalidInput, NotFound, RepositoryUnavailable
+from treering.core.errors import InvalidInput, NotFound, RepositoryUnavailable, TreeringError
 from treering.core.scope import Scope
 from treering.core.settings import IndexSettings
-from treering.index.current import Current, chosen_root
+from treering.index.chronicle import Chronicle, Repository
+from treering.index.current import Current
 from treering.index.desk import Desk
 from treering.index.facts import EntryPoint, Unresolved
-from treering.index.graph import Cycle, DataFlow, Dependencies, Entry, Found, Level, ModuleMap, Route
+from treering.index.following_history import history_followed, nothing, seeds_told
+from treering.index.forgetting import forget_code
+from treering.index.graph import Answers, Cycles, DataFlow, Dependencies, Entries, Found, Level, ModuleMap, Route
 from treering.index.graph.code_graph import CAP, FLOW_DEPTH
+from treering.index.ignoring_around import GitHome
 from treering.index.linked import CodeImpact, with_memories
 from treering.index.packing import unpack_unresolved
 from treering.index.pipeline import nobody
-from treering.index.relatives import Relations, Relatives, Repository
+from treering.index.places import Places, Whereabouts
+from treering.index.relatives import Relations, relations
+from treering.index.roots import chosen_root
+from treering.index.status import CodeStatus, status_of
 from treering.index.summary import Indexed, Phase, Progress
 from treering.index.updating import Tell
 from treering.index.watching import Stopped, follow
 from treering.ports.clock import Clock
-from treering.ports.code import CodeTotals
+from treering.ports.processes import Ended
 from treering.ports.store import Store
 from treering.ports.watching import Watcher
 
 if TYPE_CHECKING:
+    from treering.index.adding_scip import ScipFile
     from treering.index.graph import CodeGraph
 
 _NAMED = 8
@@ -47,17 +55,10 @@ class Surroundings:
     watcher: Watcher
     owner: str
     """Who writes: no other memory, in this process or another, is called so."""
-
-
-@dataclass(frozen=True, slots=True)
-class CodeStatus:
-    """How the index of a project stands."""
-
-    root: str
-    complete: bool
-    totals: CodeTotals
-    skipped: Mapping[str, int]
-    """What was left out by its name or its size when all folders were looked at last, by reason."""
+    ended: Ended
+    """Whether somebody who wrote is not there any more."""
+    git: GitHome | None = None
+    """Where git finds what its user ignores everywhere."""
 
 
 class Code:
@@ -68,15 +69,25 @@ class Code:
     """
 
     def __init__(
-        self, scope: Scope, store: Store, clock: Clock, settings: IndexSettings, surroundings: Surroundings
+        self,
+        scope: Scope,
+        store: Store,
+        clock: Clock,
+        settings: IndexSettings,
+        surroundings: Surroundings,
+        *,
+        places: Places,
     ) -> None:
         self._scope, self._store, self._clock, self._settings = scope, store, clock, settings
         self._watcher = surroundings.watcher
         self._usual = surroundings.root or surroundings.around
         roots = [each.resolve() for each in (surroundings.root, surroundings.around) if each is not None]
-        self._desk = Desk(scope, store, clock, settings, Path(), surroundings.owner)
+        self._desk = Desk(
+            scope, store, clock, settings, Path(), surroundings.owner, surroundings.ended, surroundings.git
+        )
         self._current = Current(self._desk, roots)
-        self._relatives = Relatives(surroundings.repository)
+        self._chronicle = Chronicle(scope, store, clock, settings.history, surroundings.repository)
+        self._places = places
 
     # Keeping it current
 
@@ -85,54 +96,59 @@ class Code:
         path: str | Path | None = None,
         *,
         history: bool = True,
-        scip: str | Path | None = None,
+        scip: str | Path | Sequence[str | Path] = (),
+        replace: bool = False,
         on_progress: Tell = nobody,
     ) -> Indexed:
         """Read what is new or changed below `path`, else in the repository around, and store the graph of it.
 
-        Where there are new commits, `history` says which files change together, which recall follows. `scip` is an
-        index that a compiler's tools made of the same files: what it knows beyond that is added. `Conflict` where
-        another process indexes the project now.
+        Where there are new commits, `history` says which files change together, which recall follows. `scip` names
+        indexes that compilers' tools made of the same files: what they know beyond that is added, instead of what was
+        added so before. A project holds the code of one folder: another one is `InvalidInput`, unless it is to
+        `replace` that, or that is gone. `Conflict` where another process indexes the project now.
         """
         root = chosen_root(path, self._usual)
-        done = self._current.index(root, on_progress)
+        precise = _opened_scip([scip] if isinstance(scip, str | Path) else scip)
+        done = self._current.index(root, on_progress, replace=replace)
         notes = list(done.notes)
-        if scip is not None:
+        if precise:
             from treering.index.adding_scip import add_scip
 
-            notes.append(add_scip(self._desk.at(root), self._current.graph(), Path(scip).expanduser()))
+            notes += add_scip(self._desk.at(root), precise)
         if history:
             notes += self._seed(root, on_progress)
-        return replace(done, notes=tuple(notes))
+        self._places.queue()
+        return dataclasses.replace(done, notes=tuple(notes))
 
     def _seed(self, root: Path, tell: Tell) -> Iterator[str]:
         """What changed together in the history becomes co-access, again when there are new commits."""
         try:
-            newest = self._relatives.newest(root)
-            with self._desk.reading() as index:
-                state = index.state()
-            if state is not None and json.loads(state.told).get("history") == newest:
-                return
-            seeds = self._relatives.seeds(root, lambda read: tell(Progress(Phase.HISTORY, read)))
+            pairs = self._chronicle.seed(root, lambda read: tell(Progress(Phase.HISTORY, read)))
         except RepositoryUnavailable as exc:
-            yield f"without history: {exc}"
+            yield f"no history: {exc}"
             return
-        with self._store.transaction(self._scope, self._clock()) as tx:
-            tx.co_access.put_many(seeds)
-        # Where somebody else indexes now, the history is counted once more the next time.
-        with suppress(Conflict):
-            self._desk.at(root).note(history=newest)
-        yield f"history: {len(seeds):,} pairs of files that change together"
+        if pairs is not None:
+            yield seeds_told(pairs)
 
     def watch(
         self,
         path: str | Path | None = None,
         *,
         stop: threading.Event,
+        history: bool = True,
+        replace: bool = False,
         on_progress: Tell = nobody,
         on_indexed: Callable[[Indexed], object] = lambda _indexed: None,
+        on_trouble: Callable[[TreeringError], object] = lambda _error: None,
+        on_history: Callable[[str], object] = lambda _note: None,
     ) -> None:
-        """Index, then follow every change until `stop` is set. `on_indexed` hears of each time something was read."""
+        """Index, then follow every change until `stop` is set. `on_indexed` hears of each time something was read.
+
+        With `history`, new commits are followed as well; `on_history` hears what came of them.
+
+        What may pass is tried again, with growing pauses, and told to `on_trouble` once: somebody else indexes, the
+        store is busy, the folder is being moved.
+        """
         root = chosen_root(path, self._usual)
 
         def tell(progress: Progress) -> None:
@@ -141,13 +157,26 @@ class Code:
             on_progress(progress)
 
         def read(hints: Collection[str] | None) -> bool:
-            done = self._current.catch_up(root, hints, tell)
-            if done is not None and (done.changed or hints is None):
+            done = self._current.catch_up(root, hints, tell, replace=replace and not self._current.watched)
+            if done.changed or hints is None:
+                self._places.queue()
                 on_indexed(done)
-            return done is not None and done.complete
+            begin_history()
+            return done.complete
 
+        pause = self._settings.history.look_seconds
+        commits = history_followed(self._chronicle, root, stop, pause, on_history) if history else nullcontext(nothing)
         try:
-            follow(root, self._watcher, stop, self._settings.debounce_ms, changed=self._current.heard, read=read)
+            with commits as begin_history:
+                follow(
+                    root,
+                    self._watcher,
+                    stop,
+                    self._settings.debounce_ms,
+                    changed=self._current.heard,
+                    read=read,
+                    trouble=on_trouble,
+                )
         except Stopped:
             return
         finally:
@@ -156,16 +185,26 @@ class Code:
     def status(self) -> CodeStatus:
         """What is indexed; `NotFound` where nothing is."""
         with self._desk.reading() as index:
-            state = index.state()
-            if state is None or not state.generation:
-                raise NotFound(f"no code is indexed in project {self._scope.project!r}; run `treering index`")
-            return CodeStatus(state.root, state.complete, index.totals(), json.loads(state.told).get("skipped", {}))
+            found = status_of(index, self._desk.ended)
+        if found is None:
+            raise NotFound(f"no code is indexed in project {self._scope.project!r}; run `treering index`")
+        return found
+
+    def forget(self) -> CodeStatus:
+        """Take the index away, with what git's history told; memories stay. What was there is returned."""
+        gone = forget_code(self._desk)
+        self._chronicle.forget()
+        return gone
 
     # Asking
 
     def find(self, name: str, *, limit: int = 50) -> Found:
         """The files and definitions that somebody may mean by a name."""
         return self._current.graph().find(name, limit=limit)
+
+    def where(self, query: str, *, limit: int = 5) -> Whereabouts:
+        """The places in the code that a question is about: "where are redirects followed?"."""
+        return self._places.find(query, limit, self._current.seen())
 
     def impact(
         self, node: str, *, depth: int | None = None, cap: int | None = CAP, min_confidence: float = 0.0
@@ -188,19 +227,19 @@ class Code:
         graph, id = self._meant(node)
         return graph.data_flow(id, depth=depth, cap=cap)
 
-    def path(self, origin: str, target: str) -> Route | None:
-        """How `origin` comes to depend on `target`; None if it does not."""
+    def path(self, origin: str, target: str) -> Route:
+        """How `origin` comes to depend on `target`; a route without steps, which is false, if it does not."""
         graph, first = self._meant(origin)
         _, last = self._meant(target)
         return graph.path(first, last)
 
-    def entry_points(self, node: str | None = None, *, kind: EntryPoint | str | None = None) -> tuple[Entry, ...]:
+    def entry_points(self, node: str | None = None, *, kind: EntryPoint | str | None = None) -> Entries:
         """Where something outside the code comes in, or comes to a node."""
         wanted = None if kind is None else _entry_point(kind)
         graph, id = (self._current.graph(), None) if node is None else self._meant(node)
         return graph.entry_points(id, kind=wanted)
 
-    def cycles(self, level: Level | str = Level.FILE) -> tuple[Cycle, ...]:
+    def cycles(self, level: Level | str = Level.FILE) -> Cycles:
         """Files, or symbols, that depend on each other in a circle."""
         if level not in tuple(Level):
             raise InvalidInput(f"{level!r} is no level of cycles; use one of {', '.join(Level)}")
@@ -215,14 +254,16 @@ class Code:
         graph = self._current.graph()
         found = graph.find(path)
         file = found.only.partition("::")[0] if found.only is not None else path
-        return self._relatives.related(self._current.root(), file, limit, graph.file_graph())
+        related = relations(self._chronicle, self._current.root(), file, limit, graph.file_graph())
+        return dataclasses.replace(related, standing=graph.standing)
 
-    def unresolved(self, path: str) -> tuple[Unresolved, ...]:
-        """The uses in a file whose targets are not known."""
-        _, id = self._meant(path)
-        file = id.partition("::")[0]
+    def unresolved(self, path: str) -> Answers[Unresolved]:
+        """The uses in a file whose targets are not known; none where it has changed and was not read again yet."""
+        graph, id = self._meant(path)
+        file, standing = id.partition("::")[0], graph.standing
         with self._desk.reading() as index:
-            return unpack_unresolved(index.unresolved([file]).get(file, b""))
+            packed = b"" if file in standing.stale else index.unresolved([file]).get(file, b"")
+        return Answers(unpack_unresolved(packed), standing)
 
     def _meant(self, name: str) -> "tuple[CodeGraph, str]":
         """The graph, and the node of it that a name means."""
@@ -232,6 +273,11 @@ class Code:
         named = [match.id for match in found.matches if match.kind is not None or len(found.matches) == 1]
         if len(named) == 1 and not found.left_out:
             return graph, named[0]
+        if not found.matches and found.standing.incomplete:
+            raise NotFound(
+                f"the index is still being made, and nothing read so far is called {name!r}; ask again when it is "
+                "done, or run `treering index` if nobody is at it"
+            )
         if not found.matches:
             raise NotFound(
                 f"nothing that is indexed is called {name!r}; try a part of the name, or `treering index` if it is new"
@@ -239,6 +285,15 @@ class Code:
         listed = ", ".join(match.id for match in found.matches[:_NAMED])
         more = len(found.matches) + found.left_out - _NAMED
         raise InvalidInput(f"{name!r} may be {listed}{f' and {more} more' if more > 0 else ''}; name one of them")
+
+
+def _opened_scip(files: "Sequence[str | Path]") -> "list[ScipFile]":
+    """What can be read, before anything else is done; who has no such index need not wait for its reader."""
+    if not files:
+        return []
+    from treering.index.adding_scip import opened_scip
+
+    return [opened_scip(Path(file).expanduser()) for file in files]
 
 
 def _entry_point(kind: EntryPoint | str) -> EntryPoint:

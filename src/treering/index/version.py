@@ -9,7 +9,10 @@ from treering.index.which_language import KNOWN
 
 _HERE = Path(__file__).parent
 _GRAMMARS = ("tree-sitter", *(f"tree-sitter-{known.name}" for known in KNOWN), "tree-sitter-javascript")
-_PARTS = ("languages/**/*.py", "languages/**/*.scm", "facts.py", "packing.py", "reading.py", "graph/kinds.py")
+_PARTS = (
+    *("languages/**/*.py", "languages/**/*.scm", "facts.py", "packing.py", "reading.py", "graph/kinds.py"),
+    *(f"chunks/{name}.py" for name in ("cutting", "outline", "pieces", "sizes", "words")),
+)
 
 
 @cache

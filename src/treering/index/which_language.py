@@ -53,11 +53,28 @@ def language_named(name: str) -> str | None:
     return _BY_SUFFIX.get(name[dot:]) if dot > 0 else None
 
 
-@cache
 def load_language(name: str) -> Language:
     """The language itself. `MissingDependency` where its grammar is not installed."""
+    loaded = _loaded(name)
+    if isinstance(loaded, MissingDependency):
+        raise loaded
+    return loaded
+
+
+def missing_grammar(name: str) -> str | None:
+    """Why files of a language cannot be read, and what to do; None where they can."""
+    loaded = _loaded(name)
+    return str(loaded) if isinstance(loaded, MissingDependency) else None
+
+
+@cache
+def _loaded(name: str) -> Language | MissingDependency:
+    """What is missing stays so in this process: thousands of files ask for it."""
     try:
         language: Language = import_module(f"treering.index.languages.{name}").LANGUAGE
     except ImportError as exc:
-        raise MissingDependency(f"the grammar of {name} cannot be loaded ({exc}); install treering anew") from exc
+        wheel = (exc.name or f"tree_sitter_{name}").partition(".")[0].replace("_", "-")
+        missing = MissingDependency(f"the grammar of {name} cannot be loaded ({exc}); run `pip install -U {wheel}`")
+        missing.__cause__ = exc
+        return missing
     return language

@@ -6,8 +6,18 @@ root of the project, with slashes.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Protocol
+
+from treering.ports.code_chunks import StoredChunk
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """Who alone may write, and until when."""
+
+    owner: str
+    until: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +34,8 @@ class CodeState:
     """Grows with each change."""
     told: str = "{}"
     """What the last run came to, as JSON."""
+    lease: Lease | None = None
+    """Of whoever writes now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +104,7 @@ class ReadFile:
     given: bytes = b""
     defined: int = 0
     problems: int = 0
+    chunks: Sequence[StoredChunk] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +165,15 @@ class CodeIndex(Protocol):
         ...
 
     def clear(self) -> None:
-        """Remove every file."""
+        """Remove every file, and its chunks; vectors stay for chunks that come again."""
+        ...
+
+    def drop_unused(self) -> None:
+        """Remove the vectors of chunks that did not come again."""
         ...
 
     def put(self, files: Sequence[ReadFile], generation: int) -> None:
-        """Files as they are now, with nothing resolved; edges of theirs from elsewhere are gone with the old ones."""
+        """Files as they are now, with their chunks and nothing resolved; edges from elsewhere are gone with the old."""
         ...
 
     def resolve(self, files: Sequence[ResolvedFile], generation: int) -> None:
@@ -179,11 +196,17 @@ class CodeIndex(Protocol):
 
     def listed(self) -> Sequence[ListedFile]: ...
 
-    def generations(self) -> Mapping[str, int]:
-        """When each file was changed last."""
+    def count(self) -> int:
+        """How many files are here, those that nothing was read of included."""
         ...
 
-    def keys(self) -> Sequence[FileKeys]: ...
+    def generations(self, *, after: int = 0) -> Mapping[str, int]:
+        """When each file was changed last, of those that were changed after a generation."""
+        ...
+
+    def keys(self) -> Iterator[FileKeys]:
+        """Of all files that are in the graph."""
+        ...
 
     def facts(self, paths: Sequence[str]) -> Mapping[str, FileFacts]: ...
 

@@ -28,24 +28,38 @@ class StoredChunk:
     counts: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class ChunkCoverage:
+    """How many chunks there are, and how many of them have a vector of a model."""
+
+    chunks: int = 0
+    vectors: int = 0
+
+
 class CodeChunks(Protocol):
-    """The chunks of one project."""
+    """The chunks of one project. They come and go with their files: see `CodeIndex.put` and `remove`."""
 
     def put(self, files: Mapping[str, Sequence[StoredChunk]]) -> None:
         """The chunks of files, instead of those before; none where a file has none any more."""
         ...
 
     def clear(self) -> None:
-        """Remove every chunk and every vector."""
+        """Remove every chunk; vectors stay for those that come again, until `drop_unused_vectors`."""
+        ...
+
+    def drop_unused_vectors(self) -> None:
+        """Remove the vectors that no chunk has."""
         ...
 
     def every(self) -> Sequence[StoredChunk]:
         """All chunks, by path and place."""
         ...
 
-    def unembedded(self, model: str, *, limit: int) -> Sequence[StoredChunk]:
-        """Chunks that have no vector of the model, one of each digest."""
+    def unembedded(self, model: str, *, limit: int, after: tuple[str, int] | None = None) -> Sequence[StoredChunk]:
+        """Chunks that have no vector of the model, by path and place, behind the one at `after`."""
         ...
+
+    def coverage(self, model: str) -> ChunkCoverage: ...
 
     def add_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
         """Vectors by the digest of their chunks, as little-endian 16-bit floats; none of chunks that are gone."""
@@ -53,4 +67,8 @@ class CodeChunks(Protocol):
 
     def vectors(self, model: str) -> Mapping[str, bytes]:
         """By digest."""
+        ...
+
+    def drop_vectors(self, *, but: str) -> int:
+        """Remove the vectors of every other model; how many is returned."""
         ...

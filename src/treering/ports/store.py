@@ -28,6 +28,7 @@ from treering.core.scope import Scope
 from treering.ports.blobs import Blobs
 from treering.ports.code import CodeIndex
 from treering.ports.code_chunks import CodeChunks
+from treering.ports.code_history import CodeHistory
 from treering.ports.collections import Derived, Entities, Episodes, Jobs, KnowledgeRecords, Log, Sessions, Turns
 from treering.ports.index import SearchIndex
 from treering.ports.patterns import Applications, Patterns
@@ -91,6 +92,8 @@ class Transaction(Protocol):
     def code(self) -> CodeIndex: ...
     @property
     def chunks(self) -> CodeChunks: ...
+    @property
+    def code_history(self) -> CodeHistory: ...
     @property
     def index(self) -> SearchIndex: ...
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import overload
 
+from treering.core.places import CodePlace
 from treering.core.records import Knowledge
 from treering.core.turns import Turn
 
@@ -71,7 +72,8 @@ class Answer(Sequence[Hit]):
     """The results, best first.
 
     `missing` says which ways of finding were not available and why, `unreadable` what was found but cannot be shown
-    (`doctor` says more), `milliseconds` what each stage took, `embedder` whose vectors were compared.
+    (`doctor` says more), `milliseconds` what each stage took, `embedder` whose vectors were compared. `code` are places
+    in the code where the query asks for one and the project's code is indexed; they are no results, and change none.
     """
 
     query: str
@@ -81,6 +83,7 @@ class Answer(Sequence[Hit]):
     milliseconds: Mapping[str, float] = field(default_factory=dict)
     embedder: str = ""
     explanation: Explanation | None = None
+    code: tuple[CodePlace, ...] = ()
 
     @overload
     def __getitem__(self, index: int) -> Hit: ...

@@ -13,6 +13,7 @@ from treering.ports.commits import Commit, Touch
 
 _COMMIT = "\x01"
 _TWO_PATHS = ("R", "C")
+_NO_REPOSITORY = "not a git repository"
 _READ = 1 << 16
 # What a user's configuration may say must not change what is printed; nothing that it names is run.
 _PLAIN = (
@@ -45,6 +46,8 @@ class GitCommits:
         if not self._root.is_dir():
             raise RepositoryUnavailable(f"{self._root} is no directory; name the root of a repository")
         code, told, why = self._ask("rev-parse", "--is-shallow-repository")
+        if code and _NO_REPOSITORY in why:
+            raise RepositoryUnavailable(f"{self._root} is {_NO_REPOSITORY}; run `git init` there, or do without one")
         if code:
             raise RepositoryUnavailable(f"git cannot read {self._root}: {why}; run `git status` there")
         if told == "true":

@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Column, LargeBinary, Table, delete, select
+from sqlalchemy import Column, LargeBinary, Table, and_, delete, exists, func, or_, select
 from sqlalchemy.sql import ColumnElement
 
 from treering.adapters.sql.context import Context
 from treering.adapters.sql.records import batches
 from treering.adapters.sql.rows import insert_tuples
 from treering.adapters.sql.tables import add_index, table, text, whole
-from treering.ports.code_chunks import StoredChunk
+from treering.ports.code_chunks import ChunkCoverage, StoredChunk
 
 _BATCH = 500
 
@@ -58,21 +58,30 @@ class StoredChunks:
         self._forget_vectors(sorted(left - {each.digest for of in files.values() for each in of}))
 
     def clear(self) -> None:
-        for each in (code_chunks, code_vectors):
-            self._connection.execute(delete(each).where(self._here(each)))
+        self._connection.execute(delete(code_chunks).where(self._here(code_chunks)))
+
+    def drop_unused_vectors(self) -> None:
+        used = exists().where(self._here(code_chunks), code_chunks.c.digest == code_vectors.c.digest)
+        self._connection.execute(delete(code_vectors).where(self._here(code_vectors), ~used))
 
     def every(self) -> Sequence[StoredChunk]:
         columns = code_chunks.c
         ordered = self._chunks().order_by(columns.path, columns.place)
         return [_chunk(row) for row in self._connection.execute(ordered)]
 
-    def unembedded(self, model: str, *, limit: int) -> Sequence[StoredChunk]:
-        chunks, vectors = code_chunks.c, code_vectors.c
-        embedded = select(vectors.digest).where(self._here(code_vectors), vectors.model == model)
-        lacking = self._chunks().where(chunks.digest.not_in(embedded))
+    def unembedded(self, model: str, *, limit: int, after: tuple[str, int] | None = None) -> Sequence[StoredChunk]:
+        chunks = code_chunks.c
+        lacking = self._chunks().where(~self._embedded(model))
+        if after is not None:
+            path, place = after
+            lacking = lacking.where(or_(chunks.path > path, and_(chunks.path == path, chunks.place > place)))
         ordered = lacking.order_by(chunks.path, chunks.place).limit(limit)
-        found = {row.digest: _chunk(row) for row in self._connection.execute(ordered)}
-        return list(found.values())
+        return [_chunk(row) for row in self._connection.execute(ordered)]
+
+    def coverage(self, model: str) -> ChunkCoverage:
+        counted = select(func.count()).select_from(code_chunks).where(self._here(code_chunks))
+        embedded = counted.where(self._embedded(model))
+        return ChunkCoverage(*(self._connection.execute(each).scalar_one() for each in (counted, embedded)))
 
     def add_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
         there = self._held(list(vectors))
@@ -86,6 +95,14 @@ class StoredChunks:
         columns = code_vectors.c
         statement = select(columns.digest, columns.vector).where(self._here(code_vectors), columns.model == model)
         return {digest: bytes(vector) for digest, vector in self._connection.execute(statement)}
+
+    def drop_vectors(self, *, but: str) -> int:
+        others = delete(code_vectors).where(self._here(code_vectors), code_vectors.c.model != but)
+        return self._connection.execute(others).rowcount
+
+    def _embedded(self, model: str) -> ColumnElement[bool]:
+        vectors = code_vectors.c
+        return exists().where(self._here(code_vectors), vectors.model == model, vectors.digest == code_chunks.c.digest)
 
     def _chunks(self) -> Any:
         return select(*(code_chunks.c[name] for name in _COLUMNS)).where(self._here(code_chunks))

@@ -7,8 +7,9 @@ from typing import Any
 from sqlalchemy import Table, bindparam, case, delete, func, or_, select, update
 from sqlalchemy.sql import ColumnElement
 
+from treering.adapters.sql.code_chunks import StoredChunks
 from treering.adapters.sql.code_tables import code_facts, code_files, code_state, code_ties, code_uses
-from treering.adapters.sql.codec import micros
+from treering.adapters.sql.codec import instant, micros
 from treering.adapters.sql.context import Context
 from treering.adapters.sql.records import batches
 from treering.adapters.sql.rows import insert_tuples
@@ -19,6 +20,7 @@ from treering.ports.code import (
     FileContents,
     FileFacts,
     FileKeys,
+    Lease,
     ListedFile,
     ReadFile,
     ResolvedFile,
@@ -26,6 +28,7 @@ from treering.ports.code import (
 )
 
 _BATCH = 500
+_AT_ONCE = 100
 _NOTHING = b""
 # No clocks that work together differ by this much: a lease that lasts longer was taken by one that was wrong.
 _AHEAD = timedelta(days=1)
@@ -37,6 +40,7 @@ _LISTED = (
     *("path", "language", "digest", "stamp", "read_at", "resolved", "skipped", "generation"),
     *("defined", "used", "unknown", "problems"),
 )
+_STATE = ("root", "version", "complete", "generation", "told", "lease_owner", "lease_until")
 _CONTENTS = ("path", "resolved", "definitions", "edges", "further")
 
 
@@ -47,13 +51,18 @@ class StoredCode:
         self._context = context
         self._connection = context.connection
         self._project = (context.scope.tenant, context.scope.project)
+        self._chunks = StoredChunks(context)
 
     # How it stands, and who writes
 
     def state(self) -> CodeState | None:
-        columns = (code_state.c[name] for name in ("root", "version", "complete", "generation", "told"))
+        columns = (code_state.c[name] for name in _STATE)
         row = self._connection.execute(select(*columns).where(self._here(code_state))).first()
-        return None if row is None else CodeState(row[0], row[1], bool(row[2]), row[3], row[4])
+        if row is None:
+            return None
+        held = row.lease_owner is not None and self._holds(row.lease_until)
+        lease = Lease(row.lease_owner, instant(row.lease_until)) if held else None
+        return CodeState(row.root, row.version, bool(row.complete), row.generation, row.told, lease)
 
     def take(self, owner: str, duration: timedelta) -> bool:
         self._context.dialect.lock(self._connection, self._context.scope, "claim code index")
@@ -67,13 +76,14 @@ class StoredCode:
             row = (*self._project, "", "", False, 0, "{}", owner, until)
             insert_tuples(self._connection, code_state, (*names, "lease_until"), [row])
             return True
-        free = found.lease_owner in (None, owner) or not micros(now) < found.lease_until <= micros(
-            now + 2 * duration + _AHEAD
-        )
+        free = found.lease_owner in (None, owner) or not self._holds(found.lease_until)
         if free:
             held = update(code_state).where(self._here(code_state)).values(lease_owner=owner, lease_until=until)
             self._connection.execute(held)
         return free
+
+    def _holds(self, until: int) -> bool:
+        return micros(self._context.now) < until <= micros(self._context.now + _AHEAD)
 
     def give_back(self, owner: str) -> None:
         mine = (self._here(code_state), code_state.c.lease_owner == owner)
@@ -100,9 +110,14 @@ class StoredCode:
     def clear(self) -> None:
         for table in (code_files, code_facts, code_uses, code_ties):
             self._connection.execute(delete(table).where(self._here(table)))
+        self._chunks.clear()
+
+    def drop_unused(self) -> None:
+        self._chunks.drop_unused_vectors()
 
     def put(self, files: Sequence[ReadFile], generation: int) -> None:
-        self.remove([file.path for file in files])
+        self._take_away([file.path for file in files])
+        self._chunks.put({file.path: file.chunks for file in files})
         insert_tuples(self._connection, code_files, _PUT, [self._row(file, generation) for file in files])
         facts = [(*self._project, file.path, file.given, file.facts) for file in files if not file.skipped]
         insert_tuples(self._connection, code_facts, ("tenant", "project", "path", "given", "facts"), facts)
@@ -143,6 +158,10 @@ class StoredCode:
         self._update({"stamp": bindparam("new_stamp"), "read_at": bindparam("new_read_at")}, rows)
 
     def remove(self, paths: Sequence[str]) -> None:
+        self._take_away(paths)
+        self._chunks.put(dict.fromkeys(paths, ()))
+
+    def _take_away(self, paths: Sequence[str]) -> None:
         for column in (code_files.c.path, code_facts.c.path, code_uses.c.path, code_ties.c.origin):
             self._remove(column.table, column, paths)
 
@@ -161,16 +180,21 @@ class StoredCode:
         rows = self._rows(select(*(code_files.c[name] for name in _LISTED)).where(self._here(code_files)))
         return [ListedFile(**{**row._mapping, "resolved": bool(row.resolved)}) for row in rows]
 
-    def generations(self) -> Mapping[str, int]:
-        statement = select(code_files.c.path, code_files.c.generation).where(self._here(code_files))
+    def count(self) -> int:
+        statement = select(func.count()).select_from(code_files).where(self._here(code_files))
+        return int(self._connection.execute(statement).scalar_one())
+
+    def generations(self, *, after: int = 0) -> Mapping[str, int]:
+        columns = code_files.c
+        statement = select(columns.path, columns.generation).where(self._here(code_files), columns.generation > after)
         return dict(map(tuple, self._rows(statement)))
 
-    def keys(self) -> Sequence[FileKeys]:
+    def keys(self) -> Iterator[FileKeys]:
         facts, uses = code_facts.c, code_uses.c
         same = (uses.tenant == facts.tenant) & (uses.project == facts.project) & (uses.path == facts.path)
         found = select(facts.path, facts.given, uses.asked).select_from(code_facts.outerjoin(code_uses, same))
-        rows = self._rows(found.where(self._here(code_facts)))
-        return [FileKeys(path, bytes(given), bytes(asked or _NOTHING)) for path, given, asked in rows]
+        for path, given, asked in self._few_at_once(found.where(self._here(code_facts))):
+            yield FileKeys(path, bytes(given), bytes(asked or _NOTHING))
 
     def facts(self, paths: Sequence[str]) -> Mapping[str, FileFacts]:
         rows = self._of(code_facts, ("given", "facts"), paths)
@@ -189,7 +213,7 @@ class StoredCode:
             else [statement.where(code_files.c.path.in_(batch)) for batch in batches(paths, _BATCH)]
         )
         for each in chosen:
-            for path, resolved, *packed in self._rows(each):
+            for path, resolved, *packed in self._few_at_once(each):
                 yield FileContents(path, bool(resolved), *map(bytes, packed))
 
     def ties(self, files: Sequence[str], *, limit: int) -> Sequence[Tie]:
@@ -216,6 +240,11 @@ class StoredCode:
         for batch in batches(paths, _BATCH):
             columns = (table.c[name] for name in ("path", *names))
             yield from self._rows(select(*columns).where(self._here(table), table.c.path.in_(batch)))
+
+    def _few_at_once(self, statement: Any) -> Iterator[Any]:
+        """The rows as they are read: what a whole project holds is never in memory at once."""
+        with self._connection.execute(statement, execution_options={"yield_per": _AT_ONCE}) as rows:
+            yield from rows
 
     def _rows(self, statement: Any) -> Sequence[Any]:
         return self._connection.execute(statement).all()

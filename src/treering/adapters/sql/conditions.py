@@ -259,7 +259,7 @@ CONDITIONS: Mapping[type[Filter], Mapping[str, Condition]] = {
         "kinds": _one_of("kind"),
         "stale": _is_set("stale_at"),
     },
-    queries.CoAccessFilter: {"files": _either_file, "weight": _share("weight")},
+    queries.CoAccessFilter: {"ids": _one_of("id"), "files": _either_file, "weight": _share("weight")},
     queries.FingerprintFilter: {"fingerprints": _one_of("fingerprint"), "seen": _during("last_seen_at")},
     queries.EventFilter: {"sessions": _one_of("session"), "kinds": _one_of("kind"), "happened": _during("at")},
     queries.AuditFilter: {

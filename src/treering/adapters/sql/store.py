@@ -12,6 +12,7 @@ from sqlalchemy import Connection, RootTransaction
 from treering.adapters.sql import upkeep
 from treering.adapters.sql.applications import ApplicationRecords, PatternRecords
 from treering.adapters.sql.code_chunks import StoredChunks
+from treering.adapters.sql.code_history import StoredHistory
 from treering.adapters.sql.code_index import StoredCode
 from treering.adapters.sql.context import Context, Dialect, Unsaved
 from treering.adapters.sql.entities import EntityRecords
@@ -150,6 +151,10 @@ class SqlTransaction:
     @cached_property
     def chunks(self) -> StoredChunks:
         return StoredChunks(self._context)
+
+    @cached_property
+    def code_history(self) -> StoredHistory:
+        return StoredHistory(self._context)
 
     @cached_property
     def index(self) -> SearchIndex:

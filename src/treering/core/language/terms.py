@@ -3,7 +3,7 @@
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
@@ -65,6 +65,11 @@ def analyse(text: str, language: str | None = None) -> Analysis:
     if len(codes) > _MOST_COUNTED:
         counts = [min(count, _MOST_COUNTED) for count in counts]
     return Analysis(array("I", ordered), bytes(counts), len(codes), language)
+
+
+def codes_by_piece(language: str) -> Mapping[str, tuple[int, ...]]:
+    """The codes of any piece of text without spaces, without stop words: for who cuts a text in another way."""
+    return _lexicon(known(language)).codes
 
 
 def query_terms(query: str, languages: Sequence[str] = ()) -> tuple[QueryTerm, ...]:

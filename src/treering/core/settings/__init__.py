@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from treering.core.settings.chunks import ChunkSettings, FindingSettings
 from treering.core.settings.finding import (
     FusionSettings,
     GraphSettings,
@@ -10,6 +11,7 @@ from treering.core.settings.finding import (
     RecallSettings,
     TrustSettings,
 )
+from treering.core.settings.history import HistorySettings
 from treering.core.settings.index import IndexSettings
 from treering.core.settings.learning import (
     EntitySettings,
@@ -31,14 +33,17 @@ from treering.core.values import Value
 
 __all__ = [
     "AdviceSettings",
+    "ChunkSettings",
     "ConversationSettings",
     "EmbedderSettings",
     "EntitySettings",
     "EpisodeConsolidationSettings",
     "EpisodeSettings",
+    "FindingSettings",
     "ForgettingSettings",
     "FusionSettings",
     "GraphSettings",
+    "HistorySettings",
     "IndexSettings",
     "JobSettings",
     "KnowledgeSettings",

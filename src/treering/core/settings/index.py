@@ -2,6 +2,8 @@
 
 from pydantic import Field
 
+from treering.core.settings.chunks import ChunkSettings, FindingSettings
+from treering.core.settings.history import HistorySettings
 from treering.core.values import Labels, Value
 
 
@@ -28,8 +30,8 @@ class IndexSettings(Value):
     """Files that are stored in one transaction; what a crash costs at most."""
     rounds: int = Field(default=5, ge=1)
     """How often files that changed while they were indexed are read again before it is left to the next run."""
-    lease_seconds: float = Field(default=60.0, gt=0)
-    """How long an indexing process that died keeps others from indexing; each batch takes a second or two."""
+    lease_seconds: float = Field(default=60.0, gt=0, le=3600)
+    """How long a process on another machine that died keeps others from indexing; each batch takes a second or two."""
     look_seconds: float = Field(default=2.0, ge=0)
     """How often a question looks whether files changed: looking at some thousand files takes a hundredth of that."""
     inline_files: int = Field(default=100, ge=0)
@@ -42,3 +44,6 @@ class IndexSettings(Value):
     """Memories about the files that a change reaches: more are not read."""
     told_problems: int = Field(default=50, ge=0)
     """Problems that a summary lists; all are counted."""
+    chunks: ChunkSettings = Field(default_factory=ChunkSettings)
+    finding: FindingSettings = Field(default_factory=FindingSettings)
+    history: HistorySettings = Field(default_factory=HistorySettings)

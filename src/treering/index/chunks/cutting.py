@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 
-from treering.core.tokens import estimate_tokens
-from treering.index.chunks.chunk import Chunk, ChunkSettings
+from treering.core.settings import ChunkSettings
+from treering.index.chunks.chunk import Chunk
 from treering.index.chunks.outline import outline_of
 from treering.index.chunks.pieces import Cutter, Piece
+from treering.index.chunks.sizes import bytes_of
 from treering.index.facts import Definition
 
 _PREFIX_SHARE = 4
@@ -25,10 +26,10 @@ def chunks_of(
     settings = settings or ChunkSettings()
     lines = text.split("\n")
     lines = [f"{line}\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
-    room = settings.most_tokens - settings.most_tokens // _PREFIX_SHARE
+    room = settings.most_bytes - settings.most_bytes // _PREFIX_SHARE
     pieces = Cutter(lines, room, settings).pieces(outline_of(lines, definitions))
     return tuple(
-        _chunk(path, group, settings) for group in _joined(pieces, min(settings.joined_tokens, room), settings.group)
+        _chunk(path, group, settings) for group in _joined(pieces, min(settings.joined_bytes, room), settings.group)
     )
 
 
@@ -40,7 +41,7 @@ def _joined(pieces: Iterable[Piece], most: int, one_in: int) -> Iterator[list[Pi
     """
     group, taken = list[Piece](), 0
     for piece in pieces:
-        size = estimate_tokens(piece.text)
+        size = bytes_of(piece.text)
         apart = piece.is_part or _begins_group(piece.symbol, one_in)
         if group and (apart or taken + size > most or group[-1].is_part):
             yield group
@@ -58,16 +59,21 @@ def _begins_group(symbol: str, one_in: int) -> bool:
 def _chunk(path: str, pieces: Sequence[Piece], settings: ChunkSettings) -> Chunk:
     text = "".join(piece.text for piece in pieces)
     symbols = list(dict.fromkeys(piece.symbol for piece in pieces if piece.symbol))
-    named = ", ".join(symbols[:_SYMBOLS]) + (", …" if len(symbols) > _SYMBOLS else "")
+    named = _short(_storable(", ".join(symbols[:_SYMBOLS]) + (", …" if len(symbols) > _SYMBOLS else "")), settings)
     start, end = pieces[0].start + 1, pieces[-1].end
     prefix = _short(f"{path}{f' · {named}' if named else ''} · lines {start}–{end}", settings)
     digest = sha256("\0".join((path, named, text)).encode("utf-8", "surrogatepass")).hexdigest()
     return Chunk(path, named, start, end, text, prefix, digest)
 
 
+def _storable(name: str) -> str:
+    """A name as every database takes it: what stands in a file as a name may be anything."""
+    return name.replace("\0", "�").encode("utf-8", "replace").decode()
+
+
 def _short(prefix: str, settings: ChunkSettings) -> str:
-    """The end of a prefix that is too long: names get more particular towards the end."""
-    room = settings.most_tokens // _PREFIX_SHARE - 2
-    while estimate_tokens(prefix) > room:
+    """The end of a name that is too long: names get more particular towards the end."""
+    room = settings.most_bytes // _PREFIX_SHARE - 1
+    while bytes_of(prefix) > room:
         prefix = f"…{prefix[len(prefix) // 4 + 1 :]}"
     return prefix

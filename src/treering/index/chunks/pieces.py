@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from treering.core.tokens import estimate_tokens
-from treering.index.chunks.chunk import ChunkSettings
+from treering.core.settings import ChunkSettings
 from treering.index.chunks.outline import Span
-from treering.index.chunks.sizes import Sizes
+from treering.index.chunks.sizes import Sizes, bytes_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ class Cutter:
                 yield from self._by_lines(span)
 
     def fits(self, start: int, end: int) -> bool:
-        return self._sizes.fits(start, end, self._room)
+        return self._sizes.of(start, end) <= self._room
 
     def _parts(self, span: Span) -> list[Span]:
         """The children, and what stands between them; blank lines stay with what they follow."""
@@ -79,27 +78,17 @@ class Cutter:
         farthest = min(last, start + usual + slack)
         if farthest == last and self.fits(start, last):
             return last
-        end = self._farthest_fitting(start, farthest)
+        end = max(start + 1, min(farthest, self._sizes.last_within(self._room, start)))
         wished = min(start + usual, end)
         near = range(max(start + 1, wished - slack), end + 1)
         blank = [place for place in near if not self._lines[place - 1].strip()]
         return min(blank, key=lambda place: (abs(place - wished), place)) if blank else wished
 
-    def _farthest_fitting(self, start: int, farthest: int) -> int:
-        """By halves: more lines never take fewer tokens by more than a trifle."""
-        low, high = start + 1, farthest
-        while low < high:
-            middle = (low + high + 1) // 2
-            low, high = (middle, high) if self.fits(start, middle) else (low, middle - 1)
-        while low > start + 1 and not self.fits(start, low):
-            low -= 1
-        return low
-
     def _by_characters(self, symbol: str, line: int) -> Iterator[Piece]:
         waiting = [self._lines[line]]
         while waiting:
             text = waiting.pop()
-            if len(text) <= 1 or estimate_tokens(text) <= self._room:
+            if len(text) <= 1 or bytes_of(text) <= self._room:
                 yield Piece(symbol, line, line + 1, text, is_part=True)
             else:
                 waiting += [text[len(text) // 2 :], text[: len(text) // 2]]

@@ -1,6 +1,19 @@
 """The code of a project as a graph in memory: what a change reaches, what rests on what, how it falls into modules."""
 
-from treering.index.graph.answers import Cycle, Dependencies, Entry, Impact, Route, Standing, Step, Tied, Ties
+from treering.index.graph.answers import (
+    Answers,
+    Cycle,
+    Cycles,
+    Dependencies,
+    Entries,
+    Entry,
+    Impact,
+    Route,
+    Standing,
+    Step,
+    Tied,
+    Ties,
+)
 from treering.index.graph.code_graph import CodeGraph
 from treering.index.graph.contents import GraphColumns
 from treering.index.graph.cycles import Level
@@ -11,13 +24,16 @@ from treering.index.graph.module_map import CentralFile, Module, ModuleEdge, Mod
 from treering.index.graph.names import Found, Match, Why
 
 __all__ = [
+    "Answers",
     "Carried",
     "CentralFile",
     "CodeGraph",
     "Cycle",
+    "Cycles",
     "DataFlow",
     "Dependencies",
     "EdgeColumns",
+    "Entries",
     "Entry",
     "FileGraph",
     "Flowing",

@@ -42,9 +42,12 @@ def sorted_order(keys: Ints | Places) -> Ints:
         # Numbers of two bytes are sorted by counting, which takes a fifth of the time.
         return keys.astype(np.uint16).argsort(kind="stable").astype(np.int32)
     # Sorting whole numbers that hold key and place is ten times as fast as a stable argsort of the keys.
-    both = (keys.astype(np.int64) << 32) | np.arange(len(keys), dtype=np.int64)
+    both = keys.astype(np.int64)
+    both <<= 32
+    both |= np.arange(len(keys), dtype=np.int64)
     both.sort()
-    return (both & 0xFFFFFFFF).astype(np.int32)
+    both &= 0xFFFFFFFF
+    return both.astype(np.int32)
 
 
 def resized(column: NDArray[Column], size: int) -> NDArray[Column]:
@@ -70,9 +73,13 @@ class Adjacency:
     def __len__(self) -> int:
         return int(self.length.sum())
 
-    def fill(self, nodes: int, keys: Ints, edges: Slots) -> None:
-        """All edges at once, in the order of their keys and rows."""
-        order = sorted_order(keys)
+    def fill(self, nodes: int, keys: Ints, edges: Slots, chosen: Ints | None = None) -> None:
+        """All edges at once, or those at the chosen places, in the order of their keys and places."""
+        if chosen is None:
+            order = sorted_order(keys)
+        else:
+            keys = keys[chosen]
+            order = chosen[sorted_order(keys)]
         self.length = np.bincount(keys, minlength=nodes).astype(np.int32)
         self.start = (np.cumsum(self.length) - self.length).astype(np.int32)
         self._room = self.length.copy()

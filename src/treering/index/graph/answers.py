@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import overload
+from typing import TypeVar, overload
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from treering.index.facts import Definition, EntryPoint
 from treering.index.graph.kinds import KINDS, Flags
 from treering.index.graph.nodes import Nodes
 from treering.index.graph.walk import Walked
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +114,32 @@ class Standing:
     stale: tuple[str, ...] = ()
     """Files that changed and were not read again yet: their edges are left out."""
     incomplete: bool = False
-    """The index is still being made: files may be missing."""
+    """The index is still being made, or what decides which files belong to it has changed: files may be missing."""
 
     @property
     def whole(self) -> bool:
         return not self.stale and not self.incomplete
+
+
+WHOLE = Standing()
+
+
+@dataclass(frozen=True, slots=True)
+class Answers(Sequence[T]):
+    """Several of a kind, and how far their list can be relied on: none may mean that none is known yet."""
+
+    found: tuple[T, ...]
+    standing: Standing
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    @overload
+    def __getitem__(self, place: int) -> T: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[T, ...]: ...
+    def __getitem__(self, place: int | slice) -> T | tuple[T, ...]:
+        return self.found[place]
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,11 +196,14 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """How one node comes to depend on another, in as few steps as there are."""
+    """How one node comes to depend on another, in as few steps as there are; false where it does not."""
 
     steps: tuple[Step, ...]
     score: float
     standing: Standing
+
+    def __bool__(self) -> bool:
+        return bool(self.steps)
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -200,6 +226,12 @@ class Entry:
         return self.definition.entry
 
 
+class Entries(Answers[Entry]):
+    """By name, or nearest first to a node."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Cycle:
     """Nodes that all depend on each other."""
@@ -207,3 +239,9 @@ class Cycle:
     members: tuple[str, ...]
     example: tuple[str, ...]
     """A shortest way round that begins and ends at the first member."""
+
+
+class Cycles(Answers[Cycle]):
+    """The largest first."""
+
+    __slots__ = ()

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from threading import RLock
 
 from treering.core.errors import NotFound
@@ -9,7 +10,7 @@ from treering.core.graph import GraphSource
 from treering.index.facts import Definition, Edge, EntryPoint
 from treering.index.graph import cycles as cycling
 from treering.index.graph import flows, impact, paths
-from treering.index.graph.answers import Cycle, Dependencies, Entry, Impact, Route, Standing
+from treering.index.graph.answers import Cycles, Dependencies, Entries, Entry, Impact, Route, Standing
 from treering.index.graph.contents import Contents, GraphColumns
 from treering.index.graph.cycles import Level
 from treering.index.graph.edges import ServedEdge
@@ -48,10 +49,10 @@ class CodeGraph:
         self._lock = RLock()
 
     @classmethod
-    def load(cls, columns: GraphColumns) -> "CodeGraph":
-        """A graph of stored columns, many times faster than file by file."""
+    def load(cls, parts: Iterable[GraphColumns]) -> "CodeGraph":
+        """A graph of stored columns, many times faster than file by file; each part is let go before the next."""
         graph = cls()
-        graph._contents.load(columns)
+        graph._contents.load(parts)
         return graph
 
     # Changing
@@ -86,7 +87,8 @@ class CodeGraph:
     def indexing(self, going_on: bool) -> None:
         """Whether files are still missing; answers say so."""
         with self._lock:
-            self._indexing, self._standing = going_on, None
+            if going_on is not self._indexing:
+                self._indexing, self._standing, self._map = going_on, None, None
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
@@ -111,7 +113,7 @@ class CodeGraph:
     def definition(self, id: str) -> Definition | None:
         """None for a file, and for what is not there."""
         number = self._contents.nodes.known(id)
-        return None if number is None else self._contents.nodes.definition[number]
+        return None if number is None else self._contents.nodes.definition(number)
 
     def definitions(self, path: str) -> tuple[Definition, ...]:
         with self._lock:
@@ -161,13 +163,13 @@ class CodeGraph:
                 self._how_it_stands(),
             )
 
-    def path(self, origin: str, target: str, *, min_confidence: float = 0.0) -> Route | None:
-        """How `origin` comes to depend on `target`, in the fewest steps; None if it does not."""
+    def path(self, origin: str, target: str, *, min_confidence: float = 0.0) -> Route:
+        """How `origin` comes to depend on `target`, in the fewest steps; in none if it does not."""
         with self._lock:
             members = self._contents.members
             ends = members(self._number(origin)), members(self._number(target))
             found = paths.route(self._served(min_confidence), *ends)
-            return None if found is None else Route(*found, self._how_it_stands())
+            return Route(*(found or ((), 0.0)), self._how_it_stands())
 
     def data_flow(self, node: str, *, depth: int = FLOW_DEPTH, cap: int = CAP, min_confidence: float = 0.0) -> DataFlow:
         """Where data of this goes, and where it comes from."""
@@ -177,19 +179,20 @@ class CodeGraph:
             into, into_capped = flows.sources(served, members, depth, cap)
             return DataFlow(node, into, out, out_capped or into_capped, self._how_it_stands())
 
-    def entry_points(self, node: str | None = None, *, kind: EntryPoint | None = None) -> tuple[Entry, ...]:
+    def entry_points(self, node: str | None = None, *, kind: EntryPoint | None = None) -> Entries:
         """Every entry point by name, or those that come to a node, nearest first."""
         with self._lock:
             served = self._served()
             found: Iterator[Entry] = (
                 all_entries(served) if node is None else entries_to(served, self._contents.members(self._number(node)))
             )
-            return tuple(entry for entry in found if kind in (None, entry.kind))
+            wanted = tuple(entry for entry in found if kind in (None, entry.kind))
+            return Entries(wanted, self._how_it_stands())
 
-    def cycles(self, level: Level | str = Level.FILE) -> tuple[Cycle, ...]:
+    def cycles(self, level: Level | str = Level.FILE) -> Cycles:
         """What depends on itself by way of others, the largest first."""
         with self._lock:
-            return cycling.cycles(self._served(), Level(level))
+            return Cycles(cycling.cycles(self._served(), Level(level)), self._how_it_stands())
 
     def file_graph(self) -> FileGraph:
         """The graph between files, made when first asked for after a change."""
@@ -208,7 +211,7 @@ class CodeGraph:
     def find(self, name: str, *, limit: int = 50) -> Found:
         """The nodes that somebody may mean by a name: all that fit equally well."""
         with self._lock:
-            return self._names.find(name, self._contents.nodes, limit)
+            return replace(self._names.find(name, self._contents.nodes, limit), standing=self._how_it_stands())
 
     def prepare(self) -> None:
         """Count totals now, so that no question pays for the change before it."""
@@ -226,6 +229,11 @@ class CodeGraph:
 
     def _ids(self, numbers: Iterable[int]) -> tuple[str, ...]:
         return tuple(map(self._contents.nodes.names.__getitem__, numbers))
+
+    @property
+    def standing(self) -> Standing:
+        with self._lock:
+            return self._how_it_stands()
 
     def _how_it_stands(self) -> Standing:
         if self._standing is None:

@@ -18,7 +18,7 @@ class Components(NamedTuple):
 
 def components(nodes: int, tails: Ints, heads: Ints) -> Components:
     """The components of the graph with these edges."""
-    neighbours = lists(nodes, tails, heads)
+    neighbours = Lists(nodes, tails, heads)
     number = [0] * nodes
     component = [-1] * nodes
     low = [0] * nodes
@@ -56,8 +56,14 @@ def components(nodes: int, tails: Ints, heads: Ints) -> Components:
     return Components(np.array(component, np.int32), found)
 
 
-def lists(nodes: int, tails: Ints, heads: Ints) -> list[list[int]]:
-    """For every node the nodes that its edges lead to."""
-    ordered = heads[sorted_order(tails)].tolist()
-    ends = np.cumsum(np.bincount(tails, minlength=nodes)).tolist() if nodes else []
-    return [ordered[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+class Lists:
+    """For every node the nodes that its edges lead to, made into a list when it is looked at."""
+
+    def __init__(self, nodes: int, tails: Ints, heads: Ints) -> None:
+        self._heads = heads[sorted_order(tails)]
+        ends = np.cumsum(np.bincount(tails, minlength=nodes))
+        self._ends: list[int] = [0, *ends.tolist()]
+
+    def __getitem__(self, node: int) -> list[int]:
+        found: list[int] = self._heads[self._ends[node] : self._ends[node + 1]].tolist()
+        return found

@@ -8,13 +8,13 @@ import numpy as np
 from treering.core.graph import GraphSource
 from treering.index.facts import Definition, Edge
 from treering.index.graph.adjacency import sorted_order
-from treering.index.graph.edges import EdgeColumns, Edges, ServedEdge
+from treering.index.graph.edges import EdgeColumns, Edges, ServedEdge, joined
 from treering.index.graph.kinds import SOURCE_CODE, Ints
 from treering.index.graph.nodes import SEPARATOR, Nodes, id_of
 
 
 class GraphColumns(NamedTuple):
-    """A whole graph as it is stored: the fastest way to load one."""
+    """A graph as it is stored, or some files of it: the fastest way to load one."""
 
     files: Mapping[str, Sequence[Definition]]
     names: Sequence[str]
@@ -23,9 +23,12 @@ class GraphColumns(NamedTuple):
 
 
 class _File(NamedTuple):
-    nodes: list[int]
+    nodes: Ints
     """Its own number first, then those of its definitions."""
-    rows: list[int]
+    rows: Ints
+
+
+_NONE: Ints = np.zeros(0, np.int32)
 
 
 class Contents:
@@ -37,47 +40,52 @@ class Contents:
         self.stale: set[str] = set()
         self._files: dict[str, _File] = {}
 
-    def load(self, columns: GraphColumns) -> None:
+    def load(self, parts: Iterable[GraphColumns]) -> None:
         """Fill the empty contents."""
-        for path, definitions in columns.files.items():
-            self._files[path] = self._define(path, definitions)
-        numbers = self.nodes.numbers(columns.names)
-        edges = columns.edges
-        edges = edges._replace(origin=numbers[edges.origin], target=numbers[edges.target], owner=numbers[edges.owner])
+        found = [self._taken_in(part) for part in parts]
+        edges = joined(found)
         owned = self.nodes.exists[edges.owner]
         if not owned.all():
             edges = edges.at(owned)
         self.edges.fill(len(self.nodes.exists), edges, self.nodes.home)
         order = sorted_order(edges.owner)
         ends = np.cumsum(np.bincount(edges.owner, minlength=len(self.nodes)))
-        for file in self._files.values():
-            number = file.nodes[0]
-            file.rows.extend(order[ends[number - 1] if number else 0 : ends[number]].tolist())
+        for path, file in self._files.items():
+            number = int(file.nodes[0])
+            rows = order[ends[number - 1] if number else 0 : ends[number]]
+            self._files[path] = file._replace(rows=rows)
+
+    def _taken_in(self, part: GraphColumns) -> EdgeColumns:
+        """Define the files of a part; their edges by the numbers that names have here."""
+        self._define(part.files)
+        numbers, edges = self.nodes.numbers(part.names), part.edges
+        return edges._replace(origin=numbers[edges.origin], target=numbers[edges.target], owner=numbers[edges.owner])
 
     def replace(
         self, path: str, definitions: Sequence[Definition], edges: Mapping[GraphSource, Iterable[Edge]]
     ) -> None:
         """The file now says this, and nothing of what it said before."""
         self.remove(path)
-        self._files[path] = self._define(path, definitions)
+        self._define({path: definitions})
         for source, each in edges.items():
             self.add(path, each, source)
 
     def add(self, path: str, edges: Iterable[Edge], source: GraphSource) -> None:
         """More edges that the file owns."""
-        file = self._files[path]
-        code = SOURCE_CODE[source]
+        file, code = self._files[path], SOURCE_CODE[source]
+        owner, rows = int(file.nodes[0]), file.rows.tolist()
         for edge in edges:
             origin, target = self.nodes.number(edge.origin), self.nodes.number(edge.target)
             self.edges.grow(len(self.nodes.exists))
-            file.rows.append(self.edges.add(edge, (origin, target), file.nodes[0], code, self.nodes.home))
+            rows.append(self.edges.add(edge, (origin, target), owner, code, self.nodes.home))
+        self._files[path] = file._replace(rows=np.array(rows, np.int32))
 
     def remove(self, path: str) -> None:
         """The file is gone, with all it defined; edges of other files to it stay with them, and wait."""
         self.stale.discard(path)
         file = self._files.pop(path, None)
         if file is not None:
-            self.edges.discard(file.rows, self.nodes.home)
+            self.edges.discard(file.rows.tolist(), self.nodes.home)
             self.nodes.take(file.nodes)
 
     def mark_stale(self, path: str) -> None:
@@ -85,20 +93,23 @@ class Contents:
         file = self._files.get(path)
         self.stale.add(path)
         if file is not None:
-            self.edges.discard(file.rows, self.nodes.home)
-            file.rows.clear()
+            self.edges.discard(file.rows.tolist(), self.nodes.home)
+            self._files[path] = file._replace(rows=_NONE)
 
-    def _define(self, path: str, definitions: Sequence[Definition]) -> _File:
-        own = self.nodes.number(path)
-        numbers = [own]
-        for definition in definitions:
-            number = self.nodes.number(id_of(path, definition.qualname))
-            if not self.nodes.exists[number]:
-                numbers.append(number)
-                self.nodes.put(number, definition, test=definition.test)
-        self.nodes.put(own, None, test=any(definition.test for definition in definitions))
+    def _define(self, files: Mapping[str, Sequence[Definition]]) -> None:
+        defined: dict[int, Definition] = {}
+        for path, definitions in files.items():
+            own = self.nodes.number(path)
+            numbers = [own]
+            for definition in definitions:
+                number = self.nodes.number(id_of(path, definition.qualname))
+                if number not in defined and not self.nodes.exists[number]:
+                    numbers.append(number)
+                    defined[number] = definition
+            self.nodes.put_file(own, test=any(definition.test for definition in definitions))
+            self._files[path] = _File(np.array(numbers, np.int32), _NONE)
+        self.nodes.put(defined)
         self.edges.grow(len(self.nodes.exists))
-        return _File(numbers, [])
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -107,7 +118,7 @@ class Contents:
     def definitions(self, path: str) -> tuple[Definition, ...]:
         """What a file defines, as it stands there."""
         file = self._files.get(path)
-        there = (self.nodes.definition[number] for number in file.nodes[1:]) if file else ()
+        there = map(self.nodes.definition, file.nodes[1:].tolist()) if file else ()
         return tuple(definition for definition in there if definition is not None)
 
     def members(self, number: int) -> Ints:
@@ -115,10 +126,10 @@ class Contents:
         name = self.nodes.names[number]
         path, separator, _ = name.partition(SEPARATOR)
         inside = self._files[path].nodes
-        if separator:
-            prefix, names = f"{name}.", self.nodes.names
-            inside = [number, *(each for each in inside if names[each].startswith(prefix))]
-        return np.array(inside, np.int32)
+        if not separator:
+            return inside
+        prefix, names = f"{name}.", self.nodes.names
+        return np.array([number, *(each for each in inside.tolist() if names[each].startswith(prefix))], np.int32)
 
     def served(self) -> Iterator[ServedEdge]:
         for row in self.edges.served(self.nodes.exists).tolist():
@@ -126,6 +137,5 @@ class Contents:
 
     def columns(self) -> GraphColumns:
         """Everything as it can be loaded again, waiting edges included."""
-        kept = np.fromiter((row for file in self._files.values() for row in file.rows), np.int32)
-        edges = self.edges.columns.at(kept)
+        edges = self.edges.columns.at(np.concatenate([_NONE, *(file.rows for file in self._files.values())]))
         return GraphColumns({path: self.definitions(path) for path in self._files}, tuple(self.nodes.names), edges)

@@ -7,7 +7,7 @@ from enum import StrEnum
 import numpy as np
 
 from treering.index.graph.answers import Cycle
-from treering.index.graph.components import components, lists
+from treering.index.graph.components import Lists, components
 from treering.index.graph.kinds import IMPORTS, Ints
 from treering.index.graph.steps import Served
 
@@ -24,10 +24,9 @@ def cycles(served: Served, level: Level) -> tuple[Cycle, ...]:
     there = there[np.argsort(nodes.rank[there])]
     place = np.full(len(nodes.exists), -1, np.int32)
     place[there] = np.arange(len(there), dtype=np.int32)
-    used = served.along(served.edges.used, there)
-    heads = place[used.neighbour]
-    chosen = (heads >= 0) & ((used.kind == IMPORTS) == (level is Level.FILE))
-    tails, heads = used.place[chosen], heads[chosen]
+    dependents, providers, kinds = served.dependences()
+    chosen = (kinds == IMPORTS) == (level is Level.FILE)
+    tails, heads = place[dependents[chosen]], place[providers[chosen]]
     names = [nodes.names[number] for number in there.tolist()]
     found = (Cycle(tuple(members), tuple(example)) for members, example in _loops(names, tails, heads))
     return tuple(sorted(found, key=lambda cycle: (-len(cycle.members), cycle.members)))
@@ -37,7 +36,7 @@ def _loops(names: Sequence[str], tails: Ints, heads: Ints) -> Iterator[tuple[lis
     found = components(len(names), tails, heads)
     sizes = np.bincount(found.of, minlength=found.number)
     inside = found.of[tails] == found.of[heads]
-    neighbours = lists(len(names), tails[inside], heads[inside])
+    neighbours = Lists(len(names), tails[inside], heads[inside])
     members: dict[int, list[int]] = {}
     for node in np.flatnonzero(sizes[found.of] > 1).tolist():
         members.setdefault(int(found.of[node]), []).append(node)
@@ -45,7 +44,7 @@ def _loops(names: Sequence[str], tails: Ints, heads: Ints) -> Iterator[tuple[lis
         yield [names[node] for node in group], [names[node] for node in _round_trip(group[0], neighbours)]
 
 
-def _round_trip(start: int, neighbours: Sequence[Sequence[int]]) -> list[int]:
+def _round_trip(start: int, neighbours: Lists) -> list[int]:
     """A shortest way from a node back to itself, by other nodes than itself."""
     before: dict[int, int] = {}
     waiting = deque([start])

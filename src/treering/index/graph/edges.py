@@ -66,6 +66,14 @@ class EdgeColumns(NamedTuple):
         return cls(number, number, number, code, code, code, number, np.zeros(0, np.float32))
 
 
+def joined(parts: list[EdgeColumns]) -> EdgeColumns:
+    """All of them one after the other. The list is emptied: never are two of every column in memory."""
+    columns = [list(column) for column in zip(EdgeColumns.empty(), *parts, strict=True)]
+    parts.clear()
+    columns.reverse()
+    return EdgeColumns(*(np.concatenate(columns.pop()) for _ in EdgeColumns._fields))
+
+
 class ServedEdge(NamedTuple):
     """An edge as it is answered: both ends are there, and its file is as it was read."""
 
@@ -116,8 +124,7 @@ class Edges:
             (self.overriders, inherits, columns.target, columns.origin),
         )
         for adjacency, chosen, keys, neighbours in plans:
-            edges = Slots(neighbours[chosen], factor[chosen], columns.kind[chosen], rows[chosen])
-            adjacency.fill(nodes, keys[chosen], edges)
+            adjacency.fill(nodes, keys, Slots(neighbours, factor, columns.kind, rows), rows[chosen])
 
     def grow(self, nodes: int) -> None:
         for adjacency in self._adjacencies:

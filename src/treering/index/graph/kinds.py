@@ -44,4 +44,6 @@ INHERITS: Final = frozenset({KIND_CODE[EdgeKind.IMPLEMENTS], KIND_CODE[EdgeKind.
 def dependents_and_providers(origin: Ints, target: Ints, kind: Codes) -> tuple[Ints, Ints]:
     """Who feels a change, and of what: the origin uses the target, except that data flows to its target."""
     flows = kind == FLOWS_TO
+    if not flows.any():
+        return origin, target
     return np.where(flows, target, origin), np.where(flows, origin, target)

@@ -13,11 +13,12 @@ from functools import cache
 from itertools import chain
 
 from treering.index.facts import DefinitionKind
+from treering.index.graph.answers import WHOLE, Standing
 from treering.index.graph.nodes import SEPARATOR, Nodes, id_of
 from treering.index.graph.typos import near
 
 _PARTS = re.compile(r"[/\\.:#]+")
-_LINE = re.compile(r"^(?P<path>.+?):(?P<line>\d+)(?::\d+)?$")
+_LINE = re.compile(r"(?P<path>.+?):(?P<line>\d{1,9})(?::\d+)?", re.DOTALL)
 _SQUEEZED = re.compile(r"[_\-\s]+")
 _SHORTEST_BEGINNING = 3
 
@@ -51,6 +52,7 @@ class Found:
     matches: tuple[Match, ...]
     left_out: int = 0
     """Matches beyond the limit."""
+    standing: Standing = WHOLE
 
     @property
     def only(self) -> str | None:
@@ -129,20 +131,15 @@ class NameIndex:
 
     def _at_line(self, asked: str, nodes: Nodes) -> Iterator[int]:
         """The innermost definition around a line of a file, or the file where there is none."""
-        found = _LINE.match(asked)
+        found = _LINE.fullmatch(asked)
         if found is None:
             return
         line = int(found["line"])
         for file in self._like(found["path"], nodes, str, _ends_with):
             if not nodes.exists[file] or SEPARATOR in nodes.names[file]:
                 continue
-            around = [
-                (definition.end_line - definition.line, -definition.line, number)
-                for number in self._inside(file, nodes)
-                if (definition := nodes.definition[number]) is not None
-                and definition.line <= line <= definition.end_line
-            ]
-            yield min(around)[2] if around else file
+            around = nodes.definitions.around(line, list(self._inside(file, nodes)))
+            yield file if around is None else around
 
     @staticmethod
     def _inside(file: int, nodes: Nodes) -> Iterator[int]:
@@ -199,8 +196,7 @@ class NameIndex:
 
     def _preference(self, number: int, nodes: Nodes) -> tuple[bool, bool, int, str]:
         """What is no test and is exported comes first, then what stands less deep."""
-        definition = nodes.definition[number]
-        hidden = definition is not None and not definition.exported
+        hidden = nodes.definitions.hidden(number)
         return bool(nodes.test[number]), hidden, len(next(self._readings(number, nodes))), nodes.names[number]
 
 
@@ -246,5 +242,4 @@ def _inside_parts(qualname: str) -> tuple[str, ...]:
 
 
 def _match(number: int, why: Why, nodes: Nodes) -> Match:
-    definition = nodes.definition[number]
-    return Match(nodes.names[number], None if definition is None else definition.kind, why)
+    return Match(nodes.names[number], nodes.definitions.kind(number), why)

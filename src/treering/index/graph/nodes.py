@@ -1,15 +1,15 @@
 """The names of files and definitions as numbers, and what is known of each."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from treering.index.facts import Definition, DefinitionKind
+from treering.index.facts import Definition
 from treering.index.graph.adjacency import resized
+from treering.index.graph.definitions import Definitions
 from treering.index.graph.kinds import Flags, Ints
 
 SEPARATOR = "::"
-CALLABLE = frozenset({DefinitionKind.FUNCTION, DefinitionKind.METHOD})
 
 
 def file_of(id: str) -> str:
@@ -25,10 +25,10 @@ class Nodes:
 
     def __init__(self) -> None:
         self.names: list[str] = []
-        self.definition: list[Definition | None] = []
+        self.definitions = Definitions()
         self.exists: Flags = np.zeros(0, np.bool_)
         self.test: Flags = np.zeros(0, np.bool_)
-        self.callable: Flags = np.zeros(0, np.bool_)
+        """Tests, and files with tests."""
         self.home: Ints = np.zeros(0, np.int32)
         self._number: dict[str, int] = {}
         self._ordered: list[int] = []
@@ -44,7 +44,6 @@ class Nodes:
         if known is not None:
             return known
         self.names.append(name)
-        self.definition.append(None)
         self._number[name] = number = len(self.names) - 1
         if number >= len(self.exists):
             self._grow(max(64, 2 * number))
@@ -62,22 +61,31 @@ class Nodes:
 
     def _grow(self, size: int) -> None:
         self.exists, self.test = resized(self.exists, size), resized(self.test, size)
-        self.callable, self.home = resized(self.callable, size), resized(self.home, size)
+        self.home = resized(self.home, size)
+        self.definitions.grow(size)
 
-    def put(self, number: int, definition: Definition | None, *, test: bool) -> None:
-        """A file or a definition is there."""
-        self.definition[number] = definition
+    def put(self, defined: Mapping[int, Definition]) -> None:
+        """These definitions are there."""
+        numbers, definitions = np.fromiter(defined, np.int32, len(defined)), list(defined.values())
+        self.definitions.put(numbers, definitions)
+        self.exists[numbers] = True
+        self.test[numbers] = [each.test for each in definitions]
+
+    def put_file(self, number: int, *, test: bool) -> None:
+        """A file is there."""
         self.exists[number] = True
         self.test[number] = test
-        self.callable[number] = definition is not None and definition.kind in CALLABLE
 
-    def take(self, numbers: Iterable[int]) -> None:
+    def take(self, numbers: Ints) -> None:
         """Files or definitions are there no more."""
-        for number in numbers:
-            self.definition[number] = None
-            self.exists[number] = False
-            self.test[number] = False
-            self.callable[number] = False
+        self.definitions.take(numbers)
+        self.exists[numbers] = False
+        self.test[numbers] = False
+
+    def definition(self, number: int) -> Definition | None:
+        """None for a file, and for what is not there."""
+        qualname = self.names[number].partition(SEPARATOR)[2]
+        return self.definitions.at(number, qualname, test=bool(self.test[number]))
 
     @property
     def ordered(self) -> list[int]:

@@ -38,12 +38,12 @@ class Overrides:
 
 
 def _overriding(nodes: Nodes, edges: Edges, least_confidence: float) -> Overriding:
-    every = edges.overridden
-    heirs = (nodes.callable & (every.length[: len(nodes.callable)] > 0)).nonzero()[0]
+    every, callable = edges.overridden, nodes.definitions.callable
+    heirs = (callable & (every.length[: len(callable)] > 0)).nonzero()[0]
     slots, places = every.spread(heirs)
     overrider, overridden = heirs.take(places).astype(np.int32), every.neighbour.take(slots)
     sure = edges.columns.confidence.take(every.row.take(slots)) >= np.float32(least_confidence)
-    chosen = (nodes.callable.take(overridden) & sure).nonzero()[0]
+    chosen = (callable.take(overridden) & sure).nonzero()[0]
     overrider, overridden, slots = overrider.take(chosen), overridden.take(chosen), slots.take(chosen)
     factor, kind, row = every.factor.take(slots), every.kind.take(slots), every.row.take(slots)
     found = Overriding(Adjacency(), Adjacency())

@@ -17,7 +17,16 @@ import numpy as np
 
 from treering.index.graph.adjacency import Adjacency
 from treering.index.graph.edges import Edges
-from treering.index.graph.kinds import CALLS, Codes, Flags, Floats, Ints, Places
+from treering.index.graph.kinds import (
+    CALLS,
+    EXPORTS,
+    Codes,
+    Flags,
+    Floats,
+    Ints,
+    Places,
+    dependents_and_providers,
+)
 from treering.index.graph.nodes import Nodes
 from treering.index.graph.overrides import Overrides, Overriding
 
@@ -49,6 +58,14 @@ class Steps(NamedTuple):
 
     def part(self, stretch: slice) -> "Steps":
         return Steps(self.place[stretch], self.neighbour[stretch], self.factor[stretch], self.kind[stretch])
+
+
+class Dependences(NamedTuple):
+    """Who feels a change, of what, and by which kind of edge; both are there."""
+
+    dependent: Ints
+    provider: Ints
+    kind: Codes
 
 
 class Origins(NamedTuple):
@@ -83,6 +100,16 @@ class Served(NamedTuple):
             sure = self.sure(adjacency, slots)
             slots, places, neighbour = slots.take(sure), places.take(sure), neighbour.take(sure)
         return Steps(places, neighbour, adjacency.factor.take(slots), adjacency.kind.take(slots))
+
+    def dependences(self) -> Dependences:
+        """All at once."""
+        columns, rows = self.edges.columns, self.edges.served(self.nodes.exists)
+        chosen = columns.kind[rows] != EXPORTS
+        if self.least_confidence > 0.0:
+            chosen &= columns.confidence[rows] >= np.float32(self.least_confidence)
+        rows = rows[chosen]
+        kind = columns.kind[rows]
+        return Dependences(*dependents_and_providers(columns.origin[rows], columns.target[rows], kind), kind)
 
     def sure(self, adjacency: Adjacency, slots: Places) -> Places:
         """The places of those slots whose edges are sure enough."""

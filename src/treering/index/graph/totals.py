@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from treering.index.graph.freed import give_back
 from treering.index.graph.kinds import Ints
 from treering.index.graph.reach import Counts, counts
 from treering.index.graph.steps import Direction, Served
@@ -25,16 +26,19 @@ class Totals:
         level = served.least_confidence
         ready = self._counts.get(level)
         if ready is None and self._searched.get(level, 0) >= _SEARCHES and len(self._counts) < _MOST_LEVELS:
-            ready = self._counts[level] = counts(served)
+            ready = self.prepare(served)
         if ready is not None:
-            return ready.total[node], ready.tests[node]
+            return int(ready.total[node]), int(ready.tests[node])
         self._searched[level] = self._searched.get(level, 0) + 1
         return self._by_search(served, members)
 
-    def prepare(self, served: Served) -> None:
+    def prepare(self, served: Served) -> Counts:
         """Count now, so that no question has to."""
-        if served.least_confidence not in self._counts:
-            self._counts[served.least_confidence] = counts(served)
+        ready = self._counts.get(served.least_confidence)
+        if ready is None:
+            ready = self._counts[served.least_confidence] = counts(served)
+            give_back()
+        return ready
 
     @staticmethod
     def _by_search(served: Served, members: Ints) -> tuple[int, int]:

@@ -141,7 +141,7 @@ class _Layers:
 
     def __init__(self, walking: Walking, nodes: Nodes, size: int) -> None:
         self._walking, self._order = walking, Order(nodes.rank, nodes.by_rank)
-        self._best: Places = np.zeros(size, np.int64)
+        self._best: Places = np.empty(size, np.int64)
         self._marked: Flags = np.zeros(size, np.bool_)
         self._lifted: list[tuple[Places, Places]] = []
         self.nodes: list[Places] = []
@@ -152,6 +152,8 @@ class _Layers:
         ties = _names(origins.node, self._order.rank)
         ties[: origins.own] |= 1
         keys = []
+        for steps in every:
+            self._best[steps.neighbour] = 0
         for steps in every:
             key = _bits(origins.score.take(steps.place) * steps.factor)
             key <<= _TIE_BITS

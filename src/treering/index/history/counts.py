@@ -4,9 +4,9 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from treering.core.settings import HistorySettings
 from treering.index.history.lineage import Lineage
 from treering.index.history.names import name_of
-from treering.index.history.settings import CountSettings
 from treering.ports.commits import Commit
 
 
@@ -26,10 +26,16 @@ class Fading:
 
 
 @dataclass(slots=True)
-class Pair(Fading):
-    """Two files: the fading sum of 1 / (other files of the commit), and in how many commits."""
+class Habit(Fading):
+    """What the commits of one file say of another: the sum of 1 / (other files of the commit).
+
+    It fades with the commits of the file itself: what belongs to a file that rests is not forgotten meanwhile.
+    """
 
     count: int = 0
+    """Commits that changed both."""
+    moment: int = 0
+    """The last of them."""
 
 
 @dataclass(slots=True)
@@ -44,12 +50,12 @@ class FileCount:
 class CoChange:
     """What the commits so far say. `counts` says which paths take part; the rest is only followed."""
 
-    def __init__(self, counts: Callable[[str], bool], settings: CountSettings | None = None) -> None:
-        self.settings = settings or CountSettings()
+    def __init__(self, counts: Callable[[str], bool], settings: HistorySettings | None = None) -> None:
+        self.settings = settings or HistorySettings()
         self.lineage = Lineage()
         self.moment = 0
         """Commits that touched something that takes part."""
-        self.pairs: defaultdict[int, dict[int, Pair]] = defaultdict(dict)
+        self.pairs: defaultdict[int, dict[int, Habit]] = defaultdict(dict)
         self.files: dict[int, FileCount] = {}
         self.folder_pairs: defaultdict[str, dict[str, int]] = defaultdict(dict)
         self.by_folder: defaultdict[str, set[int]] = defaultdict(set)
@@ -91,6 +97,13 @@ class CoChange:
     def is_there(self, number: int) -> bool:
         return number in self._places
 
+    def find_places(self) -> None:
+        """Where files are, of a lineage that was put here from outside."""
+        for number in self.lineage.alive:
+            path = self.lineage.paths[number]
+            if self._counts(path):
+                self._put(number, path)
+
     def _put(self, number: int, place: str | None) -> None:
         """Keep the indexes of folders and subjects with where files are."""
         before = self._places.get(number)
@@ -115,18 +128,20 @@ class CoChange:
         count.last = self.moment
 
     def _count_together(self, files: list[int]) -> None:
-        moment, half_life = self.moment, self.settings.half_life
         self.recent.append(tuple(files))
-        amount = 1.0 / max(1, len(files) - 1)
-        for place, first in enumerate(files):
-            self.files[first].touched += 1
+        amount, half_life = 1.0 / max(1, len(files) - 1), self.settings.habit_half_life
+        for first in files:
+            own = self.files[first]
+            own.touched += 1
             near = self.pairs[first]
-            for second in files[place + 1 :]:
-                pair = near.get(second)
-                if pair is None:
-                    pair = near[second] = self.pairs[second][first] = Pair()
-                pair.add(amount, moment, half_life)
-                pair.count += 1
+            for second in files:
+                if second != first:
+                    habit = near.get(second)
+                    if habit is None:
+                        habit = near[second] = Habit()
+                    habit.add(amount, own.touched, half_life)
+                    habit.count += 1
+                    habit.moment = self.moment
         folders = {name_of(self._places[number]).folder for number in files}
         for one in folders:
             beside = self.folder_pairs[one]

@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass
 from heapq import nsmallest
 from math import log, log1p
 
-from treering.index.history.counts import CoChange
+from treering.index.history.counts import CoChange, Habit
 from treering.index.history.names import Name, likeness, name_of
-from treering.index.history.settings import RankSettings
+from treering.index.history.weights import RankSettings
 
 Imports = Mapping[str, Collection[str]] | Callable[[str], Collection[str]]
 """The files that a file imports or that import it."""
@@ -45,9 +45,17 @@ class _Asked:
 
     number: int | None
     name: Name
-    newness: float
-    """1 of a file that no commit counted yet, falling as commits do."""
+    touched: int
+    """Commits of it that are counted."""
+    rest: int | None
+    """Commits since it was touched last; None where it never was."""
+    near: Mapping[int, Habit]
     imports: frozenset[int]
+
+    @property
+    def newness(self) -> float:
+        """1 of a file that no commit counted yet, falling as commits do."""
+        return 1.0 / (1 + self.touched)
 
 
 def related(
@@ -57,7 +65,7 @@ def related(
     asked = _asked(counts, path, imports)
     weights = asdict(settings.weights)
     found = (
-        _judged(counts, number, terms_of(counts, asked, number, settings), weights, asked)
+        _judged(counts, number, terms_of(counts, asked, number, settings), weights, asked.near.get(number))
         for number in candidates(counts, asked, settings)
     )
     return nsmallest(limit, found, key=lambda each: (-each.score, each.path))
@@ -65,9 +73,7 @@ def related(
 
 def candidates(counts: CoChange, asked: _Asked, settings: RankSettings = DEFAULTS) -> set[int]:
     """Files with any tie: changed together, of one folder, of one subject, imported, or touched just now."""
-    near: set[int] = set(asked.imports)
-    if asked.number is not None:
-        near |= counts.pairs.get(asked.number, {}).keys()
+    near: set[int] = {*asked.imports, *asked.near}
     siblings = counts.by_folder.get(asked.name.folder, set())
     near |= siblings if len(siblings) <= settings.most_siblings else set()
     near |= counts.by_subject.get(asked.name.subject, set())
@@ -78,19 +84,21 @@ def candidates(counts: CoChange, asked: _Asked, settings: RankSettings = DEFAULT
 def terms_of(counts: CoChange, asked: _Asked, number: int, settings: RankSettings = DEFAULTS) -> dict[str, float]:
     """What is measured of one candidate; the keys are those of `Weights`."""
     name = name_of(counts.path(number))
-    pair = counts.pairs.get(asked.number, {}).get(number) if asked.number is not None else None
+    habit = asked.near.get(number)
     count = counts.files[number]
-    together = pair.now(counts.moment, counts.settings.half_life) if pair is not None else 0.0
+    together = habit.now(asked.touched, counts.settings.habit_half_life) if habit is not None else 0.0
     alike = 1.0 if name.subject == asked.name.subject else likeness(name.own_words, asked.name.own_words)
     same_folder = float(name.folder == asked.name.folder)
     busy = count.busy.now(counts.moment, counts.settings.busy_half_life)
+    rest = counts.moment - count.last
     return {
         "together": log1p(together / settings.together_floor),
+        "lately": 1.0 / (1 + asked.touched - habit.at) if habit is not None else 0.0,
+        "at_once": 1.0 / (1 + rest) / (1 + asked.rest) if asked.rest is not None else 0.0,
         "folders": log1p(_folder_share(counts, asked.name.folder, name.folder) / settings.folder_floor),
-        "fresh": log(max(1.0, settings.horizon / (1 + counts.moment - count.last))),
+        "fresh": log(max(1.0, settings.horizon / (1 + rest))),
         "busy": log1p(busy / settings.busy_floor),
         "words": likeness(name.words, asked.name.words),
-        "name": alike,
         "same_folder": same_folder,
         "test_and_code": float(name.is_test != asked.name.is_test),
         "new_name": asked.newness * alike,
@@ -107,7 +115,9 @@ def ask(counts: CoChange, path: str, imports: Iterable[str] = ()) -> _Asked:
     return _Asked(
         number=number,
         name=name_of(path),
-        newness=1.0 / (1 + (count.touched if count else 0)),
+        touched=count.touched if count else 0,
+        rest=counts.moment - count.last if count else None,
+        near=counts.pairs.get(number, {}) if number is not None else {},
         imports=frozenset(each for each in imported if each is not None and counts.is_there(each)),
     )
 
@@ -127,8 +137,7 @@ def _folder_share(counts: CoChange, one: str, other: str) -> float:
 
 
 def _judged(
-    counts: CoChange, number: int, values: Mapping[str, float], weights: Mapping[str, float], asked: _Asked
+    counts: CoChange, number: int, values: Mapping[str, float], weights: Mapping[str, float], habit: Habit | None
 ) -> Related:
     gains = tuple(Term(name, value, weights[name] * value) for name, value in values.items() if value)
-    pair = counts.pairs.get(asked.number, {}).get(number) if asked.number is not None else None
-    return Related(counts.path(number), sum(term.gain for term in gains), gains, pair.count if pair else 0)
+    return Related(counts.path(number), sum(term.gain for term in gains), gains, habit.count if habit else 0)

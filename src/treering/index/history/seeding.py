@@ -1,32 +1,53 @@
 """What commits say becomes co-access, before any session has shown it."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
 from math import sqrt
+from typing import NamedTuple
 
 from treering.core.errors import InvalidInput
 from treering.core.graph import CoAccessEdge
-from treering.index.history.counts import CoChange, Pair
-from treering.index.history.settings import SeedSettings
+from treering.core.queries import CoAccessFilter
+from treering.core.values import LABELS
+from treering.index.history.counts import CoChange, Habit
+from treering.ports.collections import Derived
 
-DEFAULTS = SeedSettings()
 ID_PREFIX = "git-"
 
 
-def seeded(counts: CoChange, settings: SeedSettings = DEFAULTS) -> list[CoAccessEdge]:
-    """Edges between files that are there, the firmest first; no file has more than `most_per_file`."""
+class _Tie(NamedTuple):
+    weight: float
+    first: int
+    second: int
+    habit: Habit
+
+
+def seeded(counts: CoChange, inside: str = "") -> list[CoAccessEdge]:
+    """Edges between files that are there, the firmest first; no file has more than `most_per_file`.
+
+    `inside` is a folder with a slash: only files in it are looked at, and named as seen from there.
+    """
     having: Counter[int] = Counter()
     edges: list[CoAccessEdge] = []
-    firmest = sorted(_ties(counts, settings), key=lambda tie: (-tie[0], tie[1], tie[2]))
-    for weight, first, second, pair in firmest:
-        if max(having[first], having[second]) < settings.most_per_file:
-            edge = _edge(counts, first, second, weight, pair)
+    firmest = sorted(_ties(counts, inside), key=lambda tie: (-tie.weight, tie.first, tie.second))
+    for tie in firmest:
+        if max(having[tie.first], having[tie.second]) < counts.settings.most_per_file:
+            edge = _edge(counts, tie, inside)
             if edge is not None:
-                having.update((first, second))
+                having.update((tie.first, tie.second))
                 edges.append(edge)
     return edges
+
+
+def put_in_place(edges: Derived[CoAccessEdge, CoAccessFilter], seeds: Sequence[CoAccessEdge]) -> None:
+    """These seeds instead of all that a history gave before; what sessions showed is left alone."""
+    before = {edge.id: edge for edge in edges.stream() if edge.id.startswith(ID_PREFIX)}
+    gone = sorted(before.keys() - {seed.id for seed in seeds})
+    for start in range(0, len(gone), LABELS):
+        edges.remove(CoAccessFilter(ids=tuple(gone[start : start + LABELS])))
+    edges.put_many(seed for seed in seeds if before.get(seed.id) != seed)
 
 
 def edge_id(first: str, second: str) -> str:
@@ -40,30 +61,36 @@ def weight_of(together: int, first: int, second: int, fading: float) -> float:
     return min(1.0, together / sqrt(first * second)) * together / (together + 1) * fading
 
 
-def _ties(counts: CoChange, settings: SeedSettings) -> Iterator[tuple[float, int, int, Pair]]:
+def _ties(counts: CoChange, inside: str) -> Iterator[_Tie]:
+    settings = counts.settings
     for first, near in counts.pairs.items():
-        if not counts.is_there(first):
+        if not _is_meant(counts, first, inside):
             continue
-        for second, pair in near.items():
-            if first < second and pair.count >= settings.least_together and counts.is_there(second):
-                fading = 0.5 ** ((counts.moment - pair.at) / counts.settings.half_life)
+        for second, habit in near.items():
+            if first < second and habit.count >= settings.least_together and _is_meant(counts, second, inside):
+                fading = 0.5 ** ((counts.moment - habit.moment) / settings.half_life)
                 touched = counts.files[first].touched, counts.files[second].touched
-                weight = weight_of(pair.count, *touched, fading)
+                weight = weight_of(habit.count, *touched, fading)
                 if weight >= settings.least_weight:
-                    yield weight, first, second, pair
+                    yield _Tie(weight, first, second, habit)
 
 
-def _edge(counts: CoChange, first: int, second: int, weight: float, pair: Pair) -> CoAccessEdge | None:
+def _is_meant(counts: CoChange, number: int, inside: str) -> bool:
+    return counts.is_there(number) and counts.path(number).startswith(inside)
+
+
+def _edge(counts: CoChange, tie: _Tie, inside: str) -> CoAccessEdge | None:
     """None of a path that no record can hold: too long, or not text."""
-    one, other = sorted((counts.path(first), counts.path(second)))
+    weight, first, second, habit = tie
+    one, other = sorted(counts.path(number)[len(inside) :] for number in (first, second))
     try:
         return CoAccessEdge.make(
             id=edge_id(one, other),
             first=one,
             second=other,
             weight=weight,
-            count=pair.count,
-            last_seen_at=datetime.fromtimestamp(max(0, counts.times[pair.at]), UTC),
+            count=habit.count,
+            last_seen_at=datetime.fromtimestamp(max(0, counts.times[habit.moment]), UTC),
         )
     except InvalidInput:
         return None

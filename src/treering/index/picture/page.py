@@ -1,36 +1,19 @@
-"""The module map as one HTML page: the drawing, and every module in a table."""
+"""The module map as one HTML page: the drawing, a search, and every module in a table."""
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files
 
 from treering.index.graph.module_map import Module, ModuleMap
 from treering.index.picture.svg import element
 from treering.index.picture.text import safe
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
-_STYLE = """
-:root{color-scheme:light dark;--paper:#fbfbfa;--ink:#1d2126;--soft:#5d6670;--rule:#dfe2e5}
-@media (prefers-color-scheme:dark){:root{--paper:#15181c;--ink:#e9ecef;--soft:#a3adb8;--rule:#333a41}}
-body{margin:0 auto;max-width:1240px;padding:12px;background:var(--paper);color:var(--ink);
-font:15px/1.5 ui-sans-serif,system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}
-svg.map{width:100%;height:auto}
-table{border-collapse:collapse;width:100%;margin:12px 0 40px}
-th,td{text-align:left;vertical-align:top;padding:7px 12px;border-bottom:1px solid var(--rule)}
-th{color:var(--soft);font-weight:500}
-td.number{text-align:right;font-variant-numeric:tabular-nums}
-details summary{cursor:pointer}
-code{font-size:13px;overflow-wrap:anywhere}
-"""
-# What a module is tied to stands out while the pointer is on it.
-_SCRIPT = """
-const map=document.querySelector("svg.map"),areas=[...map.querySelectorAll(".area")],
-ties=[...map.querySelectorAll(".tie")];
-for(const area of areas){const name=area.dataset.module;
-area.addEventListener("mouseenter",()=>{const near=new Set([name]);
-for(const tie of ties){const on=tie.dataset.from===name||tie.dataset.to===name;tie.classList.toggle("on",on);
-if(on){near.add(tie.dataset.from);near.add(tie.dataset.to)}}
-for(const other of areas)other.classList.toggle("on",near.has(other.dataset.module));map.classList.add("one")});
-area.addEventListener("mouseleave",()=>map.classList.remove("one"))}
-"""
+_HEAD = (
+    "<th>module</th><th class='number'>files</th><th class='number'>centrality</th><th>most central</th><th>uses</th>"
+)
+_USED = 8
+"""Modules that a row names as used; pointing at the module shows all."""
 
 
 def page(found: ModuleMap, title: str = "Module map") -> str:
@@ -39,24 +22,31 @@ def page(found: ModuleMap, title: str = "Module map") -> str:
 
 
 def _lines(found: ModuleMap, title: str) -> Iterator[str]:
+    here = files("treering.index.picture")
+    style, script = (here.joinpath(name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
     yield '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
     yield f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield f"<title>{safe(title)}</title><style>{_STYLE}</style></head><body>"
-    yield element(found, title)
-    yield "<table><thead><tr><th>module</th><th>files</th><th>centrality</th><th>most central</th><th>uses</th></tr>"
-    yield "</thead><tbody>"
+    yield f"<title>{safe(title)}: modules</title><style>{style}</style></head><body>"
+    yield '<input type="search" placeholder="find a module or a file" aria-label="find a module or a file">'
+    yield f'<div class="frame">{element(found, title, pointed_at=True)}</div>'
+    yield f"<table><thead><tr>{_HEAD}</tr></thead><tbody>"
+    used = defaultdict[str, list[str]](list)
+    for edge in found.edges:
+        used[edge.origin].append(edge.target)
     for module in found.modules:
-        yield from _row(module, found)
-    yield f"</tbody></table><script>{_SCRIPT}</script></body></html>"
+        yield from _row(module, used)
+    yield f"</tbody></table><aside hidden></aside><script>{script}</script></body></html>"
 
 
-def _row(module: Module, found: ModuleMap) -> Iterator[str]:
-    uses = ", ".join(edge.target for edge in found.edges if edge.origin == module.name)
+def _row(module: Module, used: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    uses = used.get(module.name, ())
+    more = f' <span class="soft">and {len(uses) - _USED:,} more</span>' if len(uses) > _USED else ""
     central = "<br>".join(f"<code>{safe(file.path)}</code>" for file in module.central)
-    files = "<br>".join(f"<code>{safe(path)}</code>" for path in module.files)
+    every = "<br>".join(f"<code>{safe(path)}</code>" for path in module.files)
     yield (
-        f"<tr><td>{safe(module.name)}<details><summary>all files</summary>{files}</details></td>"
+        f'<tr data-module="{safe(module.name)}"><td>{safe(module.name)}'
+        f"<details><summary>all files</summary>{every}</details></td>"
         f'<td class="number">{module.size:,}</td><td class="number">{module.centrality:.1%}</td>'
-        f"<td>{central}</td><td>{safe(uses)}</td></tr>"
+        f"<td>{central}</td><td>{safe(', '.join(uses[:_USED]))}{more}</td></tr>"
     )

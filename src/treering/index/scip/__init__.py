@@ -9,6 +9,6 @@ environment of its own:
 
 from treering.index.scip.limits import ScipLimits
 from treering.index.scip.linking import Refused
-from treering.index.scip.read import ScipEdges, read_scip
+from treering.index.scip.read import ScipEdges, check_scip, read_scip
 
-__all__ = ["Refused", "ScipEdges", "ScipLimits", "read_scip"]
+__all__ = ["Refused", "ScipEdges", "ScipLimits", "check_scip", "read_scip"]

@@ -31,6 +31,13 @@ class ScipEdges:
     source: GraphSource = GraphSource.SCIP
 
 
+def check_scip(data: bytes, limits: ScipLimits) -> None:
+    """`InvalidInput` where it is no index, is larger than allowed, or damaged anywhere."""
+    for place, packed in enumerate(opened(data, limits).documents):
+        if len(packed) <= limits.document_bytes:
+            decoded(packed, place)
+
+
 def read_scip(
     data: bytes,
     definitions_of: DefinitionsOf,

@@ -22,6 +22,7 @@ from treering.interfaces.cli import (
     work,
 )
 from treering.interfaces.cli.code import commands as code
+from treering.interfaces.cli.code.where import where
 from treering.interfaces.cli.context.command import context
 from treering.interfaces.cli.door import ExitCode, leave, run
 from treering.interfaces.cli.patterns.commands import patterns
@@ -41,7 +42,7 @@ VERBS: tuple[tuple[str, tuple[Callable[..., None], ...]], ...] = (
             context,
         ),
     ),
-    ("Know the code", (code.index, code.impact, code.deps, code.related, code.map_)),
+    ("Know the code", (code.index, where, code.impact, code.deps, code.related, code.map_)),
     (
         "Put right",
         (

@@ -1,5 +1,6 @@
 """Where the command line ends: whatever happens inside leaves as an exit code and at most one line."""
 
+import gc
 import json
 import os
 import sys
@@ -22,9 +23,14 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
 
 
+_OBJECTS = 50_000
+"""Objects after which circles of garbage are looked for: a command that is done by then looks for none."""
+
+
 def run(command: Callable[..., Any], arguments: Sequence[str]) -> int:
     """Run a command and say how it ended."""
     as_json = "--json" in arguments
+    gc.set_threshold(_OBJECTS)
     _replace_closed_streams()
     try:
         outcome = command(list(arguments), prog_name="treering", standalone_mode=False)
@@ -45,7 +51,11 @@ def run(command: Callable[..., Any], arguments: Sequence[str]) -> int:
 
 
 def leave(code: int) -> NoReturn:
-    """End the process. Python flushes stdout once more; where that cannot work, nobody needs to hear of it."""
+    """End the process. Python flushes stdout once more; where that cannot work, nobody needs to hear of it.
+
+    It would also look through everything for circles of garbage, which takes longer than many a command.
+    """
+    gc.freeze()
     try:
         sys.stdout.flush()
     except OSError:

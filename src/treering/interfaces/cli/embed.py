@@ -12,6 +12,7 @@ from treering.interfaces.cli.options import AsJson, Db, Project, opened
 from treering.interfaces.cli.output import emit
 
 if TYPE_CHECKING:
+    from treering.index.chunks.embedding import ChunkEmbedding
     from treering.memory import Memory
     from treering.ports.models import Embedder
 
@@ -20,12 +21,14 @@ Advance = Callable[[int], bool]
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """How many got a vector now, and how many of all documents have one of the model."""
+    """How many got a vector now, and how many of all documents, and of all pieces of code, have one of the model."""
 
     model: str
     embedded: int
     documents: int
     vectors: int
+    code: int
+    code_vectors: int
 
 
 def embed(
@@ -44,7 +47,8 @@ def embed(
         found = _state(memory, embedder, made)
     from treering.interfaces.cli import show
 
-    covered = f"{found.vectors:,} of {found.documents:,} documents have a vector of {found.model}"
+    code = f", {found.code_vectors:,} of {found.code:,} pieces of code" if found.code else ""
+    covered = f"{found.vectors:,} of {found.documents:,} documents{code} have a vector of {found.model}"
     picture = (lambda: show.safe(covered)) if status else (lambda: show.done("embedded", f"{made:,} new", covered))
     emit(found, picture, as_json=as_json)
 
@@ -61,17 +65,27 @@ def _state(memory: "Memory", embedder: "Embedder", made: int) -> Embedded:
     from treering.retrieve.embed import coverage
 
     covered = coverage(memory.scope, memory.store, now(), embedder.model)
-    return Embedded(embedder.model, made, covered.documents, covered.vectors)
+    code = _chunks(memory).coverage(embedder.model)
+    return Embedded(embedder.model, made, covered.documents, covered.vectors, code.chunks, code.vectors)
+
+
+def _chunks(memory: "Memory") -> "ChunkEmbedding":
+    from treering.compose import now
+    from treering.index.chunks.embedding import ChunkEmbedding
+
+    return ChunkEmbedding(memory.scope, memory.store, now, memory.settings)
 
 
 def _make(memory: "Memory", embedder: "Embedder") -> int:
     from treering.compose import now
     from treering.retrieve.embed import drop_others, embed_all
 
-    before = _state(memory, embedder, 0)
-    with _progress(embedder.model, before.documents - before.vectors) as advance:
+    before, chunks = _state(memory, embedder, 0), _chunks(memory)
+    with _progress(embedder.model, before.documents - before.vectors + before.code - before.code_vectors) as advance:
         made = embed_all(memory.scope, memory.store, now(), embedder, memory.settings.embedder, between=advance)
+        made += chunks.all(embedder, between=lambda more, _last: advance(made + more))
     drop_others(memory.scope, memory.store, now(), embedder.model)
+    chunks.drop_others(embedder.model)
     return made
 
 

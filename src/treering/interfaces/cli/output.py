@@ -49,7 +49,8 @@ def _print(picture: "RenderableType") -> None:
     paper = StringIO()
     on_terminal = True if sys.stdout.isatty() else None
     console = Console(file=paper, force_terminal=on_terminal, highlight=False, markup=False, emoji=False)
-    console.print(picture)
+    # A line that is too long was meant to be: an id that is cut cannot be copied.
+    console.print(picture, crop=False)
     drawn = paper.getvalue()
     if not console.is_terminal:
         drawn = "".join(f"{line.rstrip()}\n" for line in drawn.splitlines())

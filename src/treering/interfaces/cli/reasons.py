@@ -8,7 +8,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from treering.interfaces.cli.show import BAD, FAINT, GOOD, HEAD, ID, bar, preview, safe, unreadable, without
+from treering.interfaces.cli.show import BAD, FAINT, GOOD, HEAD, ID, bar, in_code, preview, safe, unreadable, without
 
 if TYPE_CHECKING:
     from treering.retrieve.answer import Answer, Explanation, Hit, Part, Reasons
@@ -48,6 +48,7 @@ def explained(found: "Answer") -> RenderableType:
         *(line for result in results for line in (Text(), result)),
         *([] if results else [Text(), Text("nothing found for this query")]),
         *_runners_up(told.runners_up),
+        *in_code(found),
         Text(),
         _took(found.milliseconds),
         *without(found.missing),

@@ -87,6 +87,10 @@ def search(
             help="What the work is at: define, implement, validate, refine, explore, reflect.",
         ),
     ] = None,
+    code: Annotated[
+        bool | None,
+        typer.Option("--code/--no-code", help="Add places in the code, or none. Default: where one is asked for."),
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Draw why each result stands where it stands.")] = False,
     packed: Annotated[bool, typer.Option("--pack", help="Print what was found as text for a prompt, cited.")] = False,
     budget: Annotated[
@@ -122,6 +126,7 @@ def search(
             "precise": precise,
             "files": tuple(in_play or ()),
             "phase": phase,
+            "code": code,
             **({} if limit is None else {"limit": limit}),
         }
         form.print(memory, query, options, as_json=as_json)

@@ -30,7 +30,7 @@ PREVIEW = 280
 
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 # Without these, results are missing; without the others, they are there in another order.
-_COSTLY = frozenset({"meaning", "meaning of some"})
+_COSTLY = frozenset({"meaning", "meaning of some", "code", "some code"})
 _REDACTED = re.compile(r"\[redacted:([a-z0-9_]+)\]")
 # Control characters drive terminals; their Unicode pictures do not. Direction marks hide what a text says.
 _VISIBLE = {code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t"}
@@ -84,7 +84,16 @@ def answer(found: "Answer") -> RenderableType:
     shown = hits(found.hits) if found.hits else Text("nothing found for this query")
     # Somebody who found what they looked for need not hear of every model that they never asked for.
     lacking = found.missing if not found.hits else {part: why for part, why in found.missing.items() if part in _COSTLY}
-    return Group(shown, *without(lacking), *unreadable(found))
+    return Group(shown, *in_code(found), *without(lacking), *unreadable(found))
+
+
+def in_code(found: "Answer") -> list[RenderableType]:
+    """The places in the code that were asked for."""
+    if not found.code:
+        return []
+    from treering.interfaces.cli.places import places
+
+    return [Text(), Text("in the code", HEAD), places(found.code)]
 
 
 def without(missing: Mapping[str, str]) -> list[RenderableType]:
@@ -143,9 +152,18 @@ def stats(found: "Stats") -> RenderableType:
         grid.add_row(name, _counted(counts) or "nothing yet")
     if waiting := _counted(found.jobs):
         grid.add_row("jobs", waiting)
+    if found.code:
+        grid.add_row("code", _code(found.code))
     if found.episode_cache.get("hits") or found.episode_cache.get("misses"):
         grid.add_row("episodes at hand", f"{found.episode_cache['hit_rate']:.0%} of look-ups in this process")
     return grid
+
+
+def _code(found: Mapping[str, Any]) -> RenderableType:
+    totals = found["totals"]
+    counts = {name: totals[name] for name in ("files", "definitions", "edges")}
+    left = "" if found["current"] else "; something is left to do: `treering index --status` says what"
+    return Text.assemble(f"{safe(found['root'])}: {_counted(counts) or 'nothing yet'}", (left, "yellow"))
 
 
 def imported(found: "Imported") -> RenderableType:

@@ -22,6 +22,10 @@ class Bases:
         self._package = package
         self._ask = ask
         self._satisfied: dict[str, list[Known]] = {}
+        self._wanted: dict[tuple[str, str], list[tuple[str, Known]]] = {}
+        self._own: dict[tuple[str, str], Known] = {}
+        self._stood_in: dict[tuple[Known, str], Known] = {}
+        self._sides: dict[Known, tuple[tuple[Known, ...], tuple[Known, ...]]] = {}
 
     def add(self, edges: Edges, path: str, declared: Sequence[Declared], definitions: Sequence[Definition]) -> None:
         lines = {each.qualname: each.line for each in definitions}
@@ -50,8 +54,14 @@ class Bases:
 
     def _overridden(self, method: Declared) -> list[str]:
         """The methods of interfaces that a method stands in for."""
-        known = (self._members.member(each, method.name) for each in self._interfaces(method.owner))
+        known = (self._interface_member(each, method.name) for each in self._interfaces(method.owner))
         return [each[3][0] for each in known if each is not None and each[0] == "func" and each[3]]
+
+    def _interface_member(self, interface: Known, name: str) -> Known:
+        key = (interface, name)
+        if key not in self._stood_in:
+            self._stood_in[key] = self._members.member(interface, name)
+        return self._stood_in[key]
 
     def _interfaces(self, owner: str) -> list[Known]:
         """The project's interfaces whose every method the type has, with the same signature.
@@ -59,21 +69,41 @@ class Bases:
         Another package's interface counts if its name is exported: only then can it be meant.
         """
         if owner not in self._satisfied:
-            candidates: dict[tuple[str, str], None] = {}
-            for method in self._types.project.method_names(self._package, owner):
-                for _, interfaces in self._ask(INTERFACES, method):
-                    candidates.update(dict.fromkeys(interfaces))
             self._satisfied[owner] = [
                 ("named", package, name, ())
-                for package, name in sorted(candidates)
+                for package, name in self._candidates(owner)
                 if (package == self._package or name[:1].isupper()) and self._satisfies(owner, package, name)
             ]
         return self._satisfied[owner]
 
+    def _candidates(self, owner: str) -> list[tuple[str, str]]:
+        """Interfaces that write down a method of the type's; if nothing is promoted into it, only such methods."""
+        methods = self._types.project.method_names(self._package, owner)
+        own = None if self._embeds(owner) else frozenset(methods)
+        found: set[tuple[str, str]] = set()
+        for method in methods:
+            for _, interfaces in self._ask(INTERFACES, method):
+                found.update(
+                    [(home, name) for home, name, wanted in interfaces if own is None or own.issuperset(wanted)]
+                )
+        return sorted(found)
+
+    def _embeds(self, owner: str) -> bool:
+        """Whether a type may have methods that are not its own."""
+        written, *_ = self._members.shape(("named", self._package, owner, ()))
+        return written is None or any(each.op == "embed" for each in written.parts)
+
     def _satisfies(self, owner: str, package: str, name: str) -> bool:
-        own: Known = ("named", self._package, owner, ())
-        wanted = self._methods(("named", package, name, ()), 0)
-        return bool(wanted) and all(self._same(self._members.member(own, each), known) for each, known in wanted)
+        wanted = self._wanted.get((package, name))
+        if wanted is None:
+            wanted = self._wanted[package, name] = self._methods(("named", package, name, ()), 0)
+        return bool(wanted) and all(self._same(self._member(owner, each), known) for each, known in wanted)
+
+    def _member(self, owner: str, name: str) -> Known:
+        key = (owner, name)
+        if key not in self._own:
+            self._own[key] = self._members.member(("named", self._package, owner, ()), name)
+        return self._own[key]
 
     def _methods(self, interface: Known, depth: int) -> list[tuple[str, Known]]:
         """All that an interface asks for, as far as the project says."""
@@ -100,8 +130,13 @@ class Bases:
             return False
         if one[0] != "func":
             return one == other or (one[0] == "named" and one[:3] == other[:3])
-        sides = [(self._types.parameters(each), self._types.results(each)) for each in (one, other)]
         return all(
             len(mine) == len(theirs) and all(self._same(a, b, depth + 1) for a, b in zip(mine, theirs, strict=True))
-            for mine, theirs in zip(*sides, strict=True)
+            for mine, theirs in zip(self._signature(one), self._signature(other), strict=True)
         )
+
+    def _signature(self, function: Known) -> tuple[tuple[Known, ...], tuple[Known, ...]]:
+        """What a function takes and gives."""
+        if function not in self._sides:
+            self._sides[function] = (self._types.parameters(function), self._types.results(function))
+        return self._sides[function]

@@ -14,6 +14,9 @@ METHOD = "go.method"
 METHODS = "go.methods"
 INTERFACES = "go.interfaces"
 
+Interface = tuple[str, str, tuple[str, ...]]
+"""Package and name, and the methods that it writes down: most types are told apart from it by those names alone."""
+
 
 def surface_of(facts: Facts) -> Mapping[Key, Any]:
     body: Body = facts.body
@@ -23,15 +26,16 @@ def surface_of(facts: Facts) -> Mapping[Key, Any]:
     package = package_id(directory, body.package)
     found: dict[Key, Any] = {(PACKAGE, directory): (body.package, body.tags, facts.path.endswith("_test.go"))}
     methods: defaultdict[str, list[str]] = defaultdict(list)
-    interfaces: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    interfaces: defaultdict[str, list[Interface]] = defaultdict(list)
     for each in body.declared:
         if each.kind == "method":
             found.setdefault((METHOD, package, each.owner, each.name), each)
             methods[each.owner].append(each.name)
         else:
             found.setdefault((NAME, package, each.name), each)
-            for name in interface_methods(each):
-                interfaces[name].append((package, each.name))
+            wanted = tuple(interface_methods(each))
+            for name in wanted:
+                interfaces[name].append((package, each.name, wanted))
     found.update({(METHODS, package, owner): tuple(names) for owner, names in methods.items()})
     found.update({(INTERFACES, name): tuple(those) for name, those in interfaces.items()})
     return found

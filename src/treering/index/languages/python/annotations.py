@@ -6,7 +6,7 @@ from typing import overload
 
 from treering.index.facts import Ask
 from treering.index.languages.python import outside
-from treering.index.languages.python.model import Expression, Function, Kind, Trait
+from treering.index.languages.python.model import UNKNOWN, Expression, Function, Kind, Trait
 from treering.index.languages.python.project import Project, Where
 from treering.index.languages.python.values import (
     NOTHING,
@@ -15,10 +15,14 @@ from treering.index.languages.python.values import (
     Instance,
     Outside,
     OutsideInstance,
+    Value,
     Values,
     merged,
 )
 
+_DEEPEST_ARGUMENTS = 4
+"""Type arguments of type arguments beyond this are not kept: a method may wrap its own type again and again."""
+_GENERIC = frozenset({"Generic", "Protocol"})
 _NOT_A_TYPE = frozenset({Kind.CONSTANT, Kind.CALL, Kind.UNKNOWN, Kind.LAMBDA, Kind.LIST, Kind.DICT})
 
 
@@ -44,6 +48,8 @@ class Given(Sequence[Values]):
 class Annotations(Project):
     def __init__(self, ask: Ask) -> None:
         super().__init__(ask)
+        self._type_parameters: dict[ClassValue, tuple[str, ...]] = {}
+        self._type_arguments: dict[tuple[ClassValue, Instance], tuple[Values, ...]] = {}
         self._fixtures: dict[FunctionValue, Values] = {}
 
     @abstractmethod
@@ -63,6 +69,8 @@ class Annotations(Project):
         for value in self.evaluate(expression, where):
             if isinstance(value, Outside) and outside.last_name(value.name) == "Self":
                 found.append(_instance(where))
+            elif isinstance(value, OutsideInstance) and value.name == "typevar":
+                found.append(self._argument(expression, where.receiver) or outside.instance_of(value))
             elif isinstance(value, OutsideInstance) and value.name == "tuple":
                 found += [outside.instance_of(one) for inside in value.holds for one in inside]
             else:
@@ -77,17 +85,65 @@ class Annotations(Project):
                 name = outside.last_name(value.name)
                 made = _FORMS.get(name, _contained)
                 found.append(made(self, name, arguments, where))
+            elif isinstance(value, ClassValue) and self._parameters(value):
+                given = tuple([self.annotated(one, where) for one in arguments])
+                deep = any(_is_deep(one, _DEEPEST_ARGUMENTS) for one in given)
+                found.append((Instance(value, () if deep else given),))
             else:
                 found.append(outside.instance_of(value))
         return merged(found or [NOTHING])
 
+    def _parameters(self, value: ClassValue) -> tuple[str, ...]:
+        """The names of the type variables of a generic class, in their order."""
+        known = self._type_parameters.get(value)
+        if known is None:
+            made = self.class_of(value)
+            bases = [base for base in made.bases if base.kind is Kind.SUBSCRIPT] if made is not None else []
+            named = [base for base in bases if base.parts[0].name in _GENERIC] or bases
+            parts = [part for base in named for part in base.parts[1:] if part.kind is Kind.NAME]
+            known = tuple(dict.fromkeys(part.name for part in parts if self._is_variable(part, value.path)))
+            self._type_parameters[value] = known
+        return known
+
+    def _is_variable(self, part: Expression, path: str) -> bool:
+        values = self.evaluate(part, Where(path))
+        return any(isinstance(one, OutsideInstance) and one.name == "typevar" for one in values)
+
+    def _argument(self, variable: Expression, receiver: Value | None) -> Values | None:
+        """What a type variable stands for in a member of the receiver; None where it is none of its classes'."""
+        if not isinstance(receiver, Instance):
+            return None
+        for one in self.order(receiver.of):
+            parameters = self._parameters(one)
+            if variable.name in parameters:
+                given = receiver.arguments if one == receiver.of else self._given_to(one, receiver)
+                place = parameters.index(variable.name)
+                return given[place] if place < len(given) else NOTHING
+        return None
+
+    def _given_to(self, base: ClassValue, receiver: Instance) -> tuple[Values, ...]:
+        """The type arguments that a class or its ancestors write after the name of a generic base."""
+        key = (base, receiver)
+        known = self._type_arguments.get(key)
+        if known is None:
+            self._type_arguments[key] = ()
+            known = self._type_arguments[key] = self._written_for(base, receiver)
+        return known
+
+    def _written_for(self, base: ClassValue, receiver: Instance) -> tuple[Values, ...]:
+        for one in self.order(receiver.of):
+            made = self.class_of(one)
+            for written in made.bases if made is not None else ():
+                if written.kind is Kind.SUBSCRIPT and base in self.evaluate(written.parts[0], Where(one.path)):
+                    return tuple([self.annotated(part, Where(one.path, receiver)) for part in written.parts[1:]])
+        return ()
+
     def generic_result(self, made: Function, value: FunctionValue, given: Sequence[Values]) -> Values | None:
         """The result of a function that gives back its receiver or its first argument; None where it is none such."""
-        if len(made.returns) != 1 or made.returns[0].kind is not Kind.NAME or made.traits & Trait.PROPERTY:
+        returned = made.returns[0] if len(made.returns) == 1 and not made.traits & Trait.PROPERTY else UNKNOWN
+        if returned.kind is not Kind.NAME or not self._is_variable(returned, value.path):
             return None
-        returned = made.returns[0]
-        values = self.evaluate(returned, Where(value.path))
-        if not any(isinstance(one, OutsideInstance) and one.name == "typevar" for one in values):
+        if self._argument(returned, value.receiver) is not None:
             return None
         for number, (_, annotation) in enumerate(made.parameters[:1]):
             if annotation == returned and number < len(given):
@@ -140,6 +196,16 @@ class Annotations(Project):
         if made.traits & Trait.ASYNC:
             return merged([outside.awaited(value) for value in values if isinstance(value, OutsideInstance)])
         return values
+
+
+def _is_deep(values: Values, most: int) -> bool:
+    """Whether types inside types are nested deeper than this."""
+    for value in values:
+        inside = value.arguments if isinstance(value, Instance) else ()
+        inside = value.holds if isinstance(value, OutsideInstance) else inside
+        if inside and (not most or any(_is_deep(one, most - 1) for one in inside)):
+            return True
+    return False
 
 
 def _instance(where: Where) -> Values:

@@ -20,6 +20,9 @@ KEPT_ARGUMENTS = 2
 KEPT_ITEMS = 4
 """As many items of a literal list as are looked at for the type of its elements."""
 
+LONGEST_NARROWED = 200
+"""An attribute written longer than this is not looked for among those that an `isinstance` tells about."""
+
 _TYPE_VARIABLES = frozenset({"TypeVar", "typing.TypeVar", "t.TypeVar"})
 
 
@@ -37,6 +40,21 @@ class Place(NamedTuple):
 _Convert = Callable[["Expressions", Node, Place, int], Expression]
 
 
+def receiver_of(node: Node) -> Node | None:
+    """What a chain goes on from: the object of an attribute, what is called, subscribed or waited for."""
+    field = _RECEIVERS.get(node.type)
+    return None if field is None else node.child_by_field_name(field) if field else first_of(node)
+
+
+_RECEIVERS = {
+    "attribute": "object",
+    "call": "function",
+    "subscript": "value",
+    "await": "",
+    "parenthesized_expression": "",
+}
+
+
 def _identifier(expressions: "Expressions", node: Node, place: Place, depth: int) -> Expression:
     return expressions.name(text_of(node), place, node.start_byte if place.at < 0 else place.at)
 
@@ -45,7 +63,7 @@ def _attribute(expressions: "Expressions", node: Node, place: Place, depth: int)
     value = node.child_by_field_name("object")
     if value is None:
         return UNKNOWN
-    if place.scope.dotted and place.at < 0:
+    if place.scope.dotted and place.at < 0 and node.end_byte - node.start_byte < LONGEST_NARROWED:
         narrowed = expressions.narrowed(text_of(node), place, node.start_byte)
         if narrowed is not None:
             return narrowed
@@ -66,8 +84,9 @@ def _call(expressions: "Expressions", node: Node, place: Place, depth: int) -> E
     arguments = node.child_by_field_name("arguments")
     if function is None:
         return UNKNOWN
-    written = text_of(function) if function.type in ("identifier", "attribute") else ""
-    if written == "super" and place.scope.owner is not None:
+    plain = function.type == "identifier"
+    name = text_of(function if plain else function.child_by_field_name("attribute"))
+    if plain and name == "super" and place.scope.owner is not None:
         after = first_of(arguments) if arguments is not None else None
         named = () if after is None else (expressions.of(after, place, depth),)
         return Expression(Kind.SUPER, place.scope.owner.qualname, named)
@@ -75,10 +94,10 @@ def _call(expressions: "Expressions", node: Node, place: Place, depth: int) -> E
     if arguments is None or arguments.type != "argument_list":
         return Expression(Kind.CALL, "", tuple(parts))
     given = arguments.named_children
-    if written in _TYPE_VARIABLES:
+    if name == "TypeVar" and text_of(function) in _TYPE_VARIABLES:
         given = [bound for bound in (_keyword(given, "bound"),) if bound is not None]
         place = place._replace(annotation=True)
-    elif written.rpartition(".")[2] == "cast":
+    elif name == "cast":
         place = place._replace(annotation=True)
     for argument in given[:KEPT_ARGUMENTS]:
         if argument.type in ("keyword_argument", "list_splat", "dictionary_splat"):

@@ -21,11 +21,7 @@ _KINDS_BY_BASE = {
 
 
 def definitions_of(path: str, found: Read) -> tuple[Definition, ...]:
-    mains = {
-        text_of(called.node.child_by_field_name("function"))
-        for called in found.called
-        if called.in_main and called.origin is None
-    }
+    mains = {_called_name(called.node) for called in found.called if called.in_main and called.origin is None}
     made: dict[str, Definition] = {}
     test_file = is_test_file(path)
     tests: set[str] = set()
@@ -56,6 +52,13 @@ def definitions_of(path: str, found: Read) -> tuple[Definition, ...]:
         if constant is not None:
             made.setdefault(name, constant)
     return tuple(made.values())
+
+
+def _called_name(call: Node) -> str:
+    """The name of a function or a class's method, where a call is written with no more."""
+    function = call.child_by_field_name("function")
+    receiver = function.child_by_field_name("object") if function is not None else None
+    return text_of(function) if receiver is None or receiver.type == "identifier" else ""
 
 
 def _exported(defined: Defined, outer: Definition | None, exports: tuple[str, ...] | None) -> bool:

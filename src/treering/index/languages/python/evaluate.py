@@ -43,12 +43,27 @@ class Evaluator(Operations):
         return found
 
     def local(self, ref: int) -> Values:
-        known = self._locals.get(ref)
-        if known is None:
+        """What a binding is: first those that its value goes on from, one after the other, so that no chain is too
+        long."""
+        if ref not in self._locals:
             self._locals[ref] = NOTHING
-            known = self.evaluate(self._bindings[ref], Where(self._path))
-            self._locals[ref] = known
-        return known
+            waiting = [(ref, iter(self._begins_with(ref)))]
+            while waiting:
+                current, needed = waiting[-1]
+                before = next((one for one in needed if one not in self._locals), None)
+                if before is None:
+                    self._locals[current] = self.evaluate(self._bindings[current], Where(self._path))
+                    waiting.pop()
+                else:
+                    self._locals[before] = NOTHING
+                    waiting.append((before, iter(self._begins_with(before))))
+        return self._locals[ref]
+
+    def _begins_with(self, ref: int) -> tuple[int, ...]:
+        expression = self._bindings[ref]
+        while expression.parts:
+            expression = expression.parts[0]
+        return expression.refs
 
 
 _Evaluate = Callable[[Evaluator, Expression, Where], Values]

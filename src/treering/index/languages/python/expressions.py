@@ -5,11 +5,15 @@ from collections.abc import Callable
 from tree_sitter import Node, Parser
 
 from treering.index.languages.nodes import first_of
-from treering.index.languages.python.conversions import CONVERT, DEPTH, Place
+from treering.index.languages.python.conversions import CONVERT, DEPTH, Place, receiver_of
 from treering.index.languages.python.model import UNKNOWN, Expression, Kind
 from treering.index.languages.python.scopes import Binding, Scope, ScopeKind, reaching, visible_inside
 
 _INLINE = frozenset({"definition", "module", "top", "from", "self", "cls"})
+_LINKED = 12
+"""So deep inside an expression the receiver of a long chain is written out as a binding of its own."""
+_MOST_LINKING = 3
+"""Long chains in arguments of long chains, as deep as is looked at."""
 
 
 class Expressions:
@@ -19,6 +23,8 @@ class Expressions:
         self._parser = parser
         self._values: list[Expression] = []
         self._waiting: list[Binding] = []
+        self._links: dict[tuple[int, Binding | None], Expression] = {}
+        self._linking = 0
 
     def bindings(self) -> tuple[Expression, ...]:
         """The values of all bindings that were referred to."""
@@ -34,6 +40,8 @@ class Expressions:
             annotated = Expression(Kind.TYPED, "", (self.annotation(binding.annotation, binding.scope),))
             if declared or binding.how == "declared":
                 return _unpacked(annotated, binding.path)
+            if binding.how == "filled":
+                return Expression(Kind.FIRST_KNOWN, "", (annotated, _VALUES["fixture"](self, binding)))
         value = _VALUES[binding.how](self, binding)
         if annotated is not None:
             value = Expression(Kind.FIRST_KNOWN, "", (value, annotated))
@@ -46,11 +54,38 @@ class Expressions:
         convert = CONVERT.get(node.type)
         if convert is None or depth > DEPTH:
             return UNKNOWN
+        if depth > _LINKED and node.type == "call" and not place.annotation and self._linking < _MOST_LINKING:
+            return self._link(node, place)
         return convert(self, node, place, depth + 1)
 
+    def _link(self, call: Node, place: Place) -> Expression:
+        """A call deep in a chain, by reference: however long the chain, each of its parts is small, and read once."""
+        waiting: list[Node] = []
+        at: Node | None = call
+        depth = _LINKED + 1
+        while at is not None:
+            if depth > _LINKED and at.type == "call":
+                if (at.id, place.but) in self._links:
+                    break
+                waiting.append(at)
+                depth = 0
+            at = receiver_of(at)
+            depth += 1
+        self._linking += 1
+        for part in reversed(waiting):
+            index = len(self._values)
+            self._values.append(UNKNOWN)
+            self._values[index] = CONVERT["call"](self, part, place, 1)
+            self._links[part.id, place.but] = Expression(Kind.LOCAL, "", (), (index,))
+        self._linking -= 1
+        return self._links[call.id, place.but]
+
     def _refer(self, bindings: list[Binding]) -> Expression:
-        if len(bindings) == 1 and bindings[0].how in _INLINE:
-            return self.value(bindings[0])
+        only = bindings[0] if len(bindings) == 1 else None
+        if only is not None and only.how in _INLINE:
+            if only.written is None:
+                only.written = self.value(only)
+            return only.written
         for binding in bindings:
             if binding.index < 0:
                 binding.index = len(self._values)

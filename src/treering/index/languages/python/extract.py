@@ -31,6 +31,7 @@ ALTERNATIVES = 6
 CLOSED = 80
 """The largest expression, in nodes, that another file is told about."""
 
+_ANNOTATED = frozenset({"declared", "filled"})
 _DYNAMIC_IMPORTS = frozenset({"importlib.import_module", "import_module", "__import__"})
 
 
@@ -46,7 +47,7 @@ def extract_source(path: str, source: bytes) -> Facts:
     bindings = expressions.bindings()
     body = Body(
         functions=tuple(_merged([_closed_function(function, bindings) for function in functions])),
-        classes=classes,
+        classes=tuple(_closed_class(made, bindings) for made in classes),
         tables=tuple(_closed_table(table, bindings) for table in tables),
         bindings=bindings,
         imports=(*found.imports, *imports),
@@ -98,7 +99,7 @@ def _function(defined: Defined, expressions: Expressions) -> Function:
         (name, expressions.annotation(binding.annotation, defined.outer))
         for name, bindings in defined.inner.names.items()
         for binding in bindings[:1]
-        if binding.how == "declared" and binding.position == defined.body and binding.annotation is not None
+        if binding.how in _ANNOTATED and binding.position == defined.body and binding.annotation is not None
     )
     owner = defined.outer.qualname if defined.method else ""
     fixture = _fixture_name(defined) if traits & Trait.FIXTURE else ""
@@ -180,11 +181,27 @@ def _distinct(values: list[Expression]) -> tuple[Expression, ...]:
 
 
 def _closed_function(function: Function, bindings: tuple[Expression, ...]) -> Function:
-    if not function.results:
-        return function
     results = _distinct([_closed(value, bindings) for value in function.results])
-    traits, returns = function.traits, function.returns
-    return Function(function.qualname, function.owner, traits, returns, results, function.parameters, function.fixture)
+    returns = _closed_types(function.returns, bindings)
+    parameters = function.parameters
+    if any(_is_open(annotation) for _, annotation in parameters):
+        parameters = tuple([(name, _closed(annotation, bindings)) for name, annotation in parameters])
+    return Function(function.qualname, function.owner, function.traits, returns, results, parameters, function.fixture)
+
+
+def _closed_class(made: Class, bindings: tuple[Expression, ...]) -> Class:
+    return Class(made.qualname, _closed_types(made.bases, bindings), made.methods, made.fields)
+
+
+def _closed_types(types: tuple[Expression, ...], bindings: tuple[Expression, ...]) -> tuple[Expression, ...]:
+    if not any(_is_open(one) for one in types):
+        return types
+    return tuple([_closed(one, bindings) for one in types])
+
+
+def _is_open(expression: Expression) -> bool:
+    """Whether some name in it is one of a scope inside the file."""
+    return expression.kind is Kind.LOCAL or any(_is_open(part) for part in expression.parts)
 
 
 def _closed_table(table: Table, bindings: tuple[Expression, ...]) -> Table:
@@ -194,6 +211,8 @@ def _closed_table(table: Table, bindings: tuple[Expression, ...]) -> Table:
 
 def _closed(expression: Expression, bindings: tuple[Expression, ...]) -> Expression:
     """The expression with its local names replaced by what they are bound to, so that it holds outside its scope."""
+    if not expression.parts and not expression.refs:
+        return expression
     room = [CLOSED]
 
     def close(part: Expression, inside: frozenset[int]) -> Expression:

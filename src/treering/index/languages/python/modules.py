@@ -95,7 +95,7 @@ class Modules:
         if above and module.partition(".")[0] in _STANDARD:
             return None
         if self.package_file(root) is not None:
-            return (3, -depth, 0) if root == directory_of(importer) else None
+            return None
         if _around(root, importer):
             return (0, -depth, 0)
         if source and _around(above, importer):

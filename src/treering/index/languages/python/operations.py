@@ -1,6 +1,6 @@
 """What can be done with values: attributes, calls, iteration, subscription, context managers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from treering.index.facts import Ask
 from treering.index.languages.python import outside
@@ -30,6 +30,7 @@ class Operations(Annotations):
         super().__init__(ask)
         self._attributes: dict[tuple[Value, str], Values] = {}
         self._results: dict[FunctionValue, Values] = {}
+        self._getters: dict[str, dict[Value, FunctionValue]] = {}
 
     # attributes
 
@@ -41,6 +42,10 @@ class Operations(Annotations):
             known = _ATTRIBUTES[type(value)](self, value, name)
             self._attributes[key] = known
         return known
+
+    def getters(self, name: str) -> Mapping[Value, FunctionValue]:
+        """The properties of this name that ran so far, by the receiver of which the attribute was taken."""
+        return self._getters.get(name, {})
 
     def class_attribute(self, value: ClassValue, name: str) -> Values:
         member = self.member(value, name)
@@ -69,6 +74,8 @@ class Operations(Annotations):
         self, receiver: Value, classes: tuple[ClassValue, ...], name: str, of: ClassValue | None = None
     ) -> Values:
         member = self.member_among(classes, name)
+        if member is None and name == "__class__":
+            return outside.class_of(receiver)
         if member is None:
             lookup = self.member_among(classes, "__getattr__") if of is None else None
             if lookup is not None:
@@ -81,9 +88,11 @@ class Operations(Annotations):
             if isinstance(one, FunctionValue) and one.receiver is None:
                 made = self.function(one.path, one.qualname)
                 if made is not None and made.traits & Trait.PROPERTY and made.owner:
+                    self._getters.setdefault(name, {})[receiver] = one
                     found.append(self.result(self._bound(one, receiver), ()))
                     continue
-            found.append((self._bound(one, receiver),))
+            given = self.special(one, "__get__") if isinstance(one, Instance) else None
+            found.append(given or (self._bound(one, receiver),))
         return merged(found or [NOTHING])
 
     def _results_of(self, values: tuple[Expression, ...], where: Where) -> Values:

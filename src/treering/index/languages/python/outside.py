@@ -178,6 +178,9 @@ CALLS: dict[str, _Call] = {
     ),
     "builtins.filter": lambda given, iterate: listed(iterate(given[1]) if len(given) > 1 else NOTHING),
     "builtins.type": lambda given, iterate: merged([class_of(value) for value in _first(given)]) if given else NOTHING,
+    "builtins.object.__new__": lambda given, iterate: (
+        merged([instance_of(value) for value in _first(given)]) if given else NOTHING
+    ),
     "builtins.getattr": lambda given, iterate: NOTHING,
     "builtins.dict": lambda given, iterate: _first(given) or (OutsideInstance("dict"),),
 }

@@ -107,7 +107,8 @@ def bind_parameters(
         elif splat:
             binding = Binding(body, None, annotation, splat, outer)
         elif annotation is not None:
-            binding = Binding(body, None, None, "declared", outer, "", annotation)
+            how = "filled" if filled else "declared"
+            binding = Binding(body, None, None, how, outer, f"{inner.qualname} {bound}", annotation)
         else:
             how = "fixture" if filled else "parameter"
             binding = Binding(body, None, default, how, outer, f"{inner.qualname} {bound}")

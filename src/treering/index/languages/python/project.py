@@ -232,6 +232,8 @@ class Project(ABC):
 
     def unknown_member(self, value: ClassValue, name: str) -> Values:
         """What is known of a member that no class of the project gives."""
+        if name == "__new__":
+            return (Outside("builtins.object.__new__"),)
         if self.has_foreign_ancestor(value) or name in OBJECT:
             return FOREIGN
         return NOTHING

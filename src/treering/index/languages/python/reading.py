@@ -18,6 +18,8 @@ GRAMMAR = Language(tree_sitter_python.language())
 _QUERY = query_of(GRAMMAR, "python")
 _SAYS_NO_TYPE = frozenset({"TypeAlias", "Final", "ClassVar"})
 _ADD_EXPORTS = frozenset({"__all__.extend", "__all__.append"})
+_ARGUMENTS, _RESULT = int(Flow.ARGUMENTS), int(Flow.RESULT)
+_ADDING = len("__all__.extend")
 
 
 def read(path: str, source: bytes, parser: Parser) -> Read:
@@ -27,13 +29,13 @@ def read(path: str, source: bytes, parser: Parser) -> Read:
     discarded = {node.id for node in captured.get("discarded", ())}
     reading = _Reading(is_test_file(path), discarded, lines)
     events = [
-        (node.start_byte, -node.end_byte, order, node)
+        (node.start_byte, -node.end_byte, order, number, node)
         for order, what in enumerate(_EVENTS)
-        for node in captured.get(what, ())
+        for number, node in enumerate(captured.get(what, ()))
     ]
-    events.sort(key=lambda event: event[:3])
+    events.sort()
     handlers = [getattr(reading, "_" + what) for what in _EVENTS]
-    for start, end, order, node in events:
+    for start, end, order, _, node in events:
         reading.enter(start)
         handlers[order](node, start, -end)
     reading.found.problems = problems_of(root, lines)
@@ -241,10 +243,11 @@ class _Reading(Branches):
 
     def _call(self, node: Node, start: int, end: int) -> None:
         arguments = node.child_by_field_name("arguments")
-        flow = Flow.NOTHING if node.id in self._discarded else Flow.RESULT
+        flow = 0 if node.id in self._discarded else _RESULT
         if arguments is not None and arguments.named_child_count:
-            flow |= Flow.ARGUMENTS
-            if self._definition is None and text_of(node.child_by_field_name("function")) in _ADD_EXPORTS:
+            flow |= _ARGUMENTS
+            adding = self._definition is None and arguments.start_byte - start == _ADDING
+            if adding and text_of(node.child_by_field_name("function")) in _ADD_EXPORTS:
                 self._export(first_of(arguments))
         main = bool(self._mains) and self._mains[-1][0] <= start < self._mains[-1][1]
-        self.found.called.append(Called(node, self._definition, self._scope, int(flow), main))
+        self.found.called.append(Called(node, self._definition, self._scope, flow, main))

@@ -1,7 +1,9 @@
 """The edges of a file: imports, calls, ancestors, overridden methods, exports."""
 
+from typing import NamedTuple
+
 from treering.core.graph import EdgeKind
-from treering.index.facts import Ask, Edge, Facts, Resolved, Unresolved
+from treering.index.facts import Ask, Edge, Facts, Flow, Resolved, Unresolved
 from treering.index.languages.edges import EVIDENT, SURE, Edges
 from treering.index.languages.python.evaluate import Evaluator
 from treering.index.languages.python.model import Body, Call, Expression, Import, Kind
@@ -20,6 +22,8 @@ from treering.index.languages.python.values import (
 )
 
 ONE_OF_FEW = 0.8
+
+_RESULT = int(Flow.RESULT)
 
 _CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__", "__init_subclass__"})
 _PLAIN = frozenset(
@@ -71,16 +75,25 @@ def imported_files(project: Evaluator, path: str, taken: Import) -> list[str]:
     return [file for file in files if file != path]
 
 
+class _Reached(NamedTuple):
+    """Where a call goes."""
+
+    targets: list[str]
+    getters: list[str]
+    """The properties that run to find what is called."""
+    understood: bool
+    """Whether it is known where the call goes, perhaps outside."""
+
+
 class _Callees:
     """What calls reach; the same expression is looked at once."""
 
     def __init__(self, project: Evaluator, path: str) -> None:
         self._project = project
         self._where = Where(path)
-        self._known: dict[Expression, tuple[list[str], bool]] = {}
+        self._known: dict[Expression, _Reached] = {}
 
-    def of(self, callee: Expression) -> tuple[list[str], bool]:
-        """The ids that may be called, and whether it is understood where the call goes (perhaps outside)."""
+    def of(self, callee: Expression) -> _Reached:
         known = self._known.get(callee)
         if known is None:
             values = self._project.evaluate(callee, self._where)
@@ -92,9 +105,15 @@ class _Callees:
                 for target in self._targets(value)
             )
             understood = bool(values) and not any(isinstance(value, (ModuleValue, Instance)) for value in values)
-            known = (list(targets), bool(targets) or understood)
+            known = _Reached(list(targets), self._getters(callee), bool(targets) or understood)
             self._known[callee] = known
         return known
+
+    def _getters(self, callee: Expression) -> list[str]:
+        getters = self._project.getters(callee.name) if callee.kind is Kind.ATTRIBUTE else {}
+        receivers = self._project.evaluate(callee.parts[0], self._where) if getters else ()
+        found = [getters[receiver] for receiver in receivers if receiver in getters]
+        return [identity(getter.path, getter.qualname) for getter in found]
 
     def _targets(self, value: Value) -> list[str]:
         if isinstance(value, (FunctionValue, ClassValue)):
@@ -110,12 +129,15 @@ def _add_calls(project: Evaluator, edges: Edges, path: str, calls: tuple[Call, .
     unresolved = []
     for call in calls:
         origin = identity(path, call.origin)
-        targets, understood = callees.of(call.callee)
-        if not understood:
+        reached = callees.of(call.callee)
+        if not reached.understood:
             unresolved.append(Unresolved(origin, call.text, call.line))
-        confidence = ONE_OF_FEW if len(targets) > 1 else SURE if _is_plain(call.callee) else EVIDENT
-        for target in targets:
+        told = SURE if _is_plain(call.callee) else EVIDENT
+        confidence = ONE_OF_FEW if len(reached.targets) > 1 else told
+        for target in reached.targets:
             edges.add(Edge(origin, target, EdgeKind.CALLS, confidence, call.line, call.flow))
+        for target in reached.getters:
+            edges.add(Edge(origin, target, EdgeKind.CALLS, told, call.line, _RESULT))
     return tuple(unresolved)
 
 

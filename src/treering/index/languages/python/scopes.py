@@ -1,11 +1,13 @@
 """Which assignments of a name reach a use of it: scopes, branches and loops, by their places in the text."""
 
 from bisect import bisect_right
-from dataclasses import dataclass, field
 from enum import Enum
 from operator import attrgetter
 
+import msgspec
 from tree_sitter import Node
+
+from treering.index.languages.python.model import Expression
 
 FEW = 12
 """A name with more assignments than this around a use has no evident value."""
@@ -18,8 +20,7 @@ class ScopeKind(Enum):
     CLASS = 2
 
 
-@dataclass(slots=True, eq=False)
-class Block:
+class Block(msgspec.Struct, eq=False):
     """Statements that may not run: the arm of a branch, the body of a loop."""
 
     start: int
@@ -32,8 +33,7 @@ class Block:
     loop: bool
 
 
-@dataclass(slots=True, eq=False)
-class Binding:
+class Binding(msgspec.Struct, eq=False):
     """One place that gives a name a value."""
 
     position: int
@@ -54,21 +54,22 @@ class Binding:
     path: tuple[int, ...] = ()
     """Which item of the value, where it is unpacked."""
     index: int = -1
+    written: Expression | None = None
+    """Its value, once it has been written out in place of the name."""
 
 
-@dataclass(slots=True, eq=False)
-class Scope:
+class Scope(msgspec.Struct, eq=False):
     kind: ScopeKind
     qualname: str
     outer: "Scope | None"
-    names: dict[str, list[Binding]] = field(default_factory=dict)
-    elsewhere: dict[str, "Scope"] = field(default_factory=dict)
+    names: dict[str, list[Binding]] = msgspec.field(default_factory=dict)
+    elsewhere: dict[str, "Scope"] = msgspec.field(default_factory=dict)
     """Names declared `global` or `nonlocal`, and the scope they belong to."""
     receiver: str = ""
     """The first parameter of a method."""
     owner: "Scope | None" = None
     """The class of a method."""
-    attributes: dict[str, list[Binding]] = field(default_factory=dict)
+    attributes: dict[str, list[Binding]] = msgspec.field(default_factory=dict)
     """Of a class: what its methods assign to `self.…`."""
     returns: Node | None = None
     """The return annotation of a function."""

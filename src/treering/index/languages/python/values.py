@@ -23,6 +23,8 @@ class ClassValue(_Value, frozen=True):
 
 class Instance(_Value, frozen=True):
     of: ClassValue
+    arguments: tuple["Values", ...] = ()
+    """Of a generic class: what its type parameters stand for, where an annotation says it."""
 
 
 class FunctionValue(_Value, frozen=True):

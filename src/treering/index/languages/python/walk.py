@@ -1,7 +1,6 @@
 """Where a pass over a file is, and what it has found: definitions, scopes with their bindings, blocks."""
 
-from dataclasses import dataclass, field
-
+import msgspec
 from tree_sitter import Node
 
 from treering.index.facts import Problem
@@ -14,8 +13,7 @@ LEAVING = frozenset({"return_statement", "raise_statement"})
 _PATTERNS = frozenset({"pattern_list", "tuple_pattern", "list_pattern", "tuple", "list", "expression_list"})
 
 
-@dataclass(slots=True, eq=False)
-class Defined:
+class Defined(msgspec.Struct, eq=False):
     """A function or class as it stands in the text."""
 
     node: Node
@@ -29,7 +27,7 @@ class Defined:
     end: int
     around: "Defined | None"
     method: bool
-    results: list[Node] = field(default_factory=list)
+    results: list[Node] = msgspec.field(default_factory=list)
     generator: bool = False
     traits: int = 0
 
@@ -38,8 +36,7 @@ class Defined:
         return self.inner.kind is ScopeKind.CLASS
 
 
-@dataclass(slots=True, eq=False)
-class Called:
+class Called(msgspec.Struct, eq=False):
     node: Node
     origin: Defined | None
     scope: Scope
@@ -47,15 +44,14 @@ class Called:
     in_main: bool
 
 
-@dataclass(slots=True, eq=False)
-class Read:
+class Read(msgspec.Struct, eq=False):
     """Everything found in one file, not yet written out."""
 
     module: Scope
     lines: Lines
-    defined: list[Defined] = field(default_factory=list)
-    called: list[Called] = field(default_factory=list)
-    imports: list[Import] = field(default_factory=list)
+    defined: list[Defined] = msgspec.field(default_factory=list)
+    called: list[Called] = msgspec.field(default_factory=list)
+    imports: list[Import] = msgspec.field(default_factory=list)
     exports: tuple[str, ...] | None = None
     problems: tuple[Problem, ...] = ()
 

@@ -24,5 +24,5 @@
 ; Handlers of HTTP requests in axum: .route("/users", get(list).post(create))
 ((call_expression
    function: (field_expression field: (field_identifier) @name)
-   arguments: (arguments . (string_literal) @path . (call_expression) @handler))
+   arguments: (arguments . (string_literal) . (call_expression) @handler))
  (#any-of? @name "route"))

@@ -3,6 +3,8 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from treering.index.facts import Ask, Flow
 from treering.index.languages.edges import EVIDENT, SURE
 from treering.index.languages.rust.body import Decl, Node
@@ -28,6 +30,7 @@ from treering.index.languages.rust.terms import EXT, Context, Member, Ty, same_t
 from treering.index.languages.rust.types import Types
 from treering.index.languages.rust.values import Values
 
+_ARGUMENTS, _RESULT = int(Flow.ARGUMENTS), int(Flow.RESULT)
 _FILLING = frozenset({"push", "push_back", "push_front", "insert", "send", "entry", "extend_one"})
 _LISTS = frozenset({"vec", "smallvec", "array"})
 
@@ -55,6 +58,8 @@ class Calls(ABC):
 
     def _arguments(self, parts: tuple[Node, ...], given: Callable[[int], Ty | None] | None = None) -> list[Ty | None]:
         """The types of arguments; closures last, when what they are called with is known."""
+        if not parts:
+            return []
         types: list[Ty | None] = [None] * len(parts)
         for place, part in enumerate(parts):
             if part.kind not in {"closure", "turbofish"}:
@@ -65,8 +70,8 @@ class Calls(ABC):
         return types
 
     def _flow(self, node: Node, arguments: tuple[Node, ...]) -> int:
-        flow = Flow.ARGUMENTS if any(part.kind != "turbofish" for part in arguments) else Flow.NOTHING
-        return int(flow if node is self._unused else flow | Flow.RESULT)
+        given = bool(arguments) and (len(arguments) > 1 or arguments[0].kind != "turbofish")
+        return (_ARGUMENTS if given else 0) | (0 if node is self._unused else _RESULT)
 
     def call(self, node: Node) -> Ty | None:
         callee, arguments = node.parts[0], node.parts[1:]
@@ -113,7 +118,7 @@ class Calls(ABC):
         """`Default::default()` where a type is asked for is that type's own."""
         member = self._members.method(ty, "default")
         if member is not None:
-            self._findings.call(member.path, member.decl, EVIDENT, line, int(Flow.RESULT))
+            self._findings.call(member.path, member.decl, EVIDENT, line, _RESULT)
 
     def _standard_call(self, path: str, base: Ty | None, types: list[Ty | None]) -> Ty | None:
         """What a function of the standard library gives, where it holds or passes on its argument."""
@@ -139,7 +144,7 @@ class Calls(ABC):
             self._arguments(arguments)
             return self._given(member)
         env = self._types.parameters(decl.generics, context) if decl.generics else dict(context.env)
-        inside = context._replace(env=env)
+        inside = Context(context.module, env, context.me)
         parameters = decl.types[1:]
 
         def given(place: int) -> Ty | None:
@@ -243,11 +248,11 @@ def with_elements(ty: Ty | None, held: Ty | None) -> Ty | None:
     """A container written `Vec<_>`, holding this."""
     if ty is None or ty.kind != "std" or not ty.args or ty.args[0] is not None:
         if ty is not None and ty.kind == "std" and ty.name in {"Result", "Option"} and held is not None and held.args:
-            return ty._replace(args=(with_elements(ty.args[0], held.args[0]), *ty.args[1:]))
+            return replace(ty, args=(with_elements(ty.args[0], held.args[0]), *ty.args[1:]))
         return ty
     if ty.name == "HashMap" and held is not None and held.kind == "tuple":
-        return ty._replace(args=held.args)
-    return ty._replace(args=(held, *ty.args[1:]))
+        return replace(ty, args=held.args)
+    return replace(ty, args=(held, *ty.args[1:]))
 
 
 def _written(node: Node) -> str:

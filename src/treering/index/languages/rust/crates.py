@@ -18,6 +18,7 @@ class Crates:
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
         self._manifests: dict[str, tuple[str, Manifest] | None] = {}
+        self._reached: dict[str, frozenset[str]] = {}
         self._libraries: dict[tuple[str, str], str | None] = {}
 
     def is_root(self, path: str) -> bool:
@@ -38,10 +39,30 @@ class Crates:
 
     def library(self, path: str, name: str) -> str | None:
         """The root of the crate a name stands for in a file; empty if outside the project, `None` if there is none."""
-        key = (posixpath.dirname(path), name)
+        key = (path, name)
         if key not in self._libraries:
             self._libraries[key] = self._library(path, name)
         return self._libraries[key]
+
+    def reaches(self, path: str, other: str) -> bool:
+        """Whether the package of a file is that of the other, or depends on it, however far."""
+        there = self._manifest(other)
+        return there is None or there[0] in self._dependencies(path)
+
+    def _dependencies(self, path: str) -> frozenset[str]:
+        """The directories of the package of a file and of all that it depends on."""
+        own = self._manifest(path)
+        key = own[0] if own is not None else ""
+        if key not in self._reached:
+            found = {} if own is None else {own[0]: own}
+            waiting = list(found.values())
+            for directory, manifest in waiting:
+                roots = [self._depended(directory, dependency) for dependency in manifest.dependencies]
+                places = [place for root in roots if root and (place := self._manifest(root)) is not None]
+                waiting += [place for place in places if place[0] not in found]
+                found.update((place[0], place) for place in places)
+            self._reached[key] = frozenset(found)
+        return self._reached[key]
 
     def _library(self, path: str, name: str) -> str | None:
         if name in _ALWAYS_THERE:

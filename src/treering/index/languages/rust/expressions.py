@@ -139,7 +139,8 @@ class Expressions:
         return self._lines.of(tree.end_byte)
 
     def _all(self, trees: list[Tree], depth: int) -> tuple[Node, ...]:
-        return tuple(self.read(tree, depth) for tree in trees if tree.type not in _SILENT)
+        read = self.read
+        return tuple([read(tree, depth) for tree in trees if tree.type not in _SILENT])
 
     def _other(self, tree: Tree, depth: int) -> Node:
         parts = self._all(tree.named_children, depth + 1) if tree.named_child_count else ()
@@ -150,7 +151,10 @@ class Expressions:
         return NOTHING
 
     def _path(self, tree: Tree, depth: int) -> Node:
-        if tree.type == "scoped_identifier":
+        kind = tree.type
+        if kind == "identifier":
+            return Node("path", text_of(tree))
+        if kind == "scoped_identifier":
             before = tree.child_by_field_name("path")
             if before is not None and before.type == "bracketed_type":
                 return Node("qual", path_text(tree.child_by_field_name("name")), (qualified(before),))
@@ -180,7 +184,7 @@ class Expressions:
     def _by_fields(self, tree: Tree, depth: int) -> Node:
         operator = tree.child_by_field_name("operator")
         parts = [tree.child_by_field_name(field) for field in _FIELDS[tree.type]]
-        read = tuple(self.read(part, depth + 1) for part in parts if part is not None)
+        read = tuple([self.read(part, depth + 1) for part in parts if part is not None])
         return Node(_FIELD_KINDS[tree.type], text_of(operator), read, self.line_of(tree))
 
     def _call(self, tree: Tree, depth: int) -> Node:

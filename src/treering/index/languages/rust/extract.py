@@ -36,7 +36,7 @@ def extract(path: str, source: bytes) -> Facts:
     items = Items(parser, _marking(), lines)
     items.read(root.named_children, None, 0)
     captured = QueryCursor(_QUERY).captures(root) if _ROUTE in source else {}
-    routes = _routes(captured.get("path", ()), captured.get("handler", ()))
+    routes = _routes(sorted(captured.get("handler", ()), key=lambda handler: handler.start_byte))
     definitions = tuple(_routed(definition, routes) for definition in items.definitions)
     return Facts(path, definitions, Body(items.in_order()), problems_of(root, lines))
 
@@ -55,16 +55,17 @@ def _marking() -> Callable[[Tree], str]:
     return mark
 
 
-def _routes(paths: list[Tree] | tuple[()], handlers: list[Tree] | tuple[()]) -> dict[str, str]:
-    """Handlers by name, of `.route("/users", get(list).post(create))`."""
+def _routes(handlers: list[Tree]) -> dict[str, str]:
+    """Handlers by name, of `.route("/users", get(list).post(create))`, each with the path it is first given for."""
     found: dict[str, str] = {}
-    for path, handler in zip(paths, handlers, strict=False):
+    for handler in handlers:
+        path = text_of(handler.prev_named_sibling).strip('"')
         call: Tree | None = handler
         while call is not None and call.type == "call_expression":
             arguments = call.child_by_field_name("arguments")
             for argument in arguments.named_children if arguments is not None else ():
                 if argument.type == "identifier":
-                    found[path_text(argument)] = text_of(path).strip('"')
+                    found.setdefault(path_text(argument), path)
             function = call.child_by_field_name("function")
             inner = function.child_by_field_name("value") if function is not None else None
             call = inner

@@ -1,5 +1,7 @@
 """What the resolution of one file has found so far: edges, each once, and uses whose target is not known."""
 
+import sys
+
 from treering.core.graph import EdgeKind
 from treering.index.facts import Edge, Resolved, Unresolved
 from treering.index.languages.edges import SURE, Edges
@@ -12,6 +14,8 @@ class Findings:
         self._path = path
         self._edges = Edges()
         self._unresolved: dict[tuple[str, str, int], Unresolved] = {}
+        self._reached: dict[str, int] = {}
+        self._ids: dict[tuple[str, Decl], str] = {}
         self.origin = path
         self.line = 1
 
@@ -25,16 +29,24 @@ class Findings:
             self.reach_file(found.path)
 
     def reach_file(self, path: str) -> None:
-        if path != self._path:
+        if path != self._path and self.line < self._reached.get(path, sys.maxsize):
+            self._reached[path] = self.line
             self._edges.add(Edge(self._path, path, EdgeKind.IMPORTS, SURE, self.line))
 
     def call(self, path: str, decl: Decl, confidence: float, line: int, flow: int) -> None:
         self.reach_file(path)
-        self._edges.add(Edge(self.origin, f"{path}::{qualname(decl)}", EdgeKind.CALLS, confidence, line, flow))
+        self._edges.add(Edge(self.origin, self.id_of(path, decl), EdgeKind.CALLS, confidence, line, flow))
 
     def depend(self, path: str, decl: Decl, confidence: float, line: int) -> None:
         """A constant read, an operator used, a function passed on: needed without being called by its name."""
-        self.tie(self.origin, f"{path}::{qualname(decl)}", EdgeKind.DEPENDS_LOGICALLY, confidence, line)
+        self.tie(self.origin, self.id_of(path, decl), EdgeKind.DEPENDS_LOGICALLY, confidence, line)
+
+    def id_of(self, path: str, decl: Decl) -> str:
+        key = (path, decl)
+        known = self._ids.get(key)
+        if known is None:
+            known = self._ids[key] = f"{path}::{qualname(decl)}"
+        return known
 
     def tie(self, origin: str, target: str, kind: EdgeKind, confidence: float, line: int) -> None:
         if origin != target:

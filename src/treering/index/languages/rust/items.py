@@ -28,6 +28,8 @@ from treering.index.languages.rust.uses import used
 
 Result = TypeVar("Result")
 
+POINTER = "*const"
+"""The name under which the members of `impl Trait for *const T` stand: no other type has them."""
 BLANKET = "*"
 """The name under which the members of `impl<T> Trait for T` are asked for."""
 
@@ -198,7 +200,8 @@ class Items:
         itself = type_node(written)
         bare = path_text(written) if written.type == "generic_type" else squeezed(written)
         types = (itself, type_node(trait)) if trait is not None else (itself,)
-        key = _implemented_name(itself, {parameter.name for parameter in parameters})
+        pointer = written.type == "pointer_type"
+        key = POINTER if pointer else _implemented_name(itself, {parameter.name for parameter in parameters})
         decl = Decl("impl", key, self._scope, trait is not None, "", parameters, types, bare)
         self._add(tree, decl)
         self._members(tree, decl, depth)
@@ -316,11 +319,14 @@ def _fields(body: Tree | None) -> tuple[tuple[Node, ...], str]:
 
 
 def _implemented_name(itself: Node, parameters: set[str]) -> str:
-    """Under which name members of an implementation are asked for: the last of its self type, seen through pointers."""
-    if itself.kind == "tpath" and itself.parts and itself.name.rpartition("::")[2] in TRANSPARENT:
-        return _implemented_name(itself.parts[0], parameters)
+    """Under which name members of an implementation are asked for: the last of its self type, seen through pointers;
+    what is implemented for `Box<T>` is not there for every `T`."""
+    last = itself.name.rpartition("::")[2]
+    if itself.kind == "tpath" and itself.parts and last in TRANSPARENT:
+        inside = _implemented_name(itself.parts[0], parameters)
+        return last if inside == BLANKET else inside
     if itself.kind == "tpath":
-        return BLANKET if itself.name in parameters else itself.name.rpartition("::")[2]
+        return BLANKET if itself.name in parameters else last
     if itself.kind == "tbounds" and itself.parts:
         return itself.parts[0].name.rpartition("::")[2]
     return itself.kind

@@ -66,7 +66,8 @@ class Members:
     def _blanket(self, ty: Ty, name: str) -> Member | None:
         """A method that every type with some trait has, by `impl<T: Trait> More for T`."""
         for path, decl in self._types.asked_members(BLANKET, name):
-            if decl.header is not None and decl.kind == "fn" and len(decl.header.types) > 1:
+            seen = self._types.names.sees(path)
+            if seen and decl.header is not None and decl.kind == "fn" and len(decl.header.types) > 1:
                 inside = self._types.context(path, decl.header)
                 if self._fits(ty, inside.me):
                     return Member(path, decl, Context(inside.module, inside.env, ty))

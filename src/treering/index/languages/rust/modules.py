@@ -2,7 +2,8 @@
 
 import posixpath
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+
+import msgspec
 
 from treering.index.facts import Ask, Facts
 from treering.index.languages.paths import joined
@@ -14,7 +15,7 @@ LONGEST_CHAIN = 40
 """Re-exports and modules around modules that are followed before giving up."""
 
 
-class Module(NamedTuple):
+class Module(msgspec.Struct, frozen=True, gc=False):
     """A module by the file it stands in and the inline modules around it there; a function is one in its own way."""
 
     path: str
@@ -44,6 +45,7 @@ class Modules:
                 self._own_globs.setdefault(decl.scope, []).append(decl)
             elif decl.header is None and decl.kind not in {"impl", "code"}:
                 self._own.setdefault((decl.scope, decl.name), []).append(decl)
+        self._elsewhere: dict[tuple[Module, str], Sequence[Decl]] = {}
         self._parents: dict[str, tuple[Module, ...]] = {}
         self._roots: dict[str, tuple[Module, ...]] = {}
         self._children: dict[tuple[Module, Decl], Module | None] = {}
@@ -51,7 +53,12 @@ class Modules:
     def declared(self, module: Module, name: str) -> Sequence[Decl]:
         if module.path == self._path:
             return self._own.get((module.scope, name), ())
-        return [decl for _, decls in self._ask("rs.item", module.path, module.scope, name) for decl in decls]
+        key = (module, name)
+        known = self._elsewhere.get(key)
+        if known is None:
+            given = self._ask("rs.item", module.path, module.scope, name)
+            known = self._elsewhere[key] = given[0][1] if given else ()
+        return known
 
     def globs(self, module: Module) -> Sequence[Decl]:
         if module.path == self._path:

@@ -1,6 +1,10 @@
 """What a path means: crates, modules, use trees and globs, as rustc looks them up."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from functools import partial
+
+import msgspec
+from msgspec.structs import replace
 
 from treering.index.facts import Ask, Facts
 from treering.index.languages.rust.body import FUNCTION_MARK, MACRO_USE, Decl, Node, outer_scope
@@ -15,7 +19,7 @@ _Question = tuple[Module, str, frozenset[str]]
 _HERE = frozenset({"", "crate", "self", "super"})
 
 
-class Found(NamedTuple):
+class Found(msgspec.Struct, frozen=True, gc=False):
     """What a path leads to: a declaration, or a module; `rest` is what was written after it.
 
     Outside the project there is no path, and `rest` is the whole name there.
@@ -32,17 +36,31 @@ class Found(NamedTuple):
         return not self.path
 
 
+def found_module(module: Module) -> Found:
+    return Found(module.path, module.scope)
+
+
 class Names:
     """Looks up names for the resolution of one file."""
 
     def __init__(self, facts: Facts, ask: Ask) -> None:
+        self._path = facts.path
         self._ask = ask
         self._crates = Crates(ask)
         self._modules = Modules(facts, ask, self._crates)
         self._looking: set[_Question] = set()
         self._answers: dict[_Question, Found | None] = {}
+        self._passing: dict[_Question, Found | None] = {}
+        self._around: dict[Module, frozenset[Module]] = {}
         self._paths: dict[tuple[Module, tuple[str, ...], frozenset[str]], Found | None] = {}
+        self._uses: dict[_Question, Found | None] = {}
+        self._macros: dict[tuple[Module, str], Found | None] = {}
         self._cut = 0
+
+    def sees(self, path: str) -> bool:
+        """Whether what another file implements for types of others may hold here: its crate is this file's, or one
+        that it depends on, however far."""
+        return self._crates.reaches(self._path, path)
 
     def resolve(self, module: Module, segments: tuple[str, ...], wanted: frozenset[str]) -> Found | None:
         """What the path means where it is written; `None` if nobody can say."""
@@ -64,7 +82,7 @@ class Names:
         if first in {"crate", "$crate"}:
             return self._first_down(self._modules.roots(module.path), rest, wanted)
         if first == "self":
-            return self._down(Found(*module.real), rest, wanted)
+            return self._down(found_module(module.real), rest, wanted)
         if first == "super":
             above = list(self._modules.above(module.real))
             while rest[:1] == ("super",):
@@ -76,7 +94,7 @@ class Names:
     def _first_down(
         self, modules: list[Module] | tuple[Module, ...], segments: tuple[str, ...], wanted: frozenset[str]
     ) -> Found | None:
-        every = (self._down(Found(*module), segments, wanted) for module in modules)
+        every = (self._down(found_module(module), segments, wanted) for module in modules)
         return next((found for found in every if found is not None), None)
 
     def _down(self, found: Found | None, segments: tuple[str, ...], wanted: frozenset[str]) -> Found | None:
@@ -84,17 +102,17 @@ class Names:
             if found is None:
                 return None
             if found.outside:
-                return found._replace(rest=found.rest + segments[place:])
+                return Found("", rest=found.rest + segments[place:])
             if found.decl is None:
                 last = place == len(segments) - 1
                 found = self.find(Module(found.path, found.scope), name, wanted if last else TYPES)
             elif found.decl.kind == "enum" and found.variant is None:
                 variant = next((node for node in found.decl.types if node.name == name), None)
                 if variant is None:
-                    return found._replace(rest=segments[place:])
-                found = found._replace(variant=variant)
+                    return replace(found, rest=segments[place:])
+                found = replace(found, variant=variant)
             else:
-                return found._replace(rest=segments[place:])
+                return replace(found, rest=segments[place:])
         return found
 
     def _lexical(self, module: Module, name: str, wanted: frozenset[str]) -> Found | None:
@@ -115,20 +133,49 @@ class Names:
         return Found(root) if root else Found("", rest=(name,))
 
     def find(self, module: Module, name: str, wanted: frozenset[str]) -> Found | None:
-        """A name among what a module declares and uses; an answer found while going in circles is not kept."""
-        key = (module, name, wanted)
-        if key in self._answers:
-            return self._answers[key]
-        if key in self._looking or len(self._looking) > LONGEST_CHAIN:
+        """A name among what a module declares and uses, else among what its globs reach."""
+        question = (module, name, wanted)
+        if question in self._answers:
+            return self._answers[question]
+        return self._once(question, lambda: self._find(module, name, wanted))
+
+    def _once(self, question: _Question, look: Callable[[], Found | None]) -> Found | None:
+        """The answer to a question; one found while going in circles holds until the question that began it is
+        answered."""
+        if question in self._answers:
+            return self._answers[question]
+        if question in self._looking or question in self._passing or len(self._looking) > LONGEST_CHAIN:
             self._cut += 1
-            return None
-        self._looking.add(key)
+            return self._passing.get(question)
+        self._looking.add(question)
         cut = self._cut
-        found = self._named(module, name, wanted) or self._through_globs(module, name, wanted)
-        self._looking.discard(key)
-        if cut == self._cut:
-            self._answers[key] = found
+        found = look()
+        self._looking.discard(question)
+        (self._answers if cut == self._cut else self._passing)[question] = found
+        if not self._looking:
+            self._passing.clear()
         return found
+
+    def _find(self, module: Module, name: str, wanted: frozenset[str]) -> Found | None:
+        outside = None
+        waiting, seen = [found_module(module)], set()
+        while waiting:
+            place = waiting.pop()
+            if place in seen:
+                continue
+            seen.add(place)
+            if place.decl is not None:
+                found = self._down(place, (name,), wanted)
+            else:
+                one = Module(place.path, place.scope)
+                found = self._named(one, name, wanted) or self._beside(one, name, wanted)
+                if found is None:
+                    waiting += reversed(self._globbed(one, module))
+            if found is not None and found.outside:
+                outside = outside or found
+            elif found is not None and not found.rest:
+                return found
+        return outside
 
     def _named(self, module: Module, name: str, wanted: frozenset[str]) -> Found | None:
         outside = None
@@ -144,7 +191,7 @@ class Names:
             elif decl.kind == "mod":
                 child = self._modules.child(module, decl)
                 if child is not None:
-                    return Found(*child)
+                    return found_module(child)
             else:
                 return Found(module.path, module.scope, decl)
         if wanted is MACROS and not module.scope:
@@ -153,6 +200,15 @@ class Names:
 
     def used(self, module: Module, text: str, wanted: frozenset[str]) -> Found | None:
         """What a use path means: as any path, else, as in the edition of 2015, from the root of the crate."""
+        key = (module, text, wanted)
+        if key in self._uses:
+            return self._uses[key]
+        found = self._used(module, text, wanted)
+        if not self._looking:
+            self._uses[key] = found
+        return found
+
+    def _used(self, module: Module, text: str, wanted: frozenset[str]) -> Found | None:
         segments = tuple(text.split("::"))
         found = self._resolve(module, segments, wanted)
         if (found is None or found.outside) and segments[0] not in _HERE:
@@ -160,22 +216,31 @@ class Names:
             return older if older is not None and not older.outside else found
         return found
 
-    def _through_globs(self, module: Module, name: str, wanted: frozenset[str]) -> Found | None:
-        outside = None
+    def _globbed(self, module: Module, seen_from: Module) -> list[Found]:
+        """The modules and enums whose names a module's globs give; a private glob gives to the module and those inside
+        it only."""
+        targets = []
         for glob in self._modules.globs(module):
-            if glob.flag == "directory":
-                beside = self._modules.beside(module, name) if wanted is TYPES else None
-                found = Found(*beside) if beside is not None else None
-            else:
-                inside = self.used(module, glob.text, TYPES)
-                if inside is None or inside.rest:
-                    continue
-                found = self._down(inside, (name,), wanted)
-            if found is not None and found.outside:
-                outside = outside or found
-            elif found is not None and not found.rest:
-                return found
-        return outside
+            if glob.flag == "directory" or not (
+                glob.public or module == seen_from or module in self._inside(seen_from)
+            ):
+                continue
+            target = self._once((module, f"{glob.text}::*", TYPES), partial(self.used, module, glob.text, TYPES))
+            if target is not None and not target.rest:
+                targets.append(target)
+        return targets
+
+    def _inside(self, module: Module) -> frozenset[Module]:
+        """The modules that a module is inside of, itself among them."""
+        if module not in self._around:
+            self._around[module] = frozenset(self._modules.around(module))
+        return self._around[module]
+
+    def _beside(self, module: Module, name: str, wanted: frozenset[str]) -> Found | None:
+        if wanted is not TYPES or all(glob.flag != "directory" for glob in self._modules.globs(module)):
+            return None
+        beside = self._modules.beside(module, name)
+        return found_module(beside) if beside is not None else None
 
     def _exported_macro(self, module: Module, name: str) -> Found | None:
         """A macro with `#[macro_export]` stands in the root of its crate, wherever it is written."""
@@ -187,6 +252,12 @@ class Names:
 
     def macro(self, module: Module, name: str) -> Found | None:
         """A macro by its bare name: used, or written in a module around it, or seen there through `#[macro_use]`."""
+        key = (module, name)
+        if key not in self._macros:
+            self._macros[key] = self._macro(module, name)
+        return self._macros[key]
+
+    def _macro(self, module: Module, name: str) -> Found | None:
         around = self._modules.around(module)
         for one in around:
             found = self.find(one, name, MACROS)

@@ -35,7 +35,10 @@ class Locals:
         return any(name in block for block in self._blocks)
 
     def type_of(self, name: str) -> Ty | None:
-        return next((block[name] for block in reversed(self._blocks) if name in block), None)
+        for block in reversed(self._blocks):
+            if name in block:
+                return block[name]
+        return None
 
 
 class Patterns:

@@ -67,7 +67,7 @@ class _FileResolution:
             return self._types.context(self._path, decl)
         else:
             around = Context(module, {})
-        return around._replace(env=self._types.parameters(decl.generics, around))
+        return Context(around.module, self._types.parameters(decl.generics, around), around.me)
 
     def _mention(self, node: Node, context: Context) -> None:
         """Every type named in a declaration is reached."""
@@ -84,6 +84,8 @@ class _FileResolution:
         module = Module(self._path, decl.scope)
         for wanted in (TYPES, VALUES, MACROS):
             found = self._names.used(module, decl.text, wanted)
+            if found is not None and found.outside and "::".join(found.rest) == decl.text and "::" in decl.text:
+                break
             if found is None or found.decl is None or found.rest:
                 continue
             self._findings.reach(found)
@@ -117,7 +119,7 @@ class _FileResolution:
             owner = f"{decl.header.text}." if decl.header is not None else ""
             scope = inner_scope(decl.scope, f"{owner}{decl.name}{FUNCTION_MARK}")
             if scope in self._scopes:
-                context = context._replace(module=Module(self._path, scope))
+                context = Context(Module(self._path, scope), context.env, context.me)
         else:
             self._findings.origin = self._enclosing(decl)
         self._inference.function(item.body, item.params, context, takes_self=decl.flag == "self")

@@ -1,13 +1,14 @@
 """Types as resolution knows them. References and smart pointers are seen through; what is not known is `None`."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+
+import msgspec
 
 from treering.index.languages.rust.body import Decl
 from treering.index.languages.rust.modules import Module
 
 
-class Ty(NamedTuple):
+class Ty(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
     """A type. By kind:
 
     `adt` a struct, enum or trait of the project, with `path` and `decl` · `std` a family of the standard library ·
@@ -25,7 +26,7 @@ class Ty(NamedTuple):
 EXT = Ty("ext")
 
 
-class Context(NamedTuple):
+class Context(msgspec.Struct, frozen=True, gc=False):
     """Where a type is written: its module, what its type parameters stand for, what `Self` is."""
 
     module: Module
@@ -33,7 +34,7 @@ class Context(NamedTuple):
     me: Ty | None = None
 
 
-class Member(NamedTuple):
+class Member(msgspec.Struct, frozen=True, gc=False):
     """A function or associated type of a type, where it stands, in the context of its implementation."""
 
     path: str

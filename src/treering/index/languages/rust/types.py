@@ -26,6 +26,8 @@ class Types:
         self._ask = ask
         self._reach = reach
         self._contexts: dict[tuple[str, Decl], Context] = {}
+        self._written: dict[tuple[Node, Module], tuple[Ty | None, tuple[Found, ...]]] = {}
+        self._trail: list[Found] = []
         self._known: dict[tuple[tuple[Node, ...], Module, Ty | None], dict[str, Ty | None]] = {}
         self._depth = 0
 
@@ -41,7 +43,8 @@ class Types:
     def _lowered(self, node: Node, context: Context) -> Ty | None:
         kind = node.kind
         if kind == "tpath":
-            return self._path_type(node, context)
+            plain = self._depth == 1 and not context.env and not node.name.startswith("Self")
+            return self._plain_path_type(node, context) if plain else self._path_type(node, context)
         if kind in _COMPOUND:
             return Ty(_COMPOUND[kind], "", self._all(node.parts, context))
         if kind == "tbounds":
@@ -58,6 +61,19 @@ class Types:
 
     def _all(self, nodes: Iterable[Node], context: Context) -> tuple[Ty | None, ...]:
         return tuple(self.lower(node, context) for node in nodes)
+
+    def _plain_path_type(self, node: Node, context: Context) -> Ty | None:
+        """A type whose meaning only its module decides: found out once, and what it names reached every time."""
+        key = (node, context.module)
+        known = self._written.get(key)
+        if known is None:
+            self._trail = []
+            ty = self._path_type(node, context)
+            self._written[key] = ty, tuple(self._trail)
+            return ty
+        for found in known[1]:
+            self._reach(found)
+        return known[0]
 
     def _path_type(self, node: Node, context: Context) -> Ty | None:
         name = node.name
@@ -76,6 +92,7 @@ class Types:
             name = found.rest[-1] if found is not None else segments[-1]
             return self._standard(name, node, context, outside=found is not None)
         if context.module.path == self._path:
+            self._trail.append(found)
             self._reach(found)
         arguments = tuple(self.lower(part, context) for part in node.parts if part.kind != "tbind")
         ty = self.declared(found, arguments)
@@ -229,6 +246,8 @@ class Types:
 
     def _concerns(self, path: str, header: Decl, inside: Context) -> bool:
         """Whether an implementation for a type of others is seen here: by a trait of the project, or in this file."""
+        if not self.names.sees(path):
+            return False
         if path == self._path or len(header.types) == 1:
             return True
         trait = self.lower(header.types[1], inside)

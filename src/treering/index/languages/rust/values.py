@@ -1,6 +1,6 @@
 """What a path in an expression means: a local, a function, a constructor, a constant, a member of a type."""
 
-from typing import NamedTuple
+import msgspec
 
 from treering.index.languages.rust.body import Decl, Node
 from treering.index.languages.rust.found import Findings
@@ -11,7 +11,7 @@ from treering.index.languages.rust.terms import EXT, Context, Member, Ty
 from treering.index.languages.rust.types import Types
 
 
-class Meaning(NamedTuple):
+class Meaning(msgspec.Struct, frozen=True, gc=False):
     """`member` where calling it calls something of the project; `ty` is the type of the value, or of what it belongs to
     where that is outside the project."""
 
@@ -100,7 +100,9 @@ class Values:
     def _given(self, member: Member) -> Ty:
         """A function as a value: what it gives, for `.map(Type::new)`."""
         env = self._types.parameters(member.decl.generics, member.context)
-        return Ty("fn", "", (self._types.lower(member.decl.types[0], member.context._replace(env=env)),))
+        return Ty(
+            "fn", "", (self._types.lower(member.decl.types[0], Context(member.context.module, env, member.context.me)),)
+        )
 
 
 def _constructor(base: Ty | None) -> Meaning | None:

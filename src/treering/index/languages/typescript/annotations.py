@@ -3,6 +3,7 @@
 from tree_sitter import Node
 
 from treering.index.facts import DefinitionKind
+from treering.index.languages.nodes import first_of
 from treering.index.languages.typescript.reader import Handler, Reader
 from treering.index.languages.typescript.terms import (
     CALL,
@@ -179,6 +180,19 @@ def shape(r: Reader, node: Node, _: int) -> int:
     return r.cell("shape", kids=members(r, node))
 
 
+def mapped(r: Reader, clause: Node, kind: Node | None) -> int:
+    """`[K in keyof T]: …`: for each member of `T` one of the same name."""
+    name, over = clause.child_by_field_name("name"), clause.child_by_field_name("type")
+    if name is None or clause.child_by_field_name("alias") is not None:
+        return r.cell("field", INDEX, 0, (r.type(kind), NONE))
+    source = inner(r, over, NONE) if over is not None and over.type == "index_type_query" else NONE
+    text = r.text(name)
+    r.variables.append({text: r.cell("variable", text)})
+    term = r.cell("mapped", text, 0, (r.type(kind), source))
+    r.variables.pop()
+    return term
+
+
 def members(r: Reader, node: Node) -> tuple[int, ...]:
     """Of an interface or a type literal."""
     kids = []
@@ -211,6 +225,9 @@ def property_member(r: Reader, node: Node, _: int) -> int:
 def unnamed_member(name: str) -> Handler:
     def read(r: Reader, node: Node, _: int) -> int:
         if name == INDEX:
+            clause = first_of(node)
+            if clause is not None and clause.type == "mapped_type_clause":
+                return mapped(r, clause, node.child_by_field_name("type"))
             return r.cell("field", name, 0, (r.type(node.child_by_field_name("type")), NONE))
         return r.cell("field", name, 0, (function_type(r, node, NONE), NONE))
 
@@ -230,6 +247,7 @@ TYPES: dict[str, Handler] = {
     "parenthesized_type": inner,
     "readonly_type": inner,
     "opting_type_annotation": inner,
+    "omitting_type_annotation": inner,
     "type_identifier": named,
     "identifier": named,
     "nested_type_identifier": named,

@@ -7,6 +7,11 @@ from treering.index.languages.typescript.functions import FUNCTIONS, Named, func
 from treering.index.languages.typescript.reader import Reader
 from treering.index.languages.typescript.terms import NONE, STATIC
 
+ATTACHED = FUNCTIONS | {"identifier"}
+"""What becomes a member of the function or object that it is assigned to."""
+METHODS = FUNCTIONS - {"arrow_function"}
+"""Functions with a `this` of their own."""
+
 
 def assignment(r: Reader, node: Node, expected: int) -> int:
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
@@ -22,8 +27,27 @@ def assignment(r: Reader, node: Node, expected: int) -> int:
         return term
     if left.type == "member_expression":
         return _property_assignment(r, left, right)
+    inner = unwrapped(right)
+    if left.type == "subscript_expression" and inner.type in METHODS:
+        r.read(left)
+        return function(r, inner, own_name(r, inner), this=_receiver(r, left)).function
     r.read(left)
     return r.read(right)
+
+
+def own_name(r: Reader, node: Node) -> Named:
+    """The definition that a function expression makes by itself."""
+    name = node.child_by_field_name("name")
+    return Named(*r.define(r.text(name), DefinitionKind.FUNCTION, node)) if name is not None else Named()
+
+
+def _receiver(r: Reader, left: Node) -> int:
+    """What a function is called on that was assigned to `object[name]` or `F.prototype[name]`."""
+    target = left.child_by_field_name("object")
+    if target is None:
+        return NONE
+    owner, _dot, last = r.text(target).rpartition(".")
+    return r.instance(owner) if last == "prototype" and owner.isidentifier() else r.read(target)
 
 
 def _property_assignment(r: Reader, left: Node, right: Node) -> int:
@@ -44,7 +68,7 @@ def _property_assignment(r: Reader, left: Node, right: Node) -> int:
     if last == "prototype" and owner.isidentifier():
         term = _member_function(r, right, left, f"{owner}.{name}", r.instance(owner))
         r.attached.setdefault((scope, owner), []).append(r.cell("field", name, 0, (NONE, term)))
-    elif target.type == "identifier" and scope == 0 and unwrapped(right).type in FUNCTIONS:
+    elif target.type == "identifier" and scope == 0 and unwrapped(right).type in ATTACHED:
         term = _member_function(r, right, left, f"{base}.{name}", r.name(base))
         r.attached.setdefault((scope, base), []).append(r.cell("field", name, STATIC, (NONE, term)))
     else:

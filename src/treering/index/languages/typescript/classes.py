@@ -10,6 +10,7 @@ from treering.index.languages.typescript.annotations import (
     type_parameters,
 )
 from treering.index.languages.typescript.functions import FUNCTIONS, Named, function, unwrapped
+from treering.index.languages.typescript.parsing import grammar_of
 from treering.index.languages.typescript.reader import Reader
 from treering.index.languages.typescript.terms import GETTER, NONE, STATIC, TYPE, Heritage
 
@@ -50,12 +51,17 @@ def class_term(r: Reader, node: Node, name: str) -> int:
     r.place = kept
     r.variables.pop()
     known = {r.field_names[given] for given in fields}
-    for assigned, term in r.properties[number].items():
+    for assigned, term in r.properties[number].items() if _assignments_declare(r, bases) else ():
         if assigned not in known:
             fields.append(r.cell("field", assigned, 0, (NONE, term)))
     term = r.cell("class", qualname, number, (variables, bases, r.cell("members", kids=tuple(fields))))
     r.classes[number] = term
     return term
+
+
+def _assignments_declare(r: Reader, bases: int) -> bool:
+    """Whether `this.name = …` makes a property: in TypeScript, it can only be one that a base declares."""
+    return grammar_of(r.path) == "javascript" or bases == r.cell("bases")
 
 
 def field(r: Reader, name: str, flags: int, kind: int, value: int = NONE) -> int:

@@ -10,21 +10,18 @@ ROUTE_METHODS = frozenset(("get", "post", "put", "patch", "delete", "head", "opt
 ROUTE_EXPORTS = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"))
 
 
-def registered(r: Reader, callee: Node, arguments: Node | None) -> None:
+def registered(r: Reader, callee: Node, verb: Node, arguments: Node) -> None:
     """Notice a call that hands a function to a test runner, a router or a command line."""
-    if callee.type == "identifier":
-        if r.text(callee) in TEST_CALLS:
+    word = r.text(verb)
+    if verb is callee:
+        if word in TEST_CALLS:
             r.runs_tests = True
         return
-    if callee.type != "member_expression" or arguments is None:
-        return
-    verb = callee.child_by_field_name("property")
-    word = r.text(verb) if verb is not None else None
-    if word in ROUTE_METHODS and verb is not None:
+    if word in ROUTE_METHODS:
         given = arguments.named_children
         path = r.string(given[0]) if len(given) > 1 else None
         if path is not None and path.startswith("/"):
-            _enters(r, given[1:], EntryPoint.ROUTE, f"{r.text(verb).upper()} {path}")
+            _enters(r, given[1:], EntryPoint.ROUTE, f"{word.upper()} {path}")
     elif word == "action":
         _enters(r, arguments.named_children[:1], EntryPoint.COMMAND, _command_name(r, callee))
 

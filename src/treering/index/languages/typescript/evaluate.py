@@ -13,10 +13,16 @@ from treering.index.languages.typescript.values import OUTSIDE, UNKNOWN, Env, Va
 DEEPEST = 60
 """Steps from one question to the next, in Python frames about five times as many."""
 
-MOST_STEPS = 1200
+MOST_STEPS = 700
 """Terms looked at for one question: past that a type is more of a program than of an answer."""
 
 NO_ENV: Env = {}
+MISSING = Value("missing")
+
+WRITTEN_TYPES = frozenset(("type", "union", "both", "list", "tuple", "shape", "applied", "lookup", "typeof"))
+"""What a type variable may stand in; where none does, it is the same in every use."""
+GIVEN = frozenset(("variable", "this"))
+BOUND = frozenset(("name", "type", "declared"))
 
 
 class Evaluator:
@@ -30,11 +36,31 @@ class Evaluator:
         self.locator = Locator(ask)
         self.depth = 0
         self.steps = 0
-        self._known: dict[tuple[int, str], Value | None] = {}
+        self._known: dict[int, Value | None] = {}
+        self._settled: dict[int, bool] = {}
         self._names: dict[tuple[str, str], Value | None] = {}
         self.fields: dict[int, dict[str, list[Term]]] = {}
+        self.functions: dict[int, bool] = {}
         self._kept: list[Term] = []
         self.following: list[int] = []
+        self.circular: list[Env] = []
+        """Those that hold something that holds them."""
+
+    def let_go(self) -> None:
+        """Forget everything at the end: values that wait to be worked out hold the evaluator, which holds them."""
+        for env in self.circular:
+            env.clear()
+        for held in (
+            self.circular,
+            self._known,
+            self._names,
+            self._settled,
+            self.fields,
+            self.functions,
+            self._kept,
+            self.terms,
+        ):
+            held.clear()
 
     def ask_anew(self) -> None:
         """A new question begins: it has all steps before it."""
@@ -42,28 +68,43 @@ class Evaluator:
 
     def value(self, term: Term, path: str, env: Env = NO_ENV) -> Value | None:
         """What a term of the file `path` is, none if that is not known."""
-        handler = OPERATIONS.get(term.op)
         self.steps += 1
-        if handler is None or self.depth > DEEPEST or self.steps > MOST_STEPS:
-            return None
-        if env:
+        if env and (term.op not in WRITTEN_TYPES or not self._is_settled(term)):
+            handler = OPERATIONS.get(term.op)
+            if handler is None or self.depth > DEEPEST or self.steps > MOST_STEPS:
+                return None
             self.depth += 1
             found = handler(self, term, path, env)
             self.depth -= 1
-            return known(found)
-        key = (id(term), path)
-        if key in self._known:
-            return self._known[key]
+            return None if found is UNKNOWN else found
+        key = id(term)
+        held = self._known.get(key, MISSING)
+        if held is not MISSING:
+            return held
+        handler = OPERATIONS.get(term.op)
+        if handler is None or self.depth > DEEPEST or self.steps > MOST_STEPS:
+            return None
         self._known[key] = None
         self._kept.append(term)
         self.depth += 1
-        found = known(handler(self, term, path, env))
+        found = known(handler(self, term, path, NO_ENV))
         self.depth -= 1
         if found is None and self.depth > DEEPEST // 2:
             del self._known[key]
         else:
             self._known[key] = found
         return found
+
+    def _is_settled(self, term: Term) -> bool:
+        """Whether a term holds no type variable, no `this` and no local name, so that it is one thing everywhere."""
+        key = id(term)
+        settled = self._settled.get(key)
+        if settled is None:
+            op = term.op
+            settled = op not in GIVEN and not (term.n and op in BOUND) and all(map(self._is_settled, term.kids))
+            self._settled[key] = settled
+            self._kept.append(term)
+        return settled
 
     def local(self, term: Term, key: str) -> tuple[Term | None, bool]:
         """What a name of this file is bound to inside a function; whether the search ended there."""
@@ -128,6 +169,11 @@ class Evaluator:
             number = self.body.exports.get(name)
             return self.terms[number] if number is not None else None
         return next((term for _, term in self.ask("ts.export", path, name)), None)
+
+    def exports_more(self, path: str) -> bool:
+        """Whether a file gives names to others beside what its `module.exports` is."""
+        listed = next((names for _, names in self.ask("ts.exports", path)), ())
+        return any(name.removeprefix(TYPE) != "=" for name in listed)
 
     def _stars(self, path: str) -> tuple[str, ...]:
         if path == self.path:

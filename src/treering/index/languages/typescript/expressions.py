@@ -3,10 +3,19 @@
 from tree_sitter import Node
 
 from treering.index.facts import DefinitionKind
+from treering.index.languages.nodes import first_of
 from treering.index.languages.typescript.annotations import type_arguments
 from treering.index.languages.typescript.classes import class_expression
 from treering.index.languages.typescript.entries import registered
-from treering.index.languages.typescript.functions import FUNCTIONS, Named, function, narrow, unwrapped
+from treering.index.languages.typescript.functions import (
+    FUNCTIONS,
+    WRAPPERS,
+    Named,
+    function,
+    narrow,
+    unwrapped,
+    without_comments,
+)
 from treering.index.languages.typescript.literals import array_literal, object_literal
 from treering.index.languages.typescript.reader import Handler, Reader
 from treering.index.languages.typescript.terms import COMMONJS, NAMESPACE, NONE
@@ -50,9 +59,10 @@ def super_(r: Reader, node: Node, _: int) -> int:
 
 
 def member(r: Reader, node: Node, _: int) -> int:
-    target, name = node.child_by_field_name("object"), node.child_by_field_name("property")
-    if target is None or name is None:
+    parts = node.named_children
+    if len(parts) < 2:
         return NONE
+    target, name = parts[0], parts[-1]
     text = r.text(name)
     if text == "exports" and target.type == "identifier" and r.text(target) == "module":
         return r.cell("own")
@@ -75,9 +85,10 @@ def subscript(r: Reader, node: Node, _: int) -> int:
     return r.cell("element", kids=(of, by))
 
 
-def _given(r: Reader, node: Node, expected: int) -> int:
+def _given(r: Reader, parts: list[Node], expected: int) -> int:
     """Type arguments of a call; without any, the type its result is to have tells something about them."""
-    written = type_arguments(r, node.child_by_field_name("type_arguments"))
+    listed = next((part for part in parts[1:-1] if part.type == "type_arguments"), None) if len(parts) > 2 else None
+    written = type_arguments(r, listed)
     if not written and expected != NONE:
         return r.cell("arguments", "expected", 0, (expected,))
     return r.cell("arguments", kids=written)
@@ -85,39 +96,40 @@ def _given(r: Reader, node: Node, expected: int) -> int:
 
 def call(r: Reader, node: Node, expected: int) -> int:
     discarded, r.discarded = r.discarded, False
-    callee, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
-    if callee is None:
+    parts = node.named_children
+    if len(parts) < 2:
         return NONE
-    if callee.type == "import" or (callee.type == "identifier" and r.text(callee) == "require"):
+    callee, arguments = parts[0], parts[-1]
+    kind = callee.type
+    if kind == "import" or (kind == "identifier" and r.text(callee) == "require"):
         loaded = _loaded(r, callee, arguments)
         if loaded != NONE:
             return loaded
-    given = _given(r, node, expected)
+    given = _given(r, parts, expected)
     target = r.read(callee)
-    if arguments is not None and arguments.type == "template_string":
+    if arguments.type == "template_string":
         r.read(arguments)
         term = r.cell("call", "", 0, (target, given, NONE))
-        r.called(term, callee_position(callee), passes=True, used=not discarded)
+        r.called(term, called_name(callee), passes=True, used=not discarded)
         return term
     terms = _arguments(r, target, given, arguments)
     term = r.cell("call", "", 0, (target, given, *terms))
-    if callee.type != "super":
-        r.called(term, callee_position(callee), passes=bool(terms), used=not discarded)
-    if r.place.origin < 0 or terms:
-        registered(r, callee, arguments)
+    name = called_name(callee)
+    if kind != "super":
+        r.called(term, name, passes=bool(terms), used=not discarded)
+    if terms or r.place.origin < 0:
+        registered(r, callee, name, arguments)
     return term
 
 
-def callee_position(node: Node) -> Node:
-    """The node whose line a call is on: the name that is called, in a chain over several lines."""
-    if node.type == "member_expression":
-        return node.child_by_field_name("property") or node
-    return node
+def called_name(callee: Node) -> Node:
+    """The name that is called: its line is the call's, in a chain over several."""
+    return callee.named_children[-1] if callee.type == "member_expression" else callee
 
 
-def _loaded(r: Reader, callee: Node, arguments: Node | None) -> int:
+def _loaded(r: Reader, callee: Node, arguments: Node) -> int:
     """`import('module')` and `require('module')`."""
-    first = arguments.named_children[0] if arguments is not None and arguments.named_children else None
+    first = first_of(arguments)
     specifier = None if first is None else r.string(first)
     if specifier is None and first is not None and first.type == "template_string" and first.named_child_count < 2:
         specifier = r.text(first)[1:-1] if "${" not in r.text(first) else None
@@ -134,15 +146,25 @@ def _loaded(r: Reader, callee: Node, arguments: Node | None) -> int:
 
 def _arguments(r: Reader, target: int, given: int, arguments: Node | None) -> tuple[int, ...]:
     """Terms of what is passed; functions and literals are read last, as the others may decide what they get."""
-    nodes = [child for child in arguments.named_children if child.type != "comment"] if arguments is not None else []
-    terms = [NONE if unwrapped(child).type in LITERAL_CALLBACKS else r.read(child) for child in nodes]
-    for place, child in enumerate(nodes):
-        if terms[place] == NONE and unwrapped(child).type in LITERAL_CALLBACKS:
-            shown = tuple(
-                r.cell("callback") if term == NONE and unwrapped(nodes[at]).type in FUNCTIONS else term
-                for at, term in enumerate(terms)
-            )
-            terms[place] = r.read(child, r.cell("argument", "", place, (target, given, *shown)))
+    terms: list[int] = []
+    later: list[tuple[int, Node]] = []
+    callbacks: set[int] = set()
+    for child in arguments.named_children if arguments is not None else ():
+        kind = child.type
+        if kind == "comment":
+            continue
+        if kind in WRAPPERS:
+            kind = unwrapped(child).type
+        if kind in LITERAL_CALLBACKS:
+            if kind in FUNCTIONS:
+                callbacks.add(len(terms))
+            later.append((len(terms), child))
+            terms.append(NONE)
+        else:
+            terms.append(r.read(child))
+    for place, child in later:
+        shown = [r.cell("callback") if term == NONE and at in callbacks else term for at, term in enumerate(terms)]
+        terms[place] = r.read(child, r.cell("argument", "", place, (target, given, *shown)))
     return tuple(terms)
 
 
@@ -151,11 +173,13 @@ def new(r: Reader, node: Node, expected: int) -> int:
     callee = node.child_by_field_name("constructor")
     if callee is None:
         return NONE
-    given = _given(r, node, expected)
+    parts = node.named_children
+    arguments = parts[-1] if parts[-1].type == "arguments" else None
+    given = _given(r, parts if arguments is not None else [*parts, callee], expected)
     target = r.cell("constructor", kids=(r.read(callee),))
-    terms = _arguments(r, target, given, node.child_by_field_name("arguments"))
+    terms = _arguments(r, target, given, arguments)
     term = r.cell("new", "", 0, (target, given, *terms))
-    r.called(term, callee_position(callee), passes=bool(terms), used=not discarded)
+    r.called(term, called_name(callee), passes=bool(terms), used=not discarded)
     return term
 
 
@@ -168,13 +192,13 @@ def function_expression(r: Reader, node: Node, expected: int) -> int:
 
 
 def passed_through(r: Reader, node: Node, expected: int) -> int:
-    children = node.named_children
+    children = without_comments(node)
     return r.read(children[0], expected) if children else NONE
 
 
 def cast(r: Reader, node: Node, expected: int) -> int:
     """`x as T`: the type, if it says something; `as const` and `satisfies` keep the value."""
-    children = node.named_children
+    children = without_comments(node)
     if not children:
         return NONE
     kind = r.type(children[1]) if len(children) > 1 else NONE
@@ -185,7 +209,7 @@ def cast(r: Reader, node: Node, expected: int) -> int:
 
 
 def assertion(r: Reader, node: Node, expected: int) -> int:
-    children = node.named_children
+    children = without_comments(node)
     if len(children) < 2:
         return NONE
     kinds = type_arguments(r, children[0])
@@ -193,7 +217,7 @@ def assertion(r: Reader, node: Node, expected: int) -> int:
 
 
 def awaited(r: Reader, node: Node, expected: int) -> int:
-    children = node.named_children
+    children = without_comments(node)
     return r.cell("await", kids=(r.read(children[0], expected),)) if children else NONE
 
 
@@ -263,7 +287,7 @@ def unary(r: Reader, node: Node, _: int) -> int:
     return r.cell("literal", "value")
 
 
-EXPRESSIONS: dict[str, Handler] = {
+LEAVES: dict[str, Handler] = {
     "identifier": identifier,
     "shorthand_property_identifier": identifier,
     "property_identifier": lambda r, node, _: NONE,
@@ -275,10 +299,14 @@ EXPRESSIONS: dict[str, Handler] = {
     "null": literal("null"),
     "undefined": literal("null"),
     "regex": literal("RegExp"),
-    "template_string": template,
     "this": this,
     "super": super_,
     "import": lambda r, node, _: r.cell("outside"),
+    "jsx_text": lambda r, node, _: NONE,
+}
+
+EXPRESSIONS: dict[str, Handler] = {
+    "template_string": template,
     "member_expression": member,
     "subscript_expression": subscript,
     "call_expression": call,

@@ -9,6 +9,8 @@ from treering.index.languages.typescript.reader import Place, Reader
 from treering.index.languages.typescript.terms import ASYNC, GENERATOR, NONE, OPTIONAL, REST
 
 FUNCTIONS = frozenset(("arrow_function", "function_expression", "generator_function", "function"))
+NAMED_INSIDE = FUNCTIONS - {"arrow_function"}
+"""Expressions whose name, if they have one, is known inside them only."""
 WRAPPERS = frozenset(("parenthesized_expression", "as_expression", "satisfies_expression", "non_null_expression"))
 
 
@@ -26,10 +28,16 @@ class Named(NamedTuple):
     origin: int = -1
 
 
+def without_comments(node: Node) -> list[Node]:
+    """What a node holds, as the language sees it."""
+    children = node.named_children
+    return children if len(children) < 2 else [child for child in children if child.type != "comment"]
+
+
 def unwrapped(node: Node) -> Node:
     """The expression inside parentheses and casts."""
     while node.type in WRAPPERS:
-        children = node.named_children
+        children = without_comments(node)
         if not children:
             return node
         node = children[0]
@@ -63,7 +71,11 @@ def function(r: Reader, node: Node, named: Named, expected: int = NONE, this: in
     else:
         given = tuple(dict.fromkeys(term for term in returns if term != NONE))[:6]
         result = given[0] if len(given) == 1 else r.cell("either", kids=given) if given else NONE
-    return Read(r.cell("fn", named.qualname, flags, (variables, parameters, result)), result, stored)
+    term = r.cell("fn", named.qualname, flags, (variables, parameters, result))
+    own = node.child_by_field_name("name") if node.type in NAMED_INSIDE else None
+    if own is not None:
+        r.names[scope].setdefault(r.text(own), term)
+    return Read(term, result, stored)
 
 
 def _flags(node: Node) -> int:

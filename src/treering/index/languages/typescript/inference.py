@@ -20,6 +20,7 @@ DEEPEST = 4
 def environment(site: Site, signature: Value, variables: tuple[Term, ...]) -> Env:
     """Type variables of a signature: what the call gives them, else what the arguments tell, else their default."""
     env: Env = dict(signature.env)
+    site.e.circular.append(env)
     for place, variable in enumerate(variables):
         if place < len(site.given):
             env[variable.text] = site.e.later(site.given[place], site.path, site.env)

@@ -10,13 +10,16 @@ from treering.index.languages.typescript.terms import GETTER, NONE
 
 def object_literal(r: Reader, node: Node, expected: int) -> int:
     subject, r.subject = r.subject, NONE
+    number = 0
     kids = []
     for child in node.named_children:
         kind = child.type
-        if kind == "pair":
-            value = child.child_by_field_name("value")
-            if value is not None:
-                kids.append(_property(r, child, value, expected, subject))
+        value = child.child_by_field_name("value") if kind == "pair" else None
+        if subject == NONE and (kind == "method_definition" or (value is not None and value.type in OWN_THIS)):
+            number = len(r.classes)
+            subject = _this(r, expected)
+        if value is not None:
+            kids.append(_property(r, child, value, expected, subject))
         elif kind == "shorthand_property_identifier":
             text = r.text(child)
             kids.append(r.cell("field", text, 0, (NONE, r.name(text))))
@@ -24,7 +27,21 @@ def object_literal(r: Reader, node: Node, expected: int) -> int:
             kids.append(_method(r, child, expected, subject))
         elif kind == "spread_element":
             kids.append(r.cell("spread", kids=(r.read(child.named_children[0]),)) if child.named_children else NONE)
-    return r.cell("obj", kids=tuple([kid for kid in kids if kid != NONE]))
+    term = r.cell("obj", kids=tuple([kid for kid in kids if kid != NONE]))
+    if number:
+        r.classes[number] = term
+    return term
+
+
+OWN_THIS = FUNCTIONS - {"arrow_function"}
+
+
+def _this(r: Reader, expected: int) -> int:
+    """What the methods of an object literal without a name are called on: what is expected there, and the object."""
+    own = r.cell("this", n=len(r.classes))
+    r.classes.append(NONE)
+    r.properties.append({})
+    return own if expected == NONE else r.cell("both", kids=(expected, own))
 
 
 def _property(r: Reader, pair: Node, value: Node, expected: int, subject: int) -> int:

@@ -46,15 +46,19 @@ class Locator:
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
         self._found: dict[tuple[str, str], str | None] = {}
+        self._found_from: dict[tuple[str, str], str | None] = {}
         self._configs: dict[str, tuple[tuple[str, Config], ...]] = {}
 
     def find(self, origin: str, specifier: str) -> str | None:
         """The project's file that `specifier` means in the file `origin`; none if it is not of the project."""
-        directory = posixpath.dirname(origin)
-        key = (directory, specifier)
-        if key not in self._found:
-            self._found[key] = self._find(directory, specifier)
-        return self._found[key]
+        asked = (origin, specifier)
+        if asked not in self._found_from:
+            directory = origin.rpartition("/")[0]
+            key = (directory, specifier)
+            if key not in self._found:
+                self._found[key] = self._find(directory, specifier)
+            self._found_from[asked] = self._found[key]
+        return self._found_from[asked]
 
     def _find(self, directory: str, specifier: str) -> str | None:
         specifier = specifier.partition("?")[0]

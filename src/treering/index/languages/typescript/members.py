@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from treering.index.languages.typescript.terms import GETTER, INDEX, STATIC, Term
+from treering.index.languages.typescript.terms import GETTER, INDEX, MAPPED, STATIC, Term
 from treering.index.languages.typescript.values import OUTSIDE, UNKNOWN, Env, Value, any_of, generic, known
 
 if TYPE_CHECKING:
@@ -41,13 +41,29 @@ def _of_thing(e: Evaluator, value: Value, name: str) -> Value | None:
         found = member(e, e.value(spread.kids[0], value.path, value.env), name)
         if found is not None:
             return found
+    if MAPPED in fields:
+        return _mapped(e, fields[MAPPED][0], value, name)
     return _indexed(e, fields, value)
+
+
+def _mapped(e: Evaluator, field: Term, value: Value, name: str) -> Value | None:
+    """What a mapped type has under a name: it is still that member of what the type was made from."""
+    kind, over = field.kids
+    found = e.value(kind, value.path, {**value.env, field.text: Value("literal", text="string", path=name)})
+    if over.op == "none":
+        return found
+    own = member(e, e.value(over, value.path, value.env), name)
+    target = own.target if own is not None else None
+    if found is None:
+        return Value("opaque", target=target) if target is not None else None
+    return found._replace(target=target)
 
 
 def _indexed(e: Evaluator, fields: dict[str, list[Term]], value: Value) -> Value | None:
     """What an index signature says of every name."""
-    if INDEX in fields:
-        return e.value(fields[INDEX][0].kids[0], value.path, value.env)
+    for name in (INDEX, MAPPED):
+        if name in fields:
+            return e.value(fields[name][0].kids[0], value.path, value.env)
     return None
 
 
@@ -76,13 +92,16 @@ def base_of(e: Evaluator, base: Term, value: Value, *, static: bool = False) -> 
     return found
 
 
+NAMELESS = {"spread": "...", "mapped": MAPPED}
+
+
 def fields_of(e: Evaluator, holder: Term) -> dict[str, list[Term]]:
     """A term's members by name; under `...` what is spread into it."""
     key = id(holder)
     if key not in e.fields:
         table: dict[str, list[Term]] = {}
         for kid in holder.kids:
-            table.setdefault("..." if kid.op == "spread" else kid.text, []).append(kid)
+            table.setdefault(NAMELESS.get(kid.op) or kid.text, []).append(kid)
         e.fields[key] = table
         e.keep(holder)
     return e.fields[key]
@@ -127,13 +146,14 @@ def _of_any(e: Evaluator, value: Value, name: str) -> Value | None:
 
 
 def _of_all(e: Evaluator, value: Value, name: str) -> Value | None:
-    outside = False
+    elsewhere: Value | None = None
     for part in value.parts:
         found = member(e, part, name)
-        if found is not None and found.kind != "outside":
+        if found is not None and found.kind not in ("outside", "method"):
             return found
-        outside = outside or found is not None
-    return OUTSIDE if outside else None
+        if found is not None and (elsewhere is None or elsewhere.kind == "outside"):
+            elsewhere = found
+    return elsewhere
 
 
 def _of_function(e: Evaluator, value: Value, name: str) -> Value | None:
@@ -231,9 +251,16 @@ def _lookup(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
     """`Type['name']`, `Type[number]`."""
     of, by = e.value(term.kids[0], path, env), term.kids[1]
     if by.op == "literal" and by.kids:
-        found = member(e, of, by.kids[0].text)
-        return found._replace(target=None) if found is not None else None
+        return _without_target(member(e, of, by.kids[0].text))
+    if by.op == "variable":
+        key = e.value(by, path, env)
+        if key is not None and key.kind == "literal" and key.path:
+            return _without_target(member(e, of, key.path))
     return element(e, of) if by.op == "literal" and by.text == "number" else None
+
+
+def _without_target(value: Value | None) -> Value | None:
+    return value._replace(target=None) if value is not None else None
 
 
 OPERATIONS: dict[str, Callable[[Evaluator, Term, str, Env], Value | None]] = {

@@ -205,5 +205,4 @@ MODULES: dict[str, Handler] = {
     "export_statement": export_statement,
     "jsx_element": jsx_element,
     "jsx_self_closing_element": jsx_self_closing,
-    "jsx_text": lambda r, node, _: NONE,
 }

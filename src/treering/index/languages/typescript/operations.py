@@ -42,7 +42,7 @@ def declared(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
 
 def _type(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
     """A type by its name, with its arguments applied."""
-    arguments = tuple([e.later(kid, path, env) for kid in term.kids])
+    arguments = tuple([e.later(kid, path, env) for kid in term.kids]) if term.kids else ()
     found = declared(e, term, path, env)
     if found is not None and found.kind == "outside":
         builtin = members.GENERICS.get(term.text)
@@ -117,6 +117,7 @@ def given(e: Evaluator, value: Value, arguments: tuple[Later, ...]) -> Env:
             env[variable.text] = arguments[place]
         elif len(variable.kids) > 1 and variable.kids[1].op != "none":
             env[variable.text] = e.later(variable.kids[1], value.path, env)
+            e.circular.append(env)
     return env
 
 
@@ -147,7 +148,8 @@ def _import(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
     if term.n == COMMONJS:
         whole = e.exported(target, "=")
         if whole is not None and whole.kind != "unknown":
-            return whole
+            more = e.exports_more(target)
+            return Value("all of", parts=(whole, Value("module", path=target)), target=whole.target) if more else whole
     return Value("module", path=target)
 
 
@@ -200,7 +202,7 @@ def _merge(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
     if len(found) < 2:
         return found[0] if found else None
     flat = [part for value in found for part in (value.parts if value.kind == "all of" else (value,))]
-    return Value("all of", parts=tuple(flat), target=flat[0].target)
+    return Value("all of", parts=tuple(flat), target=found[0].target or flat[0].target)
 
 
 def _declarations(term: Term) -> list[Term]:
@@ -228,6 +230,9 @@ def _this(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
 
 
 def _static(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+    held = env.get("this")
+    if isinstance(held, Value) and held.kind == "class":
+        return held
     return e.value(e.terms[e.body.classes[term.n]], path) if term.n else None
 
 
@@ -247,11 +252,14 @@ def _extends(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
     value = e.value(term.kids[0], path, env)
     if value is not None and value.kind == "class":
         return applied(e, value, arguments)
+    builtin = members.GENERICS.get(term.kids[0].text) if value is OUTSIDE else None
+    if builtin is not None:
+        return builtin(e, tuple([argument() for argument in arguments]))
     return e.instance(value)
 
 
 def _either(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
-    return any_of([e.value(kid, path, env) for kid in term.kids])
+    return any_of(e.value(kid, path, env) for kid in term.kids)
 
 
 def _both(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:

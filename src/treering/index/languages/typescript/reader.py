@@ -17,6 +17,15 @@ ARGUMENTS, RESULT = int(Flow.ARGUMENTS), int(Flow.RESULT)
 Handler = Callable[["Reader", Node, int], int]
 
 
+class Tables(NamedTuple):
+    """Who reads which type of node."""
+
+    leaves: Mapping[str, Handler]
+    """Those that hold nothing to be read."""
+    inner: Mapping[str, Handler]
+    types: Mapping[str, Handler]
+
+
 class Place(NamedTuple):
     """Where the reader stands, as far as it is put back when a function, class or block ends."""
 
@@ -38,13 +47,14 @@ class Place(NamedTuple):
 class Reader:
     """Builds a file's body. Handlers of node types, by table, do the reading; this holds what they share."""
 
-    def __init__(self, path: str, source: bytes, handlers: Mapping[str, Handler], types: Mapping[str, Handler]) -> None:
+    def __init__(self, path: str, source: bytes, tables: Tables) -> None:
         self.path = path
         self.source = source
+        self._characters = source.decode("latin-1")
+        """A character for each byte, so that places in one are places in the other."""
         self.lines = Lines(source)
         self.line = self.lines.of
-        self.handlers = handlers
-        self.types = types
+        self._leaves, self._handlers, self._types = tables
         self.cells: dict[Cell, int] = {("none", "", 0, ()): NONE}
         self.parents: list[int] = [0]
         self.names: list[dict[str, int]] = [{}]
@@ -85,34 +95,41 @@ class Reader:
 
     def read(self, node: Node, expected: int = NONE) -> int:
         """The term of an expression (of a statement: none), everything in it read; `expected` is its type if known."""
-        handler = self.handlers.get(node.type)
-        if self.depth > DEEPEST:
+        kind = node.type
+        leaf = self._leaves.get(kind)
+        if leaf is not None:
+            return leaf(self, node, expected)
+        depth = self.depth
+        if depth > DEEPEST:
             self.problems.setdefault(self.line(node.start_byte), "nested too deeply: the inner part is left out")
             return NONE
-        self.depth += 1
+        self.depth = depth + 1
+        handler = self._handlers.get(kind)
         if handler is not None:
             term = handler(self, node, expected)
         else:
             term = NONE
             for child in node.named_children:
                 self.read(child)
-        self.depth -= 1
+        self.depth = depth
         return term
 
     def type(self, node: Node | None) -> int:
         """The term of a type as written; none where there is no annotation or none that is understood."""
-        if node is None or self.depth > DEEPEST:
+        depth = self.depth
+        if node is None or depth > DEEPEST:
             return NONE
-        handler = self.types.get(node.type)
+        handler = self._types.get(node.type)
         if handler is None:
             return NONE
-        self.depth += 1
+        self.depth = depth + 1
         term = handler(self, node, NONE)
-        self.depth -= 1
+        self.depth = depth
         return term
 
     def text(self, node: Node) -> str:
-        return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+        written = self._characters[node.start_byte : node.end_byte]
+        return written if written.isascii() else written.encode("latin-1").decode("utf-8", "replace")
 
     def string(self, node: Node) -> str | None:
         """What a literal string says, without its quotes; none for anything else."""
@@ -192,6 +209,7 @@ class Reader:
     def body(self) -> Body:
         self._settle_assignments()
         self._settle_attached()
+        self._settle_targets()
         cells = tuple(self.cells)
         module = self.module or bool(self.exports) or bool(self.stars)
         ambient = self.ambient if module else {**self.names[0], **self.ambient}
@@ -239,6 +257,20 @@ class Reader:
         for (scope, name), members in given.items():
             space = self.cell("space", kids=tuple(dict.fromkeys(members)))
             self.names[scope][name] = self.cell("merge", kids=(self.names[scope][name], space))
+
+    def _settle_targets(self) -> None:
+        """A variable that was not worth a definition is no target either."""
+        unnamed = self.variable_lines.keys() - self.known.keys()
+        cells = list(self.cells) if unnamed else []
+        for names in self.names if unnamed else ():
+            for name in unnamed & names.keys():
+                names[name] = self._without_target(cells, names[name])
+
+    def _without_target(self, cells: list[Cell], number: int) -> int:
+        op, text, n, kids = cells[number]
+        if op == "merge":
+            return self.cell(op, text, n, (self._without_target(cells, kids[0]), *kids[1:]))
+        return self.cell(op, "", n, kids) if op == "var" else number
 
     def bind_type(self, name: str, term: int) -> None:
         self.declare(TYPE + name, term)

@@ -9,14 +9,14 @@ from treering.index.facts import MODULE, Definition, DefinitionKind, EntryPoint,
 from treering.index.languages.nodes import problems_of
 from treering.index.languages.typescript.annotations import TYPES
 from treering.index.languages.typescript.entries import ROUTE_EXPORTS
-from treering.index.languages.typescript.expressions import EXPRESSIONS
+from treering.index.languages.typescript.expressions import EXPRESSIONS, LEAVES
 from treering.index.languages.typescript.modules import MODULES
 from treering.index.languages.typescript.parsing import parse
-from treering.index.languages.typescript.reader import Reader
+from treering.index.languages.typescript.reader import Reader, Tables
 from treering.index.languages.typescript.statements import STATEMENTS
 from treering.index.languages.typescript.terms import TYPE
 
-HANDLERS = {**EXPRESSIONS, **STATEMENTS, **MODULES}
+TABLES = Tables(LEAVES, {**EXPRESSIONS, **STATEMENTS, **MODULES}, TYPES)
 TEST_FILE = re.compile(r"(?:[._-](?:test|spec)\.[cm]?[jt]sx?$)|(?:^|/)__tests__/")
 REFERENCE = re.compile(rb"^///\s*<reference\s+path\s*=\s*[\"']([^\"']+)[\"']", re.MULTILINE)
 
@@ -24,7 +24,7 @@ REFERENCE = re.compile(rb"^///\s*<reference\s+path\s*=\s*[\"']([^\"']+)[\"']", r
 def read_source(path: str, source: bytes) -> Facts:
     tree, text = parse(path, source)
     root = tree.root_node
-    reader = Reader(path, text, HANDLERS, TYPES)
+    reader = Reader(path, text, TABLES)
     for found in REFERENCE.finditer(text) if text[:4096].find(b"///") >= 0 else ():
         target = found.group(1).decode("utf-8", "replace")
         reader.imports.setdefault(target if target.startswith(".") else "./" + target, 1)

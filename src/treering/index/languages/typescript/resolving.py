@@ -7,7 +7,7 @@ from treering.index.languages.typescript.evaluate import Evaluator
 from treering.index.languages.typescript.members import base_of, fields_of, member
 from treering.index.languages.typescript.operations import declared
 from treering.index.languages.typescript.terms import STATIC, TYPE, Body, Term
-from treering.index.languages.typescript.values import Value, alternatives
+from treering.index.languages.typescript.values import OUTSIDE, Value, alternatives
 
 ONE_OF_FEW = 0.7
 DIRECT = frozenset(("name", "constructor", "this", "super"))
@@ -24,6 +24,7 @@ def resolve(facts: Facts, ask: Ask) -> Resolved:
     _heritage(evaluator, edges)
     _calls(evaluator, edges)
     _exports(evaluator, edges)
+    evaluator.let_go()
     return Resolved(edges.all(), tuple(edges.unresolved.values()))
 
 
@@ -53,10 +54,11 @@ def _imports(e: Evaluator, edges: _Found) -> None:
 
 def _calls(e: Evaluator, edges: _Found) -> None:
     for call in e.body.calls:
-        term = e.terms[call.term]
-        callee = term.kids[0]
+        callee = e.terms[call.term].kids[0]
         e.ask_anew()
         value = e.value(callee, e.path)
+        if value is OUTSIDE:
+            continue
         origin = edges.origin(call.origin)
         if value is None:
             if callee.op != "super":

@@ -5,8 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from treering.index.languages.typescript.members import at, awaited, fields_of, member
-from treering.index.languages.typescript.terms import ASYNC, CALL, GENERATOR, NEW, OPTIONAL, REST, Term
-from treering.index.languages.typescript.values import OUTSIDE, Env, Value, alternatives, generic
+from treering.index.languages.typescript.terms import (
+    ASYNC,
+    CALL,
+    GENERATOR,
+    NEW,
+    NOTHING,
+    OPTIONAL,
+    REST,
+    TYPE,
+    Term,
+)
+from treering.index.languages.typescript.values import MOST_ALTERNATIVES, OUTSIDE, Env, Value, alternatives, generic
 
 if TYPE_CHECKING:
     from treering.index.languages.typescript.evaluate import Evaluator
@@ -109,12 +119,49 @@ def _fits(site: Site, signature: Value, place: int) -> bool:
     passed = site.arguments[place]
     if passed.op not in SIMPLE and passed.op not in CALLBACKS:
         return True
+    if passed.op in CALLBACKS and _is_function(site.e, _written_parameter(signature.term, place), signature.path):
+        return True
     wanted = parameter(site.e, signature, place, signature.env or {"": None})
     if wanted is None or (wanted.kind in ("outside", "generic", "unknown") and passed.op in CALLBACKS):
         return True
     if passed.op in CALLBACKS:
         return any(one.kind in ("function", "outside") or signatures(site.e, one) for one in alternatives(wanted))
     return any(_literal_fits(passed, one) for one in alternatives(wanted))
+
+
+def _written_parameter(function: Term, place: int) -> Term:
+    """The type of a parameter as it is written; of those that are taken together, that of one."""
+    for number, one in enumerate(function.kids[1].kids):
+        kind = one.kids[0]
+        if number == place and not one.n & REST:
+            return kind
+        if one.n & REST and kind.op == "tuple" and number <= place < number + len(kind.kids):
+            return kind.kids[place - number]
+        if one.n & REST and kind.op == "list":
+            return kind.kids[0]
+    return NOTHING
+
+
+def _is_function(e: Evaluator, kind: Term, path: str) -> bool:
+    """Whether a type is one of a function as it is written, whatever type variables stand for."""
+    if kind.op == "fn":
+        return True
+    if kind.op not in FOLLOWED or kind.n:
+        return False
+    known = e.functions.get(id(kind))
+    if known is None:
+        e.keep(kind)
+        e.functions[id(kind)] = False
+        if kind.op == "type":
+            meant = e.top(path, TYPE + kind.text) if "." not in kind.text else None
+            known = meant is not None and meant.kind == "alias" and _is_function(e, meant.term.kids[1], meant.path)
+        else:
+            known = any(_is_function(e, kid, path) for kid in kind.kids[:MOST_ALTERNATIVES])
+        e.functions[id(kind)] = known
+    return known
+
+
+FOLLOWED = frozenset(("type", "union"))
 
 
 def _literal_fits(passed: Term, wanted: Value) -> bool:

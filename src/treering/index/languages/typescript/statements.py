@@ -93,12 +93,22 @@ def _first(value: int, kind: int) -> int:
 
 
 def block(r: Reader, node: Node, _: int) -> int:
+    """What a block declares is seen in all of it, also by functions that stand before the declaration."""
     kept = r.place
-    r.place = kept._replace(block=True)
-    for child in node.named_children:
+    children = node.named_children
+    if any(child.type in BLOCK_DECLARATIONS for child in children):
+        r.place = kept._replace(scope=r.enter_scope(), block=False)
+    else:
+        r.place = kept._replace(block=True)
+    for child in children:
         r.read(child)
     r.place = kept
     return NONE
+
+
+BLOCK_DECLARATIONS = frozenset(
+    ("function_declaration", "generator_function_declaration", "lexical_declaration", "class_declaration")
+)
 
 
 def for_in(r: Reader, node: Node, _: int) -> int:

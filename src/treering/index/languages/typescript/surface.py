@@ -1,11 +1,11 @@
 """What other files may see of a file: its names and exports as terms that hold no scope, no line and no body."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from treering.index.facts import Facts, Key
 from treering.index.languages.typescript.locate import split_ending
-from treering.index.languages.typescript.terms import NOTHING, TYPE, Body, Term, unfold
+from treering.index.languages.typescript.terms import NOTHING, TYPE, Body, Term
 
 DEEPEST = 40
 MOST_LOCALS = 60
@@ -26,29 +26,49 @@ def surface(facts: Facts) -> Mapping[Key, Any]:
         if body.package.name:
             entries[("ts.package", body.package.name)] = body.package
         return entries
-    if not body.scopes:
-        return entries
-    stem, ending = split_ending(path)
-    entries[("ts.stem", stem)] = ending
-    closing = Closing(body)
-    for name, term in body.scopes[0].names.items():
-        entries[("ts.top", path, name)] = closing.closed(term)
-    for name, term in body.exports.items():
-        entries[("ts.export", path, name)] = closing.closed(term)
-    if body.exports:
-        entries[("ts.exports", path)] = tuple(sorted(body.exports))
-    if body.stars:
-        entries[("ts.stars", path)] = body.stars
-    for name, term in body.ambient.items():
-        entries[("ts.ambient", name)] = closing.closed(term)
-    return entries
+    return Surface(path, body) if body.scopes else entries
+
+
+class Surface(Mapping[Key, Any]):
+    """A source file's entries. They are made when the first of them is wanted: often only the keys are."""
+
+    def __init__(self, path: str, body: Body) -> None:
+        stem, ending = split_ending(path)
+        self._plain: dict[Key, Any] = {("ts.stem", stem): ending}
+        if body.exports:
+            self._plain[("ts.exports", path)] = tuple(sorted(body.exports))
+        if body.stars:
+            self._plain[("ts.stars", path)] = body.stars
+        self._numbers: dict[Key, int] = {("ts.top", path, name): term for name, term in body.scopes[0].names.items()}
+        self._numbers.update({("ts.export", path, name): term for name, term in body.exports.items()})
+        self._numbers.update({("ts.ambient", name): term for name, term in body.ambient.items()})
+        self._body: Body | None = body
+        self._entries: dict[Key, Any] = {}
+
+    def __getitem__(self, key: Key) -> Any:
+        if self._body is not None:
+            closing = Closing(self._body)
+            self._entries = {each: closing.closed(number) for each, number in self._numbers.items()}
+            self._entries.update(self._plain)
+            self._body = None
+        return self._entries[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._numbers or key in self._plain
+
+    def __iter__(self) -> Iterator[Key]:
+        yield from self._numbers
+        yield from self._plain
+
+    def __len__(self) -> int:
+        return len(self._numbers) + len(self._plain)
 
 
 class Closing:
     """Replaces local names by what they stand for, as far as that stays small."""
 
     def __init__(self, body: Body) -> None:
-        self._terms = unfold(body.cells)
+        self._cells = body.cells
         self._scopes = body.scopes
         self._left = MOST_LOCALS
         self._known: dict[int, Term] = {}
@@ -56,50 +76,49 @@ class Closing:
 
     def closed(self, number: int) -> Term:
         self._left = MOST_LOCALS
-        return self._close(self._terms[number], 0)
+        return self._close(number, 0)
 
-    def _close(self, term: Term, depth: int) -> Term:
-        known = self._known.get(id(term))
+    def _close(self, number: int, depth: int) -> Term:
+        known = self._known.get(number)
         if known is not None:
             return known
-        if depth > DEEPEST or id(term) in self._open:
+        if depth > DEEPEST or number in self._open:
             return NOTHING
-        op = term.op
-        if op in SCOPED and term.n:
-            result = self._close_name(term, depth)
+        op, text, n, kids = self._cells[number]
+        if n and op in SCOPED:
+            result = self._close_name(number, depth)
         elif op == "fn":
-            result = self._close_function(term, depth)
-        elif not term.kids:
-            result = Term(op, term.text) if op in NUMBERED else term
+            result = self._close_function(number, depth)
         else:
-            kids = tuple([self._close(kid, depth + 1) for kid in term.kids])
-            result = Term(op, term.text, 0 if op in NUMBERED else term.n, kids)
+            parts = tuple([self._close(kid, depth + 1) for kid in kids]) if kids else ()
+            result = Term(op, text, 0 if op in NUMBERED else n, parts)
         if self._left > 0 and not self._open:
-            self._known[id(term)] = result
+            self._known[number] = result
         return result
 
-    def _close_name(self, term: Term, depth: int) -> Term:
-        head, _, rest = term.text.partition(".")
-        key = TYPE + head if term.op != "name" and not rest else head
-        scope = term.n
+    def _close_name(self, number: int, depth: int) -> Term:
+        op, text, scope, parts = self._cells[number]
+        head, _, rest = text.partition(".")
+        key = TYPE + head if op != "name" and not rest else head
         while scope and key not in self._scopes[scope].names:
             scope = self._scopes[scope].parent
-        kids = tuple([self._close(kid, depth + 1) for kid in term.kids])
+        kids = tuple([self._close(part, depth + 1) for part in parts])
         if scope == 0:
-            return Term(term.op, term.text, 0, kids)
+            return Term(op, text, 0, kids)
         if self._left <= 0:
             return NOTHING
         self._left -= 1
-        self._open.add(id(term))
-        bound = self._close(self._terms[self._scopes[scope].names[key]], depth + 1)
-        self._open.discard(id(term))
+        self._open.add(number)
+        bound = self._close(self._scopes[scope].names[key], depth + 1)
+        self._open.discard(number)
         for part in rest.split(".") if rest else ():
             bound = Term("member", part, 0, (bound,))
-        return Term("applied", "", 0, (bound, *kids)) if kids and term.op == "type" else bound
+        return Term("applied", "", 0, (bound, *kids)) if kids and op == "type" else bound
 
-    def _close_function(self, term: Term, depth: int) -> Term:
+    def _close_function(self, number: int, depth: int) -> Term:
         """A function's own allowance does not depend on what stands around it."""
+        _, text, flags, parts = self._cells[number]
         kept, self._left = self._left, MOST_LOCALS
-        kids = tuple([self._close(kid, depth + 1) for kid in term.kids])
+        kids = tuple([self._close(part, depth + 1) for part in parts])
         self._left = kept
-        return Term("fn", term.text, term.n, kids)
+        return Term("fn", text, flags, kids)

@@ -26,8 +26,8 @@ STATIC, GETTER = 1, 2
 NAMED, NAMESPACE, COMMONJS = 0, 1, 2
 """What an import gives: one export, all of them, or what the module's `module.exports` is."""
 
-CALL, NEW, INDEX = "()", "new()", "[]"
-"""The names of members that have none: call signatures, construct signatures, index signatures."""
+CALL, NEW, INDEX, MAPPED = "()", "new()", "[]", "[in]"
+"""The names of members that have none: call signatures, construct signatures, index signatures, mapped types."""
 
 TYPE = "%"
 """Before a name that is bound as a type: types and values are different worlds with the same names."""
@@ -44,7 +44,7 @@ class Term(msgspec.Struct, frozen=True, array_like=True, gc=False):
     `parameter_of` (n: position; of an expected function), `result_of`, `instance_of`, `outside`.
     Types: `type` (text: dotted name, n: scope; arguments), `declared` (a type's name as such), `variable`
     (constraint), `list`, `tuple`, `union`, `both`, `literal`, `shape` (members), `fn`, `typeof`, `lookup`,
-    `interface`, `alias` (type parameters, type), `this`.
+    `interface`, `alias` (type parameters, type), `this`, `mapped` (type of a member, whose keys; text: the key's name).
     """
 
     op: str
@@ -122,5 +122,5 @@ def unfold(cells: Sequence[Cell]) -> list[Term]:
     """The table's terms, sharing their parts."""
     terms: list[Term] = []
     for op, text, n, kids in cells:
-        terms.append(Term(op, text, n, tuple([terms[kid] for kid in kids])))
+        terms.append(Term(op, text, n, tuple([terms[kid] for kid in kids])) if kids else Term(op, text, n))
     return terms

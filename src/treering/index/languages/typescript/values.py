@@ -1,6 +1,6 @@
 """What a term turns out to be: values and types in one, as a call can only be followed through either."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from treering.index.languages.typescript.terms import NOTHING, Term
@@ -44,18 +44,27 @@ def known(value: Value | None) -> Value | None:
     return None if value is None or value.kind == "unknown" else value
 
 
-def any_of(values: list[Value | None]) -> Value | None:
-    """One of several; what is not known is left out, as are empty values."""
+def any_of(values: Iterable[Value | None]) -> Value | None:
+    """One of several, the first few of them; what is not known is left out, as are empty values."""
     flat: list[Value] = []
+    empty: Value | None = None
     for value in values:
-        if value is None or value.kind == "unknown" or (value.kind == "literal" and value.text in EMPTY):
+        if value is None or value.kind == "unknown":
+            continue
+        if value.kind == "literal" and value.text in EMPTY:
+            empty = empty or value
             continue
         for part in value.parts if value.kind == "any of" else (value,):
-            if not any(same(part, other) for other in flat):
+            for other in flat:
+                if part is other or same(part, other):
+                    break
+            else:
                 flat.append(part)
+        if len(flat) >= MOST_ALTERNATIVES:
+            return Value("any of", parts=tuple(flat[:MOST_ALTERNATIVES]))
     if not flat:
-        return next((value for value in values if value is not None and value.kind == "literal"), None)
-    return flat[0] if len(flat) == 1 else Value("any of", parts=tuple(flat[:MOST_ALTERNATIVES]))
+        return empty
+    return flat[0] if len(flat) == 1 else Value("any of", parts=tuple(flat))
 
 
 EMPTY = frozenset(("null", "undefined", "void", "never"))

@@ -1,4 +1,4 @@
-"""What programs get of the code graph: each answer as plain JSON."""
+"""What programs get of the code graph: each answer as plain JSON. Lists that are cut say by how much."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from treering.interfaces.cli.output import record_document
 
 if TYPE_CHECKING:
-    from treering.index.graph import Cycle, DataFlow, Dependencies, Entry, ModuleMap, Route, Standing, Tied
+    from treering.index.graph import Cycles, DataFlow, Dependencies, Entries, ModuleMap, Route, Standing, Tied
     from treering.index.linked import CodeImpact
     from treering.index.relatives import Relations
     from treering.index.summary import Indexed
@@ -20,12 +20,14 @@ def indexed(done: "Indexed") -> Document:
 
 
 def impact(found: "CodeImpact", limit: int) -> Document:
+    dependents = _tied(found.dependents[:limit])
     return {
         "node": found.node,
         "members": found.members,
         "total": found.total,
         "tests_total": found.tests_total,
-        "dependents": _tied(found.dependents[:limit]),
+        "dependents": dependents,
+        "left_out": found.total - len(dependents),
         "tests": found.tests,
         "importers": found.importers,
         "memories": [record_document(record) for record in found.memories],
@@ -39,52 +41,67 @@ def dependencies(found: "Dependencies", limit: int) -> Document:
         "node": found.node,
         "members": found.members,
         "dependencies": _tied(found.dependencies[:limit]),
+        "left_out": max(0, len(found.dependencies) - limit),
         "total": len(found.dependencies),
         "capped": found.capped,
         "standing": _standing(found.standing),
     }
 
 
-def route(origin: str, target: str, found: "Route | None") -> Document:
-    if found is None:
-        return {"origin": origin, "target": target, "route": None}
+def route(origin: str, target: str, found: "Route") -> Document:
     return {
         "origin": origin,
         "target": target,
-        "route": [asdict(step) for step in found.steps],
-        "score": found.score,
+        "route": [asdict(step) for step in found.steps] or None,
+        "score": found.score if found.steps else None,
         "standing": _standing(found.standing),
     }
 
 
-def data_flow(found: "DataFlow") -> Document:
+def data_flow(found: "DataFlow", limit: int) -> Document:
     return {
         "node": found.node,
-        "sources": [asdict(each) for each in found.sources],
-        "sinks": [asdict(each) for each in found.sinks],
+        "sources": [asdict(each) for each in found.sources[:limit]],
+        "sinks": [asdict(each) for each in found.sinks[:limit]],
+        "left_out": max(0, len(found.sources) - limit) + max(0, len(found.sinks) - limit),
         "capped": found.capped,
         "standing": _standing(found.standing),
     }
 
 
 def relations(found: "Relations") -> Document:
-    return asdict(found)
+    return {**asdict(found), "standing": _standing(found.standing)}
 
 
-def module_map(found: "ModuleMap") -> Document:
+def module_map(found: "ModuleMap", limit: int | None) -> Document:
+    """The edges are those between the modules that are listed."""
+    modules = found.modules[:limit]
+    names = {module.name for module in modules}
+    between = (edge for edge in found.edges if edge.origin in names and edge.target in names)
     return {
-        "modules": [{**asdict(module), "size": module.size} for module in found.modules],
-        "edges": [asdict(edge) for edge in found.edges],
+        "modules": [{**asdict(module), "size": module.size} for module in modules],
+        "edges": [asdict(edge) for edge in between],
+        "left_out": len(found.modules) - len(modules),
         "standing": _standing(found.standing),
     }
 
 
-def cycles(found: "Iterable[Cycle]") -> list[Document]:
-    return [asdict(cycle) for cycle in found]
+def cycles(found: "Cycles", limit: int | None) -> Document:
+    listed = found[:limit]
+    return {
+        "cycles": [asdict(cycle) for cycle in listed],
+        "left_out": len(found) - len(listed),
+        "standing": _standing(found.standing),
+    }
 
 
-def entries(found: "Iterable[Entry]") -> list[Document]:
-    return [{"id": each.id, "kind": each.kind, "name": each.definition.entry_name} for each in found]
+def entries(found: "Entries", limit: int | None) -> Document:
+    listed = found[:limit]
+    return {
+        "entries": [{"id": each.id, "kind": each.kind, "name": each.definition.entry_name} for each in listed],
+        "left_out": len(found) - len(listed),
+        "standing": _standing(found.standing),
+    }
 
 
 def _tied(found: "Iterable[Tied]") -> list[Document]:

@@ -17,6 +17,9 @@ Node = Annotated[
 ]
 Depth = Annotated[int | None, typer.Option("--depth", metavar="STEPS", min=1, help="No further than so many steps.")]
 Limit = Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="List so many. Default: 20.")]
+MapLimit = Annotated[
+    int | None, typer.Option("--limit", metavar="N", min=1, help="List so many. Default: 20, with --json all.")
+]
 Sure = Annotated[
     float, typer.Option("--min-confidence", metavar="0..1", min=0, max=1, help="Follow only edges at least so sure.")
 ]

@@ -1,5 +1,6 @@
 """What people see of the code graph."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -7,36 +8,81 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from treering.interfaces.cli.code.trees import tree
+from treering.interfaces.cli.fitting import Hanging, Listed, Listing, counted, indented, unbroken
+from treering.interfaces.cli.places import relied_on
 from treering.interfaces.cli.show import FAINT, GOOD, HEAD, ID, bar, preview, safe
 
 if TYPE_CHECKING:
-    from treering.index.graph import Cycle, DataFlow, Dependencies, Entry, Module, ModuleMap, Route, Standing, Tied
+    from treering.index.graph import Cycles, DataFlow, Dependencies, Entries, Module, ModuleMap, Route, Standing
+    from treering.index.history.ranking import Related
     from treering.index.linked import CodeImpact
     from treering.index.relatives import Relations
+    from treering.index.status import CodeStatus
     from treering.index.summary import Indexed
 
-_BAR = 20
+_BAR = 12
 _PROBLEMS = 10
-_STALE = 5
+_CENTRAL, _USED = 2, 3
+_WHY = 3
+_IMPORTS = "imports"
+_SAID = {
+    "imports": "imports",
+    "lately": "changed together lately",
+    "at_once": "both just changed",
+    "new_name": "named alike",
+    "words": "path alike",
+    "new_folder": "same folder",
+    "test_and_code": "test and code",
+    "folders": "folders change together",
+    "busy": "much changed lately",
+}
+"""The reasons why files belong together in words; the others are of no use to a person."""
+_WAYS_ROUND = 12
+"""Files of a way round that are shown; a longer one is told from both ends."""
 
 
 def indexed(done: "Indexed") -> RenderableType:
     """What came of a run."""
     totals = done.totals
-    rows = {
-        "read": f"{_count(done.read, 'file')}, {done.unchanged:,} unchanged, {done.removed:,} removed",
-        "resolved": f"{_count(done.resolved, 'file')} in {done.seconds:.2f} s",
-        "holds": f"{_count(totals.files, 'file')}, {_count(totals.definitions, 'definition')}, "
-        f"{_count(totals.edges, 'edge')}, {totals.unresolved:,} uses not resolved",
-        "languages": _counted(totals.languages),
-        "left out": _counted(done.skipped),
+    told = {
+        "read": f"{counted(done.read, 'file')}, {done.unchanged:,} unchanged, {done.removed:,} removed",
+        "resolved": f"{counted(done.resolved, 'file')} in {done.seconds:.2f} s",
+        "holds": f"{counted(totals.files, 'file')}, {counted(totals.definitions, 'definition')}, "
+        f"{counted(totals.edges, 'edge')}, {counted(totals.unresolved, 'use')} not resolved",
+        "languages": _by_name(totals.languages),
+        "left out": _by_name(done.skipped),
     }
-    grid = _grid(2)
-    for name, told in rows.items():
-        if told:
-            grid.add_row(Text(name, FAINT), told)
-    head = Text.assemble(("✓ " if done.complete else "… ", GOOD if done.complete else "yellow"), safe(done.root))
-    return Group(head, grid, *_problems(done), *(Text(safe(note), FAINT) for note in _notes(done)))
+    head = unbroken(Text("✓ " if done.complete else "… ", GOOD if done.complete else "yellow"), safe(done.root))
+    warned = (Text(safe(warning), "yellow") for warning in done.warnings)
+    noted = (Text(safe(note), FAINT) for note in _notes(done))
+    return Group(head, _facts(told), *_problems(done), *warned, *noted)
+
+
+def status(found: "CodeStatus") -> RenderableType:
+    """What is indexed, and what is left to do."""
+    from treering.index.status import advice_for, how_it_stands
+
+    totals = found.totals
+    told = {
+        "holds": f"{counted(totals.files, 'file')}, {counted(totals.definitions, 'definition')}, "
+        f"{counted(totals.edges, 'edge')}, {counted(totals.unresolved, 'use')} not resolved",
+        "languages": _by_name(totals.languages),
+        "left out": _by_name(found.skipped),
+        "problems": f"{totals.problems:,}" if totals.problems else "",
+        "stands": ", ".join(how_it_stands(found)) or "complete",
+    }
+    head = unbroken(Text("✓ " if found.current else "… ", GOOD if found.current else "yellow"), safe(found.root))
+    advice = advice_for(found)
+    return Group(head, _facts(told), *([Text(f"→ {advice}", "yellow")] if advice else []))
+
+
+def forgotten(gone: "CodeStatus") -> RenderableType:
+    held = f"{counted(gone.totals.files, 'file')}, {counted(gone.totals.edges, 'edge')}"
+    return Group(
+        unbroken(Text("✓ ", GOOD), Text("forgotten", HEAD), f" the index of {safe(gone.root)}: {held}"),
+        indented(Text("memories stay; `treering index` makes it again", FAINT)),
+    )
 
 
 def update(done: "Indexed") -> RenderableType:
@@ -45,130 +91,168 @@ def update(done: "Indexed") -> RenderableType:
     return Text(told)
 
 
+def note(told: str) -> RenderableType:
+    """Something that was heard of while watching."""
+    return Text(safe(told), FAINT)
+
+
 def impact(found: "CodeImpact", limit: int) -> RenderableType:
     """What a change reaches, nearest first."""
-    told = f"{_count(found.total, 'dependent')}, {_count(found.tests_total, 'test')} among them"
-    head = Text.assemble((safe(found.node), HEAD), ("  " + told, FAINT))
-    parts: list[RenderableType] = [head, *_standing(found.standing), _ties(found.dependents[:limit])]
-    if found.total > limit:
-        parts.append(Text(f"{found.total - limit:,} more; --limit lists more", FAINT))
-    parts += _listed("tests that reach it", found.tests[:limit])
-    if not found.total:
-        parts += _listed("nothing depends on it; files that import where it stands", found.importers[:limit])
+    tests = f", {counted(found.tests_total, 'test')} among them" if found.tests_total else ""
+    told = "nothing depends on it" if not found.total else f"{counted(found.total, 'dependent')}{tests}"
+    parts = [*_head(found.node, told, found.standing), tree(found.dependents[:limit])]
+    parts += _more(found.total - min(limit, len(found.dependents)))
+    if not found.total and found.importers:
+        files = [Text(safe(path), ID) for path in found.importers[:limit]]
+        parts += _titled("files that import where it stands", files, len(found.importers) - len(files))
+    if found.tests:
+        parts += [Text("tests that reach it, by file", HEAD), *_test_files(found.tests, limit)]
     if found.memories:
         parts += [Text("what is remembered about it", HEAD)]
         parts += [Text.assemble(f"  {preview(each.content)}  ", (each.id, ID)) for each in found.memories]
-    parts += _listed("must stay true", [node.label for node in found.invariants])
+    if found.invariants:
+        parts += [Text("must stay true", HEAD), *(Text(f"  {safe(node.label)}") for node in found.invariants)]
     return Group(*parts)
 
 
 def dependencies(found: "Dependencies", limit: int) -> RenderableType:
     """What something rests on."""
     count = len(found.dependencies)
-    more = "or more" if found.capped else ""
-    head = Text.assemble((safe(found.node), HEAD), (f"  rests on {count:,} {more}".rstrip(), FAINT))
-    parts = [head, *_standing(found.standing), _ties(found.dependencies[:limit])]
-    if count > limit:
-        parts.append(Text(f"{count - limit:,} more; --limit lists more", FAINT))
-    return Group(*parts)
+    told = f"rests on {count:,}{' or more' if found.capped else ''}" if count else "rests on nothing that is indexed"
+    return Group(
+        *_head(found.node, told, found.standing), tree(found.dependencies[:limit]), *_more(count - min(limit, count))
+    )
 
 
-def route(origin: str, target: str, found: "Route | None") -> RenderableType:
-    if found is None:
-        return Text(f"{safe(origin)} does not depend on {safe(target)}")
-    lines = [Text.assemble((f"{step.kind or '':>10} ", FAINT), safe(step.id)) for step in found.steps]
-    return Group(*lines, *_standing(found.standing))
+def route(origin: str, target: str, found: "Route") -> RenderableType:
+    if not found.steps:
+        return Group(Text(f"{safe(origin)} does not depend on {safe(target)}"), *relied_on(found.standing))
+    steps = (unbroken(Text(f"{step.kind or '':>10} ", FAINT), safe(step.id)) for step in found.steps)
+    return Group(*steps, *relied_on(found.standing))
 
 
 def data_flow(found: "DataFlow", limit: int) -> RenderableType:
-    parts: list[RenderableType] = [Text(safe(found.node), HEAD), *_standing(found.standing)]
+    parts = _head(found.node, "", found.standing)
     for title, flowing in (("its data comes from", found.sources), ("its data goes to", found.sinks)):
-        parts += _listed(title, [f"{each.id}  ({each.carried})" for each in flowing[:limit]])
+        if not flowing:
+            parts.append(Text(f"{title} nowhere that is known", HEAD))
+            continue
+        lines = [Listed((Text(f"  {each.carried.value}", FAINT),), Text(safe(each.id), ID)) for each in flowing[:limit]]
+        parts += [Text(title, HEAD), Listing(lines), *_more(len(flowing) - len(lines))]
     return Group(*parts)
 
 
 def relations(found: "Relations") -> RenderableType:
-    grid = _grid(3)
-    for each in found.related:
-        strongest = sorted(each.why, key=lambda term: -term.gain)[:3]
-        why = ", ".join(term.name.replace("_", " ") for term in strongest)
-        together = f"{_count(each.together, 'commit')} together; " if each.together else ""
-        grid.add_row(f"{each.score:.2f}", safe(each.path), Text(together + why, FAINT))
-    parts: list[RenderableType] = [grid if found.related else Text(f"nothing is tied to {safe(found.path)}")]
+    """Files with why they belong here; those that changed together say how often."""
+    parts = _head(found.path, "", found.standing)
+    lines = [
+        Listed((Text(f"{each.score:.2f}", FAINT),), Text(safe(each.path), ID), Text(", ".join(_reasons(each)), FAINT))
+        for each in found.related
+    ]
+    parts.append(Listing(lines) if lines else Text("nothing is tied to it"))
     if found.without_history:
         parts.append(Text(f"without history: {preview(found.without_history)}", "yellow"))
     return Group(*parts)
 
 
+def _reasons(each: "Related") -> list[str]:
+    """The strongest in words; commits and imports always, since they are facts."""
+    said = [f"{counted(each.together, 'commit')} together"] if each.together else []
+    said += [_SAID[term.name] for term in each.why if term.name == _IMPORTS and term.value]
+    strongest = sorted(each.why, key=lambda term: -term.gain)
+    others = dict.fromkeys(_SAID[term.name] for term in strongest if term.gain > 0 and term.name in _SAID)
+    return [*said, *[each for each in others if each not in said][: _WHY - len(said)]]
+
+
 def module_map(found: "ModuleMap", limit: int) -> RenderableType:
-    """Modules by size, with what they are built on."""
+    """Modules by size, with the files that others build on and the modules they use most."""
     most = max((module.size for module in found.modules), default=1)
     used: dict[str, list[str]] = {}
     for edge in found.edges:
         used.setdefault(edge.origin, []).append(edge.target)
-    grid = _grid(4)
-    for module in found.modules[:limit]:
-        grid.add_row(*_module(module, used.get(module.name, ()), most))
-    head = Text(f"{_count(len(found.modules), 'module')}, {sum(m.size for m in found.modules):,} files", HEAD)
-    more = len(found.modules) - limit
-    foot = [Text(f"{more:,} more; --limit lists more", FAINT)] if more > 0 else []
-    return Group(head, *_standing(found.standing), grid, *foot)
+    shown = found.modules[:limit]
+    files = sum(module.size for module in found.modules)
+    head = Text(f"{counted(len(found.modules), 'module')}, {counted(files, 'file')}", HEAD)
+    drawn = (line for module in shown for line in _module(module, used.get(module.name, ()), most))
+    return Group(head, *relied_on(found.standing), *drawn, *_more(len(found.modules) - len(shown)))
 
 
-def cycles(found: "Sequence[Cycle]") -> RenderableType:
+def cycles(found: "Cycles", limit: int) -> RenderableType:
+    """Each with a shortest way round."""
     if not found:
-        return Text("nothing depends on itself")
-    lines: list[RenderableType] = []
-    for cycle in found:
-        lines.append(Text(f"{_count(len(cycle.members), 'member')}", HEAD))
-        lines.append(Text("  " + " → ".join(map(safe, cycle.example))))
-    return Group(*lines)
+        return Group(Text("nothing depends on itself"), *relied_on(found.standing))
+    lines: list[RenderableType] = [*relied_on(found.standing)]
+    for cycle in found[:limit]:
+        lines.append(Text(f"{counted(len(cycle.members), 'file')} depend on each other; a shortest way round", HEAD))
+        lines += [unbroken(Text("  → " if place else "    ", FAINT), step) for place, step in _way(cycle.example)]
+    return Group(*lines, *_more(len(found) - limit))
 
 
-def entries(found: "Sequence[Entry]") -> RenderableType:
+def entries(found: "Entries", limit: int) -> RenderableType:
+    """By kind, with what each answers to: the path of a route, the name of a command."""
     if not found:
-        return Text("no entry point was found")
-    grid = _grid(3)
-    for each in found:
-        grid.add_row(Text(str(each.kind), FAINT), safe(each.definition.entry_name or ""), Text(safe(each.id), ID))
-    return grid
+        return Group(Text("no entry point was found"), *relied_on(found.standing))
+    kinds = Counter(str(each.kind) for each in found)
+    head = Text(f"{counted(len(found), 'entry point')}: {_by_name(kinds)}", HEAD)
+    lines = [
+        Listed(
+            (Text(str(each.kind), FAINT),), Text(safe(each.id), ID), Text(safe(each.definition.entry_name or ""), FAINT)
+        )
+        for each in found[:limit]
+    ]
+    return Group(head, *relied_on(found.standing), Listing(lines), *_more(len(found) - len(lines)))
+
+
+def _head(node: str, told: str, standing: "Standing") -> list[RenderableType]:
+    """What was asked about, what the answer comes to, and how far it can be relied on."""
+    said = [Text(told, FAINT)] if told else []
+    return [unbroken(Text(safe(node), HEAD)), *said, *relied_on(standing)]
 
 
 def _module(module: "Module", used: Sequence[str], most: int) -> Iterator[RenderableType]:
-    yield safe(module.name)
-    yield Text.assemble((bar(module.size, most, _BAR), GOOD), f" {module.size:,}")
-    yield Text(", ".join(safe(each.path.rpartition("/")[2]) for each in module.central[:2]), FAINT)
-    yield Text(f"→ {', '.join(map(safe, used[:3]))}" if used else "", FAINT)
+    size = Text.assemble((f"{bar(module.size, most, _BAR):<{_BAR}}", GOOD), f" {module.size:>5,}  ")
+    yield unbroken(size, Text(safe(module.name), ID))
+    central = ", ".join(safe(each.path.rpartition("/")[2]) for each in module.central[:_CENTRAL])
+    more = f" and {len(used) - _USED:,} more" if len(used) > _USED else ""
+    uses = f"\nuses {', '.join(map(safe, used[:_USED]))}{more}" if used else ""
+    yield Hanging(Text(f"{central}{uses}", FAINT), size.cell_len)
 
 
-def _ties(found: "Iterable[Tied]") -> RenderableType:
-    grid = _grid(5)
-    for each in found:
-        through = f"via {each.path[-2]}" if len(each.path) > 2 else ""
-        test = Text("test", GOOD) if each.test else Text("")
-        grid.add_row(Text(str(each.depth), FAINT), f"{each.score:.2f}", safe(each.id), Text(safe(through), FAINT), test)
-    return grid
+def _way(example: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """The steps with their places; of a long way the middle is only counted."""
+    half = _WAYS_ROUND // 2
+    for place, step in enumerate(example):
+        if len(example) <= _WAYS_ROUND or not half <= place < len(example) - half:
+            yield place, safe(step)
+        elif place == half:
+            yield place, f"… {len(example) - 2 * half:,} more"
 
 
-def _listed(title: str, lines: Sequence[str]) -> list[RenderableType]:
-    return [Text(title, HEAD), *(Text(f"  {safe(line)}") for line in lines)] if lines else []
+def _test_files(tests: Iterable[str], limit: int) -> Iterator[RenderableType]:
+    found = Counter(test.partition("::")[0] for test in tests)
+    most = found.most_common(limit)
+    yield Listing([Listed((Text(f"  {count:>4,}", FAINT),), Text(safe(path), ID)) for path, count in most])
+    yield from _more(len(found) - len(most), what="files")
 
 
-def _standing(standing: "Standing") -> Iterator[RenderableType]:
-    """Why something may be missing."""
-    if standing.incomplete:
-        yield Text("the index is not complete yet: something may be missing", "yellow")
-    if standing.stale:
-        named = ", ".join(map(safe, standing.stale[:_STALE]))
-        more = f" and {len(standing.stale) - _STALE:,} more" if len(standing.stale) > _STALE else ""
-        yield Text(f"changed and not read again yet, so left out: {named}{more}", "yellow")
+def _titled(title: str, ids: Iterable[Text], left_out: int) -> list[RenderableType]:
+    return [Text(title, HEAD), *(unbroken("  ", id) for id in ids), *_more(left_out)]
+
+
+def _more(count: int, what: str = "") -> list[RenderableType]:
+    """What a list leaves out."""
+    return [Text(f"{count:,} more{f' {what}' if what else ''}; --limit lists more", FAINT)] if count > 0 else []
 
 
 def _problems(done: "Indexed") -> Iterator[RenderableType]:
+    lines = []
     for each in done.problems[:_PROBLEMS]:
-        yield Text(f"  {safe(each.path)}:{each.line} {preview(each.what)}", "yellow")
+        more = f" and {each.count - 1:,} more there" if each.count > 1 else ""
+        place = Text(f"  {safe(each.path)}:{each.line}", "yellow")
+        lines.append(Listed((), place, Text(f"{preview(each.what)}{more}", "yellow")))
+    yield Listing(lines)
     if done.problems_total > _PROBLEMS:
-        yield Text(f"  {done.problems_total - _PROBLEMS:,} more problems; --json lists them", FAINT)
+        yield Text(f"  {counted(done.problems_total - _PROBLEMS, 'more problem')}; --json lists them", FAINT)
 
 
 def _notes(done: "Indexed") -> Iterator[str]:
@@ -177,16 +261,16 @@ def _notes(done: "Indexed") -> Iterator[str]:
         yield "files went on changing while they were read; run it again, or with --watch"
 
 
-def _counted(counts: Mapping[str, int]) -> str:
+def _by_name(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {safe(name)}" for name, count in counts.items() if count)
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _grid(columns: int) -> Table:
+def _facts(told: Mapping[str, str]) -> Table:
+    """Names with what is said of each; nothing where nothing is."""
     grid = Table.grid(padding=(0, 2, 0, 0))
-    for _ in range(columns):
-        grid.add_column(overflow="fold")
+    grid.add_column(style=FAINT, no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, said in told.items():
+        if said:
+            grid.add_row(name, said)
     return grid

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import typer
+
 if TYPE_CHECKING:
     from types import FrameType
 
@@ -34,6 +36,11 @@ def indexing_shown() -> "Iterator[Tell]":
             bars.update(shown, description=progress.phase, completed=progress.done, total=progress.total)
 
         yield tell
+
+
+def trouble_shown(why: Exception) -> None:
+    """What goes wrong for now, in a line of its own; what is asked for goes on."""
+    typer.secho(f"{why}; trying again until it is over", fg="yellow", err=True)
 
 
 @contextmanager

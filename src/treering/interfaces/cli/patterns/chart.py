@@ -11,7 +11,8 @@ from rich.text import Text
 from treering.core.pattern_words import listed, said, where
 from treering.core.patterns import Evidence, Pattern, PatternStatus, Subtask
 from treering.interfaces.cli import show
-from treering.interfaces.cli.patterns.pieces import Fitting, counted, episodes, rows
+from treering.interfaces.cli.fitting import Fitting, counted, rows
+from treering.interfaces.cli.patterns.pieces import episodes
 from treering.interfaces.cli.patterns.weeks import Week
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ from rich.text import Text
 from treering.core.pattern_words import where
 from treering.core.patterns import Pattern, PatternCategory
 from treering.interfaces.cli import show
+from treering.interfaces.cli.fitting import Fitting, counted, indented, rows
 from treering.interfaces.cli.patterns.chart import STYLES, odds, status, transition
-from treering.interfaces.cli.patterns.pieces import Fitting, counted, episodes, indented, rows
+from treering.interfaces.cli.patterns.pieces import episodes
 from treering.interfaces.cli.patterns.words import changes
 
 if TYPE_CHECKING:

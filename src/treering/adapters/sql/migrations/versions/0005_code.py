@@ -29,8 +29,9 @@ TABLES = {
     "code_facts": "path:text given:packed facts:packed",
     "code_uses": "path:text asked:packed unresolved:packed",
     "code_ties": "origin:text target:text weight:real",
+    "code_history": "root:text inside:text version:text seen:text seeded:text counts:packed",
 }
-KEYS = {"code_state": (), "code_ties": ("origin", "target")}
+KEYS = {"code_state": (), "code_history": (), "code_ties": ("origin", "target")}
 CLUSTERED = ("code_ties",)
 INDEXES = {"code_files_by_generation": ("generation", "path"), "code_ties_by_target": ("target", "origin")}
 

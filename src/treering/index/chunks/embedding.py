@@ -1,0 +1,125 @@
+"""Gives chunks their vectors, in order and in batches. A chunk that is the same as before has one already.
+
+Text is read only below the root that was indexed, and used only where it is what was indexed, by its digest. What
+leaves this process is without secrets, as all that is stored is.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from time import monotonic
+
+import numpy as np
+
+from treering.core.errors import ModelUnavailable
+from treering.core.jobs import Job, code_embedding_job
+from treering.core.scope import Scope
+from treering.core.secrets import redact
+from treering.core.settings import Settings
+from treering.index.chunks.texts import chunks_in
+from treering.index.chunks.words import embedded_text
+from treering.ports.clock import Clock, NewId
+from treering.ports.code_chunks import ChunkCoverage
+from treering.ports.models import Embedder, Models
+from treering.ports.store import Store
+
+Place = tuple[str, int]
+"""The path and the place of a chunk."""
+_STORED = np.dtype("<f2")
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkEmbedding:
+    """One project's chunks, and what their vectors are made with."""
+
+    scope: Scope
+    store: Store
+    clock: Clock
+    settings: Settings
+
+    def all(
+        self,
+        embedder: Embedder,
+        *,
+        after: Place | None = None,
+        between: Callable[[int, Place], bool] = lambda _made, _last: True,
+    ) -> int:
+        """Batch by batch, from behind `after` on, until all were looked at or `between` says stop; how many were made.
+
+        What cannot be read, or is not as it was indexed, is passed over. No transaction is open while the model works.
+        """
+        made = 0
+        while (batch := self._batch(embedder, after)) is not None:
+            after, more = batch
+            made += more
+            if not between(made, after):
+                break
+        return made
+
+    def drop_others(self, model: str) -> int:
+        """Remove the vectors of every other model; how many is returned."""
+        with self.store.transaction(self.scope, self.clock()) as tx:
+            return tx.chunks.drop_vectors(but=model)
+
+    def coverage(self, model: str) -> ChunkCoverage:
+        with self.store.reading(self.scope, self.clock()) as tx:
+            return tx.chunks.coverage(model)
+
+    def _batch(self, embedder: Embedder, after: Place | None) -> tuple[Place, int] | None:
+        """The last chunk that was looked at, and how many got a vector; None where there is none behind `after`."""
+        with self.store.reading(self.scope, self.clock()) as tx:
+            state = tx.code.state()
+            waiting = tx.chunks.unembedded(embedder.model, limit=self.settings.embedder.batch, after=after)
+            if state is None or not waiting:
+                return None
+            there = chunks_in(Path(state.root), {each.path for each in waiting}, tx.code, self.settings.index)
+        texts = {each.digest: embedded_text(there[each.digest]) for each in waiting if each.digest in there}
+        if not embedder.local:
+            texts = {digest: redact(text).text for digest, text in texts.items()}
+        if texts:
+            vectors = embedder.documents(list(texts.values())).astype(_STORED)
+            with self.store.transaction(self.scope, self.clock()) as tx:
+                rows = zip(texts, vectors, strict=True)
+                tx.chunks.add_vectors(embedder.model, {digest: row.tobytes() for digest, row in rows})
+        return (waiting[-1].path, waiting[-1].place), len(texts)
+
+
+def queue_chunk_embedding(work: ChunkEmbedding, models: Models, new_id: NewId) -> bool:
+    """Queue the work where there is any, and a model in this process to do it; whether it was queued is returned.
+
+    Another model, which takes long or is paid for, is given a whole repository only by whoever says so.
+    """
+    try:
+        with work.store.reading(work.scope, work.clock()) as tx:
+            embedder = models.embedder(tx.index.models(), hurried=False)
+            if not embedder.local or not tx.chunks.unembedded(embedder.model, limit=1):
+                return False
+    except ModelUnavailable:
+        return False
+    with work.store.transaction(work.scope, work.clock()) as tx:
+        return tx.jobs.enqueue(code_embedding_job(work.clock(), new_id()))
+
+
+def do_chunk_embedding(work: ChunkEmbedding, job: Job, models: Models, new_id: NewId) -> None:
+    """Embed for some seconds, so that others get their turn; what is left is queued behind them."""
+    if work.settings.embedder.provider == "none":
+        return
+    with work.store.reading(work.scope, work.clock()) as tx:
+        embedder = models.embedder(tx.index.models(), hurried=False)
+    if not embedder.local:
+        return
+    lease = timedelta(seconds=work.settings.jobs.lease_seconds)
+    until = monotonic() + work.settings.embedder.slice_seconds
+
+    def go_on(_made: int, last: Place) -> bool:
+        with work.store.transaction(work.scope, work.clock()) as tx:
+            if not tx.jobs.extend(job, lease):
+                return False
+            if monotonic() < until:
+                return True
+            tx.jobs.enqueue(code_embedding_job(work.clock(), new_id(), after=last, turn=job.payload["turn"] + 1))
+            return False
+
+    after = job.payload["after"]
+    work.all(embedder, after=(after[0], after[1]) if after else None, between=go_on)

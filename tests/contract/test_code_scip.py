@@ -1,0 +1,147 @@
+"""A compiler's index added to the stored graph, on both engines: as often as one likes, and never half."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.code_projects import code_of, written
+from tests.scip_indexes import Project
+from treering.core.errors import InvalidInput
+from treering.core.graph import EdgeKind, GraphSource
+from treering.index.facts import Edge
+from treering.index.packing import edges_in, pack_further, unpack_further
+from treering.index.verbs import Code
+from treering.memory import Memory
+
+FILES = {
+    "tools.py": "def helper(x):\n    return x\n\n\ndef other(x):\n    return x\n",
+    "user.py": "import tools\n\n\ndef go(known):\n    getattr(tools, known)(1)\n    known.helper(1)\n",
+    "second.py": "def again(known):\n    known.other(2)\n",
+}
+HELPER, OTHER = "scip x d 1 tools/helper().", "scip x d 1 tools/other()."
+FIRST = {"user.py::go": "tools.py::helper", "second.py::again": "tools.py::other"}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return written(tmp_path / "project", FILES)
+
+
+@pytest.fixture
+def code(memory: Memory) -> Code:
+    return code_of(memory)
+
+
+def index_of(*paths: str) -> bytes:
+    """What a compiler's index says of these files and of what they use."""
+    made = Project({path: FILES[path] for path in ("tools.py", *paths)})
+    made.mention("tools.py", "helper", HELPER, defines=True)
+    made.mention("tools.py", "other", OTHER, defines=True)
+    if "user.py" in paths:
+        made.mention("user.py", "helper", HELPER)
+    if "second.py" in paths:
+        made.mention("second.py", "other", OTHER)
+    return made.bytes()
+
+
+def further(memory: Memory) -> dict[GraphSource, dict[str, str]]:
+    """Target by origin of all edges that no source told, by who told them."""
+    with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
+        packed = [unpack_further(file.further) for file in tx.code.contents()]
+    found: dict[GraphSource, dict[str, str]] = {}
+    for each in packed:
+        for source, edges in each.items():
+            found.setdefault(source, {}).update({edge.origin: edge.target for edge in edges_in(edges)})
+    return found
+
+
+def generation(memory: Memory) -> int:
+    with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
+        state = tx.code.state()
+    assert state is not None
+    return state.generation
+
+
+def test_the_same_index_any_number_of_times_is_once(memory: Memory, code: Code, root: Path, tmp_path: Path) -> None:
+    (tmp_path / "index.scip").write_bytes(index_of("user.py", "second.py"))
+    notes = [code.index(root, scip=tmp_path / "index.scip").notes for _ in range(3)]
+    assert further(memory) == {GraphSource.SCIP: FIRST}
+    assert notes[0] == notes[1] == notes[2]
+    assert "2 edges beyond 0" in notes[0][0]
+    assert code.impact("helper").dependents.ids == ("user.py::go",)
+
+
+def test_adding_what_is_there_already_changes_nothing(memory: Memory, code: Code, root: Path, tmp_path: Path) -> None:
+    (tmp_path / "index.scip").write_bytes(index_of("user.py"))
+    code.index(root, scip=tmp_path / "index.scip")
+    before = generation(memory)
+    code.index(root, scip=tmp_path / "index.scip")
+    assert generation(memory) == before
+
+
+def test_edges_of_files_that_a_new_index_does_not_name_leave(
+    memory: Memory, code: Code, root: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "index.scip").write_bytes(index_of("user.py", "second.py"))
+    code.index(root, scip=str(tmp_path / "index.scip"))
+    (tmp_path / "index.scip").write_bytes(index_of("second.py"))
+    code.index(root, scip=str(tmp_path / "index.scip"))
+    assert further(memory) == {GraphSource.SCIP: {"second.py::again": "tools.py::other"}}
+    assert code.impact("helper").dependents.ids == ()
+
+
+def test_several_indexes_are_added_together(memory: Memory, code: Code, root: Path, tmp_path: Path) -> None:
+    named = [tmp_path / "one.scip", tmp_path / "two.scip"]
+    named[0].write_bytes(index_of("user.py"))
+    named[1].write_bytes(index_of("second.py"))
+    assert len([note for note in code.index(root, scip=named).notes if ".scip by hand" in note]) == 2
+    assert further(memory) == {GraphSource.SCIP: FIRST}
+
+
+def test_what_others_told_of_a_file_is_kept(memory: Memory, code: Code, root: Path, tmp_path: Path) -> None:
+    code.index(root)
+    told = Edge("user.py::go", "tools.py::other", EdgeKind.CALLS, 0.5, 5)
+    desk = code._desk.at(root)
+    with desk.writing() as index:
+        new = index.describe(desk.owner, seen=generation(memory), root=str(root), version="v", complete=True)
+        index.add_further({"user.py": pack_further({GraphSource.AGENT: [told]})}, new)
+        index.give_back(desk.owner)
+    (tmp_path / "index.scip").write_bytes(index_of("user.py"))
+    from treering.index.adding_scip import add_scip, opened_scip
+
+    for _ in range(2):
+        add_scip(desk, [opened_scip(tmp_path / "index.scip")])
+        assert further(memory) == {
+            GraphSource.AGENT: {"user.py::go": "tools.py::other"},
+            GraphSource.SCIP: {"user.py::go": "tools.py::helper"},
+        }
+
+
+@pytest.mark.parametrize(
+    "damage", [b"", b"SQLite format 3\x00" * 20, index_of("user.py")[:-9], b"\x0a\x00\x12\x01\xff"]
+)
+def test_a_damaged_index_is_noticed_before_anything_is_read(
+    memory: Memory, code: Code, root: Path, tmp_path: Path, damage: bytes
+) -> None:
+    (tmp_path / "index.scip").write_bytes(damage)
+    with pytest.raises(InvalidInput, match=r"index\.scip"):
+        code.index(root, scip=tmp_path / "index.scip")
+    with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
+        assert tx.code.state() is None
+
+
+def test_no_source_is_read_through_a_link_or_beyond_the_limit(memory: Memory, root: Path, tmp_path: Path) -> None:
+    (tmp_path / "index.scip").write_bytes(index_of("user.py", "second.py"))
+    code_of(memory).index(root)
+    from treering.index.adding_scip import add_scip, opened_scip
+
+    (root / "user.py").rename(tmp_path / "elsewhere.py")
+    os.symlink(tmp_path / "elsewhere.py", root / "user.py")
+    desk = code_of(memory, largest_file=len(FILES["tools.py"]))._desk.at(root)
+    (said,) = add_scip(desk, [opened_scip(tmp_path / "index.scip")])
+    assert "1 refused: the file is not in the project" in said
+    assert further(memory) == {GraphSource.SCIP: {"second.py::again": "tools.py::other"}}
+    small = code_of(memory, largest_file=8)._desk.at(root)
+    add_scip(small, [opened_scip(tmp_path / "index.scip")])
+    assert further(memory) == {}
