@@ -26,7 +26,7 @@ from bench.codegraph_packages import PACKAGES, Package, Unavailable, fetched
 from bench.made_up_code import FUNCTIONS, USES, make_up
 from bench.process_memory import peak, peak_of_children
 from bench.results import percentile, table, write_section
-from treering.index.live import LiveGraph
+from treering.index.asking.live import LiveGraph
 from treering.index.which_language import language_named
 from treering.memory import Memory
 

@@ -9,16 +9,16 @@ from typing import NamedTuple
 from treering.adapters.processes import has_ended, this_writer
 from treering.core.scope import Scope
 from treering.core.settings import IndexSettings
-from treering.index.chronicle import Repository
+from treering.index.asking.verbs import Code, Surroundings
 from treering.index.chunks.cutting import chunks_of
-from treering.index.chunks.embedding import ChunkEmbedding
 from treering.index.chunks.words import stored_chunks
 from treering.index.facts import Facts
+from treering.index.files.reading import text_of
 from treering.index.graph import CodeGraph
+from treering.index.history.chronicle import Repository
 from treering.index.packing import edges_in, unpack_definitions, unpack_edges, unpack_unresolved
-from treering.index.places import Places
-from treering.index.reading import text_of
-from treering.index.verbs import Code, Surroundings
+from treering.index.where.embedding import ChunkEmbedding
+from treering.index.where.places import Places
 from treering.index.which_language import language_named, load_language
 from treering.index.world import Asking, World
 from treering.memory import Memory

@@ -36,8 +36,8 @@ from treering.ports.tokens import Tokenizer
 if TYPE_CHECKING:
     from treering.adapters.sql.salvage import Salvaged
     from treering.health.report import HealthReport
-    from treering.index.chronicle import Repository as IndexedRepository
-    from treering.index.verbs import Surroundings
+    from treering.index.asking.verbs import Surroundings
+    from treering.index.history.chronicle import Repository as IndexedRepository
     from treering.learn.stages import StageRun
     from treering.learn.upkeep.background import Background
     from treering.learn.upkeep.verbs import Upkeep
@@ -238,7 +238,7 @@ def _handlers(
         do_embedding(scope, store, job, clock, models=models, settings=settings)
 
     def embed_code(scope: Scope, job: Job, _moment: datetime) -> None:
-        from treering.index.chunks.embedding import ChunkEmbedding, do_chunk_embedding
+        from treering.index.where.embedding import ChunkEmbedding, do_chunk_embedding
 
         do_chunk_embedding(ChunkEmbedding(scope, store, clock, settings), job, models, new_id)
 
@@ -329,7 +329,7 @@ def _background(
 
 def _make_vectors(run: "StageRun") -> None:
     """Where the model is local: nothing is sent anywhere at night that nobody asked for."""
-    from treering.index.chunks.embedding import ChunkEmbedding
+    from treering.index.where.embedding import ChunkEmbedding
     from treering.retrieve.embed import embed_all
 
     try:
@@ -372,8 +372,8 @@ def _surroundings(root: Path | None, settings: Settings) -> "Surroundings":
     """What the code graph is read from."""
     from treering.adapters.processes import has_ended, this_writer
     from treering.adapters.watcher.files import watched
-    from treering.index.ignoring_around import git_home
-    from treering.index.verbs import Surroundings
+    from treering.index.asking.verbs import Surroundings
+    from treering.index.files.ignoring_around import git_home
 
     try:
         around = repository_root(Path.cwd())
@@ -393,7 +393,7 @@ def _surroundings(root: Path | None, settings: Settings) -> "Surroundings":
 def _indexed_repository(seconds: float, root: Path) -> "IndexedRepository":
     """The history of the repository that an indexed folder lies in."""
     from treering.adapters.git.commits import GitCommits
-    from treering.index.chronicle import Repository
+    from treering.index.history.chronicle import Repository
 
     top = repository_root(root)
     inside = "" if root == top else f"{root.relative_to(top).as_posix()}/"

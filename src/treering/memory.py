@@ -39,8 +39,8 @@ from treering.session.turns import add_turn
 
 if TYPE_CHECKING:
     from treering.health.report import HealthReport
-    from treering.index.status import CodeStatus
-    from treering.index.verbs import Code
+    from treering.index.asking.status import CodeStatus
+    from treering.index.asking.verbs import Code
     from treering.inject.pack import Packed
     from treering.inject.patterns import Patterns
     from treering.learn.entities.verbs import Entities
@@ -149,9 +149,9 @@ class Memory:
     @cached_property
     def code(self) -> "Code":
         """The code graph: index, watch, find, impact, dependencies, data_flow, path, entry_points, module_map…"""
-        from treering.index.chunks.embedding import ChunkEmbedding
-        from treering.index.places import Places
-        from treering.index.verbs import Code
+        from treering.index.asking.verbs import Code
+        from treering.index.where.embedding import ChunkEmbedding
+        from treering.index.where.places import Places
 
         ports = self._ports
         work = ChunkEmbedding(self.scope, self.store, ports.clock, self.settings)
@@ -434,7 +434,7 @@ class Memory:
 
     def _code_check(self) -> tuple[Check, ...]:
         """How the code index is; nothing where there is none."""
-        from treering.index.status import check_of
+        from treering.index.asking.status import check_of
 
         try:
             found = self._code_status()

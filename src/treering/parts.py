@@ -22,7 +22,7 @@ from treering.retrieve.answer import Answer
 
 if TYPE_CHECKING:
     from treering.health.report import HealthReport
-    from treering.index.verbs import Code, Surroundings
+    from treering.index.asking.verbs import Code, Surroundings
     from treering.learn.upkeep.background import Background
     from treering.learn.upkeep.verbs import Upkeep
     from treering.session.conversation.held import FoundAgain

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from tests.conftest import OpenMemory
 from treering.core.settings import ChunkSettings
 from treering.index.chunks import chunks_of
-from treering.index.chunks.finding import ChunkSearch
 from treering.index.chunks.words import stored_chunks
 from treering.index.facts import Definition, DefinitionKind
+from treering.index.where.finding import ChunkSearch
 from treering.memory import Memory
 from treering.ports.code_chunks import ChunkCoverage, CodeChunks, StoredChunk
 

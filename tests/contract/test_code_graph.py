@@ -9,8 +9,9 @@ import pytest
 from tests.code_projects import code_of, fresh, fresh_graph, stored, written
 from treering.core.errors import Conflict, InvalidInput, NotFound
 from treering.core.graph import GraphNode, NodeKind
-from treering.index import discovering, updating
-from treering.index.verbs import Code
+from treering.index.asking.verbs import Code
+from treering.index.building import updating
+from treering.index.files import discovering
 from treering.memory import Memory
 
 FILES = {

@@ -13,9 +13,9 @@ import pytest
 from tests.code_projects import code_of, fresh, stored, written
 from treering.core.errors import FolderUnavailable
 from treering.index import which_language
-from treering.index.discovering import BINARY, NO_FILE, NO_PERMISSION, ODD_NAME, TOO_LARGE, UNLISTED
-from treering.index.reading import NO_GRAMMAR, Reading, read_file
-from treering.index.summary import Indexed
+from treering.index.building.summary import Indexed
+from treering.index.files.discovering import BINARY, NO_FILE, NO_PERMISSION, ODD_NAME, TOO_LARGE, UNLISTED
+from treering.index.files.reading import NO_GRAMMAR, Reading, read_file
 from treering.memory import Memory
 
 FILES = {
@@ -188,7 +188,7 @@ def test_a_file_that_vanishes_while_the_others_are_read_is_not_missed(
         (root / "lib" / "b.py").unlink(missing_ok=True)
         return read_file(at, path, *others)
 
-    monkeypatch.setattr("treering.index.hands.read_file", vanishing)
+    monkeypatch.setattr("treering.index.building.hands.read_file", vanishing)
     done = code_of(memory).index(root)
     assert done.complete
     assert stored(memory) == fresh({path: content for path, content in FILES.items() if path != "lib/b.py"})

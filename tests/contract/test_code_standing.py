@@ -13,9 +13,9 @@ import pytest
 
 from tests.code_projects import code_of, fresh, stored, written
 from treering.core.errors import Conflict, InvalidInput, NotFound
+from treering.index.asking.verbs import Code
+from treering.index.building.summary import Indexed, Phase, Progress
 from treering.index.graph import Standing
-from treering.index.summary import Indexed, Phase, Progress
-from treering.index.verbs import Code
 from treering.memory import Memory
 
 DEADLINE = 60
@@ -100,7 +100,7 @@ def test_every_answer_says_that_the_index_is_not_complete(
     memory: Memory, root: Path, question: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code_of(memory).index(root)
-    monkeypatch.setattr("treering.index.current.reading_version", lambda: "newer")
+    monkeypatch.setattr("treering.index.asking.current.reading_version", lambda: "newer")
     reader = code_of(memory)
     reader._current._roots.clear()
     assert QUESTIONS[question](reader).incomplete

@@ -10,7 +10,7 @@ from tests.code_projects import code_of, written
 from tests.conftest import OpenMemory
 from treering.core.errors import Conflict, NotFound
 from treering.core.queries import CoAccessFilter
-from treering.index.verbs import Code
+from treering.index.asking.verbs import Code
 from treering.memory import Memory
 from treering.ports.store import Check
 

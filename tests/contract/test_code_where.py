@@ -13,8 +13,8 @@ from treering.core.errors import InvalidInput, NotFound, StoreError
 from treering.core.jobs import EMBED_CODE, code_embedding_job
 from treering.core.queries import JobFilter, TurnFilter
 from treering.core.settings import EmbedderSettings, IndexSettings, Settings
-from treering.index.chunks.embedding import ChunkEmbedding, do_chunk_embedding, queue_chunk_embedding
-from treering.index.verbs import Code
+from treering.index.asking.verbs import Code
+from treering.index.where.embedding import ChunkEmbedding, do_chunk_embedding, queue_chunk_embedding
 from treering.memory import Memory
 from treering.ports.code_chunks import ChunkCoverage, StoredChunk
 

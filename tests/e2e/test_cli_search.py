@@ -81,8 +81,12 @@ def test_embed_makes_what_lacks_once(terminal: Terminal) -> None:
 
     assert (before["embedded"], before["documents"], before["vectors"]) == (0, 3, 0)
     assert made == {
-        **{"model": before["model"], "embedded": 3, "documents": 3, "vectors": 3},
-        **{"code": 0, "code_vectors": 0},
+        "model": before["model"],
+        "embedded": 3,
+        "documents": 3,
+        "vectors": 3,
+        "code": 0,
+        "code_vectors": 0,
     }
     assert "embedded 0 new" in again
     assert f"3 of 3 documents have a vector of {before['model']}" in terminal.ok("embed", "--status")

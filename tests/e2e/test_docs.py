@@ -19,7 +19,7 @@ from treering.core.records import Knowledge
 from treering.core.settings import Settings
 from treering.core.turns import Turn
 from treering.core.values import Value
-from treering.index.verbs import Code
+from treering.index.asking.verbs import Code
 from treering.inject.patterns import Patterns
 from treering.interfaces.cli.app import VERBS, app
 from treering.interfaces.cli.patterns.commands import VERBS as PATTERN_VERBS

@@ -13,14 +13,14 @@ import pytest
 import treering
 from tests.code_projects import code_of, fresh, stored, written
 from treering.core.settings import IndexSettings
-from treering.index import crew as crews
-from treering.index.crew import ENDED_ITS_READER, ENDED_ITS_RESOLVER, Crew
-from treering.index.crew_process import Lesson
-from treering.index.discovering import discover
+from treering.index.building import crew as crews
+from treering.index.building.crew import ENDED_ITS_READER, ENDED_ITS_RESOLVER, Crew
+from treering.index.building.crew_process import Lesson
+from treering.index.building.resolving import Resolution, resolve_file
+from treering.index.building.stored_world import StoredWorld
 from treering.index.facts import Facts
-from treering.index.reading import Reading, read_file
-from treering.index.resolving import Resolution, resolve_file
-from treering.index.stored_world import StoredWorld
+from treering.index.files.discovering import discover
+from treering.index.files.reading import Reading, read_file
 from treering.memory import Memory
 
 PROJECT = {f"f{number}.py": f"from f{number + 1} import g\n\n\ndef g():\n    g()\n" for number in range(24)}
@@ -32,7 +32,7 @@ _DEADLY = f"""
 import json, os, sys
 sys.path[:] = [*json.loads(sys.argv[1]), {str(Path.cwd())!r}]
 from pathlib import Path
-from treering.index import crew_process
+from treering.index.building import crew_process
 read, resolve = crew_process.read_file, crew_process.resolve_file
 def deadly_reading(root, path, *others):
     if b"reading_kills" in Path(root, path).read_bytes():
@@ -61,8 +61,8 @@ def fragile(monkeypatch: pytest.MonkeyPatch) -> None:
         assert "resolving_kills" not in names, "this would have ended the whole program"
         return resolve_file(language, facts, world)
 
-    monkeypatch.setattr("treering.index.hands.read_file", reading)
-    monkeypatch.setattr("treering.index.updating.resolve_file", resolving)
+    monkeypatch.setattr("treering.index.building.hands.read_file", reading)
+    monkeypatch.setattr("treering.index.building.updating.resolve_file", resolving)
 
 
 @pytest.fixture
@@ -189,7 +189,7 @@ ENDING = """
 import os, sys, treering
 from pathlib import Path
 from tests.code_projects import code_of
-from treering.index import hands
+from treering.index.building import hands
 read = hands.read_file
 def deadly(root, path, *others):
     if b"reading_kills" in Path(root, path).read_bytes():

@@ -92,7 +92,7 @@ def test_a_killed_process_leaves_what_is_right_and_the_next_one_goes_on(tmp_path
 HALF_WAY = """
 import sys, time, treering
 from tests.code_projects import code_of
-from treering.index.summary import Phase
+from treering.index.building.summary import Phase
 
 def tell(progress):
     if progress.phase is Phase.RESOLVING and progress.done == 200:
@@ -164,7 +164,7 @@ def test_the_processes_end_with_whoever_started_them(tmp_path: Path) -> None:
     root = written(tmp_path / "project", MANY)
     script = (
         "import os, sys, time\nfrom pathlib import Path\nfrom treering.core.settings import IndexSettings\n"
-        "from treering.index.crew import Crew\n"
+        "from treering.index.building.crew import Crew\n"
         "with Crew(Path(sys.argv[1]), IndexSettings()) as crew:\n"
         "    print(*(member._process.pid for member in crew._members), flush=True)\n    time.sleep(60)\n"
     )

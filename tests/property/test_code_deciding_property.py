@@ -18,7 +18,7 @@ from tests.code_projects import code_of, fresh, stored, written
 from tests.lengths import at_length
 from treering.core.scope import Scope
 from treering.core.settings import IndexSettings
-from treering.index.discovering import discover
+from treering.index.files.discovering import discover
 from treering.memory import Memory
 
 FOLDERS = ("", "dist/", "sub/", "sub/dist/", "sub/dist/deep/", "home/", "home/lib/")

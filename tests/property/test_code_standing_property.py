@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treering.index.discovering import Found
-from treering.index.shelf import Changes
-from treering.index.unread import Unread
+from treering.index.asking.unread import Unread
+from treering.index.building.shelf import Changes
+from treering.index.files.discovering import Found
 
 FILES = ("a.py", "pkg/b.py", "pkg/sub/c.py", "next.js/d.py")
 FOLDERS = ("pkg", "pkg/sub", "next.js")

@@ -4,10 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from treering.core.graph import EdgeKind, GraphSource
-from treering.index.adding_scip import with_scip
 from treering.index.facts import Edge
 from treering.index.packing import edges_in, pack_edges, pack_further, unpack_edges, unpack_further
 from treering.index.scip import ScipEdges
+from treering.index.scip.adding import with_scip
 from treering.ports.code import FileContents
 
 PATHS = ("a.py", "b.py", "c.py")

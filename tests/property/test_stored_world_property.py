@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from hypothesis import given
 from hypothesis import strategies as st
 
+from treering.index.building.stored_world import StoredWorld
 from treering.index.facts import Key
 from treering.index.packing import hash_of, pack_hashes, pack_keys
-from treering.index.stored_world import StoredWorld
 from treering.index.world import World
 from treering.ports.code import FileKeys
 

@@ -4,8 +4,8 @@ import numpy as np
 
 from treering.core.settings import FindingSettings
 from treering.index.chunks import Chunk
-from treering.index.chunks.finding import ChunkSearch
 from treering.index.chunks.words import embedded_text, stored_chunks
+from treering.index.where.finding import ChunkSearch
 
 TEXTS = {
     "web/redirects.py": ("follow", "def follow(request):\n    return send(request.location)\n"),

@@ -8,7 +8,7 @@ import pytest
 
 from treering.adapters.watcher import files
 from treering.core.errors import Conflict, FolderUnavailable, InvalidInput, StoreUnavailable, TreeringError
-from treering.index.watching import follow
+from treering.index.asking.watching import follow
 from treering.ports.watching import EVERYTHING
 
 QUIET_MS = 1_000

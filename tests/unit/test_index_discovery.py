@@ -11,9 +11,9 @@ import pytest
 
 from treering.core.errors import FolderUnavailable, InvalidInput
 from treering.core.settings import IndexSettings
-from treering.index import discovering
-from treering.index.discovering import Discovery, discover
-from treering.index.reading import NO_GRAMMAR, Reading, is_back, read_file
+from treering.index.files import discovering
+from treering.index.files.discovering import Discovery, discover
+from treering.index.files.reading import NO_GRAMMAR, Reading, is_back, read_file
 from treering.index.which_language import KNOWN, language_named, load_language
 
 Tree = Callable[..., Path]

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from tests.code_projects import written
 from treering.core.settings import IndexSettings
-from treering.index.discovering import discover
-from treering.index.ignoring import rules_of
-from treering.index.ignoring_around import GitHome, git_home, rules_around
+from treering.index.files.discovering import discover
+from treering.index.files.ignoring import rules_of
+from treering.index.files.ignoring_around import GitHome, git_home, rules_around
 
 
 def found(root: Path, home: GitHome | None = None) -> list[str]:

@@ -10,13 +10,13 @@ from rich.console import Console, RenderableType
 from tests.samples import sample
 from treering.core.graph import EdgeKind
 from treering.core.records import Knowledge
+from treering.index.asking.linked import CodeImpact
+from treering.index.asking.status import CodeStatus
+from treering.index.building.summary import FileProblem, Indexed
 from treering.index.facts import Definition, DefinitionKind, Edge, EntryPoint, Flow
 from treering.index.graph import CodeGraph, Impact, Standing
 from treering.index.history.ranking import Related, Term
-from treering.index.linked import CodeImpact
-from treering.index.relatives import Relations
-from treering.index.status import CodeStatus
-from treering.index.summary import FileProblem, Indexed
+from treering.index.history.relatives import Relations
 from treering.interfaces.cli.code import pictures
 from treering.ports.code import CodeTotals
 

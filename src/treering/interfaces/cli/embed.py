@@ -12,7 +12,7 @@ from treering.interfaces.cli.options import AsJson, Db, Project, opened
 from treering.interfaces.cli.output import emit
 
 if TYPE_CHECKING:
-    from treering.index.chunks.embedding import ChunkEmbedding
+    from treering.index.where.embedding import ChunkEmbedding
     from treering.memory import Memory
     from treering.ports.models import Embedder
 
@@ -71,7 +71,7 @@ def _state(memory: "Memory", embedder: "Embedder", made: int) -> Embedded:
 
 def _chunks(memory: "Memory") -> "ChunkEmbedding":
     from treering.compose import now
-    from treering.index.chunks.embedding import ChunkEmbedding
+    from treering.index.where.embedding import ChunkEmbedding
 
     return ChunkEmbedding(memory.scope, memory.store, now, memory.settings)
 

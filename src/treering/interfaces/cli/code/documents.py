@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from treering.interfaces.cli.output import record_document
 
 if TYPE_CHECKING:
+    from treering.index.asking.linked import CodeImpact
+    from treering.index.building.summary import Indexed
     from treering.index.graph import Cycles, DataFlow, Dependencies, Entries, ModuleMap, Route, Standing, Tied
-    from treering.index.linked import CodeImpact
-    from treering.index.relatives import Relations
-    from treering.index.summary import Indexed
+    from treering.index.history.relatives import Relations
 
 Document = Mapping[str, Any]
 

@@ -14,12 +14,12 @@ from treering.interfaces.cli.places import relied_on
 from treering.interfaces.cli.show import FAINT, GOOD, HEAD, ID, bar, preview, safe
 
 if TYPE_CHECKING:
+    from treering.index.asking.linked import CodeImpact
+    from treering.index.asking.status import CodeStatus
+    from treering.index.building.summary import Indexed
     from treering.index.graph import Cycles, DataFlow, Dependencies, Entries, Module, ModuleMap, Route, Standing
     from treering.index.history.ranking import Related
-    from treering.index.linked import CodeImpact
-    from treering.index.relatives import Relations
-    from treering.index.status import CodeStatus
-    from treering.index.summary import Indexed
+    from treering.index.history.relatives import Relations
 
 _BAR = 12
 _PROBLEMS = 10
@@ -61,7 +61,7 @@ def indexed(done: "Indexed") -> RenderableType:
 
 def status(found: "CodeStatus") -> RenderableType:
     """What is indexed, and what is left to do."""
-    from treering.index.status import advice_for, how_it_stands
+    from treering.index.asking.status import advice_for, how_it_stands
 
     totals = found.totals
     told = {

@@ -12,7 +12,7 @@ from treering.interfaces.cli.output import emit
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from treering.index.places import Whereabouts
+    from treering.index.where.places import Whereabouts
 
 _LISTED = 5
 

@@ -16,8 +16,16 @@ from treering.core.settings import ChunkSettings
 from treering.index.chunks.cutting import chunks_of
 from treering.index.chunks.packed import pack_chunks
 from treering.index.chunks.words import stored_chunks
-from treering.index.discovering import BINARY, GENERATED, LEAVES_ROOT, NO_PERMISSION, TOO_LARGE, VANISHED, stamp_of
 from treering.index.facts import Facts, Problem
+from treering.index.files.discovering import (
+    BINARY,
+    GENERATED,
+    LEAVES_ROOT,
+    NO_PERMISSION,
+    TOO_LARGE,
+    VANISHED,
+    stamp_of,
+)
 from treering.index.packing import pack_definitions, pack_facts, pack_keys
 from treering.index.which_language import MANIFESTS, load_language, missing_grammar
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from treering.core.errors import Conflict
-from treering.index.crew_process import Lesson
-from treering.index.discovering import ENVIRONMENT, REPOSITORY, Discovery, Found
+from treering.index.building.crew_process import Lesson
+from treering.index.building.stored_world import StoredWorld
 from treering.index.facts import Facts, Key
-from treering.index.ignoring import IGNORE_FILE
+from treering.index.files.discovering import ENVIRONMENT, REPOSITORY, Discovery, Found
+from treering.index.files.ignoring import IGNORE_FILE
+from treering.index.files.reading import is_back
 from treering.index.packing import unpack_facts
-from treering.index.reading import is_back
-from treering.index.stored_world import StoredWorld
 from treering.index.which_language import MANIFESTS, language_named, load_language
 from treering.ports.code import CodeIndex, CodeState, CodeTotals, FileFacts, ListedFile
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from treering.core.errors import Conflict
 from treering.core.scope import Scope
 from treering.core.settings import IndexSettings
-from treering.index.ignoring_around import GitHome
+from treering.index.files.ignoring_around import GitHome
 from treering.ports.clock import Clock
 from treering.ports.code import CodeIndex, Lease
 from treering.ports.processes import Ended, Writer

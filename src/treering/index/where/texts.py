@@ -6,8 +6,8 @@ from pathlib import Path
 from treering.core.settings import IndexSettings
 from treering.index.chunks.chunk import Chunk
 from treering.index.chunks.cutting import chunks_of
+from treering.index.files.reading import source_of, text_of
 from treering.index.packing import unpack_definitions
-from treering.index.reading import source_of, text_of
 from treering.ports.code import CodeIndex
 
 

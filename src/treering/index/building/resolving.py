@@ -2,9 +2,9 @@
 
 import msgspec
 
+from treering.index.building.stored_world import Questions, StoredWorld
 from treering.index.facts import Facts, Resolved
 from treering.index.packing import hash_of, pack_edges, pack_hashes, pack_unresolved, ties_of
-from treering.index.stored_world import Questions, StoredWorld
 from treering.index.which_language import load_language
 
 

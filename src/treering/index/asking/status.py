@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from treering.index.version import reading_version
+from treering.index.building.version import reading_version
 from treering.ports.code import CodeIndex, CodeTotals
 from treering.ports.processes import Ended, Writer
 from treering.ports.store import Check

@@ -11,11 +11,11 @@ from typing import IO, Any
 import msgspec
 
 from treering.core.settings import ChunkSettings
+from treering.index.building.resolving import Resolution, resolve_file
+from treering.index.building.stored_world import StoredWorld
 from treering.index.facts import Facts, Key
+from treering.index.files.reading import read_file
 from treering.index.packing import unpack_facts
-from treering.index.reading import read_file
-from treering.index.resolving import Resolution, resolve_file
-from treering.index.stored_world import StoredWorld
 from treering.index.which_language import load_language
 from treering.ports.code import FileKeys
 

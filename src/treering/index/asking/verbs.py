@@ -11,33 +11,33 @@ from typing import TYPE_CHECKING
 from treering.core.errors import InvalidInput, NotFound, RepositoryUnavailable, TreeringError
 from treering.core.scope import Scope
 from treering.core.settings import IndexSettings
-from treering.index.chronicle import Chronicle, Repository
-from treering.index.current import Current
-from treering.index.desk import Desk
+from treering.index.asking.current import Current
+from treering.index.asking.forgetting import forget_code
+from treering.index.asking.linked import CodeImpact, with_memories
+from treering.index.asking.status import CodeStatus, status_of
+from treering.index.asking.watching import Stopped, follow
+from treering.index.asking.watching_commits import history_followed, nothing, seeds_told
+from treering.index.building.desk import Desk
+from treering.index.building.pipeline import nobody
+from treering.index.building.summary import Indexed, Phase, Progress
+from treering.index.building.updating import Tell
 from treering.index.facts import EntryPoint, Unresolved
-from treering.index.following_history import history_followed, nothing, seeds_told
-from treering.index.forgetting import forget_code
+from treering.index.files.ignoring_around import GitHome
+from treering.index.files.roots import chosen_root
 from treering.index.graph import Answers, Cycles, DataFlow, Dependencies, Entries, Found, Level, ModuleMap, Route
 from treering.index.graph.code_graph import CAP, FLOW_DEPTH
-from treering.index.ignoring_around import GitHome
-from treering.index.linked import CodeImpact, with_memories
+from treering.index.history.chronicle import Chronicle, Repository
+from treering.index.history.relatives import Relations, relations
 from treering.index.packing import unpack_unresolved
-from treering.index.pipeline import nobody
-from treering.index.places import Places, Whereabouts
-from treering.index.relatives import Relations, relations
-from treering.index.roots import chosen_root
-from treering.index.status import CodeStatus, status_of
-from treering.index.summary import Indexed, Phase, Progress
-from treering.index.updating import Tell
-from treering.index.watching import Stopped, follow
+from treering.index.where.places import Places, Whereabouts
 from treering.ports.clock import Clock
 from treering.ports.processes import Ended
 from treering.ports.store import Store
 from treering.ports.watching import Watcher
 
 if TYPE_CHECKING:
-    from treering.index.adding_scip import ScipFile
     from treering.index.graph import CodeGraph
+    from treering.index.scip.adding import ScipFile
 
 _NAMED = 8
 """What a name may mean that means too much: more are not listed."""
@@ -112,7 +112,7 @@ class Code:
         done = self._current.index(root, on_progress, replace=replace)
         notes = list(done.notes)
         if precise:
-            from treering.index.adding_scip import add_scip
+            from treering.index.scip.adding import add_scip
 
             notes += add_scip(self._desk.at(root), precise)
         if history:
@@ -291,7 +291,7 @@ def _opened_scip(files: "Sequence[str | Path]") -> "list[ScipFile]":
     """What can be read, before anything else is done; who has no such index need not wait for its reader."""
     if not files:
         return []
-    from treering.index.adding_scip import opened_scip
+    from treering.index.scip.adding import opened_scip
 
     return [opened_scip(Path(file).expanduser()) for file in files]
 

@@ -8,16 +8,16 @@ from time import monotonic
 from typing import NamedTuple
 
 from treering.core.errors import StoreError
-from treering.index.desk import Desk
-from treering.index.discovering import Discovery, Found, discover
-from treering.index.ignoring_around import rules_around
-from treering.index.reading import digest_of, is_back
-from treering.index.roots import put_in_place_of, readable
-from treering.index.shelf import Changes, Shelf
-from treering.index.summary import Indexed, Phase, Progress
-from treering.index.updating import Tell, Update
-from treering.index.version import reading_version
-from treering.index.warned import left_out, warnings
+from treering.index.building.desk import Desk
+from treering.index.building.shelf import Changes, Shelf
+from treering.index.building.summary import Indexed, Phase, Progress
+from treering.index.building.updating import Tell, Update
+from treering.index.building.version import reading_version
+from treering.index.building.warned import left_out, warnings
+from treering.index.files.discovering import Discovery, Found, discover
+from treering.index.files.ignoring_around import rules_around
+from treering.index.files.reading import digest_of, is_back
+from treering.index.files.roots import put_in_place_of, readable
 from treering.ports.code import CodeState, Lease
 
 

@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 
-from treering.index.crew import ENDED_ITS_RESOLVER
-from treering.index.discovering import Discovery
-from treering.index.reading import NO_GRAMMAR
-from treering.index.shelf import Shelf
+from treering.index.building.crew import ENDED_ITS_RESOLVER
+from treering.index.building.shelf import Shelf
+from treering.index.files.discovering import Discovery
+from treering.index.files.reading import NO_GRAMMAR
 from treering.index.which_language import KNOWN, missing_grammar
 
 _NAMED = 5

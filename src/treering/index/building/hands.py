@@ -11,10 +11,10 @@ from types import TracebackType
 from typing import Self
 
 from treering.core.settings import IndexSettings
-from treering.index.crew import ENDED_ITS_RESOLVER, Crew, Lessons, may_start
-from treering.index.discovering import Found
-from treering.index.reading import Reading, left_unread, read_file
-from treering.index.resolving import Resolution, unresolved_file
+from treering.index.building.crew import ENDED_ITS_RESOLVER, Crew, Lessons, may_start
+from treering.index.building.resolving import Resolution, unresolved_file
+from treering.index.files.discovering import Found
+from treering.index.files.reading import Reading, left_unread, read_file
 from treering.ports.code import ListedFile
 
 InThisProcess = Callable[[Sequence[str]], Iterator[Resolution]]

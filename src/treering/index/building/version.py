@@ -7,10 +7,10 @@ from pathlib import Path
 
 from treering.index.which_language import KNOWN
 
-_HERE = Path(__file__).parent
+_INDEX = Path(__file__).parents[1]
 _GRAMMARS = ("tree-sitter", *(f"tree-sitter-{known.name}" for known in KNOWN), "tree-sitter-javascript")
 _PARTS = (
-    *("languages/**/*.py", "languages/**/*.scm", "facts.py", "packing.py", "reading.py", "graph/kinds.py"),
+    *("languages/**/*.py", "languages/**/*.scm", "facts.py", "packing.py", "files/reading.py", "graph/kinds.py"),
     *(f"chunks/{name}.py" for name in ("cutting", "outline", "pieces", "sizes", "words")),
 )
 
@@ -21,7 +21,7 @@ def reading_version() -> str:
     digest = blake2b(digest_size=12)
     for name in _GRAMMARS:
         digest.update(f"{name} {_installed(name)}\n".encode())
-    sources = {path for part in _PARTS for path in _HERE.glob(part)} | {_HERE.parent / "core" / "graph.py"}
+    sources = {path for part in _PARTS for path in _INDEX.glob(part)} | {_INDEX.parent / "core" / "graph.py"}
     for path in sorted(sources):
         digest.update(path.read_bytes())
     return digest.hexdigest()

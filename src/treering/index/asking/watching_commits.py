@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from treering.core.errors import RepositoryUnavailable, StoreError, TreeringError
-from treering.index.chronicle import Chronicle
-from treering.index.watching import Stopped
+from treering.index.asking.watching import Stopped
+from treering.index.history.chronicle import Chronicle
 
 Note = Callable[[str], object]
 

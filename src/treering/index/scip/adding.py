@@ -7,10 +7,10 @@ from pathlib import Path
 
 from treering.core.errors import InvalidInput, NotFound
 from treering.core.graph import GraphSource
-from treering.index.desk import Desk
+from treering.index.building.desk import Desk
 from treering.index.facts import Edge
+from treering.index.files.reading import source_with
 from treering.index.packing import edges_in, pack_further, unpack_definitions, unpack_edges, unpack_further
-from treering.index.reading import source_with
 from treering.index.scip import ScipEdges, ScipLimits, check_scip, read_scip
 from treering.ports.code import FileContents, ListedFile
 

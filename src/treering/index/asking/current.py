@@ -8,15 +8,15 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from treering.core.errors import Conflict, FolderUnavailable, NotFound, StoreError
-from treering.index.desk import Desk
-from treering.index.live import LiveGraph
-from treering.index.pipeline import Indexer, nobody
-from treering.index.places import Seen
-from treering.index.shelf import Changes
-from treering.index.summary import Indexed
-from treering.index.unread import Unread
-from treering.index.updating import Tell
-from treering.index.version import reading_version
+from treering.index.asking.live import LiveGraph
+from treering.index.asking.unread import Unread
+from treering.index.building.desk import Desk
+from treering.index.building.pipeline import Indexer, nobody
+from treering.index.building.shelf import Changes
+from treering.index.building.summary import Indexed
+from treering.index.building.updating import Tell
+from treering.index.building.version import reading_version
+from treering.index.where.places import Seen
 from treering.ports.code import CodeIndex, CodeState
 from treering.ports.watching import EVERYTHING
 

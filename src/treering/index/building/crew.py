@@ -20,10 +20,10 @@ import msgspec
 
 from treering.core.errors import TreeringError
 from treering.core.settings import IndexSettings
-from treering.index.crew_process import LearnThese, Lesson, ReadThese, ResolveThese, receive, send
-from treering.index.discovering import Found
-from treering.index.reading import Reading, left_unread
-from treering.index.resolving import Resolution, unresolved_file
+from treering.index.building.crew_process import LearnThese, Lesson, ReadThese, ResolveThese, receive, send
+from treering.index.building.resolving import Resolution, unresolved_file
+from treering.index.files.discovering import Found
+from treering.index.files.reading import Reading, left_unread
 
 ENDED_ITS_READER = "ended the process that read it"
 ENDED_ITS_RESOLVER = "ended the process that resolved it"
@@ -31,7 +31,8 @@ _CHUNK = 20
 _AHEAD = 3
 """Chunks that wait for each process: it is never idle, and whoever leaves early leaves soon."""
 _START = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from treering.index.crew_process import serve; serve()"
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from treering.index.building.crew_process import serve; serve()"
 )
 _SECONDS = 5.0
 

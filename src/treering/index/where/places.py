@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 from treering.core.errors import InvalidInput, ModelUnavailable, StoreError
 from treering.core.places import CodePlace
 from treering.core.secrets import redact
-from treering.index.chunks.embedding import ChunkEmbedding, queue_chunk_embedding
-from treering.index.chunks.texts import chunks_in
 from treering.index.graph import Standing
+from treering.index.where.embedding import ChunkEmbedding, queue_chunk_embedding
+from treering.index.where.texts import chunks_in
 from treering.ports.clock import NewId
 from treering.ports.code import CodeState
 from treering.ports.code_chunks import ChunkCoverage
 from treering.ports.models import Embedder, Models, Vectors
 
 if TYPE_CHECKING:
-    from treering.index.chunks.finding import ChunkSearch, Where
+    from treering.index.where.finding import ChunkSearch, Where
 
 MOST = 100
 """Places of one answer."""
@@ -132,7 +132,7 @@ class Places:
         return self._work.coverage(embedder.model)
 
     def _search(self, state: CodeState, meaning: _Meaning) -> "ChunkSearch":
-        from treering.index.chunks.finding import ChunkSearch
+        from treering.index.where.finding import ChunkSearch
 
         with self._lock:
             current = (state.generation, meaning.model, meaning.covered)

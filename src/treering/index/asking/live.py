@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Mapping
 
+from treering.index.asking.loading import load
 from treering.index.graph import CodeGraph
-from treering.index.loading import load
 from treering.index.packing import edges_in, unpack_definitions, unpack_edges, unpack_further
 from treering.ports.code import CodeIndex, CodeState
 

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from treering.core.errors import NotFound
-from treering.index.desk import Desk
-from treering.index.status import CodeStatus, status_of
+from treering.index.asking.status import CodeStatus, status_of
+from treering.index.building.desk import Desk
 
 
 def forget_code(desk: Desk) -> CodeStatus:

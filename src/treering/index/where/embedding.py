@@ -17,8 +17,8 @@ from treering.core.jobs import Job, code_embedding_job
 from treering.core.scope import Scope
 from treering.core.secrets import redact
 from treering.core.settings import Settings
-from treering.index.chunks.texts import chunks_in
 from treering.index.chunks.words import embedded_text
+from treering.index.where.texts import chunks_in
 from treering.ports.clock import Clock, NewId
 from treering.ports.code_chunks import ChunkCoverage
 from treering.ports.models import Embedder, Models

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from treering.index.ignoring import IGNORE_FILE, Rules, rules_of, text_of
+from treering.index.files.ignoring import IGNORE_FILE, Rules, rules_of, text_of
 
 _SECTION = re.compile(r"^\s*\[\s*(?P<name>[^\]\s\"]+)\s*(?P<part>\"[^\"]*\")?\s*\]\s*")
 _EXCLUDES = re.compile(r"^\s*excludesfile\s*=\s*\"?(?P<path>[^\"#;]*?)\"?\s*(?:[#;].*)?$", re.I)

@@ -11,19 +11,19 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TypeVar
 
+from treering.index.building.crew import ENDED_ITS_READER, ENDED_ITS_RESOLVER
+from treering.index.building.crew_process import Lesson
+from treering.index.building.desk import Desk
+from treering.index.building.hands import Hands
+from treering.index.building.resolving import Resolution, resolve_file
+from treering.index.building.shelf import Changes, Shelf, is_doubtful
+from treering.index.building.summary import FileProblem, Phase, Progress
+from treering.index.building.version import reading_version
 from treering.index.chunks.packed import unpack_chunks
-from treering.index.crew import ENDED_ITS_READER, ENDED_ITS_RESOLVER
-from treering.index.crew_process import Lesson
-from treering.index.desk import Desk
-from treering.index.discovering import Found
 from treering.index.facts import Key, Problem
-from treering.index.hands import Hands
+from treering.index.files.discovering import Found
+from treering.index.files.reading import PASSING, Reading
 from treering.index.packing import unpack_facts, unpack_hashes
-from treering.index.reading import PASSING, Reading
-from treering.index.resolving import Resolution, resolve_file
-from treering.index.shelf import Changes, Shelf, is_doubtful
-from treering.index.summary import FileProblem, Phase, Progress
-from treering.index.version import reading_version
 from treering.index.which_language import load_language
 from treering.ports.code import FileFacts, ListedFile, ReadFile, ResolvedFile
 

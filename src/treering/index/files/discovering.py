@@ -13,8 +13,8 @@ from typing import NamedTuple
 from treering.core.errors import FolderUnavailable
 from treering.core.settings import IndexSettings
 from treering.core.values import PATH_BYTES, is_storable
-from treering.index.ignoring import IGNORE_FILE, Rules, rules_in
-from treering.index.ignoring_around import GitHome, rules_around
+from treering.index.files.ignoring import IGNORE_FILE, Rules, rules_in
+from treering.index.files.ignoring_around import GitHome, rules_around
 from treering.index.which_language import MANIFESTS, language_named
 
 IGNORED = "ignored by git"

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treering.core.errors import RepositoryUnavailable
-from treering.index.chronicle import Chronicle, Told, takes_part
 from treering.index.graph import Standing
+from treering.index.history.chronicle import Chronicle, Told, takes_part
 from treering.index.history.counts import CoChange
 from treering.index.history.ranking import Related, related
 from treering.ports.commits import Commit, Touch

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from treering.index.shelf import Changes, decides_for_others
+from treering.index.building.shelf import Changes, decides_for_others
 from treering.index.which_language import language_named
 from treering.ports.watching import EVERYTHING
 

@@ -1,0 +1,1 @@
+"""Which files of a project are code, and what each says by itself."""

@@ -1,0 +1,1 @@
+"""Where is …? Chunks of code found by their words and their meaning."""
