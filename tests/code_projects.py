@@ -72,23 +72,24 @@ def no_watcher(_root: Path, _quiet_ms: int, _stop: Event) -> Iterator[frozenset[
     return iter(())
 
 
-def stored(memory: Memory, scope: Scope | None = None) -> dict[str, Kept]:
-    """What the store holds."""
+def stored(memory: Memory, scope: Scope | None = None, *, unresolved: bool = False) -> dict[str, Kept]:
+    """What the store holds: of all files, or of those that are resolved where there may be others."""
     with memory.store.reading(scope or memory.scope, memory._ports.clock()) as tx:
         contents = list(tx.code.contents())
-        unresolved = tx.code.unresolved([file.path for file in contents])
+        unknown = tx.code.unresolved([file.path for file in contents])
         chunks = {path: tuple(of) for path, of in groupby(tx.chunks.every(), lambda chunk: chunk.path)}
-    assert all(file.resolved for file in contents)
+    assert unresolved or all(file.resolved for file in contents)
     kept = {
         file.path: _kept(
             unpack_definitions(file.definitions),
             edges_in(unpack_edges(file.edges)),
-            unpack_unresolved(unresolved.get(file.path, b"")),
-            chunks.pop(file.path, ()),
+            unpack_unresolved(unknown.get(file.path, b"")),
+            chunks.get(file.path, ()),
         )
         for file in contents
+        if file.resolved
     }
-    assert not chunks, "chunks of files that are gone"
+    assert chunks.keys() <= {file.path for file in contents}, "chunks of files that are gone"
     return kept
 
 

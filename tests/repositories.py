@@ -1,6 +1,7 @@
 """Git repositories on disk for tests, and somebody who works in them."""
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -39,6 +40,13 @@ class Work:
         self.git("add", "-A")
         self.git("commit", "-q", "--allow-empty", "-m", "work")
         return self.git("rev-parse", "HEAD")
+
+    def commit_again_at(self, moment: str) -> None:
+        """The last commit once more, with any text as its time."""
+        plain = self.git("cat-file", "commit", "HEAD")
+        written = self.root / ".git" / "again"
+        written.write_text(re.sub(r"(?m)^(committer .*>) .*$", rf"\1 {moment} +0000", plain) + "\n")
+        self.git("reset", "-q", "--hard", self.git("hash-object", "-t", "commit", "-w", "--literally", str(written)))
 
     @property
     def history(self) -> GitCommits:

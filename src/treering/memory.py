@@ -438,16 +438,22 @@ class Memory:
 
         try:
             found = self._code_status()
+            if found is None:
+                return ()
+            with self.store.reading(self.scope, self._ports.clock()) as tx:
+                return (check_of(found, tx.code),)
         except StoreError as exc:
             # Who asks wants to hear of a damaged database from every side, and not only that.
             return (Check("code", False, str(exc)),)
-        return () if found is None else (check_of(found),)
 
     def _code_status(self) -> "CodeStatus | None":
         """None where nothing is indexed; then nobody need wait for what reads code."""
         with self.store.reading(self.scope, self._ports.clock()) as tx:
             state = tx.code.state()
-        return None if state is None or not state.root else self.code.status()
+        try:
+            return None if state is None or not state.root else self.code.status()
+        except NotFound:  # taken away since
+            return None
 
     def close(self) -> None:
         """Let go of the database and the models. Everything acknowledged is stored already."""

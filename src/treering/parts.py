@@ -71,16 +71,21 @@ class AmongRemoved:
         return FoundAgain(tuple(turns[:limit]), answer.missing)
 
 
+_OF_CODE = {"meaning": "meaning of code", "meaning of some": "meaning of some code"}
+"""What code was searched without, as an answer about more than code calls it."""
+
+
 def with_places(answer: Answer, code: "Callable[[], Code]", limit: int) -> Answer:
     """The answer with places in the code; as it is where no code is indexed. Whatever fails costs the places only."""
     began, missing = perf_counter(), dict(answer.missing)
     try:
-        found = code().where(answer.query, limit=limit)
+        found = code().where(answer.query, limit=limit, hurried=True)
     except NotFound:
         return answer
     except TreeringError as exc:
         return replace(answer, missing={**missing, "code": str(exc)})
     if not found.standing.whole:
         missing["some code"] = "its index is not complete, or files changed and were not read again yet"
+    missing |= {_OF_CODE[part]: why for part, why in found.missing.items()}
     took = {**answer.milliseconds, "code": 1_000 * (perf_counter() - began)}
     return replace(answer, code=found.places, missing=missing, milliseconds=took)

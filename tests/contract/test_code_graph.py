@@ -244,8 +244,8 @@ def test_what_another_version_has_read_is_read_anew(
     memory: Memory, code: Code, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code.index(root)
-    for module in ("pipeline", "updating", "current"):
-        monkeypatch.setattr(f"treering.index.{module}.reading_version", lambda: "newer")
+    for module in ("building.pipeline", "building.updating", "asking.current"):
+        monkeypatch.setattr(f"treering.index.{module}.reading_version", lambda _chunks: "newer")
     newer = code_of(memory)
     assert newer.module_map().standing.incomplete
     done = newer.index(root)

@@ -69,6 +69,17 @@ def test_an_unchanged_head_costs_no_look_at_the_history(
     assert reads == [()]
 
 
+def test_commits_of_impossible_times_are_followed_as_all_are(open_memory: Callable[..., Memory], work: Work) -> None:
+    work.commit_again_at("99999999999999")
+    assert "history: 1 pair of files that change together" in open_memory().code.index(work.root).notes
+    work.commit("a.py", "b.py")
+    work.commit_again_at("99999999999999999999")
+    memory = open_memory()
+    memory.code.index(work.root)
+    assert related(memory, "a.py")["b.py"] == 3
+    assert seeds(memory) == {("a.py", "b.py")}
+
+
 def test_only_new_commits_are_read(
     open_memory: Callable[..., Memory], work: Work, reads: list[tuple[str, ...]]
 ) -> None:
@@ -99,6 +110,17 @@ def test_seeds_that_no_longer_follow_leave_and_learned_edges_stay(memory: Memory
     work.commit()
     assert "history: 0 pairs of files that change together" in memory.code.index(work.root).notes
     assert edges(memory) == {LEARNED.id: LEARNED}
+
+
+def test_files_of_another_branch_are_no_relatives(memory: Memory, work: Work) -> None:
+    work.git("checkout", "-q", "-b", "wild")
+    work.commit("a.py", "wild.py")
+    work.commit("a.py", "wild.py")
+    memory.code.index(work.root)
+    assert "wild.py" in related(memory, "a.py")
+    work.git("checkout", "-q", "main")
+    memory.code.index(work.root)
+    assert related(memory, "a.py").keys() == {"b.py", "c.py"}
 
 
 def test_pairs_that_fade_leave(open_memory: Callable[..., Memory], work: Work) -> None:

@@ -10,6 +10,7 @@ from tests.scip_indexes import Project
 from treering.core.errors import InvalidInput
 from treering.core.graph import EdgeKind, GraphSource
 from treering.index.asking.verbs import Code
+from treering.index.building.summary import ScipIndex
 from treering.index.facts import Edge
 from treering.index.packing import edges_in, pack_further, unpack_further
 from treering.memory import Memory
@@ -68,7 +69,7 @@ def test_the_same_index_any_number_of_times_is_once(memory: Memory, code: Code, 
     notes = [code.index(root, scip=tmp_path / "index.scip").notes for _ in range(3)]
     assert further(memory) == {GraphSource.SCIP: FIRST}
     assert notes[0] == notes[1] == notes[2]
-    assert "2 edges beyond 0" in notes[0][0]
+    assert "confirms 0 edges known from the source, adds 2" in notes[0][0]
     assert code.impact("helper").dependents.ids == ("user.py::go",)
 
 
@@ -89,6 +90,68 @@ def test_edges_of_files_that_a_new_index_does_not_name_leave(
     code.index(root, scip=str(tmp_path / "index.scip"))
     assert further(memory) == {GraphSource.SCIP: {"second.py::again": "tools.py::other"}}
     assert code.impact("helper").dependents.ids == ()
+
+
+def test_what_the_source_tells_too_is_confirmed_and_only_the_rest_is_new(code: Code, tmp_path: Path) -> None:
+    known = {"tools.py": FILES["tools.py"], "user.py": "from tools import helper\n\n\ndef go(x):\n    helper(x)\n"}
+    guessed = "from tools import helper, other\n\n\ndef go(x):\n    (helper if x else other)(1)\n    x.other(2)\n"
+    for text, told in ((known["user.py"], "confirms 1 edge known"), (guessed, "confirms 1 edge known")):
+        root = written(tmp_path / "project", {**known, "user.py": text})
+        made = Project({**known, "user.py": text})
+        made.mention("tools.py", "helper", HELPER, defines=True)
+        made.mention("tools.py", "other", OTHER, defines=True)
+        name = "helper" if "other" not in text else "other"
+        made.mention("user.py", name, HELPER if name == "helper" else OTHER, nth=text.count(name) - 1)
+        (tmp_path / "index.scip").write_bytes(made.bytes())
+        (note,) = (each for each in code.index(root, scip=tmp_path / "index.scip").notes if "scip" in each)
+        assert told in note
+        assert note.endswith("adds 0")
+
+
+def test_an_index_of_other_code_is_refused_and_what_was_added_stays(
+    memory: Memory, code: Code, root: Path, tmp_path: Path
+) -> None:
+    right, wrong = tmp_path / "index.scip", tmp_path / "wrong.scip"
+    right.write_bytes(index_of("user.py"))
+    code.index(root, scip=right)
+    made = Project({"elsewhere.py": "def helper(x): ...\n"})
+    made.mention("elsewhere.py", "helper", HELPER, defines=True)
+    wrong.write_bytes(made.bytes())
+    for named in (wrong, [right, wrong]):
+        with pytest.raises(
+            InvalidInput, match=r"wrong\.scip is of other code.*1 refused: the file is not in the project"
+        ):
+            code.index(root, scip=named)
+        assert further(memory) == {GraphSource.SCIP: {"user.py::go": "tools.py::helper"}}
+        assert [each.name for each in code.status().scip] == ["index.scip"]
+
+
+def test_the_status_tells_which_indexes_are_in_until_their_files_change(code: Code, root: Path, tmp_path: Path) -> None:
+    (tmp_path / "index.scip").write_bytes(index_of("user.py", "second.py"))
+    code.index(root)
+    assert (code.status().scip, code.status().scip_edges) == ((), 0)
+    code.index(root, scip=tmp_path / "index.scip")
+    in_it = ScipIndex("index.scip", "hand", confirmed=0, added=2, edges=2)
+    assert (code.status().scip, code.status().scip_edges) == ((in_it,), 2)
+    assert code.status().told()["scip"][0]["tool"] == "hand"
+    (root / "user.py").write_text("x = 1\n")
+    code.index(root)
+    assert (code.status().scip, code.status().scip_edges) == ((in_it,), 1)
+    (root / "second.py").write_text("x = 1\n")
+    code.index(root)
+    assert (code.status().scip, code.status().scip_edges) == ((), 0)
+
+
+def test_answers_say_who_told_an_edge_and_how_sure_it_is(code: Code, root: Path, tmp_path: Path) -> None:
+    (tmp_path / "index.scip").write_bytes(index_of("user.py"))
+    code.index(root, scip=tmp_path / "index.scip")
+    (user,) = code.impact("helper").dependents
+    (used,) = (each for each in code.dependencies("go").dependencies if each.id == "tools.py::helper")
+    step = code.path("go", "helper").steps[-1]
+    (sink,) = (each for each in code.data_flow("go").sinks if each.id == "tools.py::helper")
+    (source,) = code.data_flow("helper").sources
+    told = [(each.source, each.confidence) for each in (user, used, step, sink, source)]
+    assert told == [(GraphSource.SCIP, 1.0)] * 5
 
 
 def test_several_indexes_are_added_together(memory: Memory, code: Code, root: Path, tmp_path: Path) -> None:
@@ -143,5 +206,5 @@ def test_no_source_is_read_through_a_link_or_beyond_the_limit(memory: Memory, ro
     assert "1 refused: the file is not in the project" in said
     assert further(memory) == {GraphSource.SCIP: {"second.py::again": "tools.py::other"}}
     small = code_of(memory, largest_file=8)._desk.at(root)
-    add_scip(small, [opened_scip(tmp_path / "index.scip")])
-    assert further(memory) == {}
+    with pytest.raises(InvalidInput, match="is of other code"):
+        add_scip(small, [opened_scip(tmp_path / "index.scip")])

@@ -100,7 +100,7 @@ def test_every_answer_says_that_the_index_is_not_complete(
     memory: Memory, root: Path, question: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code_of(memory).index(root)
-    monkeypatch.setattr("treering.index.asking.current.reading_version", lambda: "newer")
+    monkeypatch.setattr("treering.index.asking.current.reading_version", lambda _chunks: "newer")
     reader = code_of(memory)
     reader._current._roots.clear()
     assert QUESTIONS[question](reader).incomplete
@@ -221,3 +221,18 @@ def test_whoever_was_overtaken_writes_nothing(memory: Memory, code: Code, root: 
         with pytest.raises(Conflict):
             indexing.result(DEADLINE)
     assert stored(memory) == fresh(FILES)
+
+
+def test_a_quick_look_is_soon_taken_again(memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However seldom a slow one would be."""
+    moments = iter(range(0, 1_000_000, 2))
+    monkeypatch.setattr("treering.index.asking.current.monotonic", lambda: next(moments) / 1000)
+    code = code_of(memory, look_seconds=3600)
+    code.index(root)
+    code.find("nothing")
+    for _ in range(20):
+        code.find("nothing")
+    (root / "brand_new.py").write_text("def brand_new_name():\n    pass\n")
+    for _ in range(20):
+        code.find("nothing")
+    assert code.find("brand_new_name").only == "brand_new.py::brand_new_name"

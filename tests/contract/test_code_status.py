@@ -8,10 +8,11 @@ import pytest
 
 from tests.code_projects import code_of, written
 from tests.conftest import OpenMemory
-from treering.core.errors import Conflict, NotFound
+from treering.core.errors import Conflict, NotFound, Unreadable
 from treering.core.queries import CoAccessFilter
 from treering.index.asking.verbs import Code
 from treering.memory import Memory
+from treering.ports.code import ResolvedFile
 from treering.ports.store import Check
 
 FILES = {
@@ -171,3 +172,31 @@ def test_what_the_history_told_is_forgotten_with_it(open_memory: OpenMemory, tmp
     assert not seeds()
     memory.code.index()
     assert seeds()
+
+
+def test_a_damaged_index_is_told_by_whoever_meets_it_and_made_anew(memory: Memory, code: Code, root: Path) -> None:
+    code.index(root)
+    with code._desk.writing() as index:
+        state = index.state()
+        assert state is not None
+        generation = index.describe(
+            code._desk.owner, seen=state.generation, root=state.root, version=state.version, complete=True
+        )
+        index.resolve([ResolvedFile("app/login.py", b"\x00\xff", b"", b"", 1, 0)], generation)
+        index.give_back(code._desk.owner)
+    found = check(memory)
+    assert not found.fine
+    assert "treering index --forget" in found.detail
+    with pytest.raises(Unreadable, match="treering index --forget"):
+        code_of(memory).impact("decode")
+    code.forget()
+    code.index(root)
+    assert check(memory).fine
+
+
+def test_other_pieces_are_cut_when_that_is_asked_for(memory: Memory, code: Code, root: Path) -> None:
+    code.index(root)
+    smaller = code_of(memory, chunks={"most_bytes": 200, "joined_bytes": 0})
+    assert smaller.status().outdated
+    assert smaller.index(root).read == len(FILES)
+    assert [place.symbol for place in smaller.where("decode").places][:1] == ["decode"]

@@ -204,6 +204,27 @@ def test_the_wait_after_each_failure_doubles_up_to_its_limit(memory: Memory, mes
     assert busy.settle(memory.scope, 1).dead == 1
 
 
+def test_settling_goes_on_with_what_another_worker_left_when_it_ended(memory: Memory) -> None:
+    """The last job in other hands may end between two looks; what is left to do is queued and done all the same."""
+    done: list[str] = []
+    theirs = Queue(memory, "another")
+    theirs.add("theirs")
+    (held,) = theirs.lease()
+
+    class LookedTooEarly(Worker):
+        def _round(self, *arguments: Any) -> list[bool]:
+            finished = super()._round(*arguments)
+            theirs.at(NOW, "finish", held)
+            return finished
+
+    settings = JobSettings()
+    ours = LookedTooEarly(
+        memory.store, {"tidy": lambda _scope, job, _now: done.append(job.id)}, Clock(), settings, name="w"
+    )
+    ours.settle(memory.scope, 5, lambda: not done and theirs.add("left"))
+    assert done == ["left"]
+
+
 def test_settling_does_what_is_due_and_says_what_waits(memory: Memory) -> None:
     done: list[str] = []
     Queue(memory).add("now")

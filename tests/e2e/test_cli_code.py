@@ -48,9 +48,23 @@ def test_a_project_is_indexed_and_asked(terminal: Terminal) -> None:
     assert "app/tokens.py::decode" in terminal.ok("deps", "verify", "--flow")
     assert "app/tokens.py" in [each["path"] for each in terminal.json("related", "app/login.py")["related"]]
     assert terminal.json("map")["modules"]
-    whole = {"left_out": 0, "standing": {"stale": [], "incomplete": False, "whole": True}}
+    whole = {"left_out": 0, "standing": {"stale": [], "incomplete": False, "guessed": [], "whole": True}}
     assert terminal.json("map", "--cycles") == {"cycles": [], **whole}
-    assert terminal.json("map", "--entries") == {"entries": [], **whole}
+    assert terminal.json("map", "--entries") == {"entries": [], "tests_left_out": 0, **whole}
+
+
+def test_paths_are_understood_from_where_one_stands(terminal: Terminal) -> None:
+    terminal.ok("index")
+    inside = Terminal(terminal.folder / "app", terminal.environment)
+    for name in ("login.py", "./login.py", "../app/login.py", "app/login.py", f"{terminal.folder}/app/login.py"):
+        assert inside.json("impact", name)["node"] == "app/login.py"
+    assert inside.json("deps", "./login.py:login", "--to", "./tokens.py")["route"]
+    assert inside.json("related", "login.py")["path"] == "app/login.py"
+    assert inside.json("impact", ".")["node"] == "app/"
+    assert "outside" in inside.run("impact", "../../x.py").stderr
+    guessed = terminal.json("impact", "decod")["standing"]["guessed"]
+    assert guessed == [{"asked": "decod", "taken_for": "app/tokens.py::decode"}]
+    assert "no `decod`; taken for app/tokens.py::decode" in terminal.ok("impact", "decod")
 
 
 def test_lists_are_as_long_as_asked_for_and_say_what_they_leave_out(terminal: Terminal) -> None:
@@ -89,7 +103,7 @@ def test_an_index_says_how_it_stands_until_it_is_forgotten(terminal: Terminal) -
     assert (found["totals"], found["current"], found["writer"]) == (done["totals"], True, "")
     assert "complete" in terminal.ok("index", "--status")
     assert terminal.json("stats")["code"] == found
-    assert f"{terminal.folder}: 4 files" in terminal.ok("stats")
+    assert f"{terminal.folder}: 4 files" in " ".join(terminal.ok("stats").split())
     assert [each for each in terminal.json("doctor")["checks"] if each["name"] == "code" and each["fine"]]
     assert "add --yes" in terminal.refused("index", "--forget")
     assert terminal.json("index", "--forget", "--yes")["forgotten"] == found

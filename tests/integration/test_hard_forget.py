@@ -245,3 +245,12 @@ def test_at_night_nobody_waits_for_a_reader_and_the_next_run_finishes(tmp_path: 
     assert second.counts["traces_forgotten"] == 1
     assert SECRET.encode() not in b"".join(each.read_bytes() for each in tmp_path.glob("m.db*") if each.is_file())
     memory.close()
+
+
+def test_code_that_says_the_same_words_is_named_as_such(memory: Memory, tmp_path: Path) -> None:
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "x.py").write_text("def she_lives_behind_the_old_mill_in_tromso():\n    pass\n")
+    memory.code.index(tmp_path / "code", history=False)
+    proof = proven(memory, memory.remember("she_lives_behind_the_old_mill_in_tromso", type="fact").id)
+    assert {each.place.partition(".")[0] for each in proof.remains} >= {"code_files"}
+    assert all("your code says the same words" in each.meaning for each in proof.remains)

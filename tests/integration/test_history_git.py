@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.repositories import Work
-from treering.adapters.git.commits import GitCommits
+from treering.adapters.git.commits import LAST_MOMENT, GitCommits
 from treering.core.errors import RepositoryUnavailable
 from treering.core.settings import HistorySettings
 from treering.index.history.counts import CoChange
@@ -183,3 +183,26 @@ def test_a_bare_repository_can_be_read(work: Work, tmp_path: Path) -> None:
     work.git("clone", "-q", "--bare", str(work.root), str(tmp_path / "bare"))
     followed = follower()
     assert followed.update(GitCommits(tmp_path / "bare", os.environ, 30.0)) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("moment", "read"),
+    [
+        ("1700000001", 1_700_000_001),
+        ("253402300800", LAST_MOMENT),
+        ("99999999999999", LAST_MOMENT),
+        ("99999999999999999999", LAST_MOMENT),
+        ("-5", 0),
+        ("noon", 0),
+    ],
+)
+def test_a_commit_of_an_impossible_time_has_the_nearest_possible_one(work: Work, moment: str, read: int) -> None:
+    work.commit("a.py", "b.py")
+    work.commit_again_at(moment)
+    with work.history.commits("HEAD") as commits:
+        assert [each.at for each in commits] == [read]
+    followed = follower()
+    assert followed.update(work.history) == (1, True)
+    work.commit("a.py", "b.py")
+    assert followed.update(work.history) == (1, False)
+    assert together(followed, "a.py", "b.py") == 2

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ from treering.index.files.reading import Reading, read_file
 from treering.memory import Memory
 
 PROJECT = {f"f{number}.py": f"from f{number + 1} import g\n\n\ndef g():\n    g()\n" for number in range(24)}
+ENDLESS_TO_READ = "from f1 import g\n\n\ndef reading_hangs():\n    g()\n"
+ENDLESS_TO_RESOLVE = "from f1 import g\n\n\ndef resolving_hangs():\n    g()\n"
 DEADLY_TO_READ = "from f1 import g\n\n\ndef reading_kills():\n    g()\n"
 DEADLY_TO_RESOLVE = "from f1 import g\n\n\ndef resolving_kills():\n    g()\n"
 HARMLESS = "from f1 import g\n\n\ndef harmless():\n    g()\n"
@@ -34,13 +37,23 @@ sys.path[:] = [*json.loads(sys.argv[1]), {str(Path.cwd())!r}]
 from pathlib import Path
 from treering.index.building import crew_process
 read, resolve = crew_process.read_file, crew_process.resolve_file
+def hang():
+    mark = os.environ.get("TREERING_TEST_HANGING")
+    if mark:
+        Path(mark).write_text(str(os.getpid()))
+    while True:
+        pass
 def deadly_reading(root, path, *others):
     if b"reading_kills" in Path(root, path).read_bytes():
         os.kill(os.getpid(), 9)
+    if b"reading_hangs" in Path(root, path).read_bytes():
+        hang()
     return read(root, path, *others)
 def deadly_resolving(language, facts, world):
     if any(each.qualname == "resolving_kills" for each in facts.definitions):
         os.kill(os.getpid(), 9)
+    if any(each.qualname == "resolving_hangs" for each in facts.definitions):
+        hang()
     return resolve(language, facts, world)
 crew_process.read_file, crew_process.resolve_file = deadly_reading, deadly_resolving
 crew_process.serve()
@@ -158,8 +171,8 @@ def test_what_is_read_anew_for_another_reason_is_as_deadly_as_before(
     assert code_of(memory).index(root).removed == 1
     written(root, {"deadly.py": DEADLY_TO_READ})
     assert code_of(memory).index(root).skipped == {ENDED_ITS_READER: 1}
-    for module in ("pipeline", "updating", "current"):
-        monkeypatch.setattr(f"treering.index.{module}.reading_version", lambda: "another")
+    for module in ("building.pipeline", "building.updating", "asking.current"):
+        monkeypatch.setattr(f"treering.index.{module}.reading_version", lambda _chunks: "another")
     assert code_of(memory).index(root).read == len(PROJECT) + 1
     assert stored(memory) == fresh(PROJECT)
 
@@ -185,6 +198,67 @@ def test_a_python_that_starts_nothing_is_told_of_and_blames_no_file(
     assert code_of(memory, many_files=1, processes=1).index(root).complete
 
 
+def test_who_wants_one_process_leaves_deadly_files_alone_where_no_other_can_be_started(
+    tmp_path: Path, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = written(tmp_path / "project", {"deadly.py": DEADLY_TO_READ, "kills.py": DEADLY_TO_RESOLVE, "a.py": ""})
+    code_of(memory, many_files=1).index(root)
+    monkeypatch.setattr(crews, "_START", "raise SystemExit(1)")
+    written(root, {path: f"{(root / path).read_text()}\n" for path in ("deadly.py", "kills.py", "a.py")})
+    done = code_of(memory, many_files=1, processes=1).index(root)
+    assert (done.complete, done.skipped) == (True, {ENDED_ITS_READER: 1, ENDED_ITS_RESOLVER: 1})
+
+
+def test_a_file_that_takes_for_ever_is_left_alone_as_well(tmp_path: Path, memory: Memory) -> None:
+    endless = {"read.py": ENDLESS_TO_READ, "resolve.py": ENDLESS_TO_RESOLVE}
+    root = written(tmp_path / "project", {**PROJECT, **endless})
+    done = code_of(memory, many_files=2, seconds_a_file=2).index(root)
+    assert (done.complete, done.skipped) == (True, {ENDED_ITS_READER: 1, ENDED_ITS_RESOLVER: 1})
+    assert any("read.py" in warning and "resolve.py" in warning for warning in done.warnings)
+    whole = fresh({**PROJECT, "resolve.py": ENDLESS_TO_RESOLVE})
+    assert stored(memory) == {**whole, "resolve.py": whole["resolve.py"]._replace(edges=(), unresolved=())}
+    again = code_of(memory, seconds_a_file=600).index(root)
+    assert (again.read, again.resolved) == (0, 0)
+
+
+INTERRUPTED = """
+import sys, treering
+from tests.code_projects import code_of
+from treering.index.building import crew
+crew._START = sys.argv[3]
+with treering.open(sys.argv[1], project="p", background=False) as memory:
+    code_of(memory, many_files=2, seconds_a_file=3600).index(sys.argv[2])
+"""
+
+
+@pytest.mark.parametrize("endless", [ENDLESS_TO_READ, ENDLESS_TO_RESOLVE])
+def test_whoever_leaves_need_not_wait_for_a_process_and_leaves_none_behind(
+    tmp_path: Path, memory: Memory, endless: str
+) -> None:
+    root, mark = written(tmp_path / "project", {**PROJECT, "endless.py": endless}), tmp_path / "hanging"
+    command = [sys.executable, "-c", INTERRUPTED, str(tmp_path / "memory.db"), str(root), _DEADLY]
+    waiting = {**os.environ, "TREERING_TEST_HANGING": str(mark)}
+    process = subprocess.Popen(command, cwd=os.getcwd(), env=waiting, stderr=subprocess.PIPE, text=True)
+    try:
+        while not (mark.exists() and mark.read_text()):
+            assert process.poll() is None
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=60)[1]
+    except subprocess.TimeoutExpired:
+        os.kill(int(mark.read_text()), signal.SIGKILL)
+        raise
+    finally:
+        process.kill()
+        process.communicate()
+    assert "KeyboardInterrupt" in said
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(mark.read_text()), signal.SIGKILL)
+    # Nobody indexes any more, so that others may.
+    written(root, {"endless.py": HARMLESS})
+    assert code_of(memory).index(root).complete
+
+
 ENDING = """
 import os, sys, treering
 from pathlib import Path
@@ -201,9 +275,13 @@ with treering.open(sys.argv[1], project="p", background=False) as memory:
 """
 
 
-@pytest.mark.parametrize("known", [False, True])
-@pytest.mark.parametrize("asked", [False, True])
-def test_who_comes_after_a_process_that_was_ended_reads_in_others(tmp_path: Path, known: bool, asked: bool) -> None:
+@pytest.mark.parametrize(
+    ("known", "asked", "processes"),
+    [(False, False, 2), (False, True, 2), (True, False, 2), (True, True, 2), (False, False, 1), (True, True, 1)],
+)
+def test_who_comes_after_a_process_that_was_ended_reads_in_others(
+    tmp_path: Path, known: bool, asked: bool, processes: int
+) -> None:
     place, root = tmp_path / "memory.db", tmp_path / "project"
     with treering.open(place, project="p", background=False) as memory:
         written(root, PROJECT)
@@ -212,7 +290,7 @@ def test_who_comes_after_a_process_that_was_ended_reads_in_others(tmp_path: Path
         written(root, {"deadly.py": DEADLY_TO_READ})
         ended = subprocess.run([sys.executable, "-c", ENDING, str(place), str(root)], cwd=os.getcwd(), check=False)
         assert ended.returncode == -signal.SIGKILL
-        following = code_of(memory)
+        following = code_of(memory, processes=processes)
         if asked:
             following._current._roots.add(root.resolve())
             assert following.impact("f3.py::g").standing.whole

@@ -65,28 +65,50 @@ def test_a_branch_switch_of_many_files_is_shared_out_as_well(tmp_path: Path) -> 
         assert stored(memory) == fresh(now)
 
 
-@pytest.mark.parametrize("after", [at_length(3, full=20)])
-def test_a_killed_process_leaves_what_is_right_and_the_next_one_goes_on(tmp_path: Path, after: int) -> None:
+UNTIL = """
+import sys, time, treering
+from tests.code_projects import code_of
+left = int(sys.argv[3])
+
+def tell(progress):
+    global left
+    left -= progress.total is not None
+    if left == 0:
+        print("in the middle", flush=True)
+        time.sleep(600)
+
+with treering.open(sys.argv[1], project="p", background=False) as memory:
+    code_of(memory, batch=20).index(sys.argv[2], on_progress=tell)
+"""
+
+
+def test_a_killed_process_leaves_what_is_right_and_the_next_one_goes_on(tmp_path: Path) -> None:
+    """Each is killed after so many files: a part of what there is to read and to resolve, and of a batch."""
     root = written(tmp_path / "project", MANY)
-    place = tmp_path / "memory.db"
+    place, whole = tmp_path / "memory.db", fresh(MANY)
     treering.open(place, project="p").close()
-    for attempt in range(after):
-        process = indexing(place, root, batch=20)
+    resolved: set[str] = set()
+    for _ in range(at_length(3, full=17)):
+        command = [sys.executable, "-c", UNTIL, str(place), str(root), str(at_length(250, full=45))]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-        time.sleep(0.05 + 0.25 * attempt / after)
+        said = process.stdout.readline()
         process.send_signal(signal.SIGKILL)
         process.communicate()
+        assert said == "in the middle\n"
         with treering.open(place, project="p") as memory:
-            whole = fresh(MANY)
             with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
-                for file in tx.code.contents():
-                    assert file.resolved or not file.edges
-                    if file.resolved and all(each.resolved for each in tx.code.contents()):
-                        assert stored(memory) == whole
+                state = tx.code.state()
+                assert state is not None
+                assert not state.complete
+                assert all(file.resolved or not file.edges for file in tx.code.contents())
+            now = stored(memory, unresolved=True)
+            assert now == {path: whole[path] for path in now}
+            resolved |= now.keys()
+    assert 0 < len(resolved) < len(MANY)
     assert indexing(place, root).communicate(timeout=120)[0] == "ready\n401\n"
     with treering.open(place, project="p") as memory:
-        assert stored(memory) == fresh(MANY)
+        assert stored(memory) == whole
 
 
 HALF_WAY = """

@@ -42,7 +42,7 @@ def edges_of(draw: st.DrawFn, path: str) -> Edge:
         ends = path, draw(st.sampled_from(IDS))
     else:
         ends = draw(st.sampled_from((path, *own))), draw(st.sampled_from(IDS))
-    flow = draw(st.sampled_from((0, 1, 2, 3))) if kind is EdgeKind.CALLS else 0
+    flow = draw(st.sampled_from((0, 1, 2, 3, 4, 7))) if kind is EdgeKind.CALLS else 0
     return Edge(*ends, kind, draw(CONFIDENCES), draw(st.integers(1, 9)), Flow(flow))
 
 
@@ -84,7 +84,7 @@ def dependences(graph: CodeGraph) -> list[Dependence]:
     """Who feels a change of whom, each pair found by looking at every edge, and at every chain of overrides."""
     edges = graph.edges()
     plain = [_turned(edge) for edge in edges if edge.kind is not EdgeKind.EXPORTS]
-    calls = [edge for edge in edges if edge.kind is EdgeKind.CALLS]
+    calls = [edge for edge in edges if edge.kind is EdgeKind.CALLS and not edge.flow & Flow.EXACT]
     lifted = [
         Dependence(method, call.origin, factor * WEIGHTS[call.kind] * call.confidence)
         for method in nodes_of(graph)

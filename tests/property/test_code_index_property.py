@@ -124,11 +124,36 @@ def memory() -> Iterator[Memory]:
         yield memory
 
 
-@given(st.lists(files(), max_size=12), st.lists(EDITS, min_size=1, max_size=5), st.sampled_from((400, 2)))
+@pytest.fixture(scope="module")
+def memory_of_server(postgres_url: str) -> Iterator[Memory]:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        treering.open(postgres_url, project="p", tenant=f"t-{uuid4().hex[:12]}", blobs=Path(folder)) as memory,
+    ):
+        yield memory
+
+
+PROJECTS = st.lists(files(), max_size=12)
+MANY_EDITS = st.lists(EDITS, min_size=1, max_size=5)
+
+
+@given(PROJECTS, MANY_EDITS, st.sampled_from((400, 2)))
 @settings(max_examples=at_length(60, full=1_000))
 def test_an_updated_graph_is_the_rebuilt_one(
     memory: Memory, first: list[tuple[str, str]], edits: list[Edit], batch: int
 ) -> None:
+    _edit_and_compare(memory, first, edits, batch)
+
+
+@given(PROJECTS, MANY_EDITS, st.sampled_from((400, 2)))
+@settings(max_examples=at_length(15, full=200))
+def test_an_updated_graph_is_the_rebuilt_one_on_a_server(
+    memory_of_server: Memory, first: list[tuple[str, str]], edits: list[Edit], batch: int
+) -> None:
+    _edit_and_compare(memory_of_server, first, edits, batch)
+
+
+def _edit_and_compare(memory: Memory, first: list[tuple[str, str]], edits: list[Edit], batch: int) -> None:
     scope = Scope(tenant=memory.scope.tenant, project=uuid4().hex)
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve() / "project"

@@ -36,9 +36,12 @@ def test_definitions_are_those_that_were_given_last(
         for each in (graph, CodeGraph.load([graph.columns()])):
             assert {path: each.definitions(path) for path in each.paths} == files
             entries = sorted(
-                (f"{path}::{one.qualname}", one) for path, all in files.items() for one in all if one.entry is not None
+                (one.test, f"{path}::{one.qualname}", one)
+                for path, all in files.items()
+                for one in all
+                if one.entry is not None
             )
-            assert [(entry.id, entry.definition) for entry in each.entry_points()] == entries
+            assert [(entry.test, entry.id, entry.definition) for entry in each.entry_points()] == entries
 
 
 @given(st.lists(definitions, max_size=5, unique_by=lambda each: each.qualname), st.integers(1, 1_000_000))

@@ -60,6 +60,25 @@ def test_impact_is_what_brute_force_finds(code: dict[str, File]) -> None:
         assert list(answer.dependents) == sorted(answer.dependents, key=lambda each: (each.depth, -each.score, each.id))
 
 
+@given(codes, st.sampled_from(("pkg/", "tests/", "./")), st.sampled_from((1, None)))
+def test_what_a_folder_reaches_is_what_its_files_reach_less_what_is_inside(
+    code: dict[str, File], folder: str, cap: int | None
+) -> None:
+    graph = built(code)
+    files = [path for path in graph.paths if folder == "./" or path.startswith(folder)]
+    assert graph.below(folder) == tuple(files)
+    if not files:
+        return
+    inside = {id for id in nodes_of(graph) if id.partition("::")[0] in files}
+    together = [plain_dependents(graph, file) for file in files]
+    found = graph.impact(folder, cap=cap)
+    assert found.total == len({id for each in together for id in each} - inside)
+    if cap is None:
+        assert {each.id for each in found.dependents} == {id for each in together for id in each} - inside
+        used = {each.id for file in files for each in graph.dependencies(file, cap=None).dependencies}
+        assert {each.id for each in graph.dependencies(folder, cap=None).dependencies} == used - inside
+
+
 @given(codes)
 def test_every_step_of_a_path_is_a_dependence_and_the_score_is_their_product(code: dict[str, File]) -> None:
     graph = built(code)
@@ -104,6 +123,30 @@ def test_the_score_is_the_best_product_of_all_shortest_ways(code: dict[str, File
         for tied in graph.impact(node, cap=None).dependents:
             if tied.kind != EdgeKind.EXPORTS:
                 assert tied.score == pytest.approx(best[tied.id], abs=1e-5)
+
+
+@given(codes, st.sampled_from((0.0, 0.6)))
+def test_each_answer_tells_the_surest_edge_of_its_last_step(code: dict[str, File], level: float) -> None:
+    graph = built(code)
+    surest: defaultdict[tuple[str, str, EdgeKind], float] = defaultdict(float)
+    for edge in graph.edges():
+        ends = (edge.target, edge.origin) if edge.kind is EdgeKind.FLOWS_TO else (edge.origin, edge.target)
+        key = (*ends, edge.kind)
+        surest[key] = max(surest[key], edge.confidence)
+    for node in nodes_of(graph):
+        for tied in graph.impact(node, cap=None, min_confidence=level).dependents:
+            assert tied.confidence == surest[tied.id, tied.through or tied.path[-2], tied.kind] >= level
+        for tied in graph.dependencies(node, cap=None, min_confidence=level).dependencies:
+            assert tied.confidence == surest[tied.path[-2], tied.through or tied.id, tied.kind] >= level
+
+
+@given(codes)
+def test_an_answer_that_is_held_stays_as_it_was_when_the_graph_changes(code: dict[str, File]) -> None:
+    graph, same = built(code), built(code)
+    held = [graph.impact(node).dependents for node in nodes_of(graph)]
+    for path in graph.paths:
+        graph.remove_file(path)
+    assert held == [same.impact(node).dependents for node in nodes_of(same)]
 
 
 @given(codes, st.integers(0, 4), st.integers(0, 6))

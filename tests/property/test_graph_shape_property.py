@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tests.property.graphs_drawn import PATHS, File, built, codes, depths, nodes_of
 from treering.core.graph import EdgeKind
+from treering.index.facts import Edge
 from treering.index.graph import CodeGraph
 from treering.index.graph.communities import communities, modularity
 from treering.index.graph.typos import distance, near
@@ -66,6 +67,42 @@ def test_every_file_is_in_one_module_whatever_came_first(code: dict[str, File], 
     assert abs(sum(module.centrality for module in found.modules) - bool(code)) < 1e-5
     again = built({path: code[path] for path in order if path in code}).module_map()
     assert (again.modules, again.edges) == (found.modules, found.edges)
+
+
+FOLDERS = ("", "docs/", "lib/", "lib/a/", "lib/b/", "web/x/")
+placed = st.lists(
+    st.tuples(st.sampled_from(FOLDERS), st.integers(0, 3)).map(lambda each: f"{each[0]}f{each[1]}.py"),
+    unique=True,
+    max_size=14,
+)
+
+
+@given(placed, st.lists(st.tuples(st.integers(0, 13), st.integers(0, 13)), max_size=10))
+def test_a_file_without_ties_is_with_its_folder_and_never_with_strangers(
+    paths: list[str], used: list[tuple[int, int]]
+) -> None:
+    graph = CodeGraph()
+    uses = {(paths[one], paths[other]) for one, other in used if max(one, other) < len(paths) and one != other}
+    for path in paths:
+        edges = [Edge(path, other, EdgeKind.IMPORTS, 1.0, 1) for one, other in sorted(uses) if one == path]
+        graph.replace_file(path, (), edges)
+    tied = {path for ends in uses for path in ends}
+    mates = {file: set(module.files) for module in graph.module_map().modules for file in module.files}
+    assert set(mates) == set(paths)
+    for path in set(paths) - tied:
+        around = [path[: place + 1] for place, letter in enumerate(path) if letter == "/"]
+        near = next((each for each in reversed(around) if any(other.startswith(each) for other in tied)), None)
+        if near is not None:
+            assert any(other.startswith(near) for other in mates[path] & tied)
+        else:
+            assert not mates[path] & tied
+            assert {other.rpartition("/")[0].partition("/")[0] for other in mates[path]} == {
+                path.rpartition("/")[0].partition("/")[0]
+            }
+    for path in tied:
+        top = path.partition("/")[0] if "/" in path else None
+        joined = any(path in ends and ends[0] in mates[path] and ends[1] in mates[path] for ends in uses)
+        assert joined or mates[path] == {path} or any(top and other.startswith(f"{top}/") for other in mates[path])
 
 
 @given(weights)

@@ -29,6 +29,7 @@ from treering.core.values import Record
 from treering.memory import Memory
 from treering.ports.code import ReadFile, ResolvedFile
 from treering.ports.code_chunks import StoredChunk
+from treering.ports.code_history import HistoryState
 
 TENANTS, PROJECTS, PRINCIPALS = ("t1", "t2"), ("p1", "p2"), ("a", "b")
 KINDS = tuple(COLLECTIONS)
@@ -256,6 +257,7 @@ def filled(open_engine: Any, postgres_url: str) -> Iterator[tuple[Memory, psycop
         tx.code.resolve([ResolvedFile("a.py", b"", b"", b"", 0, 0, {"b.py": 1.0})], generation)
         tx.chunks.put({"a.py": [StoredChunk("a.py", 0, "", 1, 1, "d", 0, b"", b"")]})
         tx.chunks.add_vectors("m", {"d": b"12"})
+        tx.code_history.put(HistoryState("/r", "", "v", {"main": "c"}), b"x")
     # Embeds what has no vector yet.
     assert memory.recall("indexed words")
     raw_url = make_url(postgres_url).set(drivername="postgresql").render_as_string(False)

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from treering.core.graph import EdgeKind, GraphSource
-from treering.index.facts import Edge
+from treering.index.facts import Edge, Flow
 from treering.index.packing import edges_in, pack_edges, pack_further, unpack_edges, unpack_further
 from treering.index.scip import ScipEdges
 from treering.index.scip.adding import with_scip
@@ -18,7 +18,13 @@ kinds = some.sampled_from((EdgeKind.CALLS, EdgeKind.IMPORTS))
 def edges_from(path: str, confidence: float | None = None) -> some.SearchStrategy[list[Edge]]:
     sure = some.sampled_from((0.5, 1.0)) if confidence is None else some.just(confidence)
     edge = some.builds(
-        Edge, some.sampled_from((path, f"{path}::f")), some.sampled_from(PATHS), kinds, sure, some.integers(1, 9)
+        Edge,
+        some.sampled_from((path, f"{path}::f")),
+        some.sampled_from(PATHS),
+        kinds,
+        sure,
+        some.integers(1, 9),
+        some.sampled_from((0, 1)),
     )
     return some.lists(edge, max_size=4, unique=True)
 
@@ -79,6 +85,15 @@ def test_others_keep_what_they_told_and_nothing_is_told_twice(
         sure = {edge[:3] for edge in map(_ends, edges_in(unpack_edges(after.edges))) if edge[3] == 1.0}
         said = {edge for each in read for edge in each.edges.get(after.path, ())}
         assert told_by(after, GraphSource.SCIP) == {edge for edge in said if _ends(edge)[:3] not in sure}
+
+
+def test_a_call_that_the_source_knows_to_be_exact_stays_so() -> None:
+    known = Edge("a.py::f", "b.py::C.m", EdgeKind.CALLS, 0.9, 3, Flow.EXACT | Flow.RESULT)
+    said = Edge("a.py::f", "b.py::C.m", EdgeKind.CALLS, 1.0, 3, Flow.ARGUMENTS)
+    file = FileContents("a.py", True, b"", pack_edges([known]), b"")
+    (after,) = added([file], [ScipEdges({"a.py": (said,)}, {}, (), "hand")])
+    (edge,) = told_by(after, GraphSource.SCIP)
+    assert (edge.flow, edge.confidence) == (Flow.EXACT | Flow.ARGUMENTS, 1.0)
 
 
 def _ends(edge: Edge) -> tuple[str, str, EdgeKind, float]:

@@ -2,14 +2,15 @@
 
 import random
 import re
+import string
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bench.secrets_cases import fill, formats, load
-from treering.core.secret_formats import MARK_PATTERN, TOKENS
-from treering.core.secrets import redact, scan
+from treering.core.secret_formats import BREAKS_TOKEN, MARK_PATTERN, SHORTEST_BARE_TOKEN, TOKENS
+from treering.core.secrets import may_hold_secret, redact, scan
 
 FRAGMENTS = st.sampled_from(
     ["password", "token", "secret", "api_key", "=", ": ", " is ", '"', "'", "`", "[redacted:token]", "[redacted:", "]",
@@ -78,3 +79,46 @@ def test_every_format_is_redacted_in_any_surroundings(
 
 def test_every_format_has_a_template() -> None:
     assert {form.kind for form in TOKENS} == FORMATS.keys()
+
+
+CODE = st.sampled_from(
+    [*string.punctuation, "\n", "    ", "\\n", "const KEY = ", "self.client(key=", "x[", "]()", "// ", "# ", "/* ",
+     "*/", '"""', "r#", 'f"{', "https://me:", "@example.org", "curl -u ", "mysql", "--password ", "machine a password ",
+     "PASSWORD", "api_key: ", "passwords", "İ", "\u212a", "é", "密码", "\ud800", "[redacted:token]", "pass\n",
+     "token_count"]
+)  # fmt: skip
+FORMATTED = st.tuples(st.sampled_from([each for some in FORMATS.values() for each in some]), st.integers(0, 2**32)).map(
+    lambda chosen: fill(chosen[0], random.Random(chosen[1]))
+)
+
+
+@settings(max_examples=400)
+@given(st.lists(CODE | FRAGMENTS | SECRETS | FORMATTED, max_size=10).map("".join))
+@example("to\u212aen = 'a1b2c3d4e5f6'")
+@example("LTAI" + "a1B2c3D4e5F6 and a long run of text around it".replace(" ", ""))
+def test_where_no_secret_may_be_none_is_found(code: str) -> None:
+    source = code.encode("utf-8", "surrogatepass")
+    assert may_hold_secret(source) or not scan(source.decode("utf-8", "surrogateescape"))
+
+
+@pytest.mark.parametrize("around", ["", "()", '""', "''", "``", "[]", "{}", "<>", "#\n", "//"])
+def test_every_labelled_secret_and_every_format_is_looked_for_in_code(around: str) -> None:
+    texts = [case.text for case in CASES]
+    texts += [fill(template, random.Random(7)) for templates in FORMATS.values() for template in templates]
+    for text in (f"a = f({around[:1]}{text}{around[1:]})" if around else text for text in texts):
+        assert may_hold_secret(text.encode()) or not scan(text), text
+
+
+def test_a_text_without_a_secret_is_mostly_known_to_have_none() -> None:
+    plain = [case.text for case in load("plain")]
+    assert sum(may_hold_secret(text.encode()) for text in plain) <= len(plain) // 20
+
+
+def test_no_token_is_shorter_than_those_that_are_looked_at_or_has_a_break_in_it() -> None:
+    for form in TOKENS:
+        in_front = sum(int(size) for size in re.findall(r"\(\?<=[^)]*?\{(\d+)\}", form.body))
+        width = re._parser.parse(form.body).getwidth()[0]  # type: ignore[attr-defined]
+        assert min(map(len, form.prefixes)) + in_front + width >= SHORTEST_BARE_TOKEN, form
+        assert not set(BREAKS_TOKEN) & set("".join(form.prefixes))
+        classes = re.findall(r"\[((?:[^\]\\]|\\.)*)\]", re.sub(r"\(\?![^)]*\)", "", form.body))
+        assert not set(BREAKS_TOKEN) & set("".join(classes).replace("\\w", "").replace("\\d", "")), form

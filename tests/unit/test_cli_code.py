@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.golden.code import drawing
+from treering.index.facts import Definition, DefinitionKind, EntryPoint
 from treering.index.graph import Standing
 from treering.interfaces.cli.code import documents
 from treering.interfaces.cli.output import _plain
@@ -62,6 +63,20 @@ def test_lists_say_how_much_they_leave_out() -> None:
     assert (len(entries["entries"]), entries["left_out"]) == (1, 1)
 
 
+def test_entries_in_tests_are_left_out_and_counted() -> None:
+    graph = drawing._graph()
+    inner = Definition("test_it.index", DefinitionKind.FUNCTION, 1, 2, entry=EntryPoint.ROUTE, entry_name="/")
+    for path in ("a_tests/other.py", "tests/test_a.py", "examples/b.py"):
+        graph.replace_file(path, (inner,), ())
+    every = graph.entry_points()
+    assert [each.test for each in every] == [False] * 4 + [True]
+    assert every[3].id == "examples/b.py::test_it.index"
+    told = documents.entries(every, None)
+    assert (len(told["entries"]), told["left_out"], told["tests_left_out"]) == (4, 0, 1)
+    told = documents.entries(every, 1, tests=True)
+    assert (len(told["entries"]), told["left_out"], told["tests_left_out"]) == (1, 4, 0)
+
+
 def test_every_document_says_how_far_it_can_be_relied_on() -> None:
     graph = drawing._graph()
     graph.stale(drawing.TESTS)
@@ -73,7 +88,7 @@ def test_every_document_says_how_far_it_can_be_relied_on() -> None:
         documents.cycles(graph.cycles("file"), None),
         documents.entries(graph.entry_points(), None),
     ]
-    stale = {"stale": (drawing.TESTS,), "incomplete": False, "whole": False}
+    stale = {"stale": (drawing.TESTS,), "incomplete": False, "guessed": (), "whole": False}
     assert [each["standing"] for each in told] == [stale] * len(told)
     assert documents.relations(drawing.RELATED)["standing"] == stale
     assert Standing().whole

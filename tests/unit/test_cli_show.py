@@ -7,6 +7,7 @@ from rich.console import Console, RenderableType
 
 from tests.golden.explain import drawing
 from treering.core.history import Action, HistoryEntry
+from treering.core.places import CodePlace
 from treering.core.records import Knowledge
 from treering.core.turns import Turn
 from treering.interfaces.cli import reasons, show
@@ -69,6 +70,15 @@ def test_nothing_found_says_what_was_not_there_to_search_with() -> None:
         "searched without reranker: none",
     ]
     assert drawn(show.answer(Answer("", (), {}))) == ["nothing found"]
+
+
+def test_who_is_shown_places_in_the_code_does_not_read_that_nothing_was_found() -> None:
+    place = CodePlace("web.py", "follow", 1, 2, 1.0, "def follow():")
+    lacking = {"reranker": "none", "meaning of code": "found by words only"}
+    lines = drawn(show.answer(Answer("where is follow?", (), lacking, code=(place,))))
+    assert lines[0] == "nothing is remembered about this"
+    assert "web.py:1-2  follow" in lines
+    assert lines[-1] == "searched without meaning of code: found by words only"
 
 
 def test_results_are_followed_only_by_what_may_have_cost_some() -> None:

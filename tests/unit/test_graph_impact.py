@@ -274,6 +274,24 @@ def test_an_override_of_an_override_reaches_the_callers_of_the_first_of_them() -
     assert made.impact("a.py::A.m", cap=0).total == 2
 
 
+def test_an_exact_call_reaches_no_override() -> None:
+    made = CodeGraph()
+    exact = [calls("a.py::make", "a.py::B.m", flow=Flow.EXACT), calls("a.py::use", "a.py::B.m")]
+    files = {"a.py": (define("B.m", "make", "use"), exact), "b.py": (define("A.m"), [])}
+    override = tie("b.py::A.m", EdgeKind.IMPLEMENTS, "a.py::B.m")
+    for path, (defined, edges) in files.items():
+        made.replace_file(path, defined, edges if path == "a.py" else [override])
+    for graph in (made, CodeGraph.load([made.columns()])):
+        assert graph.impact("b.py::A.m").dependents.ids == ("a.py::use",)
+        assert graph.dependencies("a.py::make").dependencies.ids == ("a.py::B.m",)
+        assert set(graph.dependencies("a.py::use").dependencies.ids) == {"a.py::B.m", "b.py::A.m"}
+        assert {each.kind for each in graph.impact("a.py::B.m").dependents if each.id.endswith("make")} == {
+            EdgeKind.CALLS
+        }
+        graph.prepare()
+        assert graph.impact("b.py::A.m", cap=0).total == 1
+
+
 def test_an_override_that_is_not_sure_enough_ties_nobody() -> None:
     made = CodeGraph()
     made.replace_file(

@@ -56,10 +56,13 @@ def graph() -> CodeGraph:
         ("verify_jtw", f"{TOKENS}::verify_jwt", Why.TYPO),
         ("AuthServise.login", "src/auth/service.py::AuthService.login", Why.TYPO),
         ("verify", f"{TOKENS}::verify_jwt", Why.BEGINNING),
-        ("jwt", f"{TOKENS}::verify_jwt", Why.INSIDE),
         ("tokens.py:15", f"{TOKENS}::decode", Why.LINE),
         ("tokens.py:15:4", f"{TOKENS}::decode", Why.LINE),
         ("tokens.py:99", TOKENS, Why.LINE),
+        ("src/auth", "src/auth/", Why.EXACT),
+        ("src/auth/", "src/auth/", Why.EXACT),
+        ("auth", "src/auth/", Why.END),
+        ("src.Auth", "src/auth/", Why.SPELLING),
     ],
 )
 def test_a_name_is_understood(graph: CodeGraph, asked: str, id: str, why: Why) -> None:
@@ -88,3 +91,92 @@ def test_what_is_gone_is_not_found_and_what_came_is() -> None:
     made.replace_file("a.py", [Definition("new", DefinitionKind.FUNCTION, 1, 2)], ())
     assert made.find("old").matches == ()
     assert made.find("new").only == "a.py::new"
+
+
+def of(files: dict[str, tuple[str, ...]]) -> CodeGraph:
+    """Functions, but for those with capitals; what begins with `test_` is a test."""
+    made = CodeGraph()
+    for path, names in files.items():
+        made.replace_file(
+            path,
+            [
+                Definition(
+                    name,
+                    DefinitionKind.CLASS if name.rpartition(".")[2][0].isupper() else DefinitionKind.FUNCTION,
+                    1,
+                    2,
+                    test=name.startswith("test_"),
+                )
+                for name in names
+            ],
+            (),
+        )
+    return made
+
+
+def test_what_only_contains_a_name_is_listed_and_never_meant(graph: CodeGraph) -> None:
+    found = graph.find("jwt")
+    assert [(match.id, match.why) for match in found.matches] == [(f"{TOKENS}::verify_jwt", Why.INSIDE)]
+    assert found.only is None
+    assert found.guessed
+
+
+@pytest.mark.parametrize(
+    ("asked", "guessed"),
+    [
+        ("verify_jwt", False),
+        ("verifyJwt", False),
+        ("auth.verify_jwt", False),
+        ("verfy_jwt", True),
+        ("verify", True),
+        ("src/tokens.py", True),
+        ("tokens.py", False),
+        ("nothing_like_it", False),
+    ],
+)
+def test_a_guess_says_so(graph: CodeGraph, asked: str, guessed: bool) -> None:
+    assert graph.find(asked).guessed is guessed
+
+
+@pytest.mark.parametrize(
+    ("files", "asked", "meant"),
+    [
+        (
+            {"src/app.py": ("Flask",), "tests/test_config.py": ("test_it", "test_it.Flask")},
+            "Flask",
+            "src/app.py::Flask",
+        ),
+        ({"src/jwt.ts": ("jwt", "jwt.jwt")}, "jwt", "src/jwt.ts::jwt"),
+        ({"src/a.py": ("make",), "tests/conftest.py": ("make",)}, "make", "src/a.py::make"),
+        ({"src/a.py": ("f", "f.make"), "tests/conftest.py": ("make",)}, "make", "tests/conftest.py::make"),
+        ({"src/make.py": (), "src/b.py": ("f", "f.make")}, "make", "src/make.py"),
+        ({"src/make.py": ("make",)}, "make", "src/make.py::make"),
+        ({"src/flask/__init__.py": (), "other/deep/flask.py": ()}, "flask", "src/flask/"),
+        ({"src/flask/__init__.py": (), "other/flask.py": ("flask",)}, "flask", "other/flask.py::flask"),
+        ({"src/foo.rs": (), "src/foo/bar.rs": ()}, "foo", "src/foo.rs"),
+        ({"tests/test_a.py": (), "lib/tests.py": ()}, "tests", "tests/"),
+        ({"src/a.py": ("f", "f.inner")}, "inner", "src/a.py::f.inner"),
+        ({"app.py": ("f",), "src/app.py": ("f",)}, "app.py:1", "app.py::f"),
+    ],
+)
+def test_what_cannot_be_meant_from_outside_yields(files: dict[str, tuple[str, ...]], asked: str, meant: str) -> None:
+    found = of(files).find(asked)
+    assert found.only == meant
+    assert not found.ambiguous
+    assert [match.id for match in found.meant] == [meant]
+
+
+def test_equals_are_refused() -> None:
+    found = of({"a/x.py": ("make",), "b/y.py": ("make",), "tests/z.py": ("make",)}).find("make")
+    assert found.ambiguous
+    assert {match.id for match in found.meant} == {"a/x.py::make", "b/y.py::make"}
+    assert found.matches[-1].aside
+    assert of({"a/x.py": ("make",), "b/y.py": ("make",)}).find("make", limit=1).only is None
+
+
+def test_a_folder_is_there_while_files_are_below_it() -> None:
+    made = of({"src/a/b.py": ()})
+    assert made.find("src/a").only == "src/a/"
+    made.remove_file("src/a/b.py")
+    assert made.find("src/a").matches == ()
+    assert made.below("src/a/") == ()

@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pathspec import GitIgnoreSpec
 
 from tests.code_projects import written
 from treering.core.settings import IndexSettings
 from treering.index.files.discovering import discover
 from treering.index.files.ignoring import rules_of
 from treering.index.files.ignoring_around import GitHome, git_home, rules_around
+from treering.index.files.ignoring_rule import rule
 
 
 def found(root: Path, home: GitHome | None = None) -> list[str]:
@@ -184,6 +186,64 @@ def test_asking_whether_any_rule_is_about_a_path_changes_no_answer(
     assert rules is not None
     for path in (f"{path}/" if folder else path for path in paths):
         assert rules.decide(path) == rules.spec.check_file(path).include
+
+
+_FREELY = st.lists(
+    st.sampled_from(("a", "b", "*", "**", "?", "[ab]", "[!ab/]", "/", "/**/", "\\*", "\\[", "]", ".", "|", "$")),
+    min_size=1,
+    max_size=9,
+).map("".join)
+_NAMES = st.text("ab*[.|$", min_size=1, max_size=6)
+
+
+@given(
+    st.lists(st.builds("{}{}".format, st.sampled_from(("", "!", "/")), _FREELY), min_size=1, max_size=3),
+    st.lists(st.lists(_NAMES, min_size=1, max_size=6).map("/".join), min_size=1, max_size=10),
+    st.booleans(),
+)
+def test_a_rule_says_what_it_says_to_those_who_try_every_way(lines: list[str], paths: list[str], folder: bool) -> None:
+    slowly = GitIgnoreSpec.from_lines(line for line in lines if _is_understood(line))
+    quickly = GitIgnoreSpec.from_lines((line for line in lines if _is_understood(line)), rule)
+    for path in (f"{path}/" if folder else path for path in paths):
+        assert quickly.check_file(path).include == slowly.check_file(path).include
+
+
+def _is_understood(line: str) -> bool:
+    try:
+        rule(line)
+    except ValueError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ("line", "path"),
+    [
+        ("*a" * 60 + "*b", "a" * 200),
+        ("*?" * 60 + "*b", "a" * 200),
+        ("*[!b]" * 60 + "*b", "a" * 200),
+        ("**a" * 60 + "b", "a" * 200),
+        ("**/a/" * 40 + "b", "a/" * 300 + "c"),
+        ("/a/**/" + "*a*a*/**/" * 30 + "b", "a/" + "aaaaaa/" * 100 + "c"),
+    ],
+)
+def test_no_rule_takes_for_ever(tmp_path: Path, line: str, path: str) -> None:
+    rules = rules_of(written(tmp_path, {".gitignore": f"{line}\n"}) / ".gitignore")
+    assert rules is not None
+    assert rules.decide(f"{path}.py") is None
+    assert rules.decide(f"{path}b" if "/" not in path else f"{path[:-1]}b") is True
+
+
+def test_rules_without_sense_are_passed_over(tmp_path: Path) -> None:
+    lines = ("[z-a].py", "[", "a\\", "!", "x" * 5_000, "[[&&||~~].py", "good.py")
+    root = written(tmp_path, {".git/HEAD": "", ".gitignore": "\n".join(lines), "good.py": "", "a.py": "", "&.py": ""})
+    assert found(root) == ["a.py"]
+
+
+def test_no_class_of_a_rule_is_a_slash(tmp_path: Path) -> None:
+    root = written(tmp_path, {".git/HEAD": "", ".gitignore": "a[!b]c.py\nx[+-9]y.py\n"})
+    written(root, {f"{name}.py": "" for name in ("a/c", "aac", "abc", "x/y", "x5y")})
+    assert found(root) == ["a/c.py", "abc.py", "x/y.py"]
 
 
 def test_nobody_at_home_has_no_rules() -> None:

@@ -54,6 +54,81 @@ def test_self_cls_and_super_go_along_the_order_of_ancestors() -> None:
     assert unresolved_of(sources, LANGUAGE) == {("main.py::Leaf.run", "self.missing")}
 
 
+def test_calls_on_what_is_made_here_or_by_the_name_of_a_class_are_exact() -> None:
+    files = {
+        "base.py": """
+            class Base:
+                def m(self): ...
+                def __enter__(self): return self
+                @classmethod
+                def create(cls): return cls()
+            class C(Base): ...
+            class Other(Base):
+                def __new__(cls): return C()
+            def some() -> C: ...
+            """,
+        "main.py": """
+            from base import Base, C, Other, some
+            def made():
+                c = C()
+                c.m()
+            def at_once(): C().m()
+            def either(x):
+                c = C() if x else Base()
+                c.m()
+            def entered():
+                with C() as c:
+                    c.m()
+            def named(): C.create()
+            def given(c: C): c.m()
+            def told(): some().m()
+            def mixed(c: C):
+                c.m()
+                C().m()
+            def again(c: C, x):
+                if x:
+                    c = C()
+                c.m()
+            def other(): Other().m()
+            def default(c=C()): c.m()
+            def assigned(x):
+                c = C()
+                c = x or c
+                c.m()
+            def nested(x):
+                c = C()
+                def inner():
+                    c.m()
+                c = x
+            class D(C):
+                def run(self): self.m()
+                @classmethod
+                def run_too(cls): cls.create()
+            """,
+    }
+    sources = {path: textwrap.dedent(source) for path, source in files.items()}
+    found = {
+        edge.origin.partition("::")[2]: bool(edge.flow & Flow.EXACT)
+        for edge in resolve_all(facts_of(sources, LANGUAGE), LANGUAGE)["main.py"].edges
+        if edge.kind is EdgeKind.CALLS and edge.target in ("base.py::Base.m", "base.py::Base.create")
+    }
+    exact = dict.fromkeys(("made", "at_once", "entered", "named"), True)
+    open_ones = (
+        "given",
+        "told",
+        "mixed",
+        "again",
+        "other",
+        "default",
+        "assigned",
+        "nested.inner",
+        "either",
+        "D.run",
+        "D.run_too",
+    )
+    assert found == exact | dict.fromkeys(open_ones, False)
+
+
 def test_super_with_a_class_looks_after_that_class() -> None:
     code = """
     class A:

@@ -16,9 +16,14 @@ PROJECT = {
     "pkg/deep/__init__.py": "from .leaf import make\nfrom . import leaf\n",
     "pkg/deep/leaf.py": "class Leaf:\n    def grow(self): ...\ndef make():\n    it = Leaf()\n    return it\n",
     "src/pkg/deep/leaf.py": "def make(): ...\n",
+    "pkg/told.py": "from .base import Base\nLIMIT = 3\nclass Told(Base):\n    def __init__(self): self.held = LIMIT\n"
+    "    @property\n    def size(self): return self.held\n    def __enter__(self): return self\n",
+    "pkg/uses.py": "from .told import LIMIT, Told\nfrom . import told\ndef use(one: Told):\n    with one:\n"
+    "        return one.size + LIMIT, told.LIMIT\n",
     "main.py": "import pkg.deep.leaf\nfrom pkg import *\nclass Sub(Base):\n    def run(self): return super().run()\n"
     "make().grow()\nSub().run().grow()\npkg.deep.leaf.make().grow()\n",
-    "tests/conftest.py": "import pytest\nfrom pkg import make\n@pytest.fixture\ndef leaf():\n    yield make()\n",
+    "tests/conftest.py": "import pytest\nfrom pkg import make\n@pytest.fixture\ndef leaf():\n    yield make()\n"
+    "@pytest.fixture(autouse=True)\ndef clean(leaf): ...\n",
     "tests/test_it.py": "from main import Sub\ndef test_it(leaf):\n    leaf.grow()\n    Sub().run().grow()\n",
     "pyproject.toml": "[project.scripts]\nrun = 'pkg.deep.leaf:make'\n",
 }

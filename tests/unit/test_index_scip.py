@@ -40,6 +40,73 @@ def test_calls_are_read_from_the_innermost_definition() -> None:
     }
 
 
+TWICE = """from typing import overload
+from tools import helper
+
+
+class User:
+    @property
+    def size(self): return 1
+
+    @size.setter
+    def size(
+        self, new
+    ):
+        helper(new)
+
+    helper(0)
+
+
+@overload
+def go(x: int) -> int: ...
+@overload
+def go(x: str) -> str: ...
+def go(x):
+    return helper(x)
+
+
+helper(3)
+"""
+SCRIPT = """import { helper } from './tools'
+export class User {
+  get size() {
+    return 1
+  }
+  set size(v) {
+    helper(v)
+  }
+}
+"""
+
+
+def test_what_is_defined_again_holds_its_code_as_the_first_does() -> None:
+    made = project(TWICE)
+    made.define("user.py", "User", DefinitionKind.CLASS, 5, 15)
+    made.define("user.py", "User.size", DefinitionKind.METHOD, 7)
+    made.define("user.py", "go", DefinitionKind.FUNCTION, 19)
+    made.mention("user.py", "size", "scip x d 1 user/User#size().", defines=True)
+    made.mention("user.py", "size", "scip x d 1 user/User#size().", nth=2)
+    made.mention("user.py", "go", "scip x d 1 user/go().", nth=0, defines=True)
+    made.mention("user.py", "go", "scip x d 1 user/go().", nth=2, defines=True)
+    for nth in range(1, 5):
+        made.mention("user.py", "helper", HELPER, nth=nth)
+    calls = {(edge.line, edge.origin) for edge in made.read().edges["user.py"] if edge.kind is EdgeKind.CALLS}
+    assert calls == {(13, "user.py::User.size"), (15, "user.py::User"), (23, "user.py::go"), (26, "user.py")}
+
+
+def test_the_setter_of_a_script_is_the_same_member_as_its_getter() -> None:
+    helper, size = "scip x d 1 `tools.ts`/helper().", "scip x d 1 `user.ts`/User#`<{}>size`()."
+    made = Project({"tools.ts": "export function helper(x) {}\n", "user.ts": SCRIPT})
+    made.define("tools.ts", "helper", DefinitionKind.FUNCTION, 1)
+    made.mention("tools.ts", "helper", helper, defines=True)
+    made.define("user.ts", "User", DefinitionKind.CLASS, 2, 9)
+    made.define("user.ts", "User.size", DefinitionKind.METHOD, 3, 5)
+    made.mention("user.ts", "size", size.format("get"), defines=True)
+    made.mention("user.ts", "size", size.format("set"), nth=1, defines=True)
+    made.mention("user.ts", "helper", helper, nth=1)
+    assert ("user.ts::User.size", "tools.ts::helper", EdgeKind.CALLS) in ends(made)
+
+
 def test_a_reference_to_something_of_another_name_is_refused() -> None:
     made = project()
     made.mention("user.py", "helper", RUN, nth=1)

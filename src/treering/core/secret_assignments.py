@@ -72,6 +72,32 @@ def assigned_values(text: str) -> Iterable[Hit]:
     return _assigned(text, folded) if [stem for stem in stems if stem in folded] else ()
 
 
+def announces_value(text: str, words: str) -> bool:
+    """Whether `assigned_values` finds any in `text`; `words` are all of it, in any order."""
+    among = _folded(words)
+    stems = ASCII_STEMS if among.isascii() else ASCII_STEMS + OTHER_STEMS
+    present = [stem for stem in stems if stem in among]
+    folded = _folded(text) if present else ""
+    return any(_is_announced(text, folded, start, stem) for stem in present for start in _places(stem, folded))
+
+
+def _places(stem: str, folded: str) -> Iterator[int]:
+    start = folded.find(stem)
+    while start >= 0:
+        yield start
+        start = folded.find(stem, start + 1)
+
+
+def _is_announced(text: str, folded: str, start: int, stem: str) -> bool:
+    link = _regex(LINK, re.VERBOSE)
+    for word in _words_by_stem()[stem]:
+        ended = _regex(word.ending).match(folded, start + len(stem))
+        linked = None if ended is None else link.match(text, ended.end())
+        if linked is not None and _stands_free(word, text, folded, start) and _judged(text, word, start, linked):
+            return True
+    return False
+
+
 def _assigned(text: str, folded: str) -> Iterator[Hit]:
     link = _regex(LINK, re.VERBOSE)
     reached = 0
@@ -244,6 +270,11 @@ def _folded(text: str) -> str:
 def _secret_words() -> re.Pattern[str]:
     """One alternative a word, each beginning with a letter for the engine to skip to; its empty group tells which."""
     return re.compile("|".join(f"{word.stem}(?:{word.ending})()" for word in SECRET_WORDS))
+
+
+@cache
+def _words_by_stem() -> dict[str, tuple[SecretWord, ...]]:
+    return {stem: tuple(word for word in SECRET_WORDS if word.stem == stem) for stem in ASCII_STEMS + OTHER_STEMS}
 
 
 @cache

@@ -58,6 +58,12 @@ CONTEXT_REACH = 300
 SHORTEST_TOKEN = 20
 """No row of `TOKENS` matches inside a shorter run of non-blank characters."""
 
+SHORTEST_BARE_TOKEN = 16
+"""The least that a row of `TOKENS` matches, with nothing around it."""
+
+BREAKS_TOKEN = "!\"#&'()*;<>?[\\]^`{}"
+"""What no row of `TOKENS` matches, inside of the secret or in front of it."""
+
 CLOUD = (
     Format("aws_access_key", ("AKIA", "ASIA", "ABIA", "ACCA"), rf"[A-Z0-9]{{16}}{ALNUM_END}", starts_word=True),
     Format("aws_session_token", ("FwoGZXIvYXdz", "IQoJb3JpZ2lu"), r"[A-Za-z0-9+/=]{50,}"),

@@ -1,6 +1,6 @@
 """What one file says by itself, before anything else is looked at: the values between extraction and resolution."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import IntFlag, StrEnum
 from typing import Any, NamedTuple, Protocol
 
@@ -11,8 +11,13 @@ from treering.core.graph import EdgeKind
 Key = tuple[str, ...]
 """What a resolver may ask the project for: a kind and a name, such as `("py.module", "flask.app")`."""
 
+Span = tuple[int, int]
+"""The first byte of something, and the one behind its last."""
+
 MODULE = "<module>"
 """The qualified name of the code of a file that stands in no definition."""
+
+_LONGEST_FAILURE = 300
 
 
 class DefinitionKind(StrEnum):
@@ -37,11 +42,13 @@ class EntryPoint(StrEnum):
 
 
 class Flow(IntFlag):
-    """What a call moves: arguments into the callee, its result back into the caller."""
+    """What a call moves: arguments into the callee, its result back into the caller; and whether it is exact."""
 
     NOTHING = 0
     ARGUMENTS = 1
     RESULT = 2
+    EXACT = 4
+    """No override of the callee can be meant: the object was made where it is used, or its class is named."""
 
 
 class Definition(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -89,6 +96,11 @@ class Problem(msgspec.Struct, frozen=True, array_like=True, gc=False):
     what: str
 
 
+def failure(what: str, exc: Exception) -> str:
+    """What a file did to its language, as every store takes it: a name in a file may be anything."""
+    return f"{what}: {type(exc).__name__}: {exc}"[:_LONGEST_FAILURE].encode("utf-8", "replace").decode()
+
+
 class Facts(msgspec.Struct, frozen=True, array_like=True):
     """One file read; `body` is a value of its language, that only its resolver understands."""
 
@@ -118,6 +130,10 @@ class Language(Protocol):
 
     def extract(self, path: str, source: bytes) -> Facts:
         """What the file says; a syntax error costs the broken part only."""
+        ...
+
+    def texts(self, path: str, source: bytes, spans: Sequence[Span]) -> Iterable[Span]:
+        """The parts of `spans` that are text and no code: in strings and comments; in a manifest, all."""
         ...
 
     def surface(self, facts: Facts) -> Mapping[Key, Any]:

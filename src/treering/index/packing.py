@@ -4,17 +4,18 @@ Edges are columns, not rows: those of all files are put side by side without loo
 makes a graph of half a million edges load in a blink.
 """
 
+import zlib
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from hashlib import blake2b
-from typing import Any
-from zlib import compress, decompress
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from treering.core.errors import Unreadable
 from treering.core.graph import GraphSource
 from treering.index.facts import Definition, Edge, Facts, Key, Problem, Unresolved
 from treering.index.graph.kinds import KIND_CODE, KINDS, SOURCE_CODE, SOURCES, WEIGHTS
@@ -51,28 +52,46 @@ class PackedEdges(msgspec.Struct, frozen=True, array_like=True):
         return len(self.kind)
 
 
+T = TypeVar("T")
+
+
+def _undamaged(decode: Callable[[bytes], T]) -> Callable[[bytes], T]:
+    """Whatever a damaged database gives instead of what was stored is told in our words."""
+
+    def decoded(packed: bytes) -> T:
+        try:
+            return decode(packed)
+        except (msgspec.DecodeError, zlib.error) as exc:
+            raise Unreadable(
+                "the stored code graph is damaged; run `treering index --forget`, then `treering index`"
+            ) from exc
+
+    return decoded
+
+
 _encode = msgspec.msgpack.Encoder().encode
-_facts = msgspec.msgpack.Decoder(_StoredFacts).decode
-_definitions = msgspec.msgpack.Decoder(tuple[Definition, ...]).decode
-_edges = msgspec.msgpack.Decoder(PackedEdges).decode
-_further = msgspec.msgpack.Decoder(dict[int, PackedEdges]).decode
-_unresolved = msgspec.msgpack.Decoder(tuple[Unresolved, ...]).decode
+_squeezed = _undamaged(zlib.decompress)
+_facts = _undamaged(msgspec.msgpack.Decoder(_StoredFacts).decode)
+_definitions = _undamaged(msgspec.msgpack.Decoder(tuple[Definition, ...]).decode)
+_edges = _undamaged(msgspec.msgpack.Decoder(PackedEdges).decode)
+_further = _undamaged(msgspec.msgpack.Decoder(dict[int, PackedEdges]).decode)
+_unresolved = _undamaged(msgspec.msgpack.Decoder(tuple[Unresolved, ...]).decode)
 
 NO_EDGES = PackedEdges([], b"", b"", b"", b"", b"", b"")
 
 
 @cache
 def _body(language: str) -> Any:
-    return msgspec.msgpack.Decoder(load_language(language).body).decode
+    return _undamaged(msgspec.msgpack.Decoder(load_language(language).body).decode)
 
 
 def pack_facts(facts: Facts) -> bytes:
     """Squeezed: facts repeat the names that their file repeats, and all of them go to every process that resolves."""
-    return compress(_encode(facts), _QUICKLY)
+    return zlib.compress(_encode(facts), _QUICKLY)
 
 
 def unpack_facts(language: str, packed: bytes) -> Facts:
-    stored = _facts(decompress(packed))
+    stored = _facts(_squeezed(packed))
     return Facts(stored.path, stored.definitions, _body(language)(stored.body), stored.problems)
 
 

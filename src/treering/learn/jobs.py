@@ -164,16 +164,19 @@ class Worker:
 
         When nothing waits, `more` is asked to queue what is left to do, until it has nothing.
         """
-        deadline, done = time.monotonic() + timeout, 0
+        deadline, done, idle = time.monotonic() + timeout, 0, False
         while self._count(scope, JobState.QUEUED, JobState.LEASED) or more():
             if time.monotonic() >= deadline or self._stop.is_set():
                 break
             finished = self._round(scope)
             done += sum(finished)
-            if not finished:
-                if not self._count(scope, JobState.LEASED):
-                    break
+            elsewhere = not finished and self._count(scope, JobState.LEASED) > 0
+            if elsewhere:
                 time.sleep(0.02)
+            # Another worker may have ended the last job since the first look: only the second says that nothing is due.
+            if idle and not finished and not elsewhere:
+                break
+            idle = not finished and not elsewhere
         with self._store.reading(scope, self._clock()) as tx:
             waiting = tx.jobs.count(JobFilter(states=(JobState.QUEUED, JobState.LEASED)))
             dead = tx.jobs.count(JobFilter(states=(JobState.DEAD,)))

@@ -149,6 +149,10 @@ class CodeIndex(Protocol):
         """None where nothing was ever indexed."""
         ...
 
+    def hold(self) -> CodeState | None:
+        """As `state`; nobody changes it before this transaction, which is to write, ends."""
+        ...
+
     def take(self, owner: str, duration: timedelta) -> bool:
         """Be the only one who writes until then, or longer if taken again; False where somebody else is."""
         ...
@@ -186,6 +190,10 @@ class CodeIndex(Protocol):
 
     def add_further(self, edges: Mapping[str, bytes], generation: int) -> None:
         """Edges of files that were not read from their source, instead of those before; for files that are here."""
+        ...
+
+    def further(self) -> Iterator[bytes]:
+        """The edges of each file that were not read from its source; nothing of files that have none."""
         ...
 
     def touch(self, stamps: Sequence[tuple[str, str, int]]) -> None:

@@ -3,6 +3,7 @@
 Rewritten on purpose with `.venv/bin/python -m tests.golden.code.drawing`; then read the diff.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console, RenderableType
@@ -12,9 +13,9 @@ from treering.core.graph import EdgeKind
 from treering.core.records import Knowledge
 from treering.index.asking.linked import CodeImpact
 from treering.index.asking.status import CodeStatus
-from treering.index.building.summary import FileProblem, Indexed
+from treering.index.building.summary import FileProblem, Indexed, ScipIndex
 from treering.index.facts import Definition, DefinitionKind, Edge, EntryPoint, Flow
-from treering.index.graph import CodeGraph, Impact, Standing
+from treering.index.graph import CodeGraph, Guess, Impact, Standing
 from treering.index.history.ranking import Related, Term
 from treering.index.history.relatives import Relations
 from treering.interfaces.cli.code import pictures
@@ -72,6 +73,7 @@ IMPACT = CodeImpact(
     **{name: getattr(_FOUND, name) for name in Impact.__dataclass_fields__},
     memories=(sample(Knowledge, id="k1", content="Tokens are opaque: never parse them"),),
 )
+GUESSED = replace(IMPACT, standing=Standing(guessed=(Guess("dcode\x1b[1m", DECODE),)))
 RELATED = Relations(
     LOGIN,
     (
@@ -94,13 +96,15 @@ DONE = Indexed(
     totals=TOTALS,
     seconds=0.1234,
     complete=False,
-    notes=("index.scip by scip-python 0.6.6: 1 edge beyond 12 known from the source",),
+    notes=("index.scip by scip-python 0.6.6: confirms 12 edges known from the source, adds 1",),
 )
-STATUS = CodeStatus("/nowhere/at/all", False, TOTALS, {"generated": 4}, outdated=True)
+SCIP = (ScipIndex("index.scip", "scip-python 0.6.6", confirmed=12, added=1, edges=9),)
+STATUS = CodeStatus("/nowhere/at/all", False, TOTALS, {"generated": 4}, outdated=True, scip=SCIP, scip_edges=7)
 MANY = 20
 PICTURES: dict[str, RenderableType] = {
     "impact": pictures.impact(IMPACT, MANY),
     "impact_two": pictures.impact(IMPACT, 2),
+    "impact_guessed": pictures.impact(GUESSED, 1),
     "deps": pictures.dependencies(GRAPH.dependencies(TEST), MANY),
     "deps_nothing": pictures.dependencies(GRAPH.dependencies(DECODE), MANY),
     "route": pictures.route("login_route", "decode", GRAPH.path(ROUTE, DECODE)),

@@ -15,6 +15,8 @@ _COMMIT = "\x01"
 _TWO_PATHS = ("R", "C")
 _NO_REPOSITORY = "not a git repository"
 _READ = 1 << 16
+LAST_MOMENT = 253_370_764_800
+"""The beginning of the year 9999, which every clock and database can tell in every time zone."""
 # What a user's configuration may say must not change what is printed; nothing that it names is run.
 _PLAIN = (
     *("--no-pager", "-c", "core.fsmonitor=false", "-c", "log.showSignature=false", "-c", "log.mailmap=false"),
@@ -132,13 +134,18 @@ def parsed(fields: Iterator[str]) -> Iterator[Commit]:
         if status.startswith(_COMMIT):
             if id:
                 yield Commit(id, at, tuple(touches))
-            id, moment = status[1:].split(" ")
-            at, touches = int(moment), []
+            id, _, moment = status[1:].partition(" ")
+            at, touches = _possible(moment), []
         elif status:
             before = next(fields, "")
             touches.append(Touch(status[0], before, next(fields, "") if status[0] in _TWO_PATHS else before))
     if id:
         yield Commit(id, at, tuple(touches))
+
+
+def _possible(moment: str) -> int:
+    """The time that is nearest to the written one: public histories hold some that never were, and broken ones."""
+    return min(int(moment), LAST_MOMENT) if moment.isdecimal() else 0
 
 
 def _fields(stream: IO[bytes]) -> Iterator[str]:

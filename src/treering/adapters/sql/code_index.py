@@ -64,6 +64,10 @@ class StoredCode:
         lease = Lease(row.lease_owner, instant(row.lease_until)) if held else None
         return CodeState(row.root, row.version, bool(row.complete), row.generation, row.told, lease)
 
+    def hold(self) -> CodeState | None:
+        self._connection.execute(select(code_state.c.root).where(self._here(code_state)).with_for_update(read=True))
+        return self.state()
+
     def take(self, owner: str, duration: timedelta) -> bool:
         self._context.dialect.lock(self._connection, self._context.scope, "claim code index")
         columns, now = code_state.c, self._context.now
@@ -215,6 +219,11 @@ class StoredCode:
         for each in chosen:
             for path, resolved, *packed in self._few_at_once(each):
                 yield FileContents(path, bool(resolved), *map(bytes, packed))
+
+    def further(self) -> Iterator[bytes]:
+        packed = code_files.c.further
+        some = select(packed).where(self._here(code_files), func.length(packed) > 0)
+        return (bytes(each) for (each,) in self._few_at_once(some))
 
     def ties(self, files: Sequence[str], *, limit: int) -> Sequence[Tie]:
         columns = code_ties.c

@@ -31,6 +31,13 @@ class FindingSettings(Value):
     meaning: Share = 0.2
     """The share of the vectors beside that of the words: chosen, like the two above, on 24 questions about requests
     and gin, and measured on others (`bench/RESULTS.md`)."""
+    apart: float = Field(default=5.0, ge=0)
+    """How many standard deviations nearer than all chunks one must lie that shares no word with the question. Of the
+    model that comes with Treering only: on requests, questions that mean nothing there came up to 4.9, and every
+    answer to one that does shares a word with it. Other models are taken at their word."""
+    embed_seconds: float = Field(default=5.0, ge=0)
+    """How long a question about code first makes vectors where some are missing and the model comes with Treering: it
+    reads about 2,000 chunks a second, which is too long for every index. 0 leaves it to `embedder.inline`."""
     tests: Share = 0.6
     """What a chunk of tests counts, unless tests are asked for: they repeat the words of what they test."""
     shown_lines: int = Field(default=3, ge=0)

@@ -26,6 +26,8 @@ class IndexSettings(Value):
     """Processes that read files when there are many."""
     many_files: int = Field(default=150, ge=1)
     """From so many on reading is shared out: starting a process takes as long as reading a hundred files."""
+    seconds_a_file: float = Field(default=30.0, gt=0, le=3600)
+    """A process that is longer at one file is ended, and the file left alone: the longest take a second or two."""
     batch: int = Field(default=400, ge=1)
     """Files that are stored in one transaction; what a crash costs at most."""
     rounds: int = Field(default=5, ge=1)
@@ -33,7 +35,8 @@ class IndexSettings(Value):
     lease_seconds: float = Field(default=60.0, gt=0, le=3600)
     """How long a process on another machine that died keeps others from indexing; each batch takes a second or two."""
     look_seconds: float = Field(default=2.0, ge=0)
-    """How often a question looks whether files changed: looking at some thousand files takes a hundredth of that."""
+    """After so long a question looks whether files changed; sooner, by far in small projects, as long as looking takes
+    no more than a tenth of the time."""
     inline_files: int = Field(default=100, ge=0)
     """As many changed files are read again before a question is answered; more are left out, and the answer says so."""
     debounce_ms: int = Field(default=500, ge=10)

@@ -7,7 +7,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from treering.core.errors import Conflict, FolderUnavailable, NotFound, StoreError
+from treering.core.errors import Conflict, FolderUnavailable, InvalidInput, NotFound, StoreError
 from treering.index.asking.live import LiveGraph
 from treering.index.asking.unread import Unread
 from treering.index.building.desk import Desk
@@ -16,12 +16,16 @@ from treering.index.building.shelf import Changes
 from treering.index.building.summary import Indexed
 from treering.index.building.updating import Tell
 from treering.index.building.version import reading_version
+from treering.index.files.roots import still_indexed
 from treering.index.where.places import Seen
 from treering.ports.code import CodeIndex, CodeState
 from treering.ports.watching import EVERYTHING
 
 if TYPE_CHECKING:
     from treering.index.graph import CodeGraph
+
+_REST = 10
+"""Times what the last look took until the next: who asks again and again spends a tenth of it looking, not more."""
 
 
 class Current:
@@ -43,6 +47,7 @@ class Current:
         self._live = LiveGraph(desk.settings.in_place)
         self._unread = Unread()
         self._looked: float | None = None
+        self._look_took = 0.0
         self._watched = False
 
     # Indexing
@@ -56,9 +61,12 @@ class Current:
     def catch_up(
         self, root: Path, hints: Collection[str] | None, tell: Tell = nobody, *, replace: bool = False
     ) -> Indexed:
-        """Read what was heard of, or everything that changed. From here on nobody needs to look by themselves."""
+        """Read what was heard of, or everything that changed. From here on nobody needs to look by themselves.
+
+        `NotFound` or `InvalidInput` where the index was forgotten or replaced since the last time.
+        """
         with self._indexing:
-            done = self._run(root, tell, hints, replace=replace)
+            done = self._run(root, tell, hints, replace=replace, keeping=self._watched)
             self._watched = True
             return done
 
@@ -66,6 +74,15 @@ class Current:
     def watched(self) -> bool:
         """Whether all that changes is told of."""
         return self._watched
+
+    def keep(self, root: Path) -> None:
+        """`NotFound` or `InvalidInput` where what is watched was forgotten or replaced, though no file changed."""
+        if not self._watched:
+            return
+        # A store that cannot be asked now is asked the next time.
+        with suppress(StoreError), self._desk.reading() as index:
+            state = index.state()
+            still_indexed("" if state is None else state.root, root, self._desk.scope.project)
 
     def heard(self, paths: Collection[str]) -> None:
         """Files changed: nothing of theirs is served until they are read again."""
@@ -77,11 +94,18 @@ class Current:
         self._watched, self._looked = False, None
 
     def _run(
-        self, root: Path, tell: Tell = nobody, hints: Collection[str] | None = None, *, replace: bool = False
+        self,
+        root: Path,
+        tell: Tell = nobody,
+        hints: Collection[str] | None = None,
+        *,
+        replace: bool = False,
+        keeping: bool = False,
     ) -> Indexed:
         with self._lock:
             moment = self._unread.moment
-        done = self._indexer_at(root).run(tell, hints=hints, replace=replace, outstanding=self._found)
+        indexer = self._indexer_at(root)
+        done = indexer.run(tell, hints=hints, replace=replace, keeping=keeping, outstanding=self._found)
         with self._lock:
             self._roots.add(root)
             self._unread.read(moment)
@@ -121,6 +145,11 @@ class Current:
         with self._desk.reading() as index:
             return self._root(self._state(index))
 
+    def held(self) -> Path:
+        """The folder that was indexed, whether or not it may be read here."""
+        with self._desk.reading() as index:
+            return Path(self._state(index).root)
+
     def _state(self, index: CodeIndex) -> CodeState:
         state = index.state()
         if state is None or not state.root:
@@ -138,22 +167,28 @@ class Current:
         return root if allowed and root.is_dir() else None
 
     def _is_incomplete(self, state: CodeState) -> bool:
-        return not state.complete or state.version != reading_version() or self._unread.undecided
+        return (
+            not state.complete or state.version != reading_version(self._desk.settings.chunks) or self._unread.undecided
+        )
 
     def _look_where_it_is_time(self) -> None:
         """Not where somebody is at it: they tell what they find."""
         with self._desk.reading() as index:
             root = self._root(self._state(index))
         if root is not None and self._is_time() and self._indexing.acquire(blocking=False):
+            began = monotonic()
             try:
                 self._look(root)
             finally:
+                self._looked = monotonic()
+                self._look_took = self._looked - began
                 self._indexing.release()
 
     def _is_time(self) -> bool:
         if self._watched:
             return False
-        return self._looked is None or monotonic() - self._looked >= self._desk.settings.look_seconds
+        rest = min(self._desk.settings.look_seconds, _REST * self._look_took)
+        return self._looked is None or monotonic() - self._looked >= rest
 
     def _look(self, root: Path) -> None:
         """Read what changed where it is little; else it is left out, as it is where others write or nobody may."""
@@ -170,6 +205,6 @@ class Current:
         work = len(changes) + waiting
         if (work or not complete) and work <= self._desk.settings.inline_files:
             # Where somebody else is at it, or the store cannot be written, what changed is not served.
-            with suppress(Conflict, StoreError, FolderUnavailable):
-                self._run(root)
-        self._looked = monotonic()
+            # So it is where the index is not of this folder any more.
+            with suppress(Conflict, StoreError, InvalidInput, NotFound):
+                self._run(root, keeping=True)

@@ -1,12 +1,18 @@
 """How the stored index of a project stands, and what to do about it where that is not as it should be."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from treering.core.errors import Unreadable
+from treering.core.graph import GraphSource
+from treering.core.settings import ChunkSettings
+from treering.index.building.summary import ScipIndex
 from treering.index.building.version import reading_version
+from treering.index.packing import unpack_definitions, unpack_edges, unpack_further
 from treering.ports.code import CodeIndex, CodeTotals
 from treering.ports.processes import Ended, Writer
 from treering.ports.store import Check
@@ -28,6 +34,10 @@ class CodeStatus:
     """Whether another version of Treering, or of a grammar, has read the files: the next run reads all of them."""
     writer: str = ""
     """Who indexes now, in words; empty where nobody does."""
+    scip: Sequence[ScipIndex] = ()
+    """The compilers' indexes that were added last, as they were then."""
+    scip_edges: int = 0
+    """Edges of them that are here now: those of a file leave when it changes."""
 
     @property
     def current(self) -> bool:
@@ -39,7 +49,7 @@ class CodeStatus:
         return {**asdict(self), "current": self.current}
 
 
-def status_of(index: CodeIndex, ended: Ended) -> CodeStatus | None:
+def status_of(index: CodeIndex, ended: Ended, chunks: ChunkSettings) -> CodeStatus | None:
     """None where nothing is indexed."""
     state = index.state()
     if state is None or not state.root:
@@ -48,21 +58,42 @@ def status_of(index: CodeIndex, ended: Ended) -> CodeStatus | None:
     told = "another process" if state.lease is not None else ""
     if writer is not None:
         told = "" if ended(writer) else writer.told
+    said = json.loads(state.told)
+    added = [ScipIndex(**each) for each in said.get("scip", ())]
+    scip_edges = _scip_edges(index) if added else 0
     return CodeStatus(
         state.root,
         state.complete,
         index.totals(),
-        json.loads(state.told).get("skipped", {}),
-        state.version != reading_version(),
+        said.get("skipped", {}),
+        state.version != reading_version(chunks),
         told,
+        tuple(each for each in added if scip_edges or not each.edges),
+        scip_edges,
     )
 
 
-def check_of(found: CodeStatus) -> Check:
-    """Nothing here is wrong with the memory; what is half made says what to do."""
+def _scip_edges(index: CodeIndex) -> int:
+    """As far as they can be read; what cannot be, `check_of` tells."""
+    count = 0
+    for packed in index.further():
+        with suppress(Unreadable):
+            count += len(unpack_further(packed).get(GraphSource.SCIP, ()))
+    return count
+
+
+def check_of(found: CodeStatus, index: CodeIndex) -> Check:
+    """What is half made says what to do, and is nothing wrong; what cannot be read is."""
     totals = found.totals
     counts = f"{totals.files:,} files, {totals.definitions:,} definitions, {totals.edges:,} edges"
     said = "; ".join((f"{found.root}: {counts}", *how_it_stands(found)))
+    try:
+        for file in index.contents():
+            unpack_definitions(file.definitions)
+            unpack_edges(file.edges)
+            unpack_further(file.further)
+    except Unreadable as exc:
+        return Check("code", False, f"{said}; {exc}")
     return Check("code", True, said, advice_for(found))
 
 

@@ -14,18 +14,23 @@ from treering.core.settings import IndexSettings
 from treering.index.asking.current import Current
 from treering.index.asking.forgetting import forget_code
 from treering.index.asking.linked import CodeImpact, with_memories
+from treering.index.asking.meaning import Meant, file_meant_by, found_by, meant_by
+from treering.index.asking.naming import Named, from_root, leads_somewhere
 from treering.index.asking.status import CodeStatus, status_of
-from treering.index.asking.watching import Stopped, follow
+from treering.index.asking.watching import Stopped, asking, follow
 from treering.index.asking.watching_commits import history_followed, nothing, seeds_told
 from treering.index.building.desk import Desk
 from treering.index.building.pipeline import nobody
 from treering.index.building.summary import Indexed, Phase, Progress
 from treering.index.building.updating import Tell
 from treering.index.facts import EntryPoint, Unresolved
+from treering.index.files.blanking import without_secret
 from treering.index.files.ignoring_around import GitHome
 from treering.index.files.roots import chosen_root
 from treering.index.graph import Answers, Cycles, DataFlow, Dependencies, Entries, Found, Level, ModuleMap, Route
 from treering.index.graph.code_graph import CAP, FLOW_DEPTH
+from treering.index.graph.folders import is_folder
+from treering.index.graph.nodes import file_of
 from treering.index.history.chronicle import Chronicle, Repository
 from treering.index.history.relatives import Relations, relations
 from treering.index.packing import unpack_unresolved
@@ -38,9 +43,6 @@ from treering.ports.watching import Watcher
 if TYPE_CHECKING:
     from treering.index.graph import CodeGraph
     from treering.index.scip.adding import ScipFile
-
-_NAMED = 8
-"""What a name may mean that means too much: more are not listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +66,9 @@ class Surroundings:
 class Code:
     """One project's code graph. Safe to share between threads.
 
-    A node is named as people write it: `verify_jwt`, `AuthService.login`, `auth/tokens.py:verify_jwt`, `tokens.py:42`.
-    A name that means nothing is `NotFound`, one that means several things `InvalidInput`, which lists them.
+    A node is named as people write it: `verify_jwt`, `AuthService.login`, `auth/tokens.py:verify_jwt`, `tokens.py:42`,
+    a folder, an absolute path. A name that means nothing is `NotFound`, one that means several things, or leads out of
+    the project, `InvalidInput`. Where it had to be guessed, the answer's `standing.guessed` says so.
     """
 
     def __init__(
@@ -147,7 +150,8 @@ class Code:
         With `history`, new commits are followed as well; `on_history` hears what came of them.
 
         What may pass is tried again, with growing pauses, and told to `on_trouble` once: somebody else indexes, the
-        store is busy, the folder is being moved.
+        store is busy, the folder is being moved. What was forgotten or replaced by somebody else is not made again:
+        that ends it with `NotFound` or `InvalidInput`.
         """
         root = chosen_root(path, self._usual)
 
@@ -170,7 +174,7 @@ class Code:
             with commits as begin_history:
                 follow(
                     root,
-                    self._watcher,
+                    asking(self._watcher, lambda: self._current.keep(root), self._settings.look_seconds),
                     stop,
                     self._settings.debounce_ms,
                     changed=self._current.heard,
@@ -185,7 +189,7 @@ class Code:
     def status(self) -> CodeStatus:
         """What is indexed; `NotFound` where nothing is."""
         with self._desk.reading() as index:
-            found = status_of(index, self._desk.ended)
+            found = status_of(index, self._desk.ended, self._desk.settings.chunks)
         if found is None:
             raise NotFound(f"no code is indexed in project {self._scope.project!r}; run `treering index`")
         return found
@@ -193,25 +197,34 @@ class Code:
     def forget(self) -> CodeStatus:
         """Take the index away, with what git's history told; memories stay. What was there is returned."""
         gone = forget_code(self._desk)
-        self._chronicle.forget()
+        self._chronicle.let_go()
         return gone
 
     # Asking
 
+    @property
+    def root(self) -> Path:
+        """The folder whose code is indexed; `NotFound` where nothing is."""
+        return self._current.held()
+
     def find(self, name: str, *, limit: int = 50) -> Found:
         """The files and definitions that somebody may mean by a name."""
-        return self._current.graph().find(name, limit=limit)
+        return found_by(self._current.graph(), self._named(name), limit)
 
-    def where(self, query: str, *, limit: int = 5) -> Whereabouts:
-        """The places in the code that a question is about: "where are redirects followed?"."""
-        return self._places.find(query, limit, self._current.seen())
+    def where(self, query: str, *, limit: int = 5, hurried: bool = False, on_progress: Tell = nobody) -> Whereabouts:
+        """The places in the code that a question is about: "where are redirects followed?".
+
+        The model that comes with Treering first makes the vectors that are missing, for some seconds at most; `hurried`
+        only a few, for who waits for more than this.
+        """
+        return self._places.find(query, limit, self._current.seen(), hurried=hurried, tell=on_progress)
 
     def impact(
         self, node: str, *, depth: int | None = None, cap: int | None = CAP, min_confidence: float = 0.0
     ) -> CodeImpact:
         """What breaks if this changes, the tests that reach it, and what is remembered about it all."""
-        graph, id = self._meant(node)
-        found = graph.impact(id, depth=depth, cap=cap, min_confidence=min_confidence)
+        graph, meant = self._meant(node)
+        found = meant.told(graph.impact(meant.id, depth=depth, cap=cap, min_confidence=min_confidence))
         with self._store.reading(self._scope, self._clock()) as tx:
             return with_memories(tx, found, self._settings.linked_memories)
 
@@ -219,25 +232,27 @@ class Code:
         self, node: str, *, depth: int | None = None, cap: int | None = CAP, min_confidence: float = 0.0
     ) -> Dependencies:
         """What this rests on."""
-        graph, id = self._meant(node)
-        return graph.dependencies(id, depth=depth, cap=cap, min_confidence=min_confidence)
+        graph, meant = self._meant(node)
+        return meant.told(graph.dependencies(meant.id, depth=depth, cap=cap, min_confidence=min_confidence))
 
     def data_flow(self, node: str, *, depth: int = FLOW_DEPTH, cap: int = CAP) -> DataFlow:
         """Where data of this goes, and where it comes from."""
-        graph, id = self._meant(node)
-        return graph.data_flow(id, depth=depth, cap=cap)
+        graph, meant = self._meant(node)
+        return meant.told(graph.data_flow(meant.id, depth=depth, cap=cap))
 
     def path(self, origin: str, target: str) -> Route:
         """How `origin` comes to depend on `target`; a route without steps, which is false, if it does not."""
         graph, first = self._meant(origin)
-        _, last = self._meant(target)
-        return graph.path(first, last)
+        last = meant_by(graph, self._named(target))
+        return last.told(first.told(graph.path(first.id, last.id)))
 
     def entry_points(self, node: str | None = None, *, kind: EntryPoint | str | None = None) -> Entries:
         """Where something outside the code comes in, or comes to a node."""
         wanted = None if kind is None else _entry_point(kind)
-        graph, id = (self._current.graph(), None) if node is None else self._meant(node)
-        return graph.entry_points(id, kind=wanted)
+        if node is None:
+            return self._current.graph().entry_points(kind=wanted)
+        graph, meant = self._meant(node)
+        return meant.told(graph.entry_points(meant.id, kind=wanted))
 
     def cycles(self, level: Level | str = Level.FILE) -> Cycles:
         """Files, or symbols, that depend on each other in a circle."""
@@ -252,39 +267,28 @@ class Code:
     def related(self, path: str, *, limit: int = 10) -> Relations:
         """The files that belong to a file: changed together, imported, or named alike. It may be one not yet there."""
         graph = self._current.graph()
-        found = graph.find(path)
-        file = found.only.partition("::")[0] if found.only is not None else path
-        related = relations(self._chronicle, self._current.root(), file, limit, graph.file_graph())
-        return dataclasses.replace(related, standing=graph.standing)
+        meant = file_meant_by(graph, self._named(path))
+        related = relations(self._chronicle, self._current.root(), meant.id, limit, graph.file_graph())
+        return meant.told(dataclasses.replace(related, standing=graph.standing))
 
     def unresolved(self, path: str) -> Answers[Unresolved]:
-        """The uses in a file whose targets are not known; none where it has changed and was not read again yet."""
-        graph, id = self._meant(path)
-        file, standing = id.partition("::")[0], graph.standing
+        """The uses in a file whose targets are not known, or in all files of a folder; none of a file that has changed
+        and was not read again yet."""
+        graph, meant = self._meant(path)
+        standing = graph.standing
+        files = graph.below(meant.id) if is_folder(meant.id) else (file_of(meant.id),)
         with self._desk.reading() as index:
-            packed = b"" if file in standing.stale else index.unresolved([file]).get(file, b"")
-        return Answers(unpack_unresolved(packed), standing)
+            packed = index.unresolved([file for file in files if file not in standing.stale])
+        uses = (without_secret(use) for file in files for use in unpack_unresolved(packed.get(file, b"")))
+        return meant.told(Answers(tuple(uses), standing))
 
-    def _meant(self, name: str) -> "tuple[CodeGraph, str]":
+    def _meant(self, name: str) -> "tuple[CodeGraph, Meant]":
         """The graph, and the node of it that a name means."""
         graph = self._current.graph()
-        found = graph.find(name)
-        # A module and a function in it often have one name: who gives no path means the function.
-        named = [match.id for match in found.matches if match.kind is not None or len(found.matches) == 1]
-        if len(named) == 1 and not found.left_out:
-            return graph, named[0]
-        if not found.matches and found.standing.incomplete:
-            raise NotFound(
-                f"the index is still being made, and nothing read so far is called {name!r}; ask again when it is "
-                "done, or run `treering index` if nobody is at it"
-            )
-        if not found.matches:
-            raise NotFound(
-                f"nothing that is indexed is called {name!r}; try a part of the name, or `treering index` if it is new"
-            )
-        listed = ", ".join(match.id for match in found.matches[:_NAMED])
-        more = len(found.matches) + found.left_out - _NAMED
-        raise InvalidInput(f"{name!r} may be {listed}{f' and {more} more' if more > 0 else ''}; name one of them")
+        return graph, meant_by(graph, self._named(name))
+
+    def _named(self, name: str) -> Named:
+        return from_root(name, self.root) if leads_somewhere(name.strip()) else Named(name.strip(), placed=False)
 
 
 def _opened_scip(files: "Sequence[str | Path]") -> "list[ScipFile]":

@@ -1,6 +1,6 @@
 """Follows the files of a project: stale at once when they change, read again when they come to rest."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from threading import Event
 from time import monotonic
@@ -18,6 +18,20 @@ CatchUp = Callable[[Collection[str] | None], bool]
 
 PASSING = (Conflict, StoreUnavailable, StoreFull, FolderUnavailable)
 """What may be over in a while: somebody else indexes, the store is busy or full, the root is being moved."""
+
+
+def asking(watcher: Watcher, ask: Callable[[], None], seconds: float, now: Callable[[], float] = monotonic) -> Watcher:
+    """This watcher, which calls `ask` every so many seconds, also while nothing changes."""
+
+    def watched(root: Path, quiet_ms: int, stop: Event) -> Iterator[frozenset[str]]:
+        last = now()
+        for paths in watcher(root, quiet_ms, stop):
+            if now() - last >= seconds:
+                ask()
+                last = now()
+            yield paths
+
+    return watched
 
 
 class Stopped(Exception):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from treering.core.errors import RepositoryUnavailable, StoreError, TreeringError
+from treering.core.errors import InvalidInput, NotFound, RepositoryUnavailable, StoreError, TreeringError
 from treering.index.asking.watching import Stopped
 from treering.index.history.chronicle import Chronicle
 
@@ -50,7 +50,8 @@ def history_followed(
             while not (over.is_set() or stop.is_set()):
                 trouble = look(trouble)
                 over.wait(seconds)
-        except Stopped:
+        except (Stopped, NotFound, InvalidInput):
+            # Where the index was forgotten or replaced, whoever follows the files says so.
             return
 
     thread = threading.Thread(target=run, name="treering-history", daemon=True)

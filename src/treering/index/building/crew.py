@@ -2,17 +2,20 @@
 
 The processes are our own children with a pipe each, not a pool of `multiprocessing`: such a pool runs the main script
 of whoever uses this library a second time, and its workers outlive a parent that is killed. Ours end with their pipe.
+They begin without the folder that they are started in, which may be the repository: nothing of it is ever imported.
 """
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from queue import SimpleQueue
+from threading import Event, Lock, Timer
 from types import TracebackType
 from typing import NamedTuple, Self, TypeVar
 
@@ -35,6 +38,10 @@ _START = (
     "from treering.index.building.crew_process import serve; serve()"
 )
 _SECONDS = 5.0
+_TO_START = 120.0
+"""Seconds that a process may take before it answers at all, on a machine that is busy with others."""
+_PULSE = 1.0
+"""Seconds between two looks at what else is to be done while files are read."""
 
 Lessons = Callable[[], Iterable[Sequence[Lesson]]]
 """All files of a project, some at a time; asked for again where a process has to learn them anew."""
@@ -57,21 +64,35 @@ class _Again(NamedTuple):
     chunks: Sequence[Sequence[str]]
 
 
-class Crew:
-    """Some processes, from the time they are needed until the end of the block."""
+class _Left(Exception):
+    """Nobody waits for an answer any more."""
 
-    def __init__(self, root: Path, settings: IndexSettings) -> None:
-        self._root, self._settings = root, settings
+
+def nothing_else() -> None:
+    """Where there is nothing to be done meanwhile."""
+
+
+class Crew:
+    """Some processes, from the time they are needed until the end of the block, which does not wait for any of them."""
+
+    def __init__(self, root: Path, settings: IndexSettings, meanwhile: Callable[[], None] = nothing_else) -> None:
+        """`meanwhile` is called again and again in the thread that waits for them."""
+        self._root, self._settings, self._meanwhile = root, settings, meanwhile
         self._members: list[_Member] = []
         self._free: SimpleQueue[_Member] = SimpleQueue()
-        self._ending = ExitStack()
 
     def __enter__(self) -> Self:
-        for _ in range(self._settings.processes):
-            member = self._ending.enter_context(_Member())
-            self._members.append(member)
-            self._free.put(member)
-        self._threads = self._ending.enter_context(ThreadPoolExecutor(self._settings.processes))
+        with ExitStack() as ending:
+            for _ in range(self._settings.processes):
+                member = ending.enter_context(_Member())
+                self._members.append(member)
+                self._free.put(member)
+            self._threads = ThreadPoolExecutor(self._settings.processes)
+            ending.callback(self._threads.shutdown, cancel_futures=True)
+            for member in self._members:
+                # First of all: threads that wait for an answer must not be waited for.
+                ending.callback(member.leave)
+            self._ending = ending.pop_all()
         return self
 
     def __exit__(
@@ -79,14 +100,19 @@ class Crew:
     ) -> None:
         self._ending.__exit__(kind, error, trace)
 
+    def starts(self) -> bool:
+        """Whether a process like this one can be started."""
+        return self._members[0].wakes()
+
     def read(self, files: Sequence[Found]) -> Iterator[Reading]:
-        """Each file as it is read, in any order. One that ends its process is told of."""
+        """Each file as it is read, in any order. One that ends its process, or takes too long, is told of."""
+        seconds = self._settings.seconds_a_file
 
         def ask(member: _Member, chunk: Sequence[Found]) -> list[Reading]:
-            answer = member.ask(self._order(chunk))
+            answer = member.ask(self._order(chunk), seconds)
             if answer is not None:
                 return _readings(answer)
-            alone = ((file, member.ask(self._order([file]))) for file in chunk)
+            alone = ((file, member.ask(self._order([file]), seconds)) for file in chunk)
             return [self._ended(file) if told is None else _readings(told)[0] for file, told in alone]
 
         for readings in self._shared_out(ask, _chunks(files)):
@@ -98,7 +124,7 @@ class Crew:
         def ask(member: _Member, chunk: Sequence[str]) -> list[Resolution] | _Again:
             if not member.taught:
                 return _Again([chunk])
-            answer = member.ask(ResolveThese(list(chunk)))
+            answer = member.ask(ResolveThese(list(chunk)), self._settings.seconds_a_file)
             if answer is not None:
                 return _resolutions(answer)
             if len(chunk) > 1:
@@ -147,7 +173,8 @@ class Crew:
         asked: set[Future[A]] = {self._threads.submit(by_whoever_is_free, chunk) for chunk in first}
         try:
             while asked:
-                done, asked = wait(asked, return_when=FIRST_COMPLETED)
+                done, asked = wait(asked, _PULSE, FIRST_COMPLETED)
+                self._meanwhile()
                 asked |= {self._threads.submit(by_whoever_is_free, chunk) for chunk in islice(waiting, len(done))}
                 for each in done:
                     yield each.result()
@@ -164,6 +191,8 @@ class _Member:
     """One process. One that was ended is replaced."""
 
     def __init__(self) -> None:
+        self._changing = Lock()
+        self._left = self._awake = False
         self._process = self._started()
         self.taught = False
         """Whether it knows the files of the project."""
@@ -174,38 +203,59 @@ class _Member:
     def __exit__(self, *_raised: object) -> None:
         self._end()
 
+    def leave(self) -> None:
+        """End it whatever it does, for good: whoever waits for its answer waits no more."""
+        with self._changing:
+            self._left = True
+            self._process.kill()
+
     def tell(self, order: LearnThese) -> None:
         assert self._process.stdin is not None
         # Where it was ended, the next question finds out.
         with suppress(OSError):
             send(self._process.stdin, order)
 
-    def ask(self, order: ReadThese | ResolveThese) -> bytes | None:
-        """None where the process was ended, and is replaced by one that has learned nothing."""
-        answer = self._answer(order)
+    def wakes(self) -> bool:
+        """Whether it has begun to answer: what ends it from then on is what it was asked."""
+        self._awake = self._awake or self._answer(_NOTHING, _TO_START) is not None
+        return self._awake
+
+    def ask(self, order: ReadThese | ResolveThese, seconds: float) -> bytes | None:
+        """None where the process was ended, or took longer, and is replaced by one that has learned nothing."""
+        if not self.wakes():
+            raise TreeringError(
+                f"{sys.executable} starts no process that reads code; set `index.processes` to 1 to do without"
+            )
+        answer = self._answer(order, seconds)
         if answer is None:
-            self._end()
-            self._process, self.taught = self._started(), False
-            if self._answer(_NOTHING) is None:
-                raise TreeringError(
-                    f"{sys.executable} starts no process that reads code; set `index.processes` to 1 to do without"
-                )
+            self._replace()
         return answer
 
-    def _answer(self, order: ReadThese | ResolveThese) -> bytes | None:
-        process = self._process
+    def _replace(self) -> None:
+        self._end()
+        with self._changing:
+            if self._left:
+                raise _Left
+            self._process = self._started()
+        self._awake = self.taught = False
+
+    def _answer(self, order: ReadThese | ResolveThese, seconds: float) -> bytes | None:
+        process, answer = self._process, None
         assert process.stdin is not None
         assert process.stdout is not None
-        with suppress(OSError):
+        with _ended_after(seconds, process) as late, suppress(OSError):
             send(process.stdin, order)
-            return receive(process.stdout)
-        return None
+            answer = receive(process.stdout)
+        return None if late.is_set() else answer
 
     @staticmethod
     def _started() -> "subprocess.Popen[bytes]":
+        # Isolated: else the folder that it is started in comes before everything that is installed, and any name there
+        # that is one of Python's (`json.py`) is run. Relative places on the path lead into it as well.
+        places = [place for place in sys.path if os.path.isabs(place)]
         # Stderr is dropped: what a grammar prints belongs on nobody's terminal.
         return subprocess.Popen(
-            [sys.executable, "-c", _START, json.dumps(sys.path)],
+            [sys.executable, "-I", "-c", _START, json.dumps(places)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -222,3 +272,22 @@ class _Member:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+@contextmanager
+def _ended_after(seconds: float, process: "subprocess.Popen[bytes]") -> Iterator[Event]:
+    """End a process that is not done with the block in time; whether that came about."""
+    late = Event()
+
+    def end() -> None:
+        late.set()
+        process.kill()
+
+    timer = Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield late
+    finally:
+        timer.cancel()
+        timer.join()

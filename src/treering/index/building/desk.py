@@ -41,7 +41,7 @@ class Desk:
     def writing(self) -> Iterator[CodeIndex]:
         """As the only one who writes. `Conflict` where that is somebody else."""
         with self.store.transaction(self.scope, self.clock()) as tx:
-            self._take(tx.code)
+            self.take(tx.code)
             yield tx.code
 
     @contextmanager
@@ -50,7 +50,8 @@ class Desk:
         with self.store.transaction(self.scope, self.clock()) as tx:
             yield tx.code
 
-    def _take(self, index: CodeIndex) -> None:
+    def take(self, index: CodeIndex) -> None:
+        """Be the only one who writes from this transaction on. `Conflict` where that is somebody else."""
         duration = timedelta(seconds=self.settings.lease_seconds)
         if index.take(self.owner, duration):
             return

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Self
 
 from treering.core.settings import IndexSettings
-from treering.index.building.crew import ENDED_ITS_RESOLVER, Crew, Lessons, may_start
+from treering.index.building.crew import ENDED_ITS_RESOLVER, Crew, Lessons, may_start, nothing_else
 from treering.index.building.resolving import Resolution, unresolved_file
 from treering.index.files.discovering import Found
 from treering.index.files.reading import Reading, left_unread, read_file
@@ -23,9 +23,20 @@ InThisProcess = Callable[[Sequence[str]], Iterator[Resolution]]
 class Hands:
     """From the time they are needed until the end of the block."""
 
-    def __init__(self, root: Path, settings: IndexSettings, deadly: Mapping[str, str], *, many: bool) -> None:
-        """`deadly` ended processes, with what those were at. `many`: all is shared out where processes can start."""
-        self._root, self._settings = root, settings
+    def __init__(
+        self,
+        root: Path,
+        settings: IndexSettings,
+        deadly: Mapping[str, str],
+        *,
+        many: bool,
+        meanwhile: Callable[[], None] = nothing_else,
+    ) -> None:
+        """`deadly` ended processes, with what those were at. `many`: all is shared out where processes can start.
+
+        `meanwhile` is called again and again while others work.
+        """
+        self._root, self._settings, self._meanwhile = root, settings, meanwhile
         # What ends a process from now on is told of in this run, and not looked at twice.
         self._deadly = dict(deadly)
         self.shared = many and may_start()
@@ -35,7 +46,8 @@ class Hands:
 
     def __enter__(self) -> Self:
         if self.shared:
-            self._crew = self._ending.enter_context(Crew(self._root, self._settings))
+            self._crew = self._ending.enter_context(Crew(self._root, self._settings, self._meanwhile))
+            self.shared = self._may_ask_others()
         return self
 
     def __exit__(
@@ -54,7 +66,7 @@ class Hands:
         changed = []
         for file in (file for file in files if file.path in self._deadly):
             seen = left_unread(self._root, file.path, file.language, largest, self._deadly[file.path])
-            if may_start() and not _is_same(seen, known.get(file.path)):
+            if not _is_same(seen, known.get(file.path)) and self._may_ask_others():
                 changed.append(file)
             else:
                 yield seen
@@ -68,14 +80,19 @@ class Hands:
             return
         yield from here([path for path in paths if path not in self._deadly])
         deadly = [path for path in paths if path in self._deadly]
-        if deadly and may_start():
+        if deadly and self._may_ask_others():
             yield from self._others().resolve(deadly, lessons)
         else:
             yield from (unresolved_file(path, ENDED_ITS_RESOLVER) for path in deadly)
 
+    def _may_ask_others(self) -> bool:
+        """Who wants one process does without others where none can be started; everybody else is told so."""
+        return may_start() and (self._settings.processes > 1 or self._others().starts())
+
     def _others(self) -> Crew:
         if self._crew is None:
-            self._crew = self._ending.enter_context(Crew(self._root, self._settings.replace(processes=1)))
+            alone = Crew(self._root, self._settings.replace(processes=1), self._meanwhile)
+            self._crew = self._ending.enter_context(alone)
         return self._crew
 
 

@@ -17,7 +17,7 @@ from treering.index.building.warned import left_out, warnings
 from treering.index.files.discovering import Discovery, Found, discover
 from treering.index.files.ignoring_around import rules_around
 from treering.index.files.reading import digest_of, is_back
-from treering.index.files.roots import put_in_place_of, readable
+from treering.index.files.roots import put_in_place_of, readable, still_indexed
 from treering.ports.code import CodeState, Lease
 
 
@@ -80,19 +80,24 @@ class Indexer:
         *,
         hints: Collection[str] | None = None,
         replace: bool = False,
+        keeping: bool = False,
         outstanding: Outstanding = _unheard,
     ) -> Indexed:
         """Read what changed, resolve what that concerns, store both.
 
         `hints` are the only paths that changed, as a watcher tells them. `outstanding` hears of what changed before it
         is read, and of what is left of that in the end. `Conflict` where another process indexes now, `InvalidInput`
-        where another folder is indexed, unless this is to `replace` it.
+        where another folder is indexed, unless this is to `replace` it. Whoever is `keeping` the index of this folder
+        makes none where somebody forgot it: that is `NotFound`.
         """
         readable(self.desk.root)
         began = monotonic()
         tell(Progress(Phase.LOOKING))
         shelf, state = self._loaded()
         known_root = "" if state is None else state.root
+        if keeping:
+            # What happens to it from here on is a conflict when something is to be stored.
+            still_indexed(known_root, self.desk.root, self.desk.scope.project)
         notes = put_in_place_of(known_root, self.desk.root, self.desk.scope.project, replace=replace)
         known = hints is not None and shelf.complete and not shelf.waiting and self._hears_all()
         folders = shelf.folders_of(hints or (), self.desk.root) if known else None
@@ -176,5 +181,5 @@ class Indexer:
         with self.desk.reading() as index:
             state = index.state()
             if self._shelf is None or state is None or self._shelf.generation != state.generation:
-                self._shelf = Shelf(state, index, self.desk.reading, reading_version())
+                self._shelf = Shelf(state, index, self.desk.reading, reading_version(self.desk.settings.chunks))
             return self._shelf, state

@@ -3,7 +3,7 @@
 import msgspec
 
 from treering.index.building.stored_world import Questions, StoredWorld
-from treering.index.facts import Facts, Resolved
+from treering.index.facts import Facts, failure
 from treering.index.packing import hash_of, pack_edges, pack_hashes, pack_unresolved, ties_of
 from treering.index.which_language import load_language
 
@@ -28,18 +28,26 @@ def unresolved_file(path: str, problem: str) -> Resolution:
 
 
 def resolve_file(language: str, facts: Facts, world: StoredWorld) -> Resolution:
-    questions, problem = Questions(world), ""
+    questions = Questions(world)
     try:
-        found = load_language(language).resolve(facts, questions)
+        return _resolved(language, facts, questions)
     except Exception as exc:  # noqa: BLE001 - a language is a door: one file that it cannot resolve is told of
-        found, problem = Resolved((), ()), f"its uses cannot be resolved: {type(exc).__name__}: {exc}"
+        told = failure("its uses cannot be resolved", exc)
+        return Resolution(facts.path, b"", b"", _asked(questions), 0, 0, {}, told)
+
+
+def _resolved(language: str, facts: Facts, questions: Questions) -> Resolution:
+    found = load_language(language).resolve(facts, questions)
     return Resolution(
         facts.path,
         pack_edges(found.edges),
         pack_unresolved(found.unresolved),
-        pack_hashes(sorted(map(hash_of, questions.keys))),
+        _asked(questions),
         len(found.edges),
         len(found.unresolved),
         dict(ties_of(facts.path, found.edges)),
-        problem,
     )
+
+
+def _asked(questions: Questions) -> bytes:
+    return pack_hashes(sorted(map(hash_of, questions.keys)))

@@ -29,6 +29,10 @@ _TICK = 2_000_000_000
 _AT_ONCE = 500
 """Files whose facts are fetched together."""
 
+_GONE_DEADLY = 100
+"""Files that ended a process and are not there any more, of which that is remembered: they may come back, with a branch
+or out of a stash, but not all that ever were."""
+
 _DECIDING = frozenset({IGNORE_FILE, ENVIRONMENT, REPOSITORY})
 """Names that decide what is read of folders beside them."""
 _CLONE_RULES = f"{REPOSITORY}/info/exclude"
@@ -155,24 +159,40 @@ class Shelf:
         """The folders of changed files, where looking at them is enough; None where other files may be concerned."""
         if len(paths) > _AT_ONCE or any(self._decides(path, root) for path in paths):
             return None
+        if not self._folders().isdisjoint(paths):
+            return None
         named = ((path, path[path.rfind("/") + 1 :]) for path in paths)
         return frozenset(path[: -len(name)] for path, name in named if language_named(name) is not None)
 
     def _decides(self, path: str, root: Path) -> bool:
-        """Whether other files may be concerned: a folder came or went, or something that decides what is read."""
+        """Whether other files may be concerned: a folder came, or something that decides what is read came or went."""
         name = path[path.rfind("/") + 1 :]
         if decides_for_others(path) or (root / path).is_dir():
             return True
-        if name in MANIFESTS and (path in self.files) is not os.path.lexists(root / path):
-            return True
-        return path not in self.files and any(held.startswith(f"{path}/") for held in self.files)
+        return name in MANIFESTS and (path in self.files) is not os.path.lexists(root / path)
+
+    def _folders(self) -> set[str]:
+        """Every folder that something is stored of: it is gone where it is told of and no folder any more."""
+        folders: set[str] = set()
+        for path in {path[: path.rfind("/") + 1] for path in self.files}:
+            folder = path[:-1]
+            while folder and folder not in folders:
+                folders.add(folder)
+                folder = folder[: max(0, folder.rfind("/"))]
+        return folders
 
     def keep(self, path: str, facts: FileFacts) -> None:
         """Facts that are not stored yet."""
         self._unsaved[path] = facts
 
-    def with_deadly(self, told: str | None) -> str | None:
-        """What is to be told beside the files, with those that ended a process where they are others now."""
+    def with_deadly(self, told: str | None, *, all_seen: bool) -> str | None:
+        """What is to be told beside the files, with those that ended a process where they are others now.
+
+        Where `all_seen`, most that are not there any more are forgotten.
+        """
+        gone = [path for path in self.deadly if path not in self.files] if all_seen else []
+        for path in gone[:-_GONE_DEADLY]:
+            del self.deadly[path]
         if self.deadly == self.told.get("deadly", {}):
             return told
         return json.dumps({**self.told, **json.loads(told or "{}"), "deadly": self.deadly})

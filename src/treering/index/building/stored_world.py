@@ -87,7 +87,12 @@ class _Surfaces:
         self._old: dict[str, Mapping[Key, Any]] = {}
         self._entries = 0
         self.answers: dict[Key, Answer] = {}
-        """Made of surfaces, so that they keep them."""
+        """Made of surfaces, so that they keep them; to most questions there is no answer, and that is one too."""
+
+    def answer(self, key: Key, answer: Answer) -> None:
+        if len(self.answers) >= self._most:
+            self.answers.clear()
+        self.answers[key] = answer
 
     def get(self, path: str) -> Mapping[Key, Any]:
         surface = self._new.get(path)
@@ -152,7 +157,7 @@ class StoredWorld:
         if answer is None:
             surfaces = [(path, self._surfaces.get(path)) for path in sorted(self._given.paths(hash_of(key)))]
             answer = tuple((path, surface[key]) for path, surface in surfaces if key in surface)
-            self._surfaces.answers[key] = answer
+            self._surfaces.answer(key, answer)
         return answer
 
     def asked(self, path: str, hashes: Iterable[int]) -> None:

@@ -14,6 +14,7 @@ class Phase(StrEnum):
     READING = "reading"
     RESOLVING = "resolving"
     HISTORY = "counting commits"
+    VECTORS = "making vectors of the code"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,22 @@ class FileProblem:
     what: str
     count: int = 1
     """How many there are in the file; this is the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScipIndex:
+    """A compiler's index that was added to the graph."""
+
+    name: str
+    """Of its file."""
+    tool: str
+    """Who made it."""
+    confirmed: int
+    """Edges of it that the source told as well, more or less surely."""
+    added: int
+    """Edges of it that nothing else tells."""
+    edges: int
+    """Edges that were stored from it: what it added, and what only it is sure of."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,12 @@ Whatever is stored is right at every moment: a file is either resolved against e
 it waits and has no edges. A run that ends half-way leaves files waiting, and the next one goes on there.
 """
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from itertools import islice
 from typing import TypeVar
 
@@ -75,7 +77,7 @@ class Update:
     """One run's changes. The shelf follows what is stored; where a transaction fails it is of no use any more."""
 
     def __init__(self, desk: Desk, shelf: Shelf, tell: Tell) -> None:
-        self._desk, self.shelf, self._tell = desk, shelf, tell
+        self._desk, self.shelf, self._hear = desk, shelf, tell
         self.counts = Counts()
         self.was_large = False
         """Whether the shelf is of no use any more: its world was left behind, or has grown too much."""
@@ -84,6 +86,8 @@ class Update:
         self._in_parts = self._blind = self._holding = False
         self._known_before = frozenset(shelf.files)
         self._step = _Step()
+        self._renewed = desk.clock()
+        """When it was last put down that this is the one who writes."""
 
     def apply(self, changes: Changes, told: str | None) -> None:
         """Read, resolve and store: little at once, much batch by batch, with the index marked incomplete meanwhile."""
@@ -94,9 +98,9 @@ class Update:
         self.was_large |= self._in_parts
         with ExitStack() as ending:
             # A process takes as long to start as a hundred files to read.
-            many = len(changes.changed) >= settings.many_files or (self.careful and work > 0)
-            several = many and settings.processes > 1
-            hands = Hands(self._desk.root, settings, self.shelf.deadly, many=several)
+            several = len(changes.changed) >= settings.many_files and settings.processes > 1
+            apart = several or (self.careful and work > 0)
+            hands = Hands(self._desk.root, settings, self.shelf.deadly, many=apart, meanwhile=self._renew)
             ending.enter_context(hands)
             if not self._in_parts:
                 ending.enter_context(self.shelf.at_one_time())
@@ -119,9 +123,21 @@ class Update:
         with desk.writing() as index:
             if not shelf.root:
                 here, seen = str(desk.root), shelf.generation
-                begun = index.describe(desk.owner, seen=seen, root=here, version=reading_version(), complete=False)
+                version = reading_version(desk.settings.chunks)
+                begun = index.describe(desk.owner, seen=seen, root=here, version=version, complete=False)
                 shelf.saved(begun, here, complete=False)
-        self._holding = True
+        self._holding, self._renewed = True, desk.clock()
+
+    def _tell(self, progress: Progress) -> None:
+        self._renew()
+        self._hear(progress)
+
+    def _renew(self) -> None:
+        """Stay the only one who writes, however long it takes until the next batch is stored."""
+        half = timedelta(seconds=self._desk.settings.lease_seconds / 2)
+        if self._holding and self._desk.clock() - self._renewed > half:
+            with self._desk.writing():
+                self._renewed = self._desk.clock()
 
     def _pause(self) -> None:
         """Where much is to be done, what is done so far is stored."""
@@ -175,10 +191,9 @@ class Update:
 
     def _mark(self, path: str, what: str) -> None:
         """Remember a file that ended a process; forget that of one that did not any more."""
+        self.shelf.deadly.pop(path, None)
         if what in (ENDED_ITS_READER, ENDED_ITS_RESOLVER):
             self.shelf.deadly[path] = what
-        else:
-            self.shelf.deadly.pop(path, None)
 
     def _touch(self, known: ListedFile, reading: Reading) -> None:
         """The same content; what is still in doubt after this need not be put down."""
@@ -238,7 +253,9 @@ class Update:
                 yield resolve_file(language, facts, self.shelf.world)
 
     def _lessons(self) -> Iterator[Sequence[Lesson]]:
-        return _batches(self.shelf.lessons(), self._desk.settings.batch)
+        for some in _batches(self.shelf.lessons(), self._desk.settings.batch):
+            self._renew()
+            yield some
 
     def _keep(self, found: Resolution, *, known: bool) -> None:
         path, shelf = found.path, self.shelf
@@ -259,18 +276,19 @@ class Update:
 
     def _write(self, *, complete: bool, told: str | None = None) -> None:
         step, shelf, desk = self._step, self.shelf, self._desk
-        if not step and complete is shelf.complete and shelf.root == str(desk.root):
+        told = shelf.with_deadly(told, all_seen=complete)
+        is_told = told is None or json.loads(told) == shelf.told
+        if not step and is_told and complete is shelf.complete and shelf.root == str(desk.root):
             if complete and self._holding:
                 desk.give_back()
                 self._holding = False
             return
-        told = shelf.with_deadly(told)
         with desk.ending() if complete and self._holding else desk.writing() as index:
             generation = index.describe(
                 desk.owner,
                 seen=shelf.generation,
                 root=str(desk.root),
-                version=reading_version(),
+                version=reading_version(desk.settings.chunks),
                 complete=complete,
                 told=told,
             )
@@ -286,7 +304,7 @@ class Update:
                     index.drop_unused()
                 index.give_back(desk.owner)
         shelf.saved(generation, str(desk.root), complete=complete, told=told)
-        self._step = _Step()
+        self._step, self._renewed = _Step(), desk.clock()
         self._holding &= not complete
 
 

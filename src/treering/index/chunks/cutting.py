@@ -12,6 +12,8 @@ from treering.index.facts import Definition
 
 _PREFIX_SHARE = 4
 """A prefix takes at most one part in so many of a chunk."""
+SEPARATOR = ", "
+"""Between the symbols of a joined chunk."""
 _SYMBOLS = 8
 """Symbols of a joined chunk that its prefix names."""
 
@@ -59,7 +61,7 @@ def _begins_group(symbol: str, one_in: int) -> bool:
 def _chunk(path: str, pieces: Sequence[Piece], settings: ChunkSettings) -> Chunk:
     text = "".join(piece.text for piece in pieces)
     symbols = list(dict.fromkeys(piece.symbol for piece in pieces if piece.symbol))
-    named = _short(_storable(", ".join(symbols[:_SYMBOLS]) + (", …" if len(symbols) > _SYMBOLS else "")), settings)
+    named = _short(_storable(SEPARATOR.join(symbols[:_SYMBOLS]) + (", …" if len(symbols) > _SYMBOLS else "")), settings)
     start, end = pieces[0].start + 1, pieces[-1].end
     prefix = _short(f"{path}{f' · {named}' if named else ''} · lines {start}–{end}", settings)
     digest = sha256("\0".join((path, named, text)).encode("utf-8", "surrogatepass")).hexdigest()

@@ -7,8 +7,11 @@ from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 
+from treering.index.files.ignoring_rule import rule
+
 IGNORE_FILE = ".gitignore"
 _LARGEST = 1_000_000
+_LONGEST = 4_096
 _NAMED_GROUP = re.compile(r"\(\?P<\w+>")
 _NEVER = r"(?!)"
 _REMEMBERED = 256
@@ -74,15 +77,17 @@ def text_of(path: Path, *, linked: bool = False) -> str:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _parsed(text: str) -> RuleFile:
-    spec = GitIgnoreSpec.from_lines(line for line in text.splitlines() if _is_rule(line))
-    expressions = (_NAMED_GROUP.sub("(?:", rule.regex.pattern) for rule in spec.patterns if rule.regex is not None)
+    spec = GitIgnoreSpec.from_lines((line for line in text.splitlines() if _is_rule(line)), rule)
+    expressions = (_NAMED_GROUP.sub("(?:", each.regex.pattern) for each in spec.patterns if each.regex is not None)
     return RuleFile(spec, re.compile("|".join(f"(?:{each})" for each in expressions) or _NEVER))
 
 
 def _is_rule(line: str) -> bool:
-    """Git passes over what it does not understand."""
+    """Git passes over what it does not understand, and no path is as long as the longest of these."""
+    if len(line) > _LONGEST:
+        return False
     try:
-        GitIgnoreSpec.from_lines([line])
-    except ValueError:
+        rule(line)
+    except (ValueError, re.error):
         return False
     return True

@@ -16,7 +16,8 @@ from treering.core.settings import ChunkSettings
 from treering.index.chunks.cutting import chunks_of
 from treering.index.chunks.packed import pack_chunks
 from treering.index.chunks.words import stored_chunks
-from treering.index.facts import Facts, Problem
+from treering.index.facts import Problem, failure
+from treering.index.files.blanking import without_secrets
 from treering.index.files.discovering import (
     BINARY,
     GENERATED,
@@ -68,18 +69,14 @@ def read_file(root: Path, path: str, language: str, largest: int, cutting: Chunk
     source, seen = _seen(root, path, language, largest)
     if source is None:
         return seen
-    skipped, facts, given, said = _understood(path, language, source)
-    if facts is None:
-        return replace(seen, skipped=skipped, problems=said)
-    return replace(
-        seen,
-        facts=pack_facts(facts),
-        definitions=pack_definitions(facts.definitions),
-        given=given,
-        defined=len(facts.definitions),
-        problems=facts.problems,
-        chunks=pack_chunks(stored_chunks(chunks_of(path, text_of(source), facts.definitions, cutting))),
-    )
+    if why := _no_code(path, source):
+        return replace(seen, skipped=why)
+    try:
+        return _understood(seen, source, cutting)
+    except MissingDependency:
+        return replace(seen, skipped=NO_GRAMMAR)
+    except Exception as exc:  # noqa: BLE001 - a language is a door: what one file does to it must not stop the others
+        return replace(seen, skipped=NOT_UNDERSTOOD, problems=(Problem(1, failure(NOT_UNDERSTOOD, exc)),))
 
 
 def left_unread(root: Path, path: str, language: str, largest: int, why: str) -> Reading:
@@ -122,18 +119,19 @@ def _closed(root: Path, path: str, language: str) -> Reading:
         return Reading(path, language, skipped=VANISHED)
 
 
-def _understood(path: str, language: str, source: bytes) -> tuple[str, Facts | None, bytes, tuple[Problem, ...]]:
-    """What the language makes of a file, with its keys; or why it makes nothing of it."""
-    if why := _no_code(path, source):
-        return why, None, b"", ()
-    try:
-        reader = load_language(language)
-        facts = reader.extract(path, source)
-        return "", facts, pack_keys(reader.surface(facts)), ()
-    except MissingDependency:
-        return NO_GRAMMAR, None, b"", ()
-    except Exception as exc:  # noqa: BLE001 - a language is a door: what one file does to it must not stop the others
-        return NOT_UNDERSTOOD, None, b"", (Problem(1, f"{NOT_UNDERSTOOD}: {type(exc).__name__}: {exc}"),)
+def _understood(seen: Reading, source: bytes, cutting: ChunkSettings | None) -> Reading:
+    """What the language makes of a file, ready to be stored; secrets are taken out before."""
+    reader, source = load_language(seen.language), without_secrets(seen.path, seen.language, source)
+    facts = reader.extract(seen.path, source)
+    return replace(
+        seen,
+        facts=pack_facts(facts),
+        definitions=pack_definitions(facts.definitions),
+        given=pack_keys(reader.surface(facts)),
+        defined=len(facts.definitions),
+        problems=facts.problems,
+        chunks=pack_chunks(stored_chunks(chunks_of(seen.path, text_of(source), facts.definitions, cutting))),
+    )
 
 
 def text_of(source: bytes) -> str:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from treering.core.errors import FolderUnavailable, InvalidInput
+from treering.core.errors import FolderUnavailable, InvalidInput, NotFound
 
 
 def chosen_root(path: str | Path | None, usual: Path | None) -> Path:
@@ -20,6 +20,20 @@ def readable(root: Path) -> Path:
     if not root.is_dir():
         raise FolderUnavailable(f"{root} is no folder that can be read; name the root of a project")
     return root
+
+
+def still_indexed(known: str, root: Path, project: str) -> None:
+    """For whoever keeps the index of this folder: an error where somebody took it away, or replaced it meanwhile."""
+    if not known:
+        raise NotFound(
+            f"the index of {root} in project {project!r} was forgotten, and is not made again unasked; run "
+            "`treering index` to make it"
+        )
+    if known != str(root):
+        raise InvalidInput(
+            f"project {project!r} holds the code of {known} now, which took the place of {root}; give {root} a project "
+            "of its own (`--project NAME`, `project=…`), or put it back with `--replace` (`replace=True`)"
+        )
 
 
 def put_in_place_of(known: str, root: Path, project: str, *, replace: bool) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from treering.index.graph.answers import (
     Dependencies,
     Entries,
     Entry,
+    Guess,
     Impact,
     Route,
     Standing,
@@ -20,8 +21,8 @@ from treering.index.graph.cycles import Level
 from treering.index.graph.edges import EdgeColumns, ServedEdge
 from treering.index.graph.file_graph import FileGraph
 from treering.index.graph.flows import Carried, DataFlow, Flowing
+from treering.index.graph.matches import Found, Match, Why
 from treering.index.graph.module_map import CentralFile, Module, ModuleEdge, ModuleMap
-from treering.index.graph.names import Found, Match, Why
 
 __all__ = [
     "Answers",
@@ -39,6 +40,7 @@ __all__ = [
     "Flowing",
     "Found",
     "GraphColumns",
+    "Guess",
     "Impact",
     "Level",
     "Match",

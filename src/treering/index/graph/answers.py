@@ -1,15 +1,16 @@
 """What the graph answers: frozen values, that stay as they are while the graph goes on changing."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar, overload
 
 import numpy as np
 
-from treering.core.graph import EdgeKind
+from treering.core.graph import EdgeKind, GraphSource
 from treering.index.facts import Definition, EntryPoint
 from treering.index.graph.kinds import KINDS, Flags
+from treering.index.graph.last_edges import LastEdges
 from treering.index.graph.nodes import Nodes
 from treering.index.graph.walk import Walked
 
@@ -29,6 +30,10 @@ class Tied:
     """The product of weight and confidence along the path."""
     kind: EdgeKind
     """What the last step of the path is."""
+    source: GraphSource
+    """Who told the edge of that step."""
+    confidence: float
+    """How sure it is."""
     through: str | None
     """Where an override is between the last two of the path: the method that it overrides."""
     test: bool
@@ -37,8 +42,8 @@ class Tied:
 class Ties(Sequence[Tied]):
     """Nearest first, then by score, then by name; each is put into words when it is looked at."""
 
-    def __init__(self, walked: Walked, nodes: Nodes) -> None:
-        self._met, self._names = walked, nodes.names
+    def __init__(self, walked: Walked, nodes: Nodes, last_edges: LastEdges) -> None:
+        self._met, self._names, self._last_edges = walked, nodes.names, last_edges
         self._test_flags: Flags = nodes.test.take(walked.node)
 
     def __len__(self) -> int:
@@ -85,26 +90,30 @@ class Ties(Sequence[Tied]):
     def _tests(self) -> Flags:
         return self._test_flags[self._met.best_first]
 
-    @cached_property
-    def _before(self) -> Mapping[int, int]:
-        return dict(zip(self._walked.node.tolist(), self._walked.before.tolist(), strict=True))
-
     def _tied(self, place: int) -> Tied:
         walked, names = self._walked, self._names
         node = int(walked.node[place])
-        path = [node]
-        for _ in range(int(walked.depth[place])):
-            path.append(self._before[path[-1]])
         through = walked.through.get(node)
+        last = self._last_edges.at(int(self._met.best_first[place]))
         return Tied(
             names[node],
             int(walked.depth[place]),
-            tuple(names[each] for each in reversed(path)),
+            tuple(map(names.__getitem__, walked.way(place))),
             round(float(walked.score[place]), 6),
             KINDS[walked.kind[place]],
+            last.source,
+            last.confidence,
             None if through is None else names[through],
             bool(self._tests[place]),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """A name that nothing has, and what it was taken for."""
+
+    asked: str
+    taken_for: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +124,8 @@ class Standing:
     """Files that changed and were not read again yet: their edges are left out."""
     incomplete: bool = False
     """The index is still being made, or what decides which files belong to it has changed: files may be missing."""
+    guessed: tuple[Guess, ...] = ()
+    """Names in the question that nothing has: the answer is about what is called nearly so."""
 
     @property
     def whole(self) -> bool:
@@ -192,6 +203,10 @@ class Step:
     """The edge that leads here from the step before; the first has none."""
     through: str | None = None
     """The overridden method that is called, where this overrides it."""
+    source: GraphSource | None = None
+    """Who told that edge."""
+    confidence: float | None = None
+    """How sure it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +235,8 @@ class Entry:
     """Steps from the entry point to the node that was asked about."""
     path: tuple[str, ...] = ()
     """From the entry point to that node."""
+    test: bool = False
+    """Whether it stands in a test, or among tests: it is no way into the project itself."""
 
     @property
     def kind(self) -> EntryPoint | None:
@@ -227,7 +244,7 @@ class Entry:
 
 
 class Entries(Answers[Entry]):
-    """By name, or nearest first to a node."""
+    """By name, the project's own first, those in tests last; or nearest first to a node."""
 
     __slots__ = ()
 

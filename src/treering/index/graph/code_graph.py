@@ -5,24 +5,30 @@ from contextlib import contextmanager
 from dataclasses import replace
 from threading import RLock
 
+import numpy as np
+
 from treering.core.errors import NotFound
 from treering.core.graph import GraphSource
 from treering.index.facts import Definition, Edge, EntryPoint
 from treering.index.graph import cycles as cycling
 from treering.index.graph import flows, impact, paths
-from treering.index.graph.answers import Cycles, Dependencies, Entries, Entry, Impact, Route, Standing
+from treering.index.graph.answers import Cycles, Dependencies, Entries, Entry, Impact, Route, Standing, Ties
 from treering.index.graph.contents import Contents, GraphColumns
 from treering.index.graph.cycles import Level
 from treering.index.graph.edges import ServedEdge
 from treering.index.graph.entries import all_entries, entries_to
 from treering.index.graph.file_graph import FileGraph, file_graph
 from treering.index.graph.flows import DataFlow
+from treering.index.graph.folders import Folders, is_folder
+from treering.index.graph.kinds import Ints
+from treering.index.graph.last_edges import LastEdges, Unread
+from treering.index.graph.matches import Found
 from treering.index.graph.module_map import ModuleMap, module_map
-from treering.index.graph.names import Found, NameIndex
+from treering.index.graph.names import NameIndex
 from treering.index.graph.overrides import Overrides
 from treering.index.graph.steps import Direction, Served
 from treering.index.graph.totals import Totals
-from treering.index.graph.walk import walk
+from treering.index.graph.walk import Walked, walk
 
 CAP = 500
 """More than so many dependents nobody reads; their number is exact all the same."""
@@ -31,7 +37,8 @@ FLOW_DEPTH = 4
 
 
 class CodeGraph:
-    """Nodes are files (`path`) and definitions (`path::qualname`); edges say who uses whom.
+    """Nodes are files (`path`) and definitions (`path::qualname`); edges say who uses whom. A folder (`path/`) may be
+    asked about as if it were one node: what is below it, together.
 
     A change costs what the file holds; whatever is derived from the whole graph is made when it is next asked for.
     Several threads may ask and change: one is served at a time.
@@ -43,10 +50,12 @@ class CodeGraph:
         self._overrides = Overrides()
         self._names = NameIndex()
         self._files: FileGraph | None = None
+        self._folders: Folders | None = None
         self._map: ModuleMap | None = None
         self._standing: Standing | None = None
         self._indexing = False
         self._lock = RLock()
+        self._unread = Unread()
 
     @classmethod
     def load(cls, parts: Iterable[GraphColumns]) -> "CodeGraph":
@@ -93,8 +102,9 @@ class CodeGraph:
     @contextmanager
     def _changing(self) -> Iterator[None]:
         with self._lock:
+            self._unread.look_up()
             self._totals, self._overrides = Totals(), Overrides()
-            self._files = self._map = self._standing = None
+            self._files = self._folders = self._map = self._standing = None
             yield
 
     # What is there
@@ -133,32 +143,29 @@ class CodeGraph:
     def impact(
         self, node: str, *, depth: int | None = None, cap: int | None = CAP, min_confidence: float = 0.0
     ) -> Impact:
-        """What breaks if this changes: a file, a class with its methods, or a function."""
+        """What breaks if this changes: a folder, a file, a class with its methods, or a function."""
         with self._lock:
-            number, served = self._number(node), self._served(min_confidence)
-            members = self._contents.members(number)
+            members, served = self._members(node), self._served(min_confidence)
             walked = impact.dependents(served, members, depth=depth, cap=cap)
-            listed = impact.ties(served, walked)
+            listed = self._ties(served, walked, Direction.DEPENDENTS)
             if walked.whole and depth is None:
                 total, tests = len(listed), listed.tests_count
             else:
-                total, tests = self._totals.of(served, number, members)
-            importers = impact.importers(served, number, members)
-            return Impact(
-                node, self._ids(members[1:].tolist()), listed, total, tests, self._ids(importers), self._how_it_stands()
-            )
+                total, tests = self._totals.of(served, self._contents.nodes.known(node), members)
+            importers = self._ids(impact.importers(served, members))
+            return Impact(node, self._inside(node, members), listed, total, tests, importers, self._how_it_stands())
 
     def dependencies(
         self, node: str, *, depth: int | None = None, cap: int | None = CAP, min_confidence: float = 0.0
     ) -> Dependencies:
         """What this rests on, overrides of what it calls included."""
         with self._lock:
-            served, members = self._served(min_confidence), self._contents.members(self._number(node))
+            served, members = self._served(min_confidence), self._members(node)
             walked = walk(served, members, Direction.DEPENDENCIES, depth=depth, cap=cap)
             return Dependencies(
                 node,
-                self._ids(members[1:].tolist()),
-                impact.ties(served, walked),
+                self._inside(node, members),
+                self._ties(served, walked, Direction.DEPENDENCIES),
                 not walked.whole,
                 self._how_it_stands(),
             )
@@ -166,15 +173,14 @@ class CodeGraph:
     def path(self, origin: str, target: str, *, min_confidence: float = 0.0) -> Route:
         """How `origin` comes to depend on `target`, in the fewest steps; in none if it does not."""
         with self._lock:
-            members = self._contents.members
-            ends = members(self._number(origin)), members(self._number(target))
+            ends = self._members(origin), self._members(target)
             found = paths.route(self._served(min_confidence), *ends)
             return Route(*(found or ((), 0.0)), self._how_it_stands())
 
     def data_flow(self, node: str, *, depth: int = FLOW_DEPTH, cap: int = CAP, min_confidence: float = 0.0) -> DataFlow:
         """Where data of this goes, and where it comes from."""
         with self._lock:
-            served, members = self._served(min_confidence), self._contents.members(self._number(node))
+            served, members = self._served(min_confidence), self._members(node)
             out, out_capped = flows.sinks(served, members, depth, cap)
             into, into_capped = flows.sources(served, members, depth, cap)
             return DataFlow(node, into, out, out_capped or into_capped, self._how_it_stands())
@@ -183,9 +189,7 @@ class CodeGraph:
         """Every entry point by name, or those that come to a node, nearest first."""
         with self._lock:
             served = self._served()
-            found: Iterator[Entry] = (
-                all_entries(served) if node is None else entries_to(served, self._contents.members(self._number(node)))
-            )
+            found: Iterator[Entry] = all_entries(served) if node is None else entries_to(served, self._members(node))
             wanted = tuple(entry for entry in found if kind in (None, entry.kind))
             return Entries(wanted, self._how_it_stands())
 
@@ -211,7 +215,13 @@ class CodeGraph:
     def find(self, name: str, *, limit: int = 50) -> Found:
         """The nodes that somebody may mean by a name: all that fit equally well."""
         with self._lock:
-            return replace(self._names.find(name, self._contents.nodes, limit), standing=self._how_it_stands())
+            found = self._names.find(name, self._contents.nodes, self._folders_now(), limit)
+            return replace(found, standing=self._how_it_stands())
+
+    def below(self, folder: str) -> tuple[str, ...]:
+        """The files in a folder and in those inside it; its id ends with a slash, and is `./` for the root."""
+        with self._lock:
+            return tuple(self._folders_now().below(folder))
 
     def prepare(self) -> None:
         """Count totals now, so that no question pays for the change before it."""
@@ -221,11 +231,33 @@ class CodeGraph:
     def _served(self, least_confidence: float = 0.0) -> Served:
         return Served(self._contents.nodes, self._contents.edges, self._overrides, least_confidence)
 
+    def _ties(self, served: Served, walked: Walked, direction: Direction) -> Ties:
+        last_edges = LastEdges(walked, direction, served.edges, self._lock)
+        return Ties(walked, served.nodes, self._unread.add(last_edges))
+
     def _number(self, node: str) -> int:
         number = self._contents.nodes.known(node)
         if number is None:
             raise NotFound(f"no file or definition {node} is indexed; `find` looks for similar names")
         return number
+
+    def _members(self, node: str) -> Ints:
+        """A file or definition with what is inside it, or all files below a folder with what they define."""
+        if not is_folder(node):
+            return self._contents.members(self._number(node))
+        files = self._folders_now().below(node)
+        if not files:
+            raise NotFound(f"no folder {node} is indexed; `find` looks for similar names")
+        return np.concatenate([self._contents.members(self._number(file)) for file in files])
+
+    def _inside(self, node: str, members: Ints) -> tuple[str, ...]:
+        """What changes with a node: definitions, or the files of a folder."""
+        return self.below(node) if is_folder(node) else self._ids(members[1:].tolist())
+
+    def _folders_now(self) -> Folders:
+        if self._folders is None:
+            self._folders = Folders(self._contents.paths)
+        return self._folders
 
     def _ids(self, numbers: Iterable[int]) -> tuple[str, ...]:
         return tuple(map(self._contents.nodes.names.__getitem__, numbers))

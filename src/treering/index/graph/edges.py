@@ -6,9 +6,10 @@ from typing import NamedTuple
 import numpy as np
 
 from treering.core.graph import EdgeKind, GraphSource
-from treering.index.facts import Edge
+from treering.index.facts import Edge, Flow
 from treering.index.graph.adjacency import Adjacency, Slots, resized
 from treering.index.graph.kinds import (
+    EXACT_CALLS,
     EXPORTS,
     FLOWS_TO,
     INHERITS,
@@ -21,6 +22,7 @@ from treering.index.graph.kinds import (
     Floats,
     Ints,
     dependents_and_providers,
+    kinds_of_steps,
 )
 
 
@@ -115,6 +117,7 @@ class Edges:
         dependents, providers = dependents_and_providers(columns.origin, columns.target, columns.kind)
         inherits = np.isin(columns.kind, list(INHERITS))
         exports = columns.kind == EXPORTS
+        kinds = kinds_of_steps(columns.kind, columns.flow)
         handed_on = exports & (home[columns.target] != columns.origin)
         plans = (
             (self.users, ~exports, providers, dependents),
@@ -124,7 +127,7 @@ class Edges:
             (self.overriders, inherits, columns.target, columns.origin),
         )
         for adjacency, chosen, keys, neighbours in plans:
-            adjacency.fill(nodes, keys, Slots(neighbours, factor, columns.kind, rows), rows[chosen])
+            adjacency.fill(nodes, keys, Slots(neighbours, factor, kinds, rows), rows[chosen])
 
     def grow(self, nodes: int) -> None:
         for adjacency in self._adjacencies:
@@ -140,8 +143,9 @@ class Edges:
         columns.kind[row], columns.source[row], columns.flow[row] = kind, source, edge.flow
         columns.line[row], columns.confidence[row] = edge.line, edge.confidence
         factor = float(WEIGHT_OF_CODE[kind] * np.float32(edge.confidence))
+        step = EXACT_CALLS if edge.flow & Flow.EXACT else kind
         for adjacency, key, neighbour in self._ends(kind, origin, target, home):
-            adjacency.add(key, neighbour, factor, kind, row)
+            adjacency.add(key, neighbour, factor, step, row)
         return row
 
     def discard(self, rows: Iterable[int], home: Ints) -> None:

@@ -1,19 +1,24 @@
 """Where the outside comes in, and by which of these ways it comes to a node."""
 
+import re
 from collections.abc import Iterator
 
-from treering.index.graph.answers import Entry, Ties
+from treering.index.graph.answers import Entry
 from treering.index.graph.kinds import Ints
-from treering.index.graph.nodes import Nodes
+from treering.index.graph.module_names import is_test
+from treering.index.graph.nodes import Nodes, file_of
 from treering.index.graph.steps import Direction, Served
 from treering.index.graph.walk import walk
 
+_BESIDE = re.compile(r"(^|/)(examples?|samples?|demos?|docs?|bench(es|marks?)?)/")
+"""Folders of code that shows or measures a project."""
+
 
 def all_entries(served: Served) -> Iterator[Entry]:
-    """Every entry point, by name."""
+    """Every entry point by name: the project's own, those of examples and the like, those in tests."""
     nodes = served.nodes
-    for number in nodes.definitions.entries(nodes.ordered):
-        yield _entry(nodes, number)
+    every = (_entry(nodes, number) for number in nodes.definitions.entries(nodes.ordered))
+    return iter(sorted(every, key=lambda entry: (entry.test, _BESIDE.search(entry.id) is not None)))
 
 
 def entries_to(served: Served, members: Ints) -> Iterator[Entry]:
@@ -23,15 +28,15 @@ def entries_to(served: Served, members: Ints) -> Iterator[Entry]:
         yield _entry(nodes, number, 0, (nodes.names[number],))
     walked = walk(served, members, Direction.DEPENDENTS)
     walked = walked.at(walked.best_first)
-    ties = Ties(walked, nodes)
     found = set(nodes.definitions.entries(walked.node))
     for place, number in enumerate(walked.node.tolist()):
         if number in found:
-            tied = ties[place]
-            yield _entry(nodes, number, tied.depth, tied.path[::-1])
+            way = tuple(map(nodes.names.__getitem__, reversed(walked.way(place))))
+            yield _entry(nodes, number, int(walked.depth[place]), way)
 
 
 def _entry(nodes: Nodes, number: int, depth: int | None = None, path: tuple[str, ...] = ()) -> Entry:
     definition = nodes.definition(number)
     assert definition is not None
-    return Entry(nodes.names[number], definition, depth, path)
+    id = nodes.names[number]
+    return Entry(id, definition, depth, path, definition.test or is_test(file_of(id)))

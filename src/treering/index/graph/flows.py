@@ -7,13 +7,17 @@ callers, and then descends with arguments: never down into a shared function and
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
 
+import numpy as np
+
+from treering.core.graph import GraphSource
 from treering.index.facts import Flow
 from treering.index.graph.answers import Standing
 from treering.index.graph.kinds import CALLS, FLOWS_TO, Ints
+from treering.index.graph.last_edges import Told, told
 from treering.index.graph.steps import Served
 
 
@@ -33,6 +37,10 @@ class Flowing:
     """In the direction of the data."""
     carried: Carried
     """By what, at this end of the path."""
+    source: GraphSource
+    """Who told the edge there."""
+    confidence: float
+    """How sure it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +84,7 @@ def sinks(served: Served, members: Ints, depth: int, cap: int) -> tuple[tuple[Fl
 
 def sources(served: Served, members: Ints, depth: int, cap: int) -> tuple[tuple[Flowing, ...], bool]:
     found, capped = _follow(served, members, _IN, depth, cap)
-    return tuple(Flowing(each.id, each.depth, each.path[::-1], each.carried) for each in found), capped
+    return tuple(replace(each, path=each.path[::-1]) for each in found), capped
 
 
 def _follow(
@@ -92,7 +100,7 @@ def _follow(
         node, phase, path = waiting.popleft()
         if len(path) > depth:
             continue
-        for neighbour, carried, next_phase in _moves(served, node, phase, moves):
+        for neighbour, carried, next_phase, last in _moves(served, node, phase, moves):
             if (neighbour, next_phase) in seen:
                 continue
             seen.add((neighbour, next_phase))
@@ -102,12 +110,12 @@ def _follow(
                 if len(found) == cap:
                     return tuple(found), True
                 met.add(neighbour)
-                found.append(Flowing(names[neighbour], len(path), way, carried))
+                found.append(Flowing(names[neighbour], len(path), way, carried, *last))
     return tuple(found), False
 
 
-def _moves(served: Served, node: int, phase: int, moves: tuple[_Move, ...]) -> Iterator[tuple[int, Carried, int]]:
-    """The steps from a node in a phase, by name."""
+def _moves(served: Served, node: int, phase: int, moves: tuple[_Move, ...]) -> Iterator[tuple[int, Carried, int, Told]]:
+    """The steps from a node in a phase, by name; each with the surest edge of it."""
     nodes, columns = served.nodes, served.edges.columns
     for move in moves:
         if phase not in move.phases:
@@ -119,5 +127,9 @@ def _moves(served: Served, node: int, phase: int, moves: tuple[_Move, ...]) -> I
         chosen &= columns.confidence[rows] >= served.least_confidence
         if move.flow:
             chosen &= (columns.flow[rows] & move.flow) != 0
-        for neighbour in sorted(set(neighbours[chosen].tolist()), key=nodes.rank.__getitem__):
-            yield neighbour, move.carried, move.next_phase
+        confidence, source = columns.confidence[rows[chosen]], columns.source[rows[chosen]]
+        surest: dict[int, Told] = {}
+        for place in np.lexsort((source, -confidence)).tolist():
+            surest.setdefault(int(neighbours[chosen][place]), told(int(source[place]), float(confidence[place])))
+        for neighbour in sorted(surest, key=nodes.rank.__getitem__):
+            yield neighbour, move.carried, move.next_phase, surest[neighbour]

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from treering.index.graph.answers import Ties
 from treering.index.graph.kinds import IMPORTS, Ints
 from treering.index.graph.steps import Direction, Served
 from treering.index.graph.walk import Walked, packed, walk
@@ -39,10 +38,10 @@ def dependents(served: Served, members: Ints, *, depth: int | None, cap: int | N
     return joined if joined.whole else joined.at(joined.best_first[:cap])
 
 
-def importers(served: Served, node: int, members: Ints) -> list[int]:
-    """The files that import the node's file or one that hands it on, in the order of their names."""
+def importers(served: Served, members: Ints) -> list[int]:
+    """The files that import the members' files or one that hands them on, in the order of their names."""
     nodes, users = served.nodes, served.edges.users
-    files = {int(nodes.home[node])}
+    files = set(nodes.home.take(members).tolist())
     if served.edges.exporters.length.take(members).any():
         files.update(served.along(served.edges.exporters, members).neighbour.tolist())
     found: set[int] = set()
@@ -52,7 +51,3 @@ def importers(served: Served, node: int, members: Ints) -> list[int]:
             found.update(steps.neighbour[steps.kind == IMPORTS].tolist())
     there = (file for file in found - files if nodes.exists[file])
     return sorted(there, key=nodes.rank.__getitem__)
-
-
-def ties(served: Served, walked: Walked) -> Ties:
-    return Ties(walked, served.nodes)

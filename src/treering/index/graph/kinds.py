@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treering.core.graph import EdgeKind, GraphSource
+from treering.index.facts import Flow
 
 Ints = NDArray[np.int32]
 Places = NDArray[np.int64]
@@ -39,6 +40,18 @@ IMPORTS: Final = KIND_CODE[EdgeKind.IMPORTS]
 EXPORTS: Final = KIND_CODE[EdgeKind.EXPORTS]
 FLOWS_TO: Final = KIND_CODE[EdgeKind.FLOWS_TO]
 INHERITS: Final = frozenset({KIND_CODE[EdgeKind.IMPLEMENTS], KIND_CODE[EdgeKind.EXTENDS]})
+EXACT_CALLS: Final = len(KINDS)
+"""Among the steps of a walk: calls that no override can answer."""
+
+
+def kinds_of_steps(kind: Codes, flow: Codes) -> Codes:
+    """The kinds as walks tell them apart."""
+    exact = ((flow & np.uint8(Flow.EXACT)) != 0).nonzero()[0]
+    if not len(exact):
+        return kind
+    told = kind.copy()
+    told[exact] = EXACT_CALLS
+    return told
 
 
 def dependents_and_providers(origin: Ints, target: Ints, kind: Codes) -> tuple[Ints, Ints]:

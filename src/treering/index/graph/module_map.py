@@ -2,13 +2,14 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
 from treering.index.graph.answers import Standing
 from treering.index.graph.centrality import centrality
 from treering.index.graph.communities import communities
 from treering.index.graph.file_graph import FileGraph
+from treering.index.graph.homes import at_home
 from treering.index.graph.module_names import Named, above, beginning_of, folder_of_most, is_test, names_of, parent
 
 _TOGETHER = 1.0
@@ -66,8 +67,9 @@ class ModuleMap:
 
 def module_map(graph: FileGraph, standing: Standing) -> ModuleMap:
     ranks = centrality(graph).tolist()
-    groups: defaultdict[int, list[int]] = defaultdict(list)
-    for place, group in enumerate(communities(_ties(graph))[: len(graph.paths)]):
+    groups: defaultdict[Hashable, list[int]] = defaultdict(list)
+    found = communities(_ties(graph))[: len(graph.paths)]
+    for place, group in enumerate(at_home(graph, found)):
         groups[group].append(place)
     ordered = sorted(groups.values(), key=lambda places: (-len(places), places))
     central = [sorted(places, key=lambda place: (-ranks[place], place))[:_CENTRAL_FILES] for places in ordered]

@@ -1,67 +1,53 @@
-"""Definitions and files by names as people write them.
+"""Definitions, files and folders by names as people write them.
 
-`verify_jwt`, `auth/tokens.py:verify_jwt`, `AuthService.login`, `tokens.verify_jwt`, `tokens.py:42`, in another case, as
-camelCase for snake_case, with a letter wrong, or only the beginning. A name is a sequence of parts, folders first; what
-is asked for must end like it, and its other parts must come in the same order.
+`verify_jwt`, `auth/tokens.py:verify_jwt`, `AuthService.login`, `tokens.verify_jwt`, `tokens.py:42`, `src/auth`, in
+another case, as camelCase for snake_case, with a letter wrong, or only the beginning. A name is a sequence of parts,
+folders first; what is asked for must end like it, and its other parts must come in the same order.
 """
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 from functools import cache
 from itertools import chain
+from typing import NamedTuple
 
-from treering.index.facts import DefinitionKind
-from treering.index.graph.answers import WHOLE, Standing
+from treering.index.graph.folders import Folders, is_folder
+from treering.index.graph.matches import Found, Match, Why
+from treering.index.graph.module_names import is_test
 from treering.index.graph.nodes import SEPARATOR, Nodes, id_of
+from treering.index.graph.spelling import (
+    Fits,
+    alike,
+    ends_with,
+    in_order,
+    parts_of,
+    squeezed,
+    subsequence,
+    without_ending,
+)
 from treering.index.graph.typos import near
 
-_PARTS = re.compile(r"[/\\.:#]+")
 _LINE = re.compile(r"(?P<path>.+?):(?P<line>\d{1,9})(?::\d+)?", re.DOTALL)
-_SQUEEZED = re.compile(r"[_\-\s]+")
 _SHORTEST_BEGINNING = 3
+_DEFINITION, _PACKAGE, _FILE, _FOLDER = range(4)
+"""Who gives no path means a definition rather than the file around it, and a package rather than a file deeper down."""
 
 
-class Why(StrEnum):
-    """How a name was understood, the surest first."""
+class _Fit(NamedTuple):
+    """Something that a name may mean; the smaller comes first."""
 
-    EXACT = "exactly this"
-    LINE = "what stands at this line"
-    END = "ends with this"
-    PARTS = "has these parts in this order"
-    SPELLING = "the same in another spelling"
-    TYPO = "a letter or two away"
-    BEGINNING = "begins with this"
-    INSIDE = "contains this"
-
-
-@dataclass(frozen=True, slots=True)
-class Match:
+    local: bool
+    """Inside a function, where nobody outside can mean it."""
+    test: bool
+    what: int
+    hidden: bool
+    depth: int
     id: str
-    kind: DefinitionKind | None
-    """None for a file."""
-    why: Why
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What a name may mean. Everything that fits in the same way is here, up to the limit."""
-
-    asked: str
-    matches: tuple[Match, ...]
-    left_out: int = 0
-    """Matches beyond the limit."""
-    standing: Standing = WHOLE
 
     @property
-    def only(self) -> str | None:
-        """The id, if the name means one thing."""
-        return self.matches[0].id if len(self.matches) == 1 else None
-
-    @property
-    def ambiguous(self) -> bool:
-        return len(self.matches) > 1
+    def yields(self) -> tuple[bool, bool, int]:
+        """Only those are equals that have the same here."""
+        return self[:3]
 
 
 class NameIndex:
@@ -72,25 +58,26 @@ class NameIndex:
         self._by_last: dict[str, ByQualname] = {}
         self._parts_of_path: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
 
-    def find(self, asked: str, nodes: Nodes, limit: int) -> Found:
+    def find(self, asked: str, nodes: Nodes, folders: Folders, limit: int) -> Found:
         self._keep_up(nodes)
         asked = asked.strip()
         for why, look in self._ways():
-            numbers = [number for number in dict.fromkeys(look(asked, nodes)) if nodes.exists[number]]
-            if numbers:
-                numbers.sort(key=lambda number: self._preference(number, nodes))
-                return Found(
-                    asked, tuple(_match(number, why, nodes) for number in numbers[:limit]), len(numbers[limit:])
-                )
+            numbers = dict.fromkeys(look(asked, nodes))
+            fits = [self._fit(number, why, nodes) for number in numbers if nodes.exists[number]]
+            fits += _folders_like(asked, why, folders)
+            if fits:
+                fits.sort()
+                matches = (_match(fit, why, nodes, aside=fit.yields != fits[0].yields) for fit in fits[:limit])
+                return Found(asked, tuple(matches), len(fits[limit:]))
         return Found(asked, ())
 
     def _ways(self) -> tuple[tuple[Why, Callable[[str, Nodes], Iterable[int]]], ...]:
         return (
             (Why.EXACT, self._exact),
             (Why.LINE, self._at_line),
-            (Why.END, lambda asked, nodes: self._like(asked, nodes, str, _ends_with)),
-            (Why.PARTS, lambda asked, nodes: self._like(asked, nodes, str, _in_order)),
-            (Why.SPELLING, lambda asked, nodes: self._like(asked, nodes, squeezed, _in_order)),
+            (Why.END, lambda asked, nodes: self._like(asked, nodes, str, ends_with)),
+            (Why.PARTS, lambda asked, nodes: self._like(asked, nodes, str, in_order)),
+            (Why.SPELLING, lambda asked, nodes: self._like(asked, nodes, squeezed, in_order)),
             (Why.TYPO, self._mistyped),
             (Why.BEGINNING, lambda asked, nodes: self._with_last(asked, nodes, str.startswith)),
             (Why.INSIDE, lambda asked, nodes: self._with_last(asked, nodes, str.__contains__)),
@@ -114,7 +101,7 @@ class NameIndex:
         """The parts of a path, with the ending of the file and without."""
         known = self._parts_of_path.get(path)
         if known is None:
-            known = self._parts_of_path[path] = parts_of(path), parts_of(_without_ending(path))
+            known = self._parts_of_path[path] = parts_of(path), parts_of(without_ending(path))
         return known
 
     def _readings(self, number: int, nodes: Nodes) -> Iterator[tuple[str, ...]]:
@@ -135,7 +122,8 @@ class NameIndex:
         if found is None:
             return
         line = int(found["line"])
-        for file in self._like(found["path"], nodes, str, _ends_with):
+        exact = nodes.known(found["path"])
+        for file in self._like(found["path"], nodes, str, ends_with) if exact is None else (exact,):
             if not nodes.exists[file] or SEPARATOR in nodes.names[file]:
                 continue
             around = nodes.definitions.around(line, list(self._inside(file, nodes)))
@@ -150,14 +138,14 @@ class NameIndex:
             if nodes.names[number].startswith(prefix) and nodes.exists[number]:
                 yield number
 
-    def _like(self, asked: str, nodes: Nodes, fold: Callable[[str], str], fits: "Fits") -> Iterator[int]:
+    def _like(self, asked: str, nodes: Nodes, fold: Callable[[str], str], fits: Fits) -> Iterator[int]:
         asked_parts = parts_of(asked)
         parts = tuple(map(fold, asked_parts))
         for qualname, numbers in self._candidates(asked_parts):
             inside = tuple(map(fold, _inside_parts(qualname)))
             if inside and fits(inside, parts):
                 yield from numbers
-            elif fits is not _ends_with or len(parts) > len(inside):
+            elif fits is not ends_with or len(parts) > len(inside):
                 yield from (
                     number
                     for number in numbers
@@ -172,12 +160,12 @@ class NameIndex:
         parts = tuple(map(squeezed, parts_of(asked)))
         if not parts:
             return
-        spelling, alike = cache(squeezed), cache(_alike)
+        spelling, near_enough = cache(squeezed), cache(alike)
         for last in [parts[-1]] if parts[-1] in self._by_last else near(parts[-1], self._by_last):
             for number in chain.from_iterable(self._by_last[last].values()):
                 names = (tuple(map(spelling, name)) for name in self._readings(number, nodes))
                 if nodes.exists[number] and any(
-                    name[-1] == last and _subsequence(parts[:-1], name[:-1], alike) for name in names
+                    name[-1] == last and subsequence(parts[:-1], name[:-1], near_enough) for name in names
                 ):
                     yield number
 
@@ -191,55 +179,58 @@ class NameIndex:
                 yield from (
                     number
                     for number in chain.from_iterable(by_qualname.values())
-                    if any(_in_order(tuple(map(squeezed, name)), whole) for name in self._readings(number, nodes))
+                    if any(in_order(tuple(map(squeezed, name)), whole) for name in self._readings(number, nodes))
                 )
 
-    def _preference(self, number: int, nodes: Nodes) -> tuple[bool, bool, int, str]:
-        """What is no test and is exported comes first, then what stands less deep."""
-        hidden = nodes.definitions.hidden(number)
-        return bool(nodes.test[number]), hidden, len(next(self._readings(number, nodes))), nodes.names[number]
+    def _fit(self, number: int, why: Why, nodes: Nodes) -> _Fit:
+        """What is exported comes first, then what stands less deep."""
+        name = nodes.names[number]
+        path, separator, qualname = name.partition(SEPARATOR)
+        # At a line stands what stands there, wherever that is.
+        local = why is not Why.LINE and _is_local(path, qualname, nodes)
+        test = bool(nodes.test[number]) or is_test(path)
+        depth = len(next(self._readings(number, nodes)))
+        return _Fit(local, test, _DEFINITION if separator else _FILE, nodes.definitions.hidden(number), depth, name)
 
 
-Fits = Callable[[tuple[str, ...], tuple[str, ...]], bool]
 ByQualname = dict[str, list[int]]
 """Many files have a definition of the same name; files themselves have none."""
+_FOLDS: dict[Why, Callable[[str], str]] = {Why.END: str, Why.SPELLING: squeezed}
+"""The ways in which folders are found, but for exactly."""
 
 
-def parts_of(name: str) -> tuple[str, ...]:
-    return tuple(part for part in _PARTS.split(name) if part)
+def _folders_like(asked: str, why: Why, folders: Folders) -> Iterator[_Fit]:
+    """A folder named by a path is exactly meant; one word may mean much else."""
+    parts = parts_of(asked)
+    if why is Why.EXACT and "/" in asked and folders.below(f"{asked.rstrip('/')}/"):
+        yield _Fit(False, False, _PACKAGE, False, len(parts), f"{asked.rstrip('/')}/")
+    elif why in _FOLDS and not _is_inside(asked):
+        for id in folders.named(parts, _FOLDS[why]):
+            own = parts_of(id)
+            whole = own == parts
+            what = _PACKAGE if whole or folders.is_outermost_package(id) else _FOLDER
+            yield _Fit(False, is_test(id) and not whole, what, False, len(own), id)
 
 
-def _without_ending(path: str) -> str:
-    folder, slash, name = path.rpartition("/")
-    return folder + slash + (name.partition(".")[0] or name)
+def _is_inside(asked: str) -> bool:
+    """Whether it names something in a file: a folder holds nothing but files."""
+    return ":" in asked or "#" in asked
 
 
-def squeezed(part: str) -> str:
-    """What is left of a name if neither case nor the way to join words counts."""
-    return _SQUEEZED.sub("", part).casefold() or part
-
-
-def _ends_with(name: tuple[str, ...], parts: tuple[str, ...]) -> bool:
-    return name[-len(parts) :] == parts
-
-
-def _in_order(name: tuple[str, ...], parts: tuple[str, ...]) -> bool:
-    rest = iter(name[:-1])
-    return bool(parts) and name[-1] == parts[-1] and all(part in rest for part in parts[:-1])
-
-
-def _subsequence(parts: Sequence[str], name: Sequence[str], alike: Callable[[str, str], bool]) -> bool:
-    rest = iter(name)
-    return all(any(alike(part, each) for each in rest) for part in parts)
-
-
-def _alike(part: str, other: str) -> bool:
-    return part == other or bool(near(part, (other,)))
+def _is_local(path: str, qualname: str, nodes: Nodes) -> bool:
+    outer = qualname
+    while (dot := outer.rfind(".")) > 0:
+        outer = outer[:dot]
+        around = nodes.known(id_of(path, outer))
+        if around is not None and nodes.definitions.callable[around]:
+            return True
+    return False
 
 
 def _inside_parts(qualname: str) -> tuple[str, ...]:
     return tuple(qualname.split(".")) if qualname else ()
 
 
-def _match(number: int, why: Why, nodes: Nodes) -> Match:
-    return Match(nodes.names[number], nodes.definitions.kind(number), why)
+def _match(fit: _Fit, why: Why, nodes: Nodes, *, aside: bool) -> Match:
+    number = None if is_folder(fit.id) else nodes.known(fit.id)
+    return Match(fit.id, None if number is None else nodes.definitions.kind(number), why, aside)

@@ -6,6 +6,7 @@ import numpy as np
 
 from treering.index.graph.answers import Step
 from treering.index.graph.kinds import KINDS, Ints
+from treering.index.graph.last_edges import last_rows, told
 from treering.index.graph.steps import Direction, Served
 from treering.index.graph.walk import Walked, walk
 
@@ -21,17 +22,22 @@ def route(served: Served, origins: Ints, targets: Ints) -> tuple[tuple[Step, ...
     if not len(found):
         return None
     last = int(found[walked.at(found).best_first[0]])
-    steps = tuple(_steps(walked, last, names))
+    steps = tuple(_steps(walked, last, served))
     return steps[::-1], round(float(walked.score[last]), 6)
 
 
-def _steps(walked: Walked, place: int, names: list[str]) -> Iterator[Step]:
+def _steps(walked: Walked, place: int, served: Served) -> Iterator[Step]:
     """From the target back to where the way begins."""
+    names, columns = served.nodes.names, served.edges.columns
     places = {node: each for each, node in enumerate(walked.node.tolist())}
-    node: int | None = int(walked.node[place])
-    while node is not None:
-        at = places.get(node)
+    way = [place]
+    while (before := places.get(int(walked.before[way[-1]]))) is not None:
+        way.append(before)
+    taken = walked.at(np.array(way))
+    rows = last_rows(taken, Direction.DEPENDENCIES, served.edges)
+    for node, row in zip(taken.node.tolist(), rows.tolist(), strict=True):
         through = walked.through.get(node)
-        kind = None if at is None else KINDS[walked.kind[at]]
-        yield Step(names[node], kind, None if through is None else names[through])
-        node = None if at is None else int(walked.before[at])
+        source, confidence = told(int(columns.source[row]), float(columns.confidence[row]))
+        kind = KINDS[columns.kind[row]]
+        yield Step(names[node], kind, None if through is None else names[through], source, confidence)
+    yield Step(names[int(taken.before[-1])], None)

@@ -1,9 +1,9 @@
 """What leads on from a node: its edges, and what overriding adds to them.
 
-Who calls a method may get any override of it. So a change of an override reaches the callers of what it overrides, and
-a caller depends on the overrides of what it calls; the overridden method itself, and other overrides of it, stay as
-they are. An interface with hundreds of overrides and hundreds of callers must not be walked override by caller: a walk
-goes through each overridden method once, from where it is met first.
+Who calls a method may get any override of it, unless the call is exact. So a change of an override reaches the callers
+of what it overrides, and a caller depends on the overrides of what it calls; the overridden method itself, and other
+overrides of it, stay as they are. An interface with hundreds of overrides and hundreds of callers must not be walked
+override by caller: a walk goes through each overridden method once, from where it is met first.
 
 Late in a walk most of a large layer's edges lead to what is met already. Then it is cheaper to ask those who are left
 whom they use, and both ways find the same edges.
@@ -26,6 +26,7 @@ from treering.index.graph.kinds import (
     Ints,
     Places,
     dependents_and_providers,
+    kinds_of_steps,
 )
 from treering.index.graph.nodes import Nodes
 from treering.index.graph.overrides import Overrides, Overriding
@@ -108,8 +109,8 @@ class Served(NamedTuple):
         if self.least_confidence > 0.0:
             chosen &= columns.confidence[rows] >= np.float32(self.least_confidence)
         rows = rows[chosen]
-        kind = columns.kind[rows]
-        return Dependences(*dependents_and_providers(columns.origin[rows], columns.target[rows], kind), kind)
+        ends = dependents_and_providers(columns.origin[rows], columns.target[rows], columns.kind[rows])
+        return Dependences(*ends, kinds_of_steps(columns.kind[rows], columns.flow[rows]))
 
     def sure(self, adjacency: Adjacency, slots: Places) -> Places:
         """The places of those slots whose edges are sure enough."""

@@ -21,8 +21,13 @@ class Totals:
         self._counts: dict[float, Counts] = {}
         self._searched: dict[float, int] = {}
 
-    def of(self, served: Served, node: int, members: Ints) -> tuple[int, int]:
-        """How many depend on the node or on what is inside it, and how many tests are among them."""
+    def of(self, served: Served, node: int | None, members: Ints) -> tuple[int, int]:
+        """How many depend on the node or on what is inside it, and how many tests are among them.
+
+        A folder, which is None, is always searched for.
+        """
+        if node is None:
+            return self._by_search(served, members)
         level = served.least_confidence
         ready = self._counts.get(level)
         if ready is None and self._searched.get(level, 0) >= _SEARCHES and len(self._counts) < _MOST_LEVELS:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treering.index.graph.kinds import Codes, Flags, Floats, Ints, Places
+from treering.index.graph.kinds import CALLS, EXACT_CALLS, Codes, Flags, Floats, Ints, Places
 from treering.index.graph.nodes import Nodes
 from treering.index.graph.steps import Direction, Served, Walking
 
@@ -68,7 +68,9 @@ class Walked:
 
     @cached_property
     def kind(self) -> Codes:
-        return (_MOST_KINDS - (self.edge >> 1 & _MOST_KINDS)).astype(np.uint8)
+        kind = (_MOST_KINDS - (self.edge >> 1 & _MOST_KINDS)).astype(np.uint8)
+        kind[kind == EXACT_CALLS] = CALLS
+        return kind
 
     @cached_property
     def through(self) -> Mapping[int, int]:
@@ -79,6 +81,17 @@ class Walked:
             last = np.argsort(-self.order.rank.take(methods))
             found.update(zip(nodes.take(last).tolist(), methods.take(last).tolist(), strict=True))
         return found
+
+    def way(self, place: int) -> list[int]:
+        """From a start to what stands at a place, one node a step."""
+        way = [int(self.node[place])]
+        for _ in range(int(self.depth[place])):
+            way.append(self._one_nearer[way[-1]])
+        return way[::-1]
+
+    @cached_property
+    def _one_nearer(self) -> Mapping[int, int]:
+        return dict(zip(self.node.tolist(), self.before.tolist(), strict=True))
 
     @cached_property
     def best_first(self) -> Places:

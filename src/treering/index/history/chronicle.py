@@ -10,12 +10,14 @@ from pathlib import Path
 from treering.core.errors import StoreError
 from treering.core.scope import Scope
 from treering.core.settings import HistorySettings
+from treering.index.files.roots import still_indexed
 from treering.index.history.counts import CoChange
 from treering.index.history.following import Report, Standing, follow, nobody
 from treering.index.history.packed import FORMAT, pack, unpack
 from treering.index.history.seeding import put_in_place, seeded
 from treering.index.which_language import KNOWN, language_named
 from treering.ports.clock import Clock
+from treering.ports.code import CodeState
 from treering.ports.code_history import HistoryState
 from treering.ports.commits import CommitHistory
 from treering.ports.store import Store, Transaction
@@ -76,16 +78,22 @@ class Chronicle:
             if known.packed is not None:
                 # A store that cannot be written answers all the same; the next question counts once more.
                 with suppress(StoreError), self._writing() as tx:
-                    tx.code_history.put(known.state, known.packed)
+                    index = tx.code.hold()
+                    # What somebody forgot meanwhile stays forgotten.
+                    if index is not None and index.root == known.state.root:
+                        tx.code_history.put(known.state, known.packed)
             self._held = replace(known.state, seeded=""), counts
             return Told(counts, known.state.inside)
 
     def seed(self, root: Path, report: Report = nobody) -> int | None:
         """Let co-access follow the history at `root`: how many pairs there are now; None where it did already.
 
-        What no longer follows leaves in the same transaction. `RepositoryUnavailable` where there is no history.
+        What no longer follows leaves in the same transaction. `RepositoryUnavailable` where there is no history,
+        `NotFound` or `InvalidInput` where what is indexed is not this folder, or not any more.
         """
         with self._lock:
+            with self._store.reading(self._scope, self._clock()) as tx:
+                self._require(tx.code.state(), root)
             was_held = self._held is not None
             known = self._caught_up(root, report)
             source = _source(known.state)
@@ -94,6 +102,7 @@ class Chronicle:
             counts = known.counts()
             seeds = seeded(counts, known.state.inside)
             with self._writing() as tx:
+                self._require(tx.code.hold(), root)
                 if known.packed is None and tx.code_history.state() != known.state:
                     return None
                 tx.code_history.put(replace(known.state, seeded=source), known.packed)
@@ -102,13 +111,13 @@ class Chronicle:
             self._held = (replace(known.state, seeded=""), counts) if was_held else None
             return len(seeds)
 
-    def forget(self) -> None:
-        """Take away what was counted, and the co-access that came of it."""
+    def let_go(self) -> None:
+        """Give back the memory that counts take."""
         with self._lock:
             self._held = None
-            with self._writing() as tx:
-                tx.code_history.clear()
-                put_in_place(tx.co_access, ())
+
+    def _require(self, index: CodeState | None, root: Path) -> None:
+        still_indexed("" if index is None else index.root, root, self._scope.project)
 
     def _caught_up(self, root: Path, report: Report) -> _Known:
         repository, known = self._repository(root), self._stored()

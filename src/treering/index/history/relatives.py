@@ -1,7 +1,8 @@
 """Which files belong to a file: by what changed together in the history, by imports, by names."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,16 +42,24 @@ def relations(chronicle: Chronicle, root: Path | None, path: str, limit: int, fi
         told, why = None, str(exc)
     if told is None:
         return Relations(path, tuple(related(_without_history(files.paths), path, limit, near)), why)
-    return Relations(path, _ranked(told, path, limit, near))
+    here = _there(root, frozenset(files.paths))
+    return Relations(path, _ranked(told, path, limit, near, here))
 
 
-def _ranked(told: Told, path: str, limit: int, near: Mapping[str, frozenset[str]]) -> tuple[Related, ...]:
+def _there(root: Path | None, indexed: frozenset[str]) -> Callable[[str], bool]:
+    """Whether a file is there now: the history also knows those of other branches."""
+    return lambda path: path in indexed or (root is not None and (root / path).is_file())
+
+
+def _ranked(
+    told: Told, path: str, limit: int, near: Mapping[str, frozenset[str]], is_there: Callable[[str], bool]
+) -> tuple[Related, ...]:
     inside = told.inside
     here = {inside + path: {inside + other for other in near.get(path, ())}}
-    # Files beside the root are ranked as well, and left out.
-    found = related(told.counts, inside + path, _MANY if inside else limit, here)
+    # Files beside the root, and of other branches, are ranked as well, and left out.
+    found = related(told.counts, inside + path, max(_MANY, limit), here)
     ours = (replace(each, path=each.path[len(inside) :]) for each in found if each.path.startswith(inside))
-    return tuple(ours)[:limit]
+    return tuple(islice((each for each in ours if is_there(each.path)), limit))
 
 
 def _without_history(paths: Sequence[str]) -> CoChange:

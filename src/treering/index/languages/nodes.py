@@ -18,11 +18,11 @@ def first_of(node: Node) -> Node | None:
     return node.named_child(0) if node.named_child_count else None
 
 
-def problems_of(root: Node, lines: Lines) -> tuple[Problem, ...]:
-    """The first places where the grammar could not follow, each line once."""
-    if not root.has_error:
+def problems_of(root: Node, lines: Lines, mended: tuple[int, ...] = ()) -> tuple[Problem, ...]:
+    """The first places where the grammar could not follow, each line once; and the lines mended before it could."""
+    if not root.has_error and not mended:
         return ()
-    found: dict[Problem, None] = {}
+    found = dict.fromkeys([Problem(line, "syntax error") for line in mended[:MOST_PROBLEMS]])
     waiting = [root]
     while waiting and len(found) < MOST_PROBLEMS:
         node = waiting.pop()
@@ -31,4 +31,4 @@ def problems_of(root: Node, lines: Lines) -> tuple[Problem, ...]:
             found[Problem(lines.of(node.start_byte), what)] = None
         else:
             waiting.extend(child for child in reversed(node.children) if child.has_error or child.is_missing)
-    return tuple(found)
+    return tuple(sorted(found, key=lambda problem: problem.line))

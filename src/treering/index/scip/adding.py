@@ -1,20 +1,25 @@
 """SCIP indexes join the graph: their edges belong to the files they were read from, until those change."""
 
-from collections import Counter, defaultdict
+import json
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from msgspec import structs
 
 from treering.core.errors import InvalidInput, NotFound
 from treering.core.graph import GraphSource
 from treering.index.building.desk import Desk
-from treering.index.facts import Edge
+from treering.index.building.summary import ScipIndex
+from treering.index.facts import Edge, Flow
 from treering.index.files.reading import source_with
 from treering.index.packing import edges_in, pack_further, unpack_definitions, unpack_edges, unpack_further
 from treering.index.scip import ScipEdges, ScipLimits, check_scip, read_scip
 from treering.ports.code import FileContents, ListedFile
 
 _SURE = 1.0
+_EXACT = int(Flow.EXACT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +46,10 @@ def opened_scip(file: Path, limits: ScipLimits | None = None) -> ScipFile:
 
 
 def add_scip(desk: Desk, files: Sequence[ScipFile]) -> list[str]:
-    """Store what the indexes add to the graph, instead of what others added before; what came of each, in words."""
+    """Store what the indexes add to the graph, instead of what others added before; what came of each, in words.
+
+    `InvalidInput`, and nothing is changed, where one of them speaks of no file that is indexed.
+    """
     with desk.reading() as stored:
         state = stored.state()
         if state is None:
@@ -49,15 +57,24 @@ def add_scip(desk: Desk, files: Sequence[ScipFile]) -> list[str]:
         listed = {each.path: each for each in stored.listed() if not each.skipped}
         contents = {each.path: each for each in stored.contents()}
     read = [_read(desk, file, listed, contents) for file in files]
-    further = with_scip(contents.values(), read)
-    if further:
+    for file, found in zip(files, read, strict=True):
+        _check_it_is_of_this_code(file, found)
+    added = [_summed(file, found, contents) for file, found in zip(files, read, strict=True)]
+    further, before = with_scip(contents.values(), read), json.loads(state.told)
+    told = {**before, "scip": [asdict(each) for each in added]}
+    if further or told != before:
         with desk.writing() as stored:
             generation = stored.describe(
-                desk.owner, seen=state.generation, root=state.root, version=state.version, complete=state.complete
+                desk.owner,
+                seen=state.generation,
+                root=state.root,
+                version=state.version,
+                complete=state.complete,
+                told=json.dumps(told),
             )
             stored.add_further(further, generation)
             stored.give_back(desk.owner)
-    return [_told(file, told, contents) for file, told in zip(files, read, strict=True)]
+    return [_told(each, found) for each, found in zip(added, read, strict=True)]
 
 
 def with_scip(contents: Iterable[FileContents], read: Sequence[ScipEdges]) -> dict[str, bytes]:
@@ -102,20 +119,44 @@ def _folder(desk: Desk, file: Path) -> str:
 
 
 def _beyond(edges: Iterable[Edge], file: FileContents) -> list[Edge]:
-    """Those that the file's own source does not tell as surely."""
-    known = {_ends(edge) for edge in edges_in(unpack_edges(file.edges)) if edge.confidence == _SURE}
-    return [edge for edge in edges if _ends(edge) not in known]
+    """Those that the file's own source does not tell as surely; what it knows of them stays known."""
+    surest_last = sorted(edges_in(unpack_edges(file.edges)), key=lambda edge: edge.confidence)
+    known = {_ends(edge): edge for edge in surest_last}
+    return [
+        structs.replace(edge, flow=edge.flow | (told.flow & _EXACT)) if told else edge
+        for edge in edges
+        if (told := known.get(_ends(edge))) is None or told.confidence < _SURE
+    ]
 
 
 def _ends(edge: Edge) -> tuple[str, str, str]:
     return edge.origin, edge.target, edge.kind.value
 
 
-def _told(file: ScipFile, told: ScipEdges, contents: Mapping[str, FileContents]) -> str:
-    count = Counter[bool]()
-    for path, edges in told.edges.items():
-        new = len(_beyond(edges, contents[path]))
-        count.update({True: new, False: len(edges) - new})
-    refused = "".join(f"; {number:,} refused: {why.value}" for why, number in told.refused.items())
-    added = f"{count[True]:,} {'edge' if count[True] == 1 else 'edges'} beyond {count[False]:,} known from the source"
-    return f"{file.path.name} by {told.made_by or 'an unknown tool'}: {added}{refused}"
+def _check_it_is_of_this_code(file: ScipFile, found: ScipEdges) -> None:
+    if not found.edges:
+        raise InvalidInput(
+            f"{file.path} is of other code: none of its documents is a file as it is indexed here{_refused(found)}. "
+            "What was added before is kept; make the index again in this project, or name another one"
+        )
+
+
+def _summed(file: ScipFile, found: ScipEdges, contents: Mapping[str, FileContents]) -> ScipIndex:
+    confirmed = added = stored = 0
+    for path, edges in found.edges.items():
+        known = {_ends(edge) for edge in edges_in(unpack_edges(contents[path].edges))}
+        told = {_ends(edge) for edge in edges}
+        confirmed += len(told & known)
+        added += len(told - known)
+        stored += len(_beyond(edges, contents[path]))
+    return ScipIndex(file.path.name, found.made_by or "an unknown tool", confirmed, added, stored)
+
+
+def _told(added: ScipIndex, found: ScipEdges) -> str:
+    edges = "edge" if added.confirmed == 1 else "edges"
+    said = f"confirms {added.confirmed:,} {edges} known from the source, adds {added.added:,}"
+    return f"{added.name} by {added.tool}: {said}{_refused(found)}"
+
+
+def _refused(found: ScipEdges) -> str:
+    return "".join(f"; {number:,} refused: {why.value}" for why, number in found.refused.items())

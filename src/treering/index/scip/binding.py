@@ -1,10 +1,11 @@
 """Symbols of an index bound to our definitions: by the line and the name at which both say they stand."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from treering.index.facts import Definition, DefinitionKind
+from treering.index.scip.calls import declared_at
 from treering.index.scip.mentions import Laid
 from treering.index.scip.renaming import Renaming, names_after, renaming_at
 from treering.index.scip.symbols import is_module
@@ -80,17 +81,48 @@ class Bindings:
         return names_after(bound.name.lstrip("#"), renamings)
 
 
-class Inside:
-    """The definitions of one file by their lines."""
+class _Held(NamedTuple):
+    """The lines of a definition, from 1."""
 
-    def __init__(self, path: str, definitions: Sequence[Definition]) -> None:
-        self._path = path
-        holding = [each for each in definitions if each.kind in _INSIDE]
-        self._innermost_first = sorted(holding, key=lambda each: (-each.line, each.end_line))
+    line: int
+    end_line: int
+    qualname: str
+
+
+class Inside:
+    """The definitions of one file by their lines.
+
+    Something may be defined more than once, as the setter of a property and what comes after overloads are: the code of
+    each belongs to the one definition that we know.
+    """
+
+    def __init__(self, document: Laid, definitions: Sequence[Definition]) -> None:
+        self._path = document.path
+        first = [_Held(each.line, each.end_line, each.qualname) for each in definitions if each.kind in _INSIDE]
+        self._innermost_first = sorted(first, key=_innermost_first)
+        if again := set(self._defined_again(document, {each.qualname for each in first})):
+            self._innermost_first = sorted([*first, *again], key=_innermost_first)
 
     def id_at(self, line: int) -> str:
         """The innermost definition that holds a line; the file where none does."""
-        for each in self._innermost_first:
-            if each.line <= line <= each.end_line:
-                return f"{self._path}::{each.qualname}"
-        return self._path
+        qualname = self._qualname_at(line)
+        return f"{self._path}::{qualname}" if qualname else self._path
+
+    def _qualname_at(self, line: int) -> str:
+        return next((each.qualname for each in self._innermost_first if each.line <= line <= each.end_line), "")
+
+    def _defined_again(self, document: Laid, known: set[str]) -> Iterator[_Held]:
+        names = {qualname.rsplit(".", 1)[-1] for qualname in known}
+        source = document.source
+        for mention in document.mentions:
+            place = mention.place
+            if mention.text not in names or not declared_at(source.before(place), source.after(place), document.suffix):
+                continue
+            outer = self._qualname_at(place.line + 1)
+            qualname = f"{outer}.{mention.text}" if outer else mention.text
+            if qualname in known:
+                yield _Held(place.line + 1, source.block_end(place.line) + 1, qualname)
+
+
+def _innermost_first(held: _Held) -> tuple[int, int]:
+    return -held.line, held.end_line

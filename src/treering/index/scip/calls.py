@@ -22,9 +22,7 @@ _FARTHEST = 400
 
 def call_at(before: str, after: str, suffix: str) -> Flow | None:
     """What a call of the identifier between `before` and `after` in its line moves; None where it is not called."""
-    if _COMMENT.match(before) or _DECLARED.search(before):
-        return None
-    if suffix in _SCRIPTS and _MODIFIERS.fullmatch(before) and _WITH_BODY.match(after):
+    if _COMMENT.match(before) or declared_at(before, after, suffix):
         return None
     called = _CALLED.match(_past_type_arguments(after))
     if called is None:
@@ -32,6 +30,13 @@ def call_at(before: str, after: str, suffix: str) -> Flow | None:
         return _result(before) if made else None
     passed = Flow.NOTHING if called[1] == ")" else Flow.ARGUMENTS
     return passed | _result(before)
+
+
+def declared_at(before: str, after: str, suffix: str) -> bool:
+    """Whether the identifier is given to something that is defined there."""
+    if _DECLARED.search(before):
+        return True
+    return bool(suffix in _SCRIPTS and _MODIFIERS.fullmatch(before) and _WITH_BODY.match(after))
 
 
 def _result(before: str) -> Flow:

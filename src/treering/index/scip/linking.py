@@ -39,7 +39,7 @@ def edges_of(
     document: Laid, definitions: Sequence[Definition], bindings: Bindings, refused: Counter[Refused]
 ) -> Iterator[Edge]:
     """What a file uses, as far as what is written there agrees."""
-    inside = Inside(document.path, definitions)
+    inside = Inside(document, definitions)
     for mention in document.mentions:
         if mention.defines:
             continue

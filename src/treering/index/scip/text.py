@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 _TOKEN = re.compile(r"\w+ as \w+|\w+|#\w+|(['\"`]).*?\1")
+_CLOSING = ")]}"
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
@@ -65,3 +66,19 @@ class SourceText:
 
     def after(self, place: Place) -> str:
         return self.lines[place.line][place.end :]
+
+    def block_end(self, line: int) -> int:
+        """The last line of what begins at a line, as far as what is inside is written further in."""
+        begins, last = _indent(self.lines[line]), line
+        for place in range(line + 1, len(self.lines)):
+            text = self.lines[place]
+            if not text.strip():
+                continue
+            if _indent(text) < begins or (_indent(text) == begins and text.lstrip()[0] not in _CLOSING):
+                break
+            last = place
+        return last
+
+
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip())

@@ -1,9 +1,9 @@
 """Where is …? Chunks by their words and their meaning, best first."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from treering.core.language.terms import codes_of, query_terms
 from treering.core.ranking import BM25
 from treering.core.settings import FindingSettings
+from treering.index.chunks.cutting import SEPARATOR
 from treering.index.chunks.words import name_codes
 from treering.ports.code_chunks import StoredChunk
 
@@ -24,7 +25,7 @@ _AT_ONCE = 4_096
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """The lines of a chunk, and how well they answer beside the best, which has 1."""
+    """Lines of a file, and how well they answer beside the best, which has 1. The digest is that of the first chunk."""
 
     path: str
     symbol: str
@@ -52,6 +53,7 @@ class ChunkSearch:
         self._lengths = np.array([chunk.length for chunk in chunks], np.int64)
         self._tests = np.array([_TEST.search(chunk.path) is not None for chunk in chunks], np.bool_)
         self._matrix, self._common = _matrix([chunk.digest for chunk in chunks], vectors or {})
+        self._heads = _heads(chunks)
 
     def find(
         self,
@@ -60,18 +62,36 @@ class ChunkSearch:
         *,
         limit: int = 5,
         but: Collection[str] = frozenset(),
+        apart: float = 0.0,
     ) -> tuple[Where, ...]:
-        """The best chunks, none of the files in `but`; nothing where nothing has to do with the query."""
+        """The best places, one for each definition, none of the files in `but`.
+
+        Nothing where nothing has to do with the query: what shares no word with it must be so many standard deviations
+        nearer than the rest as `apart` says.
+        """
         if not self._places:
             return ()
-        total = (1 - self._settings.meaning) * _evened(self._by_words(query))
+        words = self._by_words(query)
+        total = (1 - self._settings.meaning) * _evened(words)
         if vector is not None and self._matrix is not None and vector.size == len(self._common):
-            total += self._settings.meaning * _evened(self._by_meaning(vector))
+            likeness = self._by_meaning(vector)
+            meant = (words > 0) | _stand_out(likeness, apart)
+            total += self._settings.meaning * _evened(np.where(meant, np.maximum(likeness, 0.0), 0.0))
         if not _ASKS_FOR_TESTS.search(query):
             total = np.where(self._tests, self._settings.tests * total, total)
-        ordered = (row for row in np.argsort(-total, kind="stable").tolist() if self._places[row].path not in but)
-        best = [row for row, _ in zip(ordered, range(limit), strict=False) if total[row] > 0]
-        return tuple(replace(self._places[row], score=float(total[row] / total[best[0]])) for row in best)
+        best = list(islice(self._one_a_definition(total, but), limit))
+        return tuple(replace(place, score=float(score / best[0][1])) for place, score in best)
+
+    def _one_a_definition(self, total: NDArray[np.float64], but: Collection[str]) -> Iterator[tuple[Where, float]]:
+        """From where each begins to where its best chunk ends, with the score of that."""
+        told = set[int]()
+        for row in np.argsort(-total, kind="stable").tolist():
+            if total[row] <= 0:
+                return
+            head, place = self._heads[row], self._places[row]
+            if head not in told and place.path not in but:
+                told.add(head)
+                yield replace(self._places[head], end_line=place.end_line), float(total[row])
 
     def _by_words(self, query: str) -> NDArray[np.float64]:
         scores, settings = np.zeros(len(self._places)), self._settings
@@ -87,13 +107,13 @@ class ChunkSearch:
         return scores
 
     def _by_meaning(self, vector: NDArray[np.float32]) -> NDArray[np.float64]:
-        """The cosine without what all chunks have in common; 0 for those without a vector."""
+        """The cosine without what all chunks have in common, from -1 to 1; 0 for those without a vector."""
         assert self._matrix is not None
         apart = vector.reshape(-1) - self._common
         length = float(np.linalg.norm(apart))
         unit = apart / length if length else apart
         parts = [self._matrix[start : start + _AT_ONCE] @ unit for start in range(0, len(self._matrix), _AT_ONCE)]
-        return np.asarray(np.maximum(np.concatenate(parts), 0.0), np.float64)
+        return np.asarray(np.concatenate(parts), np.float64)
 
 
 def _symbol_words(chunks: Sequence[StoredChunk]) -> tuple[NDArray[np.uint32], NDArray[np.int32]]:
@@ -101,6 +121,16 @@ def _symbol_words(chunks: Sequence[StoredChunk]) -> tuple[NDArray[np.uint32], ND
     words = [name_codes(chunk.symbol) for chunk in chunks]
     rows = np.repeat(np.arange(len(chunks), dtype=np.int32), [len(each) for each in words])
     return np.array(list(chain.from_iterable(words)), np.uint32), rows
+
+
+def _heads(chunks: Sequence[StoredChunk]) -> list[int]:
+    """For each chunk the one with the beginning of what it is a part of: itself, unless that has several chunks."""
+    heads, begun = list[int](), dict[tuple[str, str], int]()
+    for row, chunk in enumerate(chunks):
+        symbols = chunk.symbol.split(SEPARATOR) if chunk.symbol else []
+        first = [begun.setdefault((chunk.path, symbol), row) for symbol in symbols]
+        heads.append(first[0] if len(symbols) == 1 else row)
+    return heads
 
 
 def _matrix(
@@ -121,6 +151,15 @@ def _matrix(
         lengths = np.linalg.norm(apart, axis=1, keepdims=True)
         matrix[rows] = apart / np.where(lengths > 0, lengths, 1)
     return matrix, common
+
+
+def _stand_out(likeness: NDArray[np.float64], apart: float) -> NDArray[np.bool_]:
+    """Which are so many standard deviations above the mean of those that have a vector; without a limit all."""
+    known = likeness[likeness != 0]
+    if not apart or not known.size:
+        return np.ones(len(likeness), np.bool_)
+    spread = float(known.std())
+    return np.asarray((likeness - known.mean() >= apart * spread) & (spread > 0), np.bool_)
 
 
 def _evened(scores: NDArray[np.float64]) -> NDArray[np.float64]:

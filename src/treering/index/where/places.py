@@ -1,15 +1,19 @@
 """Where is …? Places in the code, by their words and, where chunks have vectors, by their meaning."""
 
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple, overload
 
 from treering.core.errors import InvalidInput, ModelUnavailable, StoreError
 from treering.core.places import CodePlace
 from treering.core.secrets import redact
+from treering.index.building.pipeline import nobody
+from treering.index.building.summary import Phase, Progress
+from treering.index.building.updating import Tell
 from treering.index.graph import Standing
 from treering.index.where.embedding import ChunkEmbedding, queue_chunk_embedding
 from treering.index.where.texts import chunks_in
@@ -21,21 +25,25 @@ from treering.ports.models import Embedder, Models, Vectors
 if TYPE_CHECKING:
     from treering.index.where.finding import ChunkSearch, Where
 
+Enough = Callable[[int, int], bool]
+"""Whether so many vectors are enough for now, of so many that are missing."""
+
 MOST = 100
 """Places of one answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Whereabouts(Sequence[CodePlace]):
-    """The places that answer, best first, and how far they can be relied on.
+    """The places that answer, best first, one for each definition, and how far they can be relied on.
 
-    `missing` says which ways of finding were not available and why.
+    `missing` says which ways of finding were not available and why. `embedded` pieces of code got their vectors first.
     """
 
     query: str
     places: tuple[CodePlace, ...]
     missing: Mapping[str, str] = field(default_factory=dict)
     standing: Standing = field(default_factory=Standing)
+    embedded: int = 0
 
     @overload
     def __getitem__(self, place: int) -> CodePlace: ...
@@ -69,6 +77,10 @@ class _Meaning(NamedTuple):
     vector: "Vectors | None" = None
     covered: ChunkCoverage = ChunkCoverage()
     missing: Mapping[str, str] = {}
+    made: int = 0
+    """Vectors that were made for this question."""
+    apart: float = 0.0
+    """How far above the rest a chunk must be by its meaning alone."""
 
 
 class Places:
@@ -79,8 +91,11 @@ class Places:
         self._lock = threading.Lock()
         self._loaded: tuple[object, ChunkSearch] | None = None
 
-    def find(self, query: str, limit: int, seen: Seen) -> Whereabouts:
-        """Nothing of a file that changed and was not read again."""
+    def find(self, query: str, limit: int, seen: Seen, *, hurried: bool = False, tell: Tell = nobody) -> Whereabouts:
+        """Nothing of a file that changed and was not read again. Where vectors are missing some are made first.
+
+        Who is `hurried` waits for few of them.
+        """
         if not isinstance(query, str):
             raise InvalidInput(f"the question is a {type(query).__name__}; ask in words")
         if type(limit) is not int or not 1 <= limit <= MOST:
@@ -88,10 +103,12 @@ class Places:
         standing = Standing(tuple(sorted(seen.changed)), seen.incomplete)
         if not query.strip():
             return Whereabouts(query, (), {}, standing)
-        meaning = self._meaning(query)
+        meaning = self._meaning(query, seen.root, self._few if hurried else self._for_some_seconds(tell))
         search = self._search(seen.state, meaning)
-        found = search.find(query, meaning.vector, limit=limit, but=frozenset(seen.changed))
-        return Whereabouts(query, tuple(self._shown(found, seen.root)), meaning.missing, standing)
+        changed = frozenset(seen.changed)
+        found = search.find(query, meaning.vector, limit=limit, but=changed, apart=meaning.apart)
+        shown = tuple(self._shown(found, seen.root))
+        return Whereabouts(query, shown, meaning.missing, standing, meaning.made)
 
     def queue(self) -> bool:
         """Have vectors made of what has none, in the background; whether there is something to do."""
@@ -108,28 +125,46 @@ class Places:
             text = "\n".join(lines).rstrip()
             yield CodePlace(each.path, each.symbol, each.start_line, each.end_line, each.score, text)
 
-    def _meaning(self, query: str) -> _Meaning:
-        """New chunks are embedded first where they are few and the model is quick enough for somebody who waits."""
+    def _meaning(self, query: str, root: Path | None, enough: Enough) -> _Meaning:
+        """Chunks without a vector are embedded first where the model is quick enough for somebody who waits."""
         try:
             with self._work.store.reading(self._work.scope, self._work.clock()) as tx:
                 embedder = self._models.embedder(tx.index.models(), hurried=True)
-                covered = tx.chunks.coverage(embedder.model)
-            covered = self._caught_up(embedder, covered)
-            if not covered.vectors:
-                return _Meaning(embedder.model, None, covered, _lacking(covered, embedder.model))
-            return _Meaning(embedder.model, embedder.query(query), covered, _lacking(covered, embedder.model))
+                before = tx.chunks.coverage(embedder.model)
+            covered = before if root is None else self._caught_up(embedder, before, enough)
+            return _Meaning(
+                embedder.model,
+                embedder.query(query) if covered.vectors else None,
+                covered,
+                _lacking(covered, embedder.model),
+                max(0, covered.vectors - before.vectors),
+                0.0 if embedder.contextual else self._work.settings.index.finding.apart,
+            )
         except ModelUnavailable as exc:
             self._models.failed("embedder", exc)
             return _Meaning(missing={"meaning": f"found by words only: {exc}"})
 
-    def _caught_up(self, embedder: Embedder, covered: ChunkCoverage) -> ChunkCoverage:
-        few = 0 < covered.chunks - covered.vectors <= self._work.settings.embedder.inline
-        if not few or not embedder.local:
+    def _caught_up(self, embedder: Embedder, covered: ChunkCoverage, enough: Enough) -> ChunkCoverage:
+        lacking = covered.chunks - covered.vectors
+        if not embedder.local or not lacking or enough(0, lacking):
             return covered
         # A store that cannot be written now is searched as it is; what lacks a vector is said in the answer.
         with suppress(StoreError):
-            self._work.all(embedder)
+            self._work.all(embedder, between=lambda made, _last: not enough(made, lacking))
         return self._work.coverage(embedder.model)
+
+    def _few(self, made: int, _lacking: int) -> bool:
+        return made >= self._work.settings.embedder.inline
+
+    def _for_some_seconds(self, tell: Tell) -> Enough:
+        seconds = self._work.settings.index.finding.embed_seconds
+        until = monotonic() + seconds
+
+        def enough(made: int, lacking: int) -> bool:
+            tell(Progress(Phase.VECTORS, made, lacking))
+            return made > 0 and monotonic() >= until if seconds else self._few(made, lacking)
+
+        return enough
 
     def _search(self, state: CodeState, meaning: _Meaning) -> "ChunkSearch":
         from treering.index.where.finding import ChunkSearch
@@ -151,4 +186,7 @@ def _lacking(covered: ChunkCoverage, model: str) -> Mapping[str, str]:
         return {}
     if not covered.vectors:
         return {"meaning": f"found by words only: no piece of code has a vector of {model}; run `treering embed`"}
-    return {"meaning of some": f"{lacking:,} of {covered.chunks:,} have no vector; run `treering embed`"}
+    return {
+        "meaning of some": f"{lacking:,} of {covered.chunks:,} pieces of code have no vector of {model} yet; "
+        "`treering embed` makes all of them"
+    }

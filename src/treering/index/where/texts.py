@@ -3,11 +3,14 @@
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
+from treering.core.errors import MissingDependency
 from treering.core.settings import IndexSettings
 from treering.index.chunks.chunk import Chunk
 from treering.index.chunks.cutting import chunks_of
+from treering.index.files.blanking import without_secrets
 from treering.index.files.reading import source_of, text_of
 from treering.index.packing import unpack_definitions
+from treering.index.which_language import language_named
 from treering.ports.code import CodeIndex
 
 
@@ -15,8 +18,19 @@ def chunks_in(root: Path, paths: Collection[str], index: CodeIndex, settings: In
     """The chunks of files as they are on disk now, by digest; a file that cannot be read has none."""
     found = dict[str, Chunk]()
     for file in index.contents(sorted(set(paths))):
-        source = source_of(root, file.path, settings.largest_file)
-        if source is not None:
-            cut = chunks_of(file.path, text_of(source), unpack_definitions(file.definitions), settings.chunks)
+        text = _text(root, file.path, settings.largest_file)
+        if text is not None:
+            cut = chunks_of(file.path, text, unpack_definitions(file.definitions), settings.chunks)
             found |= {chunk.digest: chunk for chunk in cut}
     return found
+
+
+def _text(root: Path, path: str, largest: int) -> str | None:
+    """A file's text without secrets, as it was cut when it was read; None where it cannot be read."""
+    source, language = source_of(root, path, largest), language_named(path.rpartition("/")[2])
+    if source is None or language is None:
+        return None
+    try:
+        return text_of(without_secrets(path, language, source))
+    except MissingDependency:
+        return None

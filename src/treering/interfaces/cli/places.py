@@ -31,10 +31,13 @@ def _place(place: "CodePlace") -> "list[RenderableType]":
 
 
 def relied_on(found: "Standing") -> Iterator[RenderableType]:
-    """Why something may be missing from an answer."""
+    """What an answer rests on that may not be so: a name that was guessed, files that are missing."""
+    for guess in found.guessed:
+        yield Text(f"no `{safe(guess.asked)}`; taken for {safe(guess.taken_for)}", "yellow")
     if found.incomplete:
-        yield Text("the index is not complete yet: something may be missing", "yellow")
+        yield Text("the index is not complete, so something may be missing; `treering index` completes it", "yellow")
     if found.stale:
         named = ", ".join(map(safe, found.stale[:_STALE]))
         more = f" and {len(found.stale) - _STALE:,} more" if len(found.stale) > _STALE else ""
-        yield Text(f"changed and not read again yet, so left out: {named}{more}", "yellow")
+        advice = "; `treering index` reads them" if len(found.stale) > _STALE else ""
+        yield Text(f"changed and not read again yet, so left out: {named}{more}{advice}", "yellow")

@@ -8,7 +8,20 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from treering.interfaces.cli.show import BAD, FAINT, GOOD, HEAD, ID, bar, in_code, preview, safe, unreadable, without
+from treering.interfaces.cli.show import (
+    BAD,
+    FAINT,
+    GOOD,
+    HEAD,
+    ID,
+    bar,
+    in_code,
+    nothing_found,
+    preview,
+    safe,
+    unreadable,
+    without,
+)
 
 if TYPE_CHECKING:
     from treering.retrieve.answer import Answer, Explanation, Hit, Part, Reasons
@@ -46,7 +59,7 @@ def explained(found: "Answer") -> RenderableType:
         Text("understood as", HEAD),
         Padding(_table((name, safe(value)) for name, value in told.understood.items()), (0, 0, 0, 3)),
         *(line for result in results for line in (Text(), result)),
-        *([] if results else [Text(), Text("nothing found for this query")]),
+        *([] if results else [Text(), Text(nothing_found(found))]),
         *_runners_up(told.runners_up),
         *in_code(found),
         Text(),

@@ -30,7 +30,7 @@ PREVIEW = 280
 
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 # Without these, results are missing; without the others, they are there in another order.
-_COSTLY = frozenset({"meaning", "meaning of some", "code", "some code"})
+_COSTLY = frozenset({"meaning", "meaning of some", "code", "some code", "meaning of code", "meaning of some code"})
 _REDACTED = re.compile(r"\[redacted:([a-z0-9_]+)\]")
 # Control characters drive terminals; their Unicode pictures do not. Direction marks hide what a text says.
 _VISIBLE = {code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t"}
@@ -81,10 +81,16 @@ def answer(found: "Answer") -> RenderableType:
     """Results in their order, each with where it comes from and its id; then what was lacking."""
     if not found.hits and not found.query:
         return Text("nothing found", FAINT)
-    shown = hits(found.hits) if found.hits else Text("nothing found for this query")
     # Somebody who found what they looked for need not hear of every model that they never asked for.
-    lacking = found.missing if not found.hits else {part: why for part, why in found.missing.items() if part in _COSTLY}
-    return Group(shown, *in_code(found), *without(lacking), *unreadable(found))
+    costly = {part: why for part, why in found.missing.items() if part in _COSTLY}
+    lacking = costly if found.hits or found.code else found.missing
+    shown = [hits(found.hits)] if found.hits else [Text(nothing_found(found))]
+    return Group(*shown, *in_code(found), *without(lacking), *unreadable(found))
+
+
+def nothing_found(found: "Answer") -> str:
+    """What to say where no record was found; a place in the code may have been."""
+    return "nothing is remembered about this" if found.code else "nothing found for this query"
 
 
 def in_code(found: "Answer") -> list[RenderableType]:

@@ -116,19 +116,22 @@ def prove(scope: Scope, store: Store, now: datetime, pieces: Sequence[str]) -> P
     return Proof(traces.files, traces.size, len(pieces), tuple(found))
 
 
+_ELSEWHERE = {
+    "revisions": "an earlier state of another record that said the same words; it leaves with that record",
+    "sessions": "a session that holds the same words from another source",
+    "audit": "a note that somebody wrote; the audit log is never rewritten",
+}
+
+
 def _meaning(place: str, record: str) -> str:
     table = place.partition(".")[0]
+    if table.startswith("code_"):
+        return "your code says the same words: change the file and index it, or run `treering index --forget`"
     if not record:
         return "a copy that should not be: run `treering doctor --repair`, then look again"
     if table in _SOURCES:
         return "another record that says the same words; forget it too if it must go"
-    if table == "revisions":
-        return "an earlier state of another record that said the same words; it leaves with that record"
-    if table == "sessions":
-        return "a session that holds the same words from another source"
-    if table == "audit":
-        return "a note that somebody wrote; the audit log is never rewritten"
-    return "a row that holds the same words"
+    return _ELSEWHERE.get(table, "a row that holds the same words")
 
 
 def _texts(tx: Transaction, id: str) -> Iterator[str]:

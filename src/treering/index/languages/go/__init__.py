@@ -1,14 +1,17 @@
 """Go: packages are directories, names are bound by scope, and every expression has a type that the source tells."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from treering.index.facts import Ask, Facts, Key, Language, Resolved
+from tree_sitter import Parser
+
+from treering.index.facts import Ask, Facts, Key, Language, Resolved, Span
 from treering.index.languages.go.body import Body
-from treering.index.languages.go.extraction import read_source
+from treering.index.languages.go.extraction import GRAMMAR, read_source
 from treering.index.languages.go.manifest import read_manifest
 from treering.index.languages.go.resolution import edges_of_file
 from treering.index.languages.go.surface import surface_of
+from treering.index.languages.texts import texts_in
 
 
 class Go:
@@ -19,6 +22,9 @@ class Go:
 
     def extract(self, path: str, source: bytes) -> Facts:
         return (read_source if path.endswith(".go") else read_manifest)(path, source)
+
+    def texts(self, path: str, source: bytes, spans: Sequence[Span]) -> Iterable[Span]:
+        return texts_in(Parser(GRAMMAR).parse(source), spans) if path.endswith(".go") else spans
 
     def surface(self, facts: Facts) -> Mapping[Key, Any]:
         return surface_of(facts)

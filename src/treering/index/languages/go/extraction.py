@@ -13,6 +13,7 @@ from treering.index.languages.go.entries import VERBS, Entries
 from treering.index.languages.go.names import Names, Qualifiers
 from treering.index.languages.go.spelling import Spelling, fields, items
 from treering.index.languages.lines import Lines
+from treering.index.languages.mending import parsed
 from treering.index.languages.nodes import problems_of, text_of
 from treering.index.languages.queries import query_of
 
@@ -30,7 +31,8 @@ _FUNCTIONS = frozenset(("function_declaration", "method_declaration"))
 
 
 def read_source(path: str, source: bytes) -> Facts:
-    root = Parser(GRAMMAR).parse(source).root_node
+    tree, source, mended = parsed(Parser(GRAMMAR), source, "go")
+    root = tree.root_node
     clause = next((each for each in root.named_children if each.type == "package_clause"), None)
     header = source[: clause.start_byte if clause is not None else 0].decode("utf-8", "replace")
     tags = unmet_constraint(path, header)
@@ -51,7 +53,7 @@ def read_source(path: str, source: bytes) -> Facts:
         calls=tuple(reading.calls),
         routes=tuple(reading.entries.routes),
     )
-    return Facts(path, reading.entries.marked(body.package), body, problems_of(root, lines))
+    return Facts(path, reading.entries.marked(body.package), body, problems_of(root, lines, mended))
 
 
 def _imports(root: Node, lines: Lines) -> tuple[Import, ...]:

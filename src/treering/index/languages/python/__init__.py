@@ -1,14 +1,18 @@
 """Python: read with tree-sitter, resolved by the language's rules and by types that are evident."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from treering.index.facts import Ask, Facts, Key, Resolved
+from tree_sitter import Parser
+
+from treering.index.facts import Ask, Facts, Key, Resolved, Span
 from treering.index.languages.python.extract import extract_source
 from treering.index.languages.python.manifest import extract_manifest, is_manifest, resolve_manifest
 from treering.index.languages.python.model import Body
+from treering.index.languages.python.reading import GRAMMAR
 from treering.index.languages.python.resolve import resolve_source
 from treering.index.languages.python.surface import surface_of
+from treering.index.languages.texts import texts_in
 
 
 class Python:
@@ -19,6 +23,9 @@ class Python:
 
     def extract(self, path: str, source: bytes) -> Facts:
         return extract_manifest(path, source) if is_manifest(path) else extract_source(path, source)
+
+    def texts(self, path: str, source: bytes, spans: Sequence[Span]) -> Iterable[Span]:
+        return spans if is_manifest(path) else texts_in(Parser(GRAMMAR).parse(source), spans)
 
     def surface(self, facts: Facts) -> Mapping[Key, Any]:
         return surface_of(facts)

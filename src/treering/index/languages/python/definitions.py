@@ -18,6 +18,7 @@ _KINDS_BY_BASE = {
     **dict.fromkeys(("Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"), DefinitionKind.ENUM),
     "Protocol": DefinitionKind.INTERFACE,
 }
+_TYPE_VARIABLES = frozenset({"TypeVar", "TypeVarTuple", "ParamSpec"})
 
 
 def definitions_of(path: str, found: Read) -> tuple[Definition, ...]:
@@ -116,13 +117,20 @@ def _first_text(call: Node | None) -> str | None:
 
 
 def _constant(name: str, bindings: list[Binding], found: Read) -> Definition | None:
-    """A name worth showing that is neither function nor class: upper-case, listed in `__all__`, or a type alias."""
+    """A name worth showing that is neither function nor class: upper-case, annotated, in `__all__`, a type alias."""
     written = next((one for one in bindings if one.how in ("value", "alias") and not one.until and not one.path), None)
     if written is None or written.node is None:
         return None
     alias = written.how == "alias" and name[:1].isupper()
-    if not (name.isupper() or alias or name in (found.exports or ())):
+    if _is_type_variable(written.node) or not (
+        name.isupper() or alias or written.annotation is not None or name in (found.exports or ())
+    ):
         return None
     kind = DefinitionKind.TYPE if alias and not name.isupper() else DefinitionKind.CONSTANT
     line, end_line = found.lines.of(written.node.start_byte), found.lines.of(written.node.end_byte)
     return Definition(name, kind, line, end_line, exported=not name.startswith("_"))
+
+
+def _is_type_variable(value: Node) -> bool:
+    function = value.child_by_field_name("function") if value.type == "call" else None
+    return text_of(function).rpartition(".")[2] in _TYPE_VARIABLES

@@ -59,6 +59,22 @@ class Evaluator(Operations):
                     waiting.append((before, iter(self._begins_with(before))))
         return self._locals[ref]
 
+    def made_here(self, expression: Expression, where: Where) -> bool:
+        """Whether the value is made by calling a class, whose very instance it is then; a `with` hands on the same."""
+        if expression.kind is Kind.LOCAL:
+            bound = [self._bindings[ref] for ref in expression.refs]
+            return bool(bound) and all(each.kind is not Kind.LOCAL and self.made_here(each, where) for each in bound)
+        if expression.kind in (Kind.ENTERED, Kind.ENTERED_ASYNC):
+            inner = expression.parts[0]
+            return self.made_here(inner, where) and self.evaluate(expression, where) == self.evaluate(inner, where)
+        if expression.kind is not Kind.CALL:
+            return False
+        called = self.evaluate(expression.parts[0], where)
+        return bool(called) and all(isinstance(each, ClassValue) and self._makes_its_own(each) for each in called)
+
+    def _makes_its_own(self, value: ClassValue) -> bool:
+        return self.member(value, "__new__") is None
+
     def _begins_with(self, ref: int) -> tuple[int, ...]:
         expression = self._bindings[ref]
         while expression.parts:

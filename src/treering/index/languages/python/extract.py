@@ -3,6 +3,7 @@
 from tree_sitter import Parser
 
 from treering.index.facts import Facts
+from treering.index.languages.mending import parsed
 from treering.index.languages.nodes import first_of, text_of
 from treering.index.languages.python.conversions import Place
 from treering.index.languages.python.definitions import definitions_of
@@ -16,12 +17,16 @@ from treering.index.languages.python.model import (
     Function,
     Import,
     Kind,
+    Requests,
     Table,
     Trait,
 )
 from treering.index.languages.python.nodes import string_content
+from treering.index.languages.python.parameters import is_test_file
 from treering.index.languages.python.reading import GRAMMAR, read
+from treering.index.languages.python.requests import requests_of
 from treering.index.languages.python.scopes import Binding, Scope
+from treering.index.languages.python.uses import uses_of
 from treering.index.languages.python.walk import Defined, Read
 
 TEXT = 80
@@ -37,11 +42,15 @@ _DYNAMIC_IMPORTS = frozenset({"importlib.import_module", "import_module", "__imp
 
 def extract_source(path: str, source: bytes) -> Facts:
     parser = Parser(GRAMMAR)
-    found = read(path, source, parser)
+    mended = parsed(parser, source, "python")
+    source = mended.text
+    found = read(path, mended)
     expressions = Expressions(parser)
     calls, imports = _calls(source, found, expressions)
     functions = [_function(defined, expressions) for defined in found.defined if not defined.is_class]
     classes = _classes(found, expressions)
+    definitions = definitions_of(path, found)
+    uses = uses_of(source, found, expressions, definitions)
     tables = [_table(found.module, expressions)]
     tables += [_table(defined.inner, expressions) for defined in found.defined if defined.is_class]
     bindings = expressions.bindings()
@@ -53,8 +62,10 @@ def extract_source(path: str, source: bytes) -> Facts:
         imports=(*found.imports, *imports),
         calls=calls,
         exports=found.exports,
+        uses=uses,
+        requests=requests_of(found) if is_test_file(path) else Requests(),
     )
-    return Facts(path, definitions_of(path, found), body, found.problems)
+    return Facts(path, definitions, body, found.problems)
 
 
 def _calls(source: bytes, found: Read, expressions: Expressions) -> tuple[tuple[Call, ...], list[Import]]:

@@ -1,9 +1,12 @@
 """Which function pytest calls for a parameter of a test: of the same class or file, or of a `conftest.py` above."""
 
+from treering.core.graph import EdgeKind
+from treering.index.facts import Edge, Facts
+from treering.index.languages.edges import EVIDENT, Edges
 from treering.index.languages.python import surface
 from treering.index.languages.python.modules import directory_of, join
 from treering.index.languages.python.project import Project
-from treering.index.languages.python.values import FunctionValue
+from treering.index.languages.python.values import FunctionValue, identity
 
 
 def fixture_functions(project: Project, path: str, asking: str, name: str) -> list[FunctionValue]:
@@ -26,6 +29,37 @@ def fixture_functions(project: Project, path: str, asking: str, name: str) -> li
             if made is not None and made.fixture:
                 return [value]
     return []
+
+
+def add_fixtures(project: Project, edges: Edges, facts: Facts) -> None:
+    """A test rests on the fixtures that pytest makes for it, asked or not, and a fixture on those it asks for."""
+    path, requests = facts.path, facts.body.requests
+    tests = {definition.qualname: definition.line for definition in facts.definitions if definition.test}
+    asked = [(asking, name) for asking, names in requests.of for name in names]
+    asked += [(test, name) for test in tests for name in requests.by_all]
+    found = [(asking, made) for asking, name in asked for made in fixture_functions(project, path, asking, name)]
+    unasked = _unasked(project, path) if tests else []
+    found += [(test, made) for test in tests for made in unasked if _reaches(made, path, test)]
+    lines = {definition.qualname: definition.line for definition in facts.definitions}
+    for asking, made in found:
+        ends = (identity(path, asking), identity(made.path, made.qualname))
+        if ends[0] != ends[1]:
+            edges.add(Edge(*ends, EdgeKind.DEPENDS_LOGICALLY, EVIDENT, lines.get(asking, 1)))
+
+
+def _unasked(project: Project, path: str) -> list[FunctionValue]:
+    return [
+        FunctionValue(file, qualname)
+        for file in _files(path)
+        for _, qualnames in project.asked(surface.UNASKED, file)
+        for qualname in qualnames
+    ]
+
+
+def _reaches(fixture: FunctionValue, path: str, test: str) -> bool:
+    """Whether a fixture that runs unasked runs for a test: one of a class for the tests of the class only."""
+    owner = fixture.qualname.rpartition(".")[0]
+    return not owner or (fixture.path == path and test.startswith(owner + "."))
 
 
 def _same_class(fixture: str, asking: str) -> bool:

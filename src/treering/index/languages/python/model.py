@@ -120,6 +120,26 @@ class Call(msgspec.Struct, frozen=True, array_like=True, gc=False):
     flow: int
 
 
+class Uses(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What a definition reads without calling it: names that may be constants, attributes that may be properties."""
+
+    origin: str
+    """As in a call."""
+    what: tuple[Expression, ...]
+    lines: tuple[int, ...]
+
+
+class Requests(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The fixtures that pytest makes for a test or for another fixture, and those it makes without being asked."""
+
+    of: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Functions with the names of the fixtures they ask for."""
+    by_all: tuple[str, ...] = ()
+    """The names that all tests of the file ask for."""
+    unasked: tuple[str, ...] = ()
+    """Fixtures of the file that run for every test within reach."""
+
+
 class Table(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The names of a module (`scope` is empty) or of a class, each with everything that is bound to it."""
 
@@ -139,3 +159,5 @@ class Body(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The names of a literal `__all__`."""
     scripts: tuple[tuple[str, str, int], ...] = ()
     """Console scripts of a `pyproject.toml`: name, `module:function`, line."""
+    uses: tuple[Uses, ...] = ()
+    requests: Requests = Requests()

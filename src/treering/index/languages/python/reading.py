@@ -1,10 +1,11 @@
 """One pass over what the query finds in a file: definitions, scopes and their bindings, branches, imports, calls."""
 
 import tree_sitter_python
-from tree_sitter import Language, Node, Parser, QueryCursor
+from tree_sitter import Language, Node, QueryCursor
 
 from treering.index.facts import Flow
 from treering.index.languages.lines import Lines
+from treering.index.languages.mending import Mended
 from treering.index.languages.nodes import first_of, problems_of, text_of
 from treering.index.languages.python.branches import Branches
 from treering.index.languages.python.model import Import
@@ -22,9 +23,8 @@ _ARGUMENTS, _RESULT = int(Flow.ARGUMENTS), int(Flow.RESULT)
 _ADDING = len("__all__.extend")
 
 
-def read(path: str, source: bytes, parser: Parser) -> Read:
-    root = parser.parse(source).root_node
-    lines = Lines(source)
+def read(path: str, text: Mended) -> Read:
+    root, lines = text.tree.root_node, Lines(text.text)
     captured = QueryCursor(_QUERY).captures(root)
     discarded = {node.id for node in captured.get("discarded", ())}
     reading = _Reading(is_test_file(path), discarded, lines)
@@ -38,7 +38,10 @@ def read(path: str, source: bytes, parser: Parser) -> Read:
     for start, end, order, _, node in events:
         reading.enter(start)
         handlers[order](node, start, -end)
-    reading.found.problems = problems_of(root, lines)
+    reading.found.problems = problems_of(root, lines, text.lines)
+    reading.found.root = root
+    reading.found.attributes = captured.get("attribute", [])
+    reading.found.contexts = captured.get("context", [])
     return reading.found
 
 
@@ -218,6 +221,7 @@ class _Reading(Branches):
             bound = text_of(name.child_by_field_name("alias")) if aliased else original
             self.bind(bound, end, None, "from", detail=f"{module} {original}")
             taken.append(original)
+            self.found.taken[bound] = module
         if not taken and any(child.type == "wildcard_import" for child in node.named_children):
             taken.append("*")
         self.found.imports.append(Import(module, tuple(taken), self._line(start)))

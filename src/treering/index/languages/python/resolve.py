@@ -4,11 +4,14 @@ from typing import NamedTuple
 
 from treering.core.graph import EdgeKind
 from treering.index.facts import Ask, Edge, Facts, Flow, Resolved, Unresolved
-from treering.index.languages.edges import EVIDENT, SURE, Edges
+from treering.index.languages.edges import EVIDENT, ONE_OF_FEW, SURE, Edges, add_constructors
+from treering.index.languages.python.constants import Constants
 from treering.index.languages.python.evaluate import Evaluator
+from treering.index.languages.python.fixtures import add_fixtures
 from treering.index.languages.python.model import Body, Call, Expression, Import, Kind
 from treering.index.languages.python.modules import is_package
 from treering.index.languages.python.project import Where
+from treering.index.languages.python.reads import add_uses
 from treering.index.languages.python.values import (
     ClassValue,
     FunctionValue,
@@ -19,11 +22,10 @@ from treering.index.languages.python.values import (
     OutsideInstance,
     Value,
     Values,
+    identity,
 )
 
-ONE_OF_FEW = 0.8
-
-_RESULT = int(Flow.RESULT)
+_RESULT, _EXACT = int(Flow.RESULT), int(Flow.EXACT)
 
 _CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__", "__init_subclass__"})
 _PLAIN = frozenset(
@@ -34,10 +36,6 @@ _PLAIN = frozenset(
 _DEFINED = (ClassValue, FunctionValue)
 _CALLABLE = (ClassValue, FunctionValue, LambdaValue, OutsideInstance)
 """Next to one of these, an instance whose class has `__call__` is hardly what is called."""
-
-
-def identity(path: str, qualname: str) -> str:
-    return f"{path}::{qualname}" if qualname else path
 
 
 def resolve_source(facts: Facts, ask: Ask) -> Resolved:
@@ -52,7 +50,11 @@ def resolve_source(facts: Facts, ask: Ask) -> Resolved:
             edges.add(Edge(facts.path, target, EdgeKind.IMPORTS, confidence, taken.line))
     unresolved = _add_calls(project, edges, facts.path, body.calls)
     _add_ancestors(project, edges, facts, lines)
-    _add_exports(project, edges, facts, lines)
+    constants = Constants(project, facts)
+    _add_exports(project, edges, facts, lines, constants)
+    add_constructors(edges, facts, _CONSTRUCTORS)
+    add_uses(project, edges, facts, constants)
+    add_fixtures(project, edges, facts)
     return Resolved(edges.all(), unresolved)
 
 
@@ -83,6 +85,8 @@ class _Reached(NamedTuple):
     """The properties that run to find what is called."""
     understood: bool
     """Whether it is known where the call goes, perhaps outside."""
+    exact: bool
+    """Whether no override of the targets can be meant."""
 
 
 class _Callees:
@@ -105,7 +109,8 @@ class _Callees:
                 for target in self._targets(value)
             )
             understood = bool(values) and not any(isinstance(value, (ModuleValue, Instance)) for value in values)
-            known = _Reached(list(targets), self._getters(callee), bool(targets) or understood)
+            exact = callee.kind is Kind.ATTRIBUTE and self._is_exact(callee.parts[0])
+            known = _Reached(list(targets), self._getters(callee), bool(targets) or understood, exact)
             self._known[callee] = known
         return known
 
@@ -114,6 +119,16 @@ class _Callees:
         receivers = self._project.evaluate(callee.parts[0], self._where) if getters else ()
         found = [getters[receiver] for receiver in receivers if receiver in getters]
         return [identity(getter.path, getter.qualname) for getter in found]
+
+    def _is_exact(self, receiver: Expression) -> bool:
+        """Whether the receiver is an object that was made here, or a class by its own name."""
+        return self._project.made_here(receiver, self._where) or self._names_class(receiver)
+
+    def _names_class(self, written: Expression) -> bool:
+        name = written.name.rpartition(".")[2]
+        values = self._project.evaluate(written, self._where) if _is_plain(written) else ()
+        named = (isinstance(value, ClassValue) and value.qualname.rpartition(".")[2] == name for value in values)
+        return bool(values) and written.kind is not Kind.CLS and all(named)
 
     def _targets(self, value: Value) -> list[str]:
         if isinstance(value, (FunctionValue, ClassValue)):
@@ -134,10 +149,11 @@ def _add_calls(project: Evaluator, edges: Edges, path: str, calls: tuple[Call, .
             unresolved.append(Unresolved(origin, call.text, call.line))
         told = SURE if _is_plain(call.callee) else EVIDENT
         confidence = ONE_OF_FEW if len(reached.targets) > 1 else told
+        exact = _EXACT if reached.exact else 0
         for target in reached.targets:
-            edges.add(Edge(origin, target, EdgeKind.CALLS, confidence, call.line, call.flow))
+            edges.add(Edge(origin, target, EdgeKind.CALLS, confidence, call.line, call.flow | exact))
         for target in reached.getters:
-            edges.add(Edge(origin, target, EdgeKind.CALLS, told, call.line, _RESULT))
+            edges.add(Edge(origin, target, EdgeKind.CALLS, told, call.line, _RESULT | exact))
     return tuple(unresolved)
 
 
@@ -180,7 +196,7 @@ def _is_protocol(project: Evaluator, value: ClassValue) -> bool:
     )
 
 
-def _add_exports(project: Evaluator, edges: Edges, facts: Facts, lines: dict[str, int]) -> None:
+def _add_exports(project: Evaluator, edges: Edges, facts: Facts, lines: dict[str, int], constants: Constants) -> None:
     """What the module gives others: its `__all__`, else its public definitions and what a package takes in."""
     body = facts.body
     package = is_package(facts.path)
@@ -194,5 +210,8 @@ def _add_exports(project: Evaluator, edges: Edges, facts: Facts, lines: dict[str
         targets = [identity(value.path, value.qualname) for value in values if isinstance(value, _DEFINED)]
         if not targets and name in lines:
             targets = [identity(facts.path, name)]
+        constant = constants.of(Expression(Kind.NAME, name)) if not targets and taken else None
+        if constant is not None:
+            targets = [constant]
         for target in targets:
             edges.add(Edge(facts.path, target, EdgeKind.EXPORTS, SURE, lines.get(name, 1)))

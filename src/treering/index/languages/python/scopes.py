@@ -121,6 +121,9 @@ def _comes_round(binding: Binding, place: int, after: int) -> bool:
 
 def reaching(bindings: list[Binding], place: int, but: Binding | None) -> list[Binding]:
     """The bindings whose value a use at `place`, in the same scope, may see; they come sorted by position."""
+    only = bindings[0]
+    if len(bindings) == 1 and only.block is None and not only.until and only.position <= place and only is not but:
+        return bindings
     found: list[Binding] = []
     ran = -1
     first_later = bisect_right(bindings, place, key=_position)

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from treering.index.facts import Facts, Key
-from treering.index.languages.python.model import Body
+from treering.index.facts import DefinitionKind, Facts, Key
+from treering.index.languages.python.model import Body, Trait
 
 FILE = "py.file"
 """`(FILE, path)`: the file exists."""
@@ -21,6 +21,13 @@ EXPORTS = "py.exports"
 """`(EXPORTS, path)`: a literal `__all__`."""
 FIXTURE = "py.fixture"
 """`(FIXTURE, path, name)`: the functions of a file that pytest knows under the name."""
+
+CONSTANT = "py.constant"
+"""`(CONSTANT, path, name)`: a name of a module that is a definition, and neither function nor class."""
+PROPERTY = "py.property"
+"""`(PROPERTY, name)`: the files in which some class has a property of this name."""
+UNASKED = "py.unasked"
+"""`(UNASKED, path)`: the fixtures of a file that pytest makes for every test within reach."""
 
 
 def is_source(path: str) -> bool:
@@ -57,6 +64,12 @@ def surface_of(facts: Facts) -> Mapping[Key, Any]:
         if function.fixture:
             asked = (FIXTURE, path, function.fixture)
             given[asked] = (*given.get(asked, ()), function.qualname)
+        if function.owner and function.traits & Trait.PROPERTY:
+            given[(PROPERTY, function.qualname.rpartition(".")[2])] = True
+    constants = (one.qualname for one in facts.definitions if one.kind is DefinitionKind.CONSTANT)
+    given.update(((CONSTANT, path, name), True) for name in constants)
+    if body.requests.unasked:
+        given[(UNASKED, path)] = body.requests.unasked
     for made in body.classes:
         given[(CLASS, path, made.qualname)] = made
     stars = tuple(taken.module for taken in body.imports if "*" in taken.names)

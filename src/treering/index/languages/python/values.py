@@ -75,6 +75,11 @@ FOREIGN: Values = (OutsideInstance("?"),)
 """Some object from outside."""
 
 
+def identity(path: str, qualname: str) -> str:
+    """The id of a definition, or of the code of a file outside all."""
+    return f"{path}::{qualname}" if qualname else path
+
+
 def merged(alternatives: "list[Values]") -> Values:
     """All alternatives once, in their order."""
     if len(alternatives) == 1:

@@ -54,6 +54,12 @@ class Read(msgspec.Struct, eq=False):
     imports: list[Import] = msgspec.field(default_factory=list)
     exports: tuple[str, ...] | None = None
     problems: tuple[Problem, ...] = ()
+    taken: dict[str, str] = msgspec.field(default_factory=dict)
+    """Names that imports from modules bind anywhere in the file, each with its module."""
+    root: Node | None = None
+    attributes: list[Node] = msgspec.field(default_factory=list)
+    contexts: list[Node] = msgspec.field(default_factory=list)
+    """What stands behind `with`."""
 
 
 class Walk:

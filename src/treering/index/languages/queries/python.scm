@@ -6,6 +6,7 @@
 (lambda) @lambda
 
 (call) @call
+(attribute) @attribute
 (expression_statement (call) @discarded)
 (expression_statement (await (call) @discarded))
 
@@ -18,6 +19,7 @@
 (if_clause) @guard
 [(list_comprehension) (set_comprehension) (dictionary_comprehension) (generator_expression)] @comprehension
 (with_item value: (as_pattern)) @with
+(with_item value: (_) @context)
 (except_clause) @except
 (import_statement) @import
 (import_from_statement) @from

@@ -1,13 +1,16 @@
 """Rust: crates from Cargo.toml, modules, use trees, and the types that decide what a method call means."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from treering.index.facts import Ask, Facts, Key, Language, Resolved
+from tree_sitter import Parser
+
+from treering.index.facts import Ask, Facts, Key, Language, Resolved, Span
 from treering.index.languages.rust.body import Body
-from treering.index.languages.rust.extract import MANIFEST, extract
+from treering.index.languages.rust.extract import GRAMMAR, MANIFEST, extract
 from treering.index.languages.rust.resolve import resolve
 from treering.index.languages.rust.surface import surface
+from treering.index.languages.texts import texts_in
 
 
 class _Rust:
@@ -18,6 +21,9 @@ class _Rust:
 
     def extract(self, path: str, source: bytes) -> Facts:
         return extract(path, source)
+
+    def texts(self, path: str, source: bytes, spans: Sequence[Span]) -> Iterable[Span]:
+        return texts_in(Parser(GRAMMAR).parse(source), spans) if path.endswith(".rs") else spans
 
     def surface(self, facts: Facts) -> Mapping[Key, Any]:
         return surface(facts)

@@ -10,6 +10,7 @@ from tree_sitter import Parser, QueryCursor
 
 from treering.index.facts import Definition, EntryPoint, Facts
 from treering.index.languages.lines import Lines
+from treering.index.languages.mending import parsed
 from treering.index.languages.nodes import problems_of, text_of
 from treering.index.languages.queries import query_of
 from treering.index.languages.rust.body import Body
@@ -19,8 +20,8 @@ from treering.index.languages.rust.items import Items
 
 MANIFEST = "Cargo.toml"
 
-_GRAMMAR = Grammar(tree_sitter_rust.language())
-_QUERY = query_of(_GRAMMAR, "rust")
+GRAMMAR = Grammar(tree_sitter_rust.language())
+_QUERY = query_of(GRAMMAR, "rust")
 _MARKS = ("test", "main", "command", "route")
 _ROUTE = b".route("
 
@@ -30,15 +31,16 @@ def extract(path: str, source: bytes) -> Facts:
     if posixpath.basename(path) == MANIFEST:
         manifest, problems = read_manifest(path, source)
         return Facts(path, (), Body(manifest=manifest), problems)
-    parser = Parser(_GRAMMAR)
-    root = parser.parse(source).root_node
+    parser = Parser(GRAMMAR)
+    tree, source, mended = parsed(parser, source, "rust")
+    root = tree.root_node
     lines = Lines(source)
     items = Items(parser, _marking(), lines)
     items.read(root.named_children, None, 0)
     captured = QueryCursor(_QUERY).captures(root) if _ROUTE in source else {}
     routes = _routes(sorted(captured.get("handler", ()), key=lambda handler: handler.start_byte))
     definitions = tuple(_routed(definition, routes) for definition in items.definitions)
-    return Facts(path, definitions, Body(items.in_order()), problems_of(root, lines))
+    return Facts(path, definitions, Body(items.in_order()), problems_of(root, lines, mended))
 
 
 def _marking() -> Callable[[Tree], str]:

@@ -152,8 +152,12 @@ def signature(r: Reader, node: Node, qualname: str, flags: int = 0) -> int:
     return r.cell("fn", qualname, flags, (variables, r.cell("parameters", kids=tuple(kids)), result))
 
 
+STORING = frozenset(("accessibility_modifier", "readonly", "override_modifier"))
+"""Words before a parameter of a constructor by which it is a property too."""
+
+
 def parameter_flags(node: Node, pattern: Node) -> int:
-    stores = any(child.type in ("accessibility_modifier", "readonly", "override_modifier") for child in node.children)
+    stores = node.start_byte < pattern.start_byte and any(child.type in STORING for child in node.children)
     optional = node.type == "optional_parameter" or node.child_by_field_name("value") is not None
     return optional * OPTIONAL | (pattern.type == "rest_pattern") * REST | stores * PROPERTY
 

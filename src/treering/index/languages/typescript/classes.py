@@ -77,20 +77,14 @@ def decorations(r: Reader, node: Node) -> None:
 
 def _class_bases(r: Reader, node: Node, definition: int) -> int:
     kids: list[int] = []
-    for heritage in node.named_children:
-        if heritage.type == "class_heritage":
-            for clause in heritage.named_children:
-                if clause.type == "implements_clause":
-                    for kind in clause.named_children:
-                        kids.append(_base(r, r.type(kind), definition, node, implements=True))
-                elif clause.type == "extends_clause":
-                    value = clause.child_by_field_name("value")
-                    if value is not None:
-                        given = type_arguments(r, clause.child_by_field_name("type_arguments"))
-                        term = r.cell("extends", kids=(r.read(value), *given))
-                        kids.append(_base(r, term, definition, node, implements=False))
-                else:
-                    kids.append(_base(r, r.cell("extends", kids=(r.read(clause),)), definition, node, implements=False))
+    heritage = next((child for child in node.named_children if child.type == "class_heritage"), None)
+    for part in r.query.parts(heritage) if heritage is not None else ():
+        if "interface" in part:
+            kids.append(_base(r, r.type(part["interface"][0]), definition, node, implements=True))
+        elif "base" in part:
+            given = type_arguments(r, part["given"][0] if "given" in part else None)
+            term = r.cell("extends", kids=(r.read(part["base"][0]), *given))
+            kids.append(_base(r, term, definition, node, implements=False))
     return r.cell("bases", kids=tuple(kids))
 
 
@@ -176,10 +170,8 @@ def interface(r: Reader, node: Node, _: int) -> int:
     qualname, number = r.define(text, DefinitionKind.INTERFACE, node)
     variables = type_parameters(r, node.child_by_field_name("type_parameters"))
     bases: list[int] = []
-    for clause in node.named_children:
-        if clause.type in ("extends_type_clause", "extends_clause"):
-            for kind in clause.named_children:
-                bases.append(_base(r, r.type(kind), number, node, implements=False))
+    for part in r.query.parts(node):
+        bases.append(_base(r, r.type(part["base"][0]), number, node, implements=False))
     r.inside(qualname, number)
     r.classes.append(NONE)
     own = len(r.classes) - 1

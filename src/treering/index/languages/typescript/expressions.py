@@ -22,13 +22,16 @@ from treering.index.languages.typescript.terms import COMMONJS, NAMESPACE, NONE
 
 LITERAL_CALLBACKS = FUNCTIONS | {"object", "array", "class"}
 """Arguments whose inside is typed by the parameter they are passed to."""
+PASSED_APART = LITERAL_CALLBACKS | WRAPPERS | {"comment"}
+"""What stands among arguments and is not simply read in its turn."""
 
 
 def identifier(r: Reader, node: Node, _: int) -> int:
     text = r.text(node)
     if text == "exports":
         return r.cell("own")
-    return r.cell("name", text, r.place.scope)
+    cells = r.cells
+    return cells.setdefault(("name", text, r.place.scope, ()), len(cells))
 
 
 def literal(what: str) -> Handler:
@@ -39,7 +42,9 @@ def literal(what: str) -> Handler:
 
 
 def string(r: Reader, node: Node, _: int) -> int:
-    return r.cell("literal", "string", kids=(r.cell("word", r.string(node) or ""),))
+    cells = r.cells
+    word = cells.setdefault(("word", r.text(node)[1:-1], 0, ()), len(cells))
+    return cells.setdefault(("literal", "string", 0, (word,)), len(cells))
 
 
 def template(r: Reader, node: Node, _: int) -> int:
@@ -67,7 +72,8 @@ def member(r: Reader, node: Node, _: int) -> int:
     if text == "exports" and target.type == "identifier" and r.text(target) == "module":
         return r.cell("own")
     of = r.read(target)
-    term = r.cell("member", text, 0, (of,))
+    cells = r.cells
+    term = cells.setdefault(("member", text, 0, (of,)), len(cells))
     if of in r.loaded or of in r.parts:
         r.parts[term] = of
     return term
@@ -87,11 +93,11 @@ def subscript(r: Reader, node: Node, _: int) -> int:
 
 def _given(r: Reader, parts: list[Node], expected: int) -> int:
     """Type arguments of a call; without any, the type its result is to have tells something about them."""
-    listed = next((part for part in parts[1:-1] if part.type == "type_arguments"), None) if len(parts) > 2 else None
-    written = type_arguments(r, listed)
-    if not written and expected != NONE:
-        return r.cell("arguments", "expected", 0, (expected,))
-    return r.cell("arguments", kids=written)
+    if len(parts) > 2:
+        written = type_arguments(r, next((part for part in parts[1:-1] if part.type == "type_arguments"), None))
+        if written:
+            return r.cell("arguments", "", 0, written)
+    return r.cell("arguments") if expected == NONE else r.cell("arguments", "expected", 0, (expected,))
 
 
 def call(r: Reader, node: Node, expected: int) -> int:
@@ -113,7 +119,8 @@ def call(r: Reader, node: Node, expected: int) -> int:
         r.called(term, called_name(callee), passes=True, used=not discarded)
         return term
     terms = _arguments(r, target, given, arguments)
-    term = r.cell("call", "", 0, (target, given, *terms))
+    cells = r.cells
+    term = cells.setdefault(("call", "", 0, (target, given, *terms)), len(cells))
     name = called_name(callee)
     if kind != "super":
         r.called(term, name, passes=bool(terms), used=not discarded)
@@ -151,6 +158,9 @@ def _arguments(r: Reader, target: int, given: int, arguments: Node | None) -> tu
     callbacks: set[int] = set()
     for child in arguments.named_children if arguments is not None else ():
         kind = child.type
+        if kind not in PASSED_APART:
+            terms.append(r.read(child))
+            continue
         if kind == "comment":
             continue
         if kind in WRAPPERS:
@@ -163,7 +173,9 @@ def _arguments(r: Reader, target: int, given: int, arguments: Node | None) -> tu
         else:
             terms.append(r.read(child))
     for place, child in later:
-        shown = [r.cell("callback") if term == NONE and at in callbacks else term for at, term in enumerate(terms)]
+        shown = terms
+        if callbacks:
+            shown = [r.cell("callback") if term == NONE and at in callbacks else term for at, term in enumerate(terms)]
         terms[place] = r.read(child, r.cell("argument", "", place, (target, given, *shown)))
     return tuple(terms)
 
@@ -176,7 +188,7 @@ def new(r: Reader, node: Node, expected: int) -> int:
     parts = node.named_children
     arguments = parts[-1] if parts[-1].type == "arguments" else None
     given = _given(r, parts if arguments is not None else [*parts, callee], expected)
-    target = r.cell("constructor", kids=(r.read(callee),))
+    target = r.cell("constructor", "", 0, (r.read(callee),))
     terms = _arguments(r, target, given, arguments)
     term = r.cell("new", "", 0, (target, given, *terms))
     r.called(term, called_name(callee), passes=bool(terms), used=not discarded)

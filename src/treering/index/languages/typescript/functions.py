@@ -79,17 +79,16 @@ def function(r: Reader, node: Node, named: Named, expected: int = NONE, this: in
 
 
 def _flags(node: Node) -> int:
-    flags = 0
-    for child in node.children:
-        kind = child.type
+    flags = GENERATOR if node.type.startswith("generator") else 0
+    for place in range(node.child_count):
+        word = node.child(place)
+        kind = word.type if word is not None else ""
+        if kind in ("formal_parameters", "identifier", "=>"):
+            break
         if kind == "async":
             flags |= ASYNC
         elif kind == "*":
             flags |= GENERATOR
-        elif kind in ("formal_parameters", "identifier", "=>"):
-            break
-    if node.type.startswith("generator"):
-        flags |= GENERATOR
     return flags
 
 
@@ -121,7 +120,8 @@ def _parameters(r: Reader, node: Node, expected: int) -> tuple[int, tuple[tuple[
             pattern, kind = inside, r.type(child.child_by_field_name("type"))
             default = child.child_by_field_name("value")
             flags = parameter_flags(child, pattern)
-            _decorations(r, child)
+            if child.start_byte < inside.start_byte:
+                _decorations(r, child)
         elif child.type == "assignment_pattern":
             default = child.child_by_field_name("right")
             pattern = child.child_by_field_name("left") or child

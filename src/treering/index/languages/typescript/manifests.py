@@ -35,7 +35,7 @@ def read_manifest(path: str, source: bytes) -> Facts:
     """A manifest's facts; one that is no JSON says nothing but that."""
     text = source.decode("utf-8-sig", "replace")
     try:
-        value = json.loads(_plain_json(text))
+        value = _storable(json.loads(_plain_json(text)))
     except (ValueError, RecursionError) as error:
         line = error.lineno if isinstance(error, json.JSONDecodeError) else 1
         return Facts(path, (), Body(), (Problem(line, f"not readable as JSON: {type(error).__name__}"),))
@@ -50,6 +50,15 @@ def _plain_json(text: str) -> str:
     """Without the comments and trailing commas that these files may have."""
     kept = STRING_OR_COMMENT.sub(lambda found: found.group() if found.group()[0] == '"' else " ", text)
     return STRING_OR_COMMA.sub(lambda found: found.group() if found.group()[0] == '"' else "", kept)
+
+
+def _storable(value: Any) -> Any:
+    """With names that can be written down: an escape in JSON may be half a character."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {_storable(key): _storable(item) for key, item in value.items()}
+    return [_storable(item) for item in value] if isinstance(value, list) else value
 
 
 def _strings(value: Any) -> tuple[str, ...]:

@@ -6,13 +6,13 @@ from treering.index.facts import DefinitionKind
 from treering.index.languages.typescript.annotations import type_arguments
 from treering.index.languages.typescript.classes import class_term
 from treering.index.languages.typescript.functions import FUNCTIONS, Named, function, unwrapped
+from treering.index.languages.typescript.parts import Part
 from treering.index.languages.typescript.reader import Handler, Reader
 from treering.index.languages.typescript.terms import COMMONJS, NAMED, NAMESPACE, NONE, TYPE
 
 
-def _specifier(r: Reader, node: Node) -> str | None:
-    source = node.child_by_field_name("source")
-    return r.string(source) if source is not None else None
+def _specifier(r: Reader, parts: list[Part]) -> str | None:
+    return next((r.string(part["source"][0]) for part in parts if "source" in part), None)
 
 
 def _export_of(r: Reader, specifier: str, name: str) -> int:
@@ -26,39 +26,30 @@ def _bind_import(r: Reader, local: str, specifier: str, name: str) -> None:
 
 def import_statement(r: Reader, node: Node, _: int) -> int:
     r.module = True
-    specifier = _specifier(r, node)
-    for child in node.named_children:
-        if child.type == "import_require_clause":
-            _import_require(r, child)
-        elif child.type == "import_clause" and specifier is not None:
-            for clause in child.named_children:
-                _import_clause(r, clause, specifier)
-    if specifier is not None:
-        r.imported(specifier, node)
+    parts = r.query.parts(node)
+    specifier = _specifier(r, parts)
+    if specifier is None:
+        return NONE
+    for part in parts:
+        if "name" in part:
+            name, local = _renamed(r, part)
+            _bind_import(r, local, specifier, name)
+        elif "default" in part:
+            _bind_import(r, r.text(part["default"][0]), specifier, "default")
+        elif "namespace" in part:
+            r.declare(r.text(part["namespace"][0]), r.cell("import", specifier, NAMESPACE))
+        elif "required" in part:
+            r.declare(r.text(part["required"][0]), r.cell("import", specifier, COMMONJS))
+    r.imported(specifier, node)
     return NONE
 
 
-def _import_clause(r: Reader, clause: Node, specifier: str) -> None:
-    if clause.type == "identifier":
-        _bind_import(r, r.text(clause), specifier, "default")
-    elif clause.type == "namespace_import":
-        for child in clause.named_children:
-            r.declare(r.text(child), r.cell("import", specifier, NAMESPACE))
-    elif clause.type == "named_imports":
-        for child in clause.named_children:
-            name, alias = child.child_by_field_name("name"), child.child_by_field_name("alias")
-            if name is not None:
-                exported = r.string(name) or r.text(name)
-                _bind_import(r, r.text(alias) if alias is not None else exported, specifier, exported)
-
-
-def _import_require(r: Reader, clause: Node) -> None:
-    specifier = _specifier(r, clause)
-    if specifier is not None:
-        r.imported(specifier, clause)
-        for child in clause.named_children:
-            if child.type == "identifier":
-                r.declare(r.text(child), r.cell("import", specifier, COMMONJS))
+def _renamed(r: Reader, part: Part) -> tuple[str, str]:
+    """The name of one thing that is imported or exported, and the name it gets by that."""
+    name = part["name"][0]
+    text = r.string(name) or r.text(name)
+    alias = part["alias"][0] if "alias" in part else None
+    return text, text if alias is None else r.string(alias) or r.text(alias)
 
 
 def import_alias(r: Reader, node: Node, _: int) -> int:
@@ -76,25 +67,28 @@ def import_alias(r: Reader, node: Node, _: int) -> int:
 
 def export_statement(r: Reader, node: Node, _: int) -> int:
     r.module = r.module or r.place.scope == 0
-    specifier = _specifier(r, node)
+    parts = r.query.parts(node)
+    specifier = _specifier(r, parts)
     if specifier is not None:
         r.imported(specifier, node)
-        _reexport(r, node, specifier)
+        _reexport(r, parts, specifier)
         return NONE
-    declaration, value = node.child_by_field_name("declaration"), node.child_by_field_name("value")
-    default = any(child.type == "default" for child in node.children)
-    for child in node.children_by_field_name("decorator"):
-        r.read(child)
-    if declaration is not None:
+    for part in parts:
+        for decorator in part.get("decorator", ()):
+            r.read(decorator)
+    said = {what: found[0] for part in parts for what, found in part.items()}
+    if "declaration" in said:
         kept, r.exporting = r.exporting, r.place.scope
-        term = r.read(declaration)
+        term = r.read(said["declaration"])
         r.exporting = kept
-        if default:
-            _export_default(r, declaration, term)
-    elif value is not None:
-        _export_default(r, value, _default(r, value))
+        if "default" in said:
+            _export_default(r, said["declaration"], term)
+    elif "value" in said:
+        _export_default(r, said["value"], _default(r, said["value"]))
+    elif "name" in said:
+        _export_list(r, parts)
     else:
-        _export_list(r, node)
+        _export_assigned(r, node)
     return NONE
 
 
@@ -124,37 +118,31 @@ def _export_default(r: Reader, node: Node, term: int) -> None:
         r.sink[TYPE + "default"] = term
 
 
-def _reexport(r: Reader, node: Node, specifier: str) -> None:
-    for child in node.children:
-        if child.type == "*":
+def _reexport(r: Reader, parts: list[Part], specifier: str) -> None:
+    for part in parts:
+        if "name" in part:
+            name, exported = _renamed(r, part)
+            r.sink[exported] = _export_of(r, specifier, name)
+            r.sink[TYPE + exported] = _export_of(r, specifier, TYPE + name)
+        elif "everything" in part:
             r.stars.append(specifier)
-        elif child.type == "namespace_export":
-            for title in child.named_children:
-                r.sink[r.string(title) or r.text(title)] = r.cell("import", specifier, NAMESPACE)
-        elif child.type == "export_clause":
-            for exported, name in _listed(r, child):
-                r.sink[exported] = _export_of(r, specifier, name)
-                r.sink[TYPE + exported] = _export_of(r, specifier, TYPE + name)
+        elif "namespace" in part:
+            title = part["namespace"][0]
+            r.sink[r.string(title) or r.text(title)] = r.cell("import", specifier, NAMESPACE)
 
 
-def _listed(r: Reader, clause: Node) -> list[tuple[str, str]]:
-    """Exported name and local name of each specifier."""
-    listed = []
-    for child in clause.named_children:
-        name, alias = child.child_by_field_name("name"), child.child_by_field_name("alias")
-        if name is not None:
-            text = r.string(name) or r.text(name)
-            listed.append(((r.string(alias) or r.text(alias)) if alias is not None else text, text))
-    return listed
+def _export_list(r: Reader, parts: list[Part]) -> None:
+    for part in parts:
+        if "name" in part:
+            name, exported = _renamed(r, part)
+            r.sink[exported] = r.name(name)
+            r.sink[TYPE + exported] = r.cell("declared", name, r.place.scope)
 
 
-def _export_list(r: Reader, node: Node) -> None:
+def _export_assigned(r: Reader, node: Node) -> None:
+    """`export = …`."""
     for child in node.named_children:
-        if child.type == "export_clause":
-            for exported, name in _listed(r, child):
-                r.sink[exported] = r.name(name)
-                r.sink[TYPE + exported] = r.cell("declared", name, r.place.scope)
-        elif child.type not in ("comment", "decorator"):
+        if child.type not in ("comment", "decorator", "export_clause"):
             term = r.read(child)
             r.sink["="] = term
             r.sink[TYPE + "="] = (

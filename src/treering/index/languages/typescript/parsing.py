@@ -5,7 +5,9 @@ from functools import cache
 
 import tree_sitter_javascript
 import tree_sitter_typescript
-from tree_sitter import Language, Node, Parser, Tree
+from tree_sitter import Language, Parser
+
+from treering.index.languages.mending import Mended, broken_bytes, parsed
 
 GRAMMARS = {
     ".ts": "typescript",
@@ -39,8 +41,8 @@ def grammar_of(path: str) -> str:
     return GRAMMARS.get(path[path.rfind(".") :], "typescript")
 
 
-def parse(path: str, source: bytes) -> tuple[Tree, bytes]:
-    """The file's tree, and the text it is of: mended, if mending leaves fewer errors; never of another length.
+def parse(path: str, source: bytes) -> Mended:
+    """The file's tree, and the text it is of: with the same lines, and mended if that leaves fewer errors.
 
     Nodes do not keep their tree alive: whoever reads them has to hold it.
     """
@@ -48,13 +50,15 @@ def parse(path: str, source: bytes) -> tuple[Tree, bytes]:
     if b"export type *" in source:
         source = TYPE_STAR.sub(rb"\1    \2", source)
     tree = parser(grammar).parse(source)
-    if tree.root_node.has_error and grammar != "javascript":
-        mended = _end_signatures(source)
-        if mended != source:
-            again = parser(grammar).parse(mended)
-            if _broken(again.root_node) < _broken(tree.root_node):
-                return again, mended
-    return tree, source
+    if not tree.root_node.has_error:
+        return Mended(tree, source)
+    if grammar != "javascript":
+        ended = _end_signatures(source)
+        if ended != source:
+            again = parser(grammar).parse(ended)
+            if broken_bytes(again.root_node) < broken_bytes(tree.root_node):
+                source = ended
+    return parsed(parser(grammar), source, grammar)
 
 
 def _end_signatures(source: bytes) -> bytes:
@@ -76,17 +80,3 @@ def _last_code(source: bytes, end: int) -> bytes:
             return line
         end = start
     return b""
-
-
-def _broken(root: Node) -> int:
-    """How many bytes stand in errors; a missing token counts as one."""
-    broken, waiting = 0, [root]
-    while waiting:
-        node = waiting.pop()
-        if node.is_error:
-            broken += node.end_byte - node.start_byte
-        elif node.is_missing:
-            broken += 1
-        else:
-            waiting.extend(child for child in node.children if child.has_error or child.is_missing)
-    return broken

@@ -7,6 +7,7 @@ from tree_sitter import Node
 
 from treering.index.facts import Definition, DefinitionKind, EntryPoint, Flow
 from treering.index.languages.lines import Lines
+from treering.index.languages.typescript.parts import PartQuery
 from treering.index.languages.typescript.terms import NONE, TYPE, Body, Call, Cell, Heritage, Scope
 
 DEEPEST = 170
@@ -50,11 +51,11 @@ class Reader:
     def __init__(self, path: str, source: bytes, tables: Tables) -> None:
         self.path = path
         self.source = source
-        self._characters = source.decode("latin-1")
-        """A character for each byte, so that places in one are places in the other."""
+        self.text = _texts(source)
         self.lines = Lines(source)
         self.line = self.lines.of
         self._leaves, self._handlers, self._types = tables
+        self.query = PartQuery(path)
         self.cells: dict[Cell, int] = {("none", "", 0, ()): NONE}
         self.parents: list[int] = [0]
         self.names: list[dict[str, int]] = [{}]
@@ -127,10 +128,6 @@ class Reader:
         self.depth = depth
         return term
 
-    def text(self, node: Node) -> str:
-        written = self._characters[node.start_byte : node.end_byte]
-        return written if written.isascii() else written.encode("latin-1").decode("utf-8", "replace")
-
     def string(self, node: Node) -> str | None:
         """What a literal string says, without its quotes; none for anything else."""
         return self.text(node)[1:-1] if node.type == "string" else None
@@ -145,10 +142,12 @@ class Reader:
         return self.string(node) if node.type == "string" else self.text(node)
 
     def cell(self, op: str, text: str = "", n: int = 0, kids: tuple[int, ...] = ()) -> int:
-        return self.cells.setdefault((op, text, n, kids), len(self.cells))
+        cells = self.cells
+        return cells.setdefault((op, text, n, kids), len(cells))
 
     def name(self, text: str) -> int:
-        return self.cell("name", text, self.place.scope)
+        cells = self.cells
+        return cells.setdefault(("name", text, self.place.scope, ()), len(cells))
 
     def instance(self, text: str) -> int:
         """What `new` makes of a function of this name: its `this`."""
@@ -263,7 +262,7 @@ class Reader:
         unnamed = self.variable_lines.keys() - self.known.keys()
         cells = list(self.cells) if unnamed else []
         for names in self.names if unnamed else ():
-            for name in unnamed & names.keys():
+            for name in [name for name in names if name in unnamed]:
                 names[name] = self._without_target(cells, names[name])
 
     def _without_target(self, cells: list[Cell], number: int) -> int:
@@ -274,3 +273,17 @@ class Reader:
 
     def bind_type(self, name: str, term: int) -> None:
         self.declare(TYPE + name, term)
+
+
+def _texts(source: bytes) -> Callable[[Node], str]:
+    """Tells what is written in a node; a character for each byte makes places in one places in the other."""
+    characters = source.decode("latin-1")
+
+    def plain(node: Node) -> str:
+        return characters[node.start_byte : node.end_byte]
+
+    def mixed(node: Node) -> str:
+        written = characters[node.start_byte : node.end_byte]
+        return written if written.isascii() else written.encode("latin-1").decode("utf-8", "replace")
+
+    return plain if source.isascii() else mixed

@@ -22,7 +22,7 @@ REFERENCE = re.compile(rb"^///\s*<reference\s+path\s*=\s*[\"']([^\"']+)[\"']", r
 
 
 def read_source(path: str, source: bytes) -> Facts:
-    tree, text = parse(path, source)
+    tree, text, mended = parse(path, source)
     root = tree.root_node
     reader = Reader(path, text, TABLES)
     for found in REFERENCE.finditer(text) if text[:4096].find(b"///") >= 0 else ():
@@ -32,7 +32,7 @@ def read_source(path: str, source: bytes) -> Facts:
         reader.read(statement)
     _name_called_variables(reader)
     body = reader.body()
-    problems = [*problems_of(root, reader.lines)]
+    problems = [*problems_of(root, reader.lines, mended)]
     problems += [Problem(line, what) for line, what in reader.problems.items()]
     definitions = _finished(reader, body.exports, source.count(b"\n") + 1, source.startswith(b"#!"))
     return Facts(path, definitions, body, tuple(problems))

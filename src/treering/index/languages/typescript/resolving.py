@@ -2,7 +2,7 @@
 
 from treering.core.graph import EdgeKind
 from treering.index.facts import Ask, Edge, Facts, Resolved, Unresolved
-from treering.index.languages.edges import EVIDENT, SURE, Edges
+from treering.index.languages.edges import EVIDENT, SURE, Edges, add_constructors
 from treering.index.languages.typescript.evaluate import Evaluator
 from treering.index.languages.typescript.members import base_of, fields_of, member
 from treering.index.languages.typescript.operations import declared
@@ -12,6 +12,7 @@ from treering.index.languages.typescript.values import OUTSIDE, Value, alternati
 ONE_OF_FEW = 0.7
 DIRECT = frozenset(("name", "constructor", "this", "super"))
 LONGEST_TEXT = 120
+_CONSTRUCTORS = frozenset({"constructor"})
 
 
 def resolve(facts: Facts, ask: Ask) -> Resolved:
@@ -24,6 +25,7 @@ def resolve(facts: Facts, ask: Ask) -> Resolved:
     _heritage(evaluator, edges)
     _calls(evaluator, edges)
     _exports(evaluator, edges)
+    add_constructors(edges, facts, _CONSTRUCTORS)
     evaluator.let_go()
     return Resolved(edges.all(), tuple(edges.unresolved.values()))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from treering.core.errors import InvalidInput
-from treering.interfaces.cli.code.options import LISTED, Depth, Limit, MapLimit, Node, Sure, opened_for
+from treering.interfaces.cli.code.options import LISTED, Depth, Limit, MapLimit, Node, Sure, named_here, opened_for
 from treering.interfaces.cli.options import AsJson, Db, Project
 from treering.interfaces.cli.output import emit
 
@@ -123,7 +123,9 @@ def impact(
 
     most = limit or LISTED
     with opened_for(db, project) as memory:
-        found = memory.code.impact(node, depth=depth, min_confidence=min_confidence, cap=max(500, most))
+        found = memory.code.impact(
+            named_here(memory, node), depth=depth, min_confidence=min_confidence, cap=max(500, most)
+        )
     emit(documents.impact(found, most), lambda: pictures.impact(found, most), as_json=as_json)
 
 
@@ -151,14 +153,15 @@ def deps(
         raise InvalidInput("--to and --flow are different questions; ask one at a time")
     most = limit or LISTED
     with opened_for(db, project) as memory:
+        named = named_here(memory, node)
         if to is not None:
-            way = memory.code.path(node, to)
+            way = memory.code.path(named, named_here(memory, to))
             emit(documents.route(node, to, way), lambda: pictures.route(node, to, way), as_json=as_json)
         elif flow:
-            data = memory.code.data_flow(node, **({} if depth is None else {"depth": depth}))
+            data = memory.code.data_flow(named, **({} if depth is None else {"depth": depth}))
             emit(documents.data_flow(data, most), lambda: pictures.data_flow(data, most), as_json=as_json)
         else:
-            found = memory.code.dependencies(node, depth=depth, min_confidence=min_confidence, cap=max(500, most))
+            found = memory.code.dependencies(named, depth=depth, min_confidence=min_confidence, cap=max(500, most))
             emit(documents.dependencies(found, most), lambda: pictures.dependencies(found, most), as_json=as_json)
 
 
@@ -177,7 +180,7 @@ def related(
     from treering.interfaces.cli.code import documents, pictures
 
     with opened_for(db, project) as memory:
-        found = memory.code.related(path, limit=limit or LISTED)
+        found = memory.code.related(named_here(memory, path), limit=limit or LISTED)
     emit(documents.relations(found), lambda: pictures.relations(found), as_json=as_json)
 
 
@@ -193,6 +196,9 @@ def map_(
     entries: Annotated[
         bool, typer.Option("--entries", help="List where something outside comes in, instead: commands, routes, mains.")
     ] = False,
+    tests: Annotated[
+        bool, typer.Option("--tests", help="With --entries: those in tests as well, which are left out otherwise.")
+    ] = False,
     limit: MapLimit = None,
     db: Db = None,
     project: Project = None,
@@ -204,6 +210,8 @@ def map_(
 
     if cycles and entries:
         raise InvalidInput("--cycles and --entries are different lists; ask for one at a time")
+    if tests and not entries:
+        raise InvalidInput("--tests says which entry points are listed; add --entries, or leave it out")
     if (cycles or entries) and (html or svg):
         raise InvalidInput("--html and --svg draw the modules; leave them or the list out")
     most = limit or LISTED
@@ -214,7 +222,11 @@ def map_(
             return
         if entries:
             points = memory.code.entry_points()
-            emit(documents.entries(points, limit), lambda: pictures.entries(points, most), as_json=as_json)
+            emit(
+                documents.entries(points, limit, tests=tests),
+                lambda: pictures.entries(points, most, tests=tests),
+                as_json=as_json,
+            )
             return
         found = memory.code.module_map()
         title = memory.scope.project

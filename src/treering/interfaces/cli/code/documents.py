@@ -95,11 +95,15 @@ def cycles(found: "Cycles", limit: int | None) -> Document:
     }
 
 
-def entries(found: "Entries", limit: int | None) -> Document:
-    listed = found[:limit]
+def entries(found: "Entries", limit: int | None, *, tests: bool = False) -> Document:
+    shown = [each for each in found if tests or not each.test]
+    listed = shown[:limit]
     return {
-        "entries": [{"id": each.id, "kind": each.kind, "name": each.definition.entry_name} for each in listed],
-        "left_out": len(found) - len(listed),
+        "entries": [
+            {"id": each.id, "kind": each.kind, "name": each.definition.entry_name, "test": each.test} for each in listed
+        ],
+        "left_out": len(shown) - len(listed),
+        "tests_left_out": len(found) - len(shown),
         "standing": _standing(found.standing),
     }
 

@@ -12,7 +12,7 @@ Node = Annotated[
     str,
     typer.Argument(
         metavar="NAME",
-        help="A file or a definition: verify_jwt, AuthService.login, auth/tokens.py:verify_jwt, tokens.py:42.",
+        help="A definition, file or folder: verify_jwt, AuthService.login, auth/tokens.py:verify_jwt, tokens.py:42.",
     ),
 ]
 Depth = Annotated[int | None, typer.Option("--depth", metavar="STEPS", min=1, help="No further than so many steps.")]
@@ -37,3 +37,14 @@ def opened_for(db: str | None, project: str | None, path: Path | None = None) ->
         raise InvalidInput(f"{path or 'the working directory'} cannot be read ({exc}); go to another") from exc
     named = project or project_name(root)
     return open(db or memory_place(root), project=named, repository=root, background=False)
+
+
+def named_here(memory: "Memory", name: str) -> str:
+    """A name that somebody gave in the working directory: a path from there becomes one from everywhere."""
+    from treering.index.asking.naming import from_folder
+
+    try:
+        here = Path.cwd()
+    except OSError:
+        return name
+    return from_folder(name, here, memory.code.root)

@@ -70,11 +70,23 @@ def status(found: "CodeStatus") -> RenderableType:
         "languages": _by_name(totals.languages),
         "left out": _by_name(found.skipped),
         "problems": f"{totals.problems:,}" if totals.problems else "",
+        "scip": _scip(found),
         "stands": ", ".join(how_it_stands(found)) or "complete",
     }
     head = unbroken(Text("✓ " if found.current else "… ", GOOD if found.current else "yellow"), safe(found.root))
     advice = advice_for(found)
     return Group(head, _facts(told), *([Text(f"→ {advice}", "yellow")] if advice else []))
+
+
+def _scip(found: "CodeStatus") -> str:
+    """The compilers' indexes, one a line; then what is left of them."""
+    if not found.scip:
+        return ""
+    told = [
+        f"{safe(each.name)} by {safe(each.tool)}: {counted(each.edges, 'edge')}, {each.added:,} of them new"
+        for each in found.scip
+    ]
+    return "\n".join([*told, f"{counted(found.scip_edges, 'edge')} here now"])
 
 
 def forgotten(gone: "CodeStatus") -> RenderableType:
@@ -188,19 +200,22 @@ def cycles(found: "Cycles", limit: int) -> RenderableType:
     return Group(*lines, *_more(len(found) - limit))
 
 
-def entries(found: "Entries", limit: int) -> RenderableType:
+def entries(found: "Entries", limit: int, *, tests: bool = False) -> RenderableType:
     """By kind, with what each answers to: the path of a route, the name of a command."""
-    if not found:
-        return Group(Text("no entry point was found"), *relied_on(found.standing))
-    kinds = Counter(str(each.kind) for each in found)
-    head = Text(f"{counted(len(found), 'entry point')}: {_by_name(kinds)}", HEAD)
+    shown = [each for each in found if tests or not each.test]
+    hidden = len(found) - len(shown)
+    aside = [Text(f"{hidden:,} more in tests; --tests lists them", FAINT)] if hidden else []
+    if not shown:
+        return Group(Text("no entry point was found"), *relied_on(found.standing), *aside)
+    kinds = Counter(str(each.kind) for each in shown)
+    head = Text(f"{counted(len(shown), 'entry point')}: {_by_name(kinds)}", HEAD)
     lines = [
         Listed(
             (Text(str(each.kind), FAINT),), Text(safe(each.id), ID), Text(safe(each.definition.entry_name or ""), FAINT)
         )
-        for each in found[:limit]
+        for each in shown[:limit]
     ]
-    return Group(head, *relied_on(found.standing), Listing(lines), *_more(len(found) - len(lines)))
+    return Group(head, *relied_on(found.standing), Listing(lines), *_more(len(shown) - len(lines)), *aside)
 
 
 def _head(node: str, told: str, standing: "Standing") -> list[RenderableType]:

@@ -28,8 +28,10 @@ def where(
     as_json: AsJson = False,
 ) -> None:
     """Find the places in the code that a question is about: the functions, their files and lines."""
-    with opened_for(db, project) as memory:
-        found = memory.code.where(query, limit=limit or _LISTED)
+    from treering.interfaces.cli.code.progress import indexing_shown
+
+    with opened_for(db, project) as memory, indexing_shown() as tell:
+        found = memory.code.where(query, limit=limit or _LISTED, on_progress=tell)
     emit(_document(found), lambda: _picture(found), as_json=as_json)
 
 
@@ -38,6 +40,7 @@ def _document(found: "Whereabouts") -> dict[str, Any]:
         "query": found.query,
         "places": [asdict(place) for place in found],
         "missing": found.missing,
+        "embedded": found.embedded,
         "standing": {**asdict(found.standing), "whole": found.standing.whole},
     }
 
@@ -47,7 +50,8 @@ def _picture(found: "Whereabouts") -> "RenderableType":
     from rich.text import Text
 
     from treering.interfaces.cli.places import places, relied_on
-    from treering.interfaces.cli.show import without
+    from treering.interfaces.cli.show import FAINT, without
 
     shown = places(found) if found else Text("nothing in the code has to do with this")
-    return Group(*relied_on(found.standing), shown, *without(found.missing))
+    first = [Text(f"first made the vectors of {found.embedded:,} pieces of code", FAINT)] if found.embedded else []
+    return Group(*relied_on(found.standing), shown, *first, *without(found.missing))

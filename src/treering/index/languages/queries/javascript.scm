@@ -1,0 +1,3 @@
+; What JavaScript says in another way than TypeScript.
+
+(class_heritage (expression) @base)

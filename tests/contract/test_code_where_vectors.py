@@ -1,0 +1,100 @@
+"""Vectors of code come without being asked for: whoever asks where something is makes them, within limits."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.code_projects import written
+from tests.conftest import OpenMemory
+from treering.core.settings import EmbedderSettings, FindingSettings, IndexSettings, Settings
+from treering.index.building.summary import Phase, Progress
+from treering.memory import Memory
+from treering.ports.code_chunks import ChunkCoverage
+
+COUNT = 12
+FILES = {f"web/step_{number}.py": f"def step_{number}():\n    return {number}\n" for number in range(COUNT)}
+QUESTION = "where is step_3?"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return written(tmp_path / "project", FILES)
+
+
+def settings(inline: int = 1_000, seconds: float = 5.0) -> Settings:
+    finding = FindingSettings(embed_seconds=seconds)
+    return Settings(embedder=EmbedderSettings(batch=2, inline=inline), index=IndexSettings(finding=finding))
+
+
+def coverage(memory: Memory) -> ChunkCoverage:
+    with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
+        return tx.chunks.coverage(memory.models.embedder((), hurried=False).model)
+
+
+def test_the_first_question_makes_all_vectors_and_says_so(open_memory: OpenMemory, root: Path) -> None:
+    memory = open_memory(settings=settings(inline=1), background=False)
+    memory.code.index(root)
+    assert coverage(memory).vectors == 0
+    told = list[Progress]()
+    found = memory.code.where(QUESTION, on_progress=told.append)
+    assert coverage(memory) == ChunkCoverage(COUNT, COUNT)
+    assert (found.embedded, found.missing) == (COUNT, {})
+    assert {each.phase for each in told} == {Phase.VECTORS}
+    assert [each.done for each in told] == sorted(each.done for each in told)
+    assert told[-1] == Progress(Phase.VECTORS, COUNT, COUNT)
+    assert memory.code.where(QUESTION).embedded == 0
+
+
+def test_no_longer_than_allowed_and_the_next_question_goes_on(open_memory: OpenMemory, root: Path) -> None:
+    memory = open_memory(settings=settings(seconds=1e-9), background=False)
+    memory.code.index(root)
+    found = memory.code.where(QUESTION)
+    assert found.embedded == 2
+    assert f"10 of {COUNT} pieces of code have no vector" in found.missing["meaning of some"]
+    assert memory.code.where(QUESTION).embedded == 2
+    assert coverage(memory) == ChunkCoverage(COUNT, 4)
+
+
+def test_without_a_time_for_it_only_few_are_made(open_memory: OpenMemory, root: Path) -> None:
+    memory = open_memory(settings=settings(inline=3, seconds=0), background=False)
+    memory.code.index(root)
+    assert memory.code.where(QUESTION).embedded == 4
+
+
+def test_who_is_hurried_waits_for_few(open_memory: OpenMemory, root: Path) -> None:
+    memory = open_memory(settings=settings(inline=3), background=False)
+    memory.code.index(root)
+    assert memory.code.where(QUESTION, hurried=True).embedded == 4
+    assert memory.recall(QUESTION).code
+    assert coverage(memory) == ChunkCoverage(COUNT, 8)
+    none = open_memory(settings=settings(inline=0), background=False)
+    assert none.code.where(QUESTION, hurried=True).embedded == 0
+
+
+def test_a_recall_says_when_code_was_found_by_words_only(open_memory: OpenMemory, root: Path) -> None:
+    memory = open_memory(settings=settings(inline=0), background=False)
+    memory.code.index(root)
+    answer = memory.recall(QUESTION)
+    assert answer.code[0].symbol == "step_3"
+    assert "words only" in answer.missing["meaning of code"]
+    assert memory.recall("where is xyzzy plugh?").code == ()
+    memory.code.where(QUESTION)
+    assert "meaning of code" not in memory.recall(QUESTION).missing
+
+
+def test_a_question_about_nothing_here_is_answered_with_nothing(open_memory: OpenMemory, root: Path) -> None:
+    memory = open_memory(settings=settings(), background=False)
+    memory.code.index(root)
+    found = memory.code.where("xyzzy plugh quux")
+    assert len(found) == 0
+    assert coverage(memory) == ChunkCoverage(COUNT, COUNT)
+    assert memory.code.where(QUESTION)[0].symbol == "step_3"
+
+
+def test_what_nobody_may_read_here_is_not_read_for_vectors(open_memory: OpenMemory, root: Path) -> None:
+    open_memory(settings=settings(), background=False).code.index(root)
+    elsewhere = open_memory(settings=settings(), background=False)
+    found = elsewhere.code.where(QUESTION)
+    assert found[0].symbol == "step_3"
+    assert found.embedded == 0
+    assert "words only" in found.missing["meaning"]

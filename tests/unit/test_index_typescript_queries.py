@@ -1,0 +1,112 @@
+"""What the queries find in TypeScript, TSX and JavaScript: imports, exports and what classes stand on."""
+
+import re
+import subprocess
+import sys
+from importlib.resources import files
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from treering.index.languages import typescript
+from treering.index.languages.typescript import LANGUAGE
+from treering.index.languages.typescript.parts import QUERIES
+from treering.index.languages.typescript.terms import TYPE, Body
+
+PATHS = ("a.ts", "a.tsx", "a.js")
+
+
+def _body(path: str, source: str) -> Body:
+    body = LANGUAGE.extract(path, source.encode()).body
+    assert isinstance(body, Body)
+    return body
+
+
+def _bound(body: Body) -> list[str]:
+    return [name for name in body.scopes[0].names if not name.startswith(TYPE)]
+
+
+@pytest.mark.parametrize("path", PATHS)
+@given(names=st.lists(st.from_regex(r"v[a-z0-9]{1,8}", fullmatch=True), unique=True, min_size=1, max_size=30))
+def test_imported_names_are_bound_in_the_order_of_the_text(path: str, names: list[str]) -> None:
+    listed = ", ".join(f"{name} as {name}_" if len(name) % 2 else name for name in names)
+    body = _body(path, f"import first, {{ {listed} }} from './other'")
+    assert _bound(body) == ["first", *(name + "_" if len(name) % 2 else name for name in names)]
+    assert body.imports == (("./other", 1),)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_what_an_import_takes_is_what_is_named_in_it(path: str) -> None:
+    body = _body(
+        path, "import one, * as /* all */ two from './m'\nimport { default as three, 'a b' as four } from './n'"
+    )
+    named = [body.cells[body.scopes[0].names[name]] for name in ("one", "three", "four")]
+    assert _bound(body) == ["one", "two", "three", "four"]
+    assert [(text, body.cells[parts[0]][1]) for _, text, _, parts in named] == [
+        ("./m", "default"),
+        ("./n", "default"),
+        ("./n", "a b"),
+    ]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_what_is_exported_again_keeps_its_new_name(path: str) -> None:
+    body = _body(path, "export { a, b as c, default as d } from './m'\nexport * as e from './n'\nexport * from './o'")
+    assert [name for name in body.exports if not name.startswith(TYPE)] == ["a", "c", "d", "e"]
+    assert body.stars == ("./o",)
+    assert [specifier for specifier, _ in body.imports] == ["./m", "./n", "./o"]
+
+
+def test_an_import_by_require_is_the_whole_module() -> None:
+    body = _body("a.ts", "import whole = require('./m')")
+    assert _bound(body) == ["whole"]
+    assert body.imports == (("./m", 1),)
+
+
+@pytest.mark.parametrize("head", ["class A", "abstract class A", "const A = class B"])
+def test_a_class_stands_on_what_it_extends_and_implements(head: str) -> None:
+    body = _body("a.ts", f"{head} extends Base<T> /* and */ implements One, space.Two<T> {{}}")
+    assert [(body.cells[each.base][0], each.implements) for each in body.heritage] == [
+        ("extends", False),
+        ("type", True),
+        ("type", True),
+    ]
+
+
+def test_an_interface_stands_on_all_that_it_extends() -> None:
+    body = _body("a.ts", "interface A extends One, Two<T> {}")
+    assert [body.cells[each.base][1] for each in body.heritage] == ["One", "Two"]
+
+
+def test_a_comment_is_no_base_of_a_class() -> None:
+    assert len(_body("a.js", "class A extends /* soon another */ mixed(B) {}").heritage) == 1
+
+
+def test_each_thing_that_a_query_names_is_used() -> None:
+    queries = files("treering.index.languages.queries")
+    captured = {
+        name
+        for query in {query for queries in QUERIES.values() for query in queries}
+        for name in re.findall(r"@(\w+)", queries.joinpath(f"{query}.scm").read_text("utf-8"))
+    }
+    readers = "".join(files(typescript).joinpath(name).read_text("utf-8") for name in ("modules.py", "classes.py"))
+    assert {name for name in captured if f'"{name}"' not in readers} == set()
+
+
+def test_the_facts_of_a_file_are_the_same_in_every_process() -> None:
+    source = "".join(f"const value{number} = make{number}.it\n" for number in range(40))
+    program = (
+        "import msgspec; from treering.index.languages.typescript import LANGUAGE; "
+        f"print(msgspec.json.encode(LANGUAGE.extract('a.ts', {source.encode()!r})))"
+    )
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path)},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert told[0] == told[1]
