@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from tests.code_projects import fresh_graph
 from tests.index_projects import edges_of, facts_of, resolve_all
 from treering.core.graph import EdgeKind
 from treering.index.facts import DefinitionKind
@@ -231,3 +232,23 @@ def test_dependences_are_no_calls_and_as_sure_as_what_they_rest_on() -> None:
     assert not [edge for edge in edges if edge.kind is EdgeKind.CALLS]
     told = {edge.target: (edge.confidence, edge.line) for edge in edges if edge.kind is EdgeKind.DEPENDS_LOGICALLY}
     assert told == {"lib.py::Base.size": (0.9, 4), "main.py::LIMIT": (1.0, 4)}
+
+
+def test_makers_of_a_class_and_of_its_heirs_are_reached_from_its_constructor() -> None:
+    files = {
+        "lib.py": "def check(): ...\nclass Made:\n    def __init__(self): check()\nclass Heir(Made): ...\n",
+        "main.py": "from lib import Heir, Made\ndef make(): return Made()\ndef inherit(): return Heir()\n",
+    }
+    graph = fresh_graph(files)
+    assert {"main.py::make", "main.py::inherit"} <= set(graph.impact("lib.py::Made.__init__").dependents.ids)
+    assert "lib.py::check" in graph.dependencies("main.py::inherit").dependencies.ids
+    assert "main.py::make" in graph.impact("lib.py::check").dependents.ids
+
+
+def test_tests_reach_what_only_their_fixtures_call() -> None:
+    files = {
+        "lib.py": "def helper(): ...\n",
+        "conftest.py": "import pytest\nfrom lib import helper\n@pytest.fixture\ndef made():\n    return helper()\n",
+        "test_it.py": "def test_it(made): ...\n",
+    }
+    assert fresh_graph(files).impact("lib.py::helper").tests == ("test_it.py::test_it",)

@@ -291,3 +291,9 @@ def test_a_variable_that_holds_a_function_made_elsewhere_is_what_is_called() -> 
     }
     assert calls(files) == {("b.ts", "a.ts::made"), ("b.ts", "a.ts::inner")}
     assert {d.qualname for d in facts_of(files, LANGUAGE)["a.ts"].definitions} == {"made", "inner", "api"}
+
+
+def test_a_class_rests_on_its_constructor() -> None:
+    files = {"a.ts": "export class Made {\n  constructor(readonly x: number) {}\n  run() {}\n}\nclass Plain {}\n"}
+    found = {(origin, target) for origin, kind, target in edges_of(files, LANGUAGE) if kind == "depends_logically"}
+    assert found == {("a.ts::Made", "a.ts::Made.constructor")}

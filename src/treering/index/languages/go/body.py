@@ -41,6 +41,16 @@ class Call(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """How many bindings precede it: those it may refer to."""
 
 
+class Use(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """An exported name that is read and not called: perhaps a constant or variable of a package."""
+
+    caller: int
+    name: str
+    imports: Type | None
+    """What stands before its dot; nothing for the own package."""
+    line: int
+
+
 class Route(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A function handed to a router or to a command: something from outside calls it."""
 
@@ -93,6 +103,7 @@ class Body(msgspec.Struct, frozen=True, array_like=True):
     calls: tuple[Call, ...] = ()
     routes: tuple[Route, ...] = ()
     module: Module | None = None
+    uses: tuple[Use, ...] = ()
 
 
 UNKNOWN = Expr("unknown")

@@ -12,6 +12,7 @@ from treering.index.languages.go.declarations import Declarations
 from treering.index.languages.go.entries import VERBS, Entries
 from treering.index.languages.go.names import Names, Qualifiers
 from treering.index.languages.go.spelling import Spelling, fields, items
+from treering.index.languages.go.uses import Uses, read_names
 from treering.index.languages.lines import Lines
 from treering.index.languages.mending import parsed
 from treering.index.languages.nodes import problems_of, text_of
@@ -23,7 +24,7 @@ QUERY = query_of(GRAMMAR, "go")
 _ENDS, _OPENS = range(2)
 """Where something ends and something else begins, the end comes first; what ends together ends from the inside."""
 
-_CAPTURES = ("call", "command", "binding", "switched", "scope")
+_CAPTURES = ("call", "command", "binding", "switched", "named", "qualified", "scope")
 
 _ARGUMENTS, _RESULT = Flow.ARGUMENTS.value, Flow.RESULT.value
 
@@ -39,11 +40,14 @@ def read_source(path: str, source: bytes) -> Facts:
     lines = Lines(source)
     imports = _imports(root, lines)
     names = Names()
-    spelling = Spelling(names, Qualifiers(imports))
+    qualifiers = Qualifiers(imports)
+    spelling = Spelling(names, qualifiers)
     declarations = Declarations(path, tags, names, spelling, lines)
     entries = Entries(spelling, declarations, path.endswith("_test.go"))
-    reading = _Reading(names, spelling, declarations, entries, lines)
-    reading.walk(QueryCursor(QUERY).captures(root))
+    reading = _Reading(names, spelling, declarations, entries, Uses(names, qualifiers, lines))
+    captures = QueryCursor(QUERY).captures(root)
+    captures |= read_names(source, root, qualifiers)
+    reading.walk(captures)
     body = Body(
         package=text_of(items(clause)[0]) if items(clause) else "",
         tags=tags,
@@ -52,6 +56,7 @@ def read_source(path: str, source: bytes) -> Facts:
         bindings=names.needed_bindings(),
         calls=tuple(reading.calls),
         routes=tuple(reading.entries.routes),
+        uses=reading.uses.all(),
     )
     return Facts(path, reading.entries.marked(body.package), body, problems_of(root, lines, mended))
 
@@ -73,14 +78,15 @@ class _Reading:
     """The walk through one file's captures, in the order in which names come into being and are used."""
 
     def __init__(
-        self, names: Names, spelling: Spelling, declarations: Declarations, entries: Entries, lines: Lines
+        self, names: Names, spelling: Spelling, declarations: Declarations, entries: Entries, uses: Uses
     ) -> None:
         self.names = names
         self.spelling = spelling
         self.declarations = declarations
         self.entries = entries
         self.calls: list[Call] = []
-        self._lines = lines
+        self.uses = uses
+        self._lines = uses.lines
         self._caller = -1
         self._switches: list[str] = []
         self._unused: set[int] = set()
@@ -98,6 +104,8 @@ class _Reading:
             self._command,
             self.declarations.binding,
             self._switched,
+            self._named,
+            self._qualified,
             self._close,
             self._open,
         )
@@ -134,6 +142,12 @@ class _Reading:
     def _switched(self, node: Node) -> None:
         """In a case of several types, and by default, the name has the type of what is looked at."""
         self.declarations.values([self._switches[-1]], [node])
+
+    def _named(self, node: Node) -> None:
+        self.uses.named(node, self._caller)
+
+    def _qualified(self, node: Node) -> None:
+        self.uses.qualified(node, self._caller)
 
     def _call(self, node: Node) -> None:
         named = node.child_by_field_name("function")

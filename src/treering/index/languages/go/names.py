@@ -50,6 +50,9 @@ class Names:
         self._looked_up.append(visible[-1])
         return visible[-1]
 
+    def is_bound(self, name: str) -> bool:
+        return bool(self._visible.get(name))
+
     def take_uses(self) -> tuple[int, ...]:
         """What was looked up since, which the caller now builds on."""
         taken = tuple(self._looked_up)

@@ -12,6 +12,8 @@ from treering.index.languages.go.values import Values
 OF_ANOTHER_BUILD = 0.5
 """The same name behind another build constraint: called where that one holds."""
 
+_READ = frozenset(("var", "const"))
+
 
 def edges_of_file(facts: Facts, ask: Ask) -> Resolved:
     body: Body = facts.body
@@ -26,6 +28,7 @@ def edges_of_file(facts: Facts, ask: Ask) -> Resolved:
     _imports(found, body, project)
     _exports(found)
     _calls(found, body, values)
+    _uses(found, body, types, package)
     Bases(types, values.members, package, ask).add(found.edges, facts.path, body.declared, facts.definitions)
     return Resolved(found.edges.all(), tuple(found.unresolved))
 
@@ -71,6 +74,20 @@ def _calls(found: _Found, body: Body, values: Values) -> None:
         for target in targets or ():
             if target.partition("::")[0] != found.path:
                 found.edges.add(Edge(found.id_of(route.caller), target, EdgeKind.IS_ENTRYPOINT_FOR, SURE, route.line))
+
+
+def _uses(found: _Found, body: Body, types: Types, package: str) -> None:
+    """What is read of the constants and variables of packages; what the file reads outside all functions, of others."""
+    for use in body.uses:
+        home = package if use.imports is None else types.imported(use.imports)
+        meant = types.project.name(home, use.name) if home is not None else None
+        if meant is None or meant.declared.kind not in _READ:
+            continue
+        for place, target in enumerate(meant.ids):
+            if use.caller >= 0 or target.partition("::")[0] != found.path:
+                confidence = OF_ANOTHER_BUILD if place else SURE
+                origin = found.id_of(use.caller)
+                found.edges.add(Edge(origin, target, EdgeKind.DEPENDS_LOGICALLY, confidence, use.line))
 
 
 def _edges_to(found: _Found, origin: str, targets: tuple[str, ...], call: Call) -> None:
