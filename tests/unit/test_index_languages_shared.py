@@ -1,6 +1,8 @@
 """What the readers of all languages share: lines, texts and problems of nodes, edges, paths, TOML."""
 
 import ast
+import subprocess
+import sys
 from collections.abc import Callable
 from itertools import permutations
 from pathlib import Path
@@ -170,3 +172,41 @@ def test_toml_that_cannot_be_read_is_a_problem(source: bytes) -> None:
 
 def test_toml_is_read() -> None:
     assert read_toml(b"[a]\nb = 1\n") == {"a": {"b": 1}}
+
+
+SAME_EVERYWHERE = {
+    "python": (
+        "a.py",
+        "import os\nfrom app import things\nLIMIT = 3\n\n\n"
+        + "".join(
+            f"def f{n}(x: things.T{n}):\n    with x.lock{n}:\n        x.read{n}\n        LIMIT\n" for n in range(40)
+        ),
+    ),
+    "typescript": ("a.ts", "".join(f"const value{number} = make{number}.it\n" for number in range(40))),
+    "go": (
+        "a.go",
+        'package p\nimport "m/store"\n'
+        + "".join(f"func F{n}(s store.T{n}) int {{ return s.Get{n}(store.Max{n}) }}\n" for n in range(40)),
+    ),
+    "rust": ("a.rs", "".join(f"pub fn f{n}(s: T{n}) -> u8 {{ s.get{n}(MAX{n}) }}\n" for n in range(40))),
+}
+
+
+@pytest.mark.parametrize("language", SAME_EVERYWHERE)
+def test_the_facts_of_a_file_are_the_same_in_every_process(language: str) -> None:
+    """What is read again without a change must not look changed: no order may come from hashes or addresses."""
+    path, source = SAME_EVERYWHERE[language]
+    program = (
+        "import msgspec; from treering.index.which_language import load_language; "
+        f"print(msgspec.json.encode(load_language({language!r}).extract({path!r}, {source.encode()!r})))"
+    )
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path)},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert told[0] == told[1]

@@ -1,8 +1,6 @@
 """What the queries find in TypeScript, TSX and JavaScript: imports, exports and what classes stand on."""
 
 import re
-import subprocess
-import sys
 from importlib.resources import files
 
 import pytest
@@ -92,21 +90,3 @@ def test_each_thing_that_a_query_names_is_used() -> None:
     }
     readers = "".join(files(typescript).joinpath(name).read_text("utf-8") for name in ("modules.py", "classes.py"))
     assert {name for name in captured if f'"{name}"' not in readers} == set()
-
-
-def test_the_facts_of_a_file_are_the_same_in_every_process() -> None:
-    source = "".join(f"const value{number} = make{number}.it\n" for number in range(40))
-    program = (
-        "import msgspec; from treering.index.languages.typescript import LANGUAGE; "
-        f"print(msgspec.json.encode(LANGUAGE.extract('a.ts', {source.encode()!r})))"
-    )
-    told = [
-        subprocess.run(
-            [sys.executable, "-c", program],
-            env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path)},
-            capture_output=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    ]
-    assert told[0] == told[1]
