@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.code_projects import code_of, fresh, stored, written
-from treering.core.errors import FolderUnavailable
+from treering.core.errors import FolderUnavailable, InvalidInput
 from treering.index import which_language
 from treering.index.building.summary import Indexed
 from treering.index.files.discovering import BINARY, NO_FILE, NO_PERMISSION, ODD_NAME, TOO_LARGE, UNLISTED
@@ -192,3 +192,31 @@ def test_a_file_that_vanishes_while_the_others_are_read_is_not_missed(
     done = code_of(memory).index(root)
     assert done.complete
     assert stored(memory) == fresh({path: content for path, content in FILES.items() if path != "lib/b.py"})
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda code: code.impact("verify", depth=0),
+        lambda code: code.impact("verify", cap=-5),
+        lambda code: code.impact("verify", min_confidence=2.0),
+        lambda code: code.impact(None),
+        lambda code: code.dependencies("verify", depth="x"),
+        lambda code: code.data_flow("verify", cap=0),
+        lambda code: code.find("verify", limit=-1),
+        lambda code: code.related("a.py", limit=-3),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_in_words(memory: Memory, tmp_path: Path, asked: Callable[..., object]) -> None:
+    root = written(tmp_path / "project", {"a.py": "def verify():\n    pass\n"})
+    code = code_of(memory)
+    code.index(root)
+    with pytest.raises(InvalidInput):
+        asked(code)
+
+
+def test_a_file_called_as_a_definition_would_be_is_left_out(memory: Memory, tmp_path: Path) -> None:
+    root = written(tmp_path / "project", {"a.py": "", "x::y.py": "def f():\n    pass\n"})
+    code = code_of(memory)
+    assert code.index(root).skipped == {ODD_NAME: 1}
+    assert [file for module in code.module_map().modules for file in module.files] == ["a.py"]

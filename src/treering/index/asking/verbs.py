@@ -209,6 +209,7 @@ class Code:
 
     def find(self, name: str, *, limit: int = 50) -> Found:
         """The files and definitions that somebody may mean by a name."""
+        _check(cap=limit)
         return found_by(self._current.graph(), self._named(name), limit)
 
     def where(self, query: str, *, limit: int = 5, hurried: bool = False, on_progress: Tell = nobody) -> Whereabouts:
@@ -223,6 +224,7 @@ class Code:
         self, node: str, *, depth: int | None = None, cap: int | None = CAP, min_confidence: float = 0.0
     ) -> CodeImpact:
         """What breaks if this changes, the tests that reach it, and what is remembered about it all."""
+        _check(depth, cap, min_confidence)
         graph, meant = self._meant(node)
         found = meant.told(graph.impact(meant.id, depth=depth, cap=cap, min_confidence=min_confidence))
         with self._store.reading(self._scope, self._clock()) as tx:
@@ -232,11 +234,13 @@ class Code:
         self, node: str, *, depth: int | None = None, cap: int | None = CAP, min_confidence: float = 0.0
     ) -> Dependencies:
         """What this rests on."""
+        _check(depth, cap, min_confidence)
         graph, meant = self._meant(node)
         return meant.told(graph.dependencies(meant.id, depth=depth, cap=cap, min_confidence=min_confidence))
 
     def data_flow(self, node: str, *, depth: int = FLOW_DEPTH, cap: int = CAP) -> DataFlow:
         """Where data of this goes, and where it comes from."""
+        _check(depth, cap)
         graph, meant = self._meant(node)
         return meant.told(graph.data_flow(meant.id, depth=depth, cap=cap))
 
@@ -266,6 +270,7 @@ class Code:
 
     def related(self, path: str, *, limit: int = 10) -> Relations:
         """The files that belong to a file: changed together, imported, or named alike. It may be one not yet there."""
+        _check(cap=limit)
         graph = self._current.graph()
         meant = file_meant_by(graph, self._named(path))
         related = relations(self._chronicle, self._current.root(), meant.id, limit, graph.file_graph())
@@ -288,6 +293,8 @@ class Code:
         return graph, meant_by(graph, self._named(name))
 
     def _named(self, name: str) -> Named:
+        if not isinstance(name, str):
+            raise InvalidInput(f"a node is named in words, and not by a {type(name).__name__}")
         return from_root(name, self.root) if leads_somewhere(name.strip()) else Named(name.strip(), placed=False)
 
 
@@ -298,6 +305,15 @@ def _opened_scip(files: "Sequence[str | Path]") -> "list[ScipFile]":
     from treering.index.scip.adding import opened_scip
 
     return [opened_scip(Path(file).expanduser()) for file in files]
+
+
+def _check(depth: int | None = None, cap: int | None = None, min_confidence: float = 0.0) -> None:
+    """How far, how much and how sure an answer is to be."""
+    for what, given in (("depth", depth), ("the number of results", cap)):
+        if given is not None and (type(given) is not int or given < 1):
+            raise InvalidInput(f"{what} is {given!r}; give a whole number from 1 on, or leave it out")
+    if not 0.0 <= min_confidence <= 1.0:
+        raise InvalidInput(f"min_confidence is {min_confidence!r}; give a number from 0 to 1")
 
 
 def _entry_point(kind: EntryPoint | str) -> EntryPoint:

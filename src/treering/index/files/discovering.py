@@ -28,7 +28,7 @@ BROKEN_LINK = "a link that leads nowhere"
 NO_PERMISSION = "no permission"
 UNLISTED = "cannot be listed now"
 OTHER_REPOSITORY = "another repository"
-ODD_NAME = "a name that is no text, or too long"
+ODD_NAME = "a name that is no text, too long, or holds `::`"
 REPOSITORY = ".git"
 ENVIRONMENT = "pyvenv.cfg"
 NO_FILE = "a pipe, socket or device"
@@ -40,8 +40,8 @@ _GENERATED = re.compile(
     r"(?:_pb2(?:_grpc)?\.pyi?|\.pb(?:\.gw)?\.go|\.min\.[cm]?js|\.bundle\.js|[._]generated\.\w+|\.gen\.(?:go|ts|rs)"
     r"|_gen\.go|^zz_generated.*)$"
 )
-_UNPRINTED = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-"""Nothing can be said of a file whose name breaks lines or moves the cursor."""
+_UNNAMEABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]|::")
+"""Nothing can be said of a file whose name breaks lines or moves the cursor, or looks like that of a definition."""
 _GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 
 
@@ -195,7 +195,7 @@ class _Walk:
             return
         if rules is not None and rules.ignore(path):
             self.skipped[IGNORED] += 1
-        elif not is_storable(path) or len(path.encode()) > PATH_BYTES or _UNPRINTED.search(path):
+        elif not is_storable(path) or len(path.encode()) > PATH_BYTES or _UNNAMEABLE.search(path):
             self.skipped[ODD_NAME] += 1
         elif _GENERATED.search(entry.name):
             self.skipped[GENERATED] += 1

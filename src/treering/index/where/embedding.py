@@ -98,7 +98,8 @@ def queue_chunk_embedding(work: ChunkEmbedding, models: Models, new_id: NewId) -
     except ModelUnavailable:
         return False
     with work.store.transaction(work.scope, work.clock()) as tx:
-        return tx.jobs.enqueue(code_embedding_job(work.clock(), new_id()))
+        # The one that is at work may have passed by already: the other waits behind it.
+        return any(tx.jobs.enqueue(code_embedding_job(work.clock(), new_id(), turn=turn)) for turn in (0, 1))
 
 
 def do_chunk_embedding(work: ChunkEmbedding, job: Job, models: Models, new_id: NewId) -> None:
