@@ -48,9 +48,19 @@ def put_down(file: str, line: str) -> None:
     os.close(handle)
 
 
+def meet(file: str) -> None:
+    """Begin together: whoever starts sooner would be done before the other is there."""
+    ready = f"{file}.ready"
+    put_down(ready, str(os.getpid()))
+    until = time.monotonic() + _PATIENCE
+    while len(Path(ready).read_text().splitlines()) < 2 and time.monotonic() < until:
+        time.sleep(0.005)
+
+
 def do_jobs(file: str, *place: str) -> None:
     """Do what is queued until nothing is left."""
     with opened(*place) as memory:
+        meet(file)
 
         def count(_scope: object, job: Job, _now: object) -> None:
             put_down(file, f"{job.id} {os.getpid()}")
@@ -64,6 +74,7 @@ def live_through_nights(file: str, *place: str) -> None:
     """A worker that looks at the schedule night after night, at its own pace: its leases outlast them all."""
     moment = [BEGIN]
     with opened(*place, clock=lambda: moment[0], lease=NIGHTS * 100_000) as memory:
+        meet(file)
 
         def stage(run: StageRun) -> None:
             put_down(file, f"{run.now:%Y-%m-%d} {os.getpid()}")
