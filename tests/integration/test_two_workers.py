@@ -83,6 +83,8 @@ def live_through_nights(file: str, *place: str) -> None:
 
         upkeep = keeping(memory, stage)
         for _ in range(NIGHTS):
+            # At no even pace: else the one that is ahead stays so, and whoever waits for it lives through all nights.
+            time.sleep(random.uniform(0, 0.06))
             moment[0] += timedelta(days=1)
             upkeep.queue_due()
             upkeep.worker.run_due(memory.scope)
