@@ -181,7 +181,12 @@ def body(shared: list[Row], packages: list[tuple[Row, Row | None]]) -> str:
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--repositories", type=Path, default=Path("/tmp/codegraph"), help="of the shared set")
+    options.add_argument(
+        "--repositories",
+        type=Path,
+        default=user_cache_path("treering") / "bench-repositories",
+        help="of the shared set",
+    )
     options.add_argument("--cache", type=Path, default=user_cache_path("treering") / "bench-codegraph")
     chosen = options.parse_args()
     shared, packages = list(shared_rows(chosen.repositories)), list(package_rows(chosen.cache.resolve()))

@@ -168,13 +168,15 @@ def test_huge_and_generated_files_are_counted(tree: Tree) -> None:
 
 def test_a_name_that_is_no_text_is_counted(tree: Tree) -> None:
     root = tree({"a.py": ""})
+    odd = {discovering.ODD_NAME: 1}
     try:
         Path(os.fsdecode(os.fsencode(root) + b"/\xff.py")).write_text("")
     except OSError:
-        pytest.skip("this file system takes only text as names")
+        # A file system that takes only text as names holds no such file.
+        odd = {}
     discovery = look(root)
     assert found(discovery) == ["a.py"]
-    assert discovery.skipped == {discovering.ODD_NAME: 1}
+    assert discovery.skipped == odd
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from treering.core.errors import MissingDependency
 from treering.index.facts import Language
+from treering.index.languages.configurations import CONFIGURATIONS
 
 
 class Known(NamedTuple):
@@ -23,20 +24,7 @@ KNOWN = (
     Known(
         "typescript",
         (".ts", ".mts", ".cts", ".tsx", ".js", ".jsx", ".mjs", ".cjs"),
-        (
-            "tsconfig.json",
-            "jsconfig.json",
-            "tsconfig.base.json",
-            "tsconfig.build.json",
-            "tsconfig.app.json",
-            "tsconfig.lib.json",
-            "tsconfig.node.json",
-            "tsconfig.common.json",
-            "tsconfig.shared.json",
-            "tsconfig.options.json",
-            "tsconfig.root.json",
-            "package.json",
-        ),
+        (*CONFIGURATIONS, "package.json"),
     ),
 )
 _BY_SUFFIX = {suffix: known.name for known in KNOWN for suffix in known.suffixes}

@@ -1,6 +1,7 @@
 """Branches and loops: what they bind, which statements may not run, what an `isinstance` says in them."""
 
 import sys
+from collections.abc import Iterator
 
 from tree_sitter import Node
 
@@ -9,6 +10,21 @@ from treering.index.languages.nodes import first_of, text_of
 from treering.index.languages.python.walk import LEAVING, Walk
 
 _SKIPPING = LEAVING | {"continue_statement", "break_statement"}
+
+
+def _calls_joined_by(word: str, condition: Node) -> Iterator[Node]:
+    """The calls that decide a condition together, or the only one."""
+    waiting = [condition]
+    while waiting:
+        at = waiting.pop()
+        if at.type == "parenthesized_expression":
+            waiting += at.named_children
+        elif at.type == "boolean_operator":
+            operator = at.child_by_field_name("operator")
+            if operator is not None and operator.type == word:
+                waiting += at.named_children
+        elif at.type == "call":
+            yield at
 
 
 def _instance_test(call: Node) -> tuple[Node, Node] | None:
@@ -54,20 +70,11 @@ class Branches(Walk):
 
     def _exclude(self, condition: Node, start: int, until: int) -> None:
         """Where an `isinstance` was false, a name is no instance of those classes."""
-        waiting = [condition]
-        while waiting:
-            at = waiting.pop()
-            if at.type == "parenthesized_expression":
-                waiting += at.named_children
-            elif at.type == "boolean_operator":
-                operator = at.child_by_field_name("operator")
-                if operator is not None and operator.type == "or":
-                    waiting += at.named_children
-            elif at.type == "call":
-                found = _instance_test(at)
-                if found is not None:
-                    name, classes = found
-                    self.bind(text_of(name), start, name, "excluded", classes=classes, until=until)
+        for call in _calls_joined_by("or", condition):
+            found = _instance_test(call)
+            if found is not None:
+                name, classes = found
+                self.bind(text_of(name), start, name, "excluded", classes=classes, until=until)
 
     def _else(self, node: Node, start: int, end: int) -> None:
         self.expect(node.child_by_field_name("body"))
@@ -106,17 +113,8 @@ class Branches(Walk):
 
     def _narrow(self, condition: Node, start: int, end: int) -> None:
         """`isinstance` in a condition says what a name is in the statements that it guards."""
-        waiting = [condition]
-        while waiting:
-            at = waiting.pop()
-            if at.type == "parenthesized_expression":
-                waiting += at.named_children
-            elif at.type == "boolean_operator":
-                operator = at.child_by_field_name("operator")
-                if operator is not None and operator.type == "and":
-                    waiting += at.named_children
-            elif at.type == "call":
-                self._narrow_by(at, start, until=end)
+        for call in _calls_joined_by("and", condition):
+            self._narrow_by(call, start, until=end)
 
     def _narrow_by(self, call: Node, start: int, until: int) -> None:
         found = _instance_test(call)

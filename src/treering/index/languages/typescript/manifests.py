@@ -6,24 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from treering.index.facts import Facts, Problem
+from treering.index.languages.configurations import CONFIGURATIONS
 from treering.index.languages.typescript.terms import Body, Config, Package
 
-CONFIGS = (
-    "tsconfig.json",
-    "jsconfig.json",
-    "tsconfig.base.json",
-    "tsconfig.build.json",
-    "tsconfig.app.json",
-    "tsconfig.lib.json",
-    "tsconfig.node.json",
-    "tsconfig.common.json",
-    "tsconfig.shared.json",
-    "tsconfig.options.json",
-    "tsconfig.root.json",
-)
-"""The names configurations usually have; others are read where one of these extends them, if they have such a name."""
-
-MANIFESTS = (*CONFIGS, "package.json")
+MANIFESTS = (*CONFIGURATIONS, "package.json")
 
 STRING_OR_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 STRING_OR_COMMA = re.compile(r'"(?:[^"\\\n]|\\.)*"|,(?=\s*[}\]])')
