@@ -4,10 +4,10 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test fuzz soak check format bench bench-store bench-postgres bench-secrets bench-startup bench-retrieval \
+.PHONY: help run test test-agents fuzz soak check format bench bench-store bench-postgres bench-secrets bench-startup bench-mcp bench-retrieval \
         bench-weights bench-query-kinds bench-cues bench-peers bench-precision bench-search bench-working bench-tokens \
         bench-conversation bench-replay bench-facts bench-duplicates bench-ingest bench-consolidation bench-night bench-year \
-        bench-patterns bench-pattern-replay bench-pattern-matching bench-pattern-mining bench-pattern-store bench-graph bench-codegraph bench-code-index bench-code-where bench-cochange calibrate clean
+        bench-patterns bench-pattern-replay bench-pattern-matching bench-pattern-mining bench-pattern-store bench-graph bench-codegraph bench-code-index bench-code-where bench-cochange bench-mcp-load calibrate clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 31
@@ -26,6 +26,20 @@ $(VENV)/.dev: $(VENV)/.run
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[postgres,s3]' --group test --group check
 	@touch $@
 
+# Node comes with the test group, so that what runs on it runs the same everywhere.
+install_from_npm = mkdir -p $(VENV)/$(1) && cp $(2) $(VENV)/$(1) \
+	&& cd $(VENV)/$(1) && PATH="$(CURDIR)/$(BIN):$$PATH" npm ci --loglevel=error
+
+$(VENV)/.node: $(VENV)/.dev tests/node/package.json tests/node/package-lock.json tests/node/.npmrc
+	$(call install_from_npm,node,$(filter tests/%,$^)) --omit=optional
+	@touch $@
+
+# Not every agent is published for every platform; the tests of those that are not there are skipped, and say so.
+$(VENV)/.agents: $(VENV)/.dev tests/agents/package.json tests/agents/package-lock.json tests/node/.npmrc
+	-$(BIN)/pip install --quiet --constraint constraints.txt --group agents
+	-$(call install_from_npm,agents,$(filter tests/%,$^))
+	@touch $@
+
 $(VENV)/.bench: $(VENV)/.dev
 	$(BIN)/pip install --quiet --constraint constraints.txt --group bench
 	@touch $@
@@ -37,8 +51,11 @@ $(VENV)/.calibration: $(VENV)/.dev
 run: $(VENV)/.run  ## set up and show what Treering does, on a temporary project
 	@$(BIN)/treering demo
 
-test: $(VENV)/.dev  ## set up and run every test, on SQLite and PostgreSQL
+test: $(VENV)/.node  ## set up and run every test, on SQLite and PostgreSQL
 	$(BIN)/pytest --numprocesses 2 --dist worksteal
+
+test-agents: $(VENV)/.agents  ## let real coding agents use the memory (Claude Code, Codex, Gemini CLI; their models are scripted)
+	$(BIN)/pytest -m agents tests/agents
 
 fuzz: $(VENV)/.dev  ## run the property tests with new examples, ten times as many
 	TREERING_TEST_PROFILE=fuzz $(BIN)/pytest --numprocesses 2 --dist worksteal tests/property
@@ -56,7 +73,7 @@ format: $(VENV)/.dev  ## rewrite the code in the house format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: bench-store bench-postgres bench-secrets bench-startup bench-tokens bench-conversation bench-replay bench-working bench-search bench-retrieval bench-weights bench-query-kinds bench-cues bench-facts bench-duplicates bench-precision bench-ingest bench-consolidation bench-night bench-year bench-patterns bench-pattern-replay bench-pattern-matching bench-pattern-mining bench-pattern-store bench-graph bench-codegraph bench-code-index bench-code-where bench-peers bench-cochange  ## measure every figure in bench/RESULTS.md
+bench: bench-store bench-postgres bench-secrets bench-startup bench-mcp bench-tokens bench-conversation bench-replay bench-working bench-search bench-retrieval bench-weights bench-query-kinds bench-cues bench-facts bench-duplicates bench-precision bench-ingest bench-consolidation bench-night bench-year bench-patterns bench-pattern-replay bench-pattern-matching bench-pattern-mining bench-pattern-store bench-graph bench-codegraph bench-code-index bench-code-where bench-peers bench-cochange bench-mcp-load  ## measure every figure in bench/RESULTS.md
 
 bench-store: $(VENV)/.bench  ## embedded engine up to 1,000,000 records
 	$(BIN)/python -m bench.store
@@ -69,6 +86,9 @@ bench-secrets: $(VENV)/.bench  ## secret detection, both ways
 
 bench-startup: $(VENV)/.bench  ## import and command start-up
 	$(BIN)/python -m bench.startup
+
+bench-mcp: $(VENV)/.bench  ## the MCP server: from its start to the first answer, the tools, the first search
+	$(BIN)/python -m bench.mcp_startup
 
 bench-tokens: $(VENV)/.bench  ## token counts against real vocabularies (VOCABULARIES=directory), and what counting costs
 	$(BIN)/python -m bench.tokens $(if $(VOCABULARIES),--vocabularies $(VOCABULARIES))
@@ -152,6 +172,9 @@ bench-code-where: $(VENV)/.bench  ## questions for places in published source (C
 
 bench-cochange: $(VENV)/.bench  ## files that change together, on histories of real repositories (MIRROR=folder of them)
 	$(BIN)/python -m bench.cochange --timed --write $(if $(MIRROR),--mirror $(MIRROR))
+
+bench-mcp-load: $(VENV)/.bench  ## fifty clients at once over HTTP for a minute
+	$(BIN)/python -m bench.mcp_load
 
 calibrate: $(VENV)/.calibration  ## fit token estimates to real vocabularies (VOCABULARIES=directory TEXTS=folder WRITE=1)
 	$(BIN)/python -m bench.calibration $(VOCABULARIES) $(if $(TEXTS),--texts $(TEXTS)) $(if $(KEEP),--keep $(KEEP)) $(if $(WRITE),--write)

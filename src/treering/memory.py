@@ -29,7 +29,7 @@ from treering.learn.episodes.cache import EpisodeCache
 from treering.learn.episodes.verbs import EpisodeCare
 from treering.learn.history import history, note
 from treering.learn.jobs import Settled
-from treering.learn.teach import Reason, Teaching
+from treering.learn.teach import Author, Reason, Teaching
 from treering.parts import AmongRemoved, Ports, with_places
 from treering.ports.store import Check
 from treering.ports.tokens import Tokenizer
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from treering.health.report import HealthReport
     from treering.index.asking.status import CodeStatus
     from treering.index.asking.verbs import Code
+    from treering.inject.briefing import Briefing
     from treering.inject.pack import Packed
     from treering.inject.patterns import Patterns
     from treering.learn.entities.verbs import Entities
@@ -275,6 +276,18 @@ class Memory:
         latest = latest_reflection(self.scope, self.store, self._ports.clock()) if shown else None
         return pack(found.hits, phase=chosen, budget=budget, settings=self.settings.pack, reflection=latest)
 
+    def briefing(self, session: str | None = None, *, episodes: int = 5) -> "Briefing":
+        """Where things stand as a session begins or goes on: kept, in progress, rules that stand, the latest tasks."""
+        from treering.inject.briefing import briefing
+
+        return briefing(self.scope, self.store, self._ports.clock(), session, episodes)
+
+    def to_review(self, *, limit: int = 20) -> tuple[Knowledge, ...]:
+        """What waits for a person to confirm, correct or forget it; what is doubted comes first."""
+        from treering.inject.briefing import to_review
+
+        return to_review(self.scope, self.store, self._ports.clock(), limit)
+
     def task(
         self,
         description: str | None = None,
@@ -310,11 +323,20 @@ class Memory:
         return self._teaching.confirm(self.scope, self._ports.clock(), id)
 
     def correct(
-        self, id: str, reason: Reason | str, *, text: str | None = None, duplicate_of: str | None = None
+        self,
+        id: str,
+        reason: Reason | str,
+        *,
+        text: str | None = None,
+        duplicate_of: str | None = None,
+        by: Author | None = None,
     ) -> Knowledge:
-        """Put a record right: inaccurate, outdated, too_specific or duplicate. The record that stands is returned."""
+        """Put a record right: inaccurate, outdated, too_specific or duplicate. The record that stands is returned.
+
+        A person's word is taken as sure; `by` says that somebody else corrects it, an agent or text from outside.
+        """
         now, why = self._ports.clock(), Reason.named(reason)
-        return self._teaching.correct(self.scope, now, id, why, text=text, duplicate_of=duplicate_of)
+        return self._teaching.correct(self.scope, now, id, why, text=text, duplicate_of=duplicate_of, by=by)
 
     def flag(self, id: str, note: str = "") -> Knowledge:
         """A person doubts it; it is not recalled until it is confirmed or corrected."""
@@ -430,6 +452,7 @@ class Memory:
             version=self._ports.version,
             repair=repair,
             kept=(self.upkeep.check(), *self._code_check()),
+            standing=self._ports.standing(),
         )
 
     def _code_check(self) -> tuple[Check, ...]:

@@ -21,6 +21,7 @@ from treering.ports.tokens import Tokenizer
 from treering.retrieve.answer import Answer
 
 if TYPE_CHECKING:
+    from treering.health.doctor import Standing
     from treering.health.report import HealthReport
     from treering.index.asking.verbs import Code, Surroundings
     from treering.learn.upkeep.background import Background
@@ -43,6 +44,7 @@ class Ports:
     new_id: NewId
     open_embedded: OpenEmbedded
     surroundings: "Callable[[], Surroundings]"
+    standing: "Callable[[], Standing]"
     version: str
 
 

@@ -383,3 +383,8 @@ def test_projects_of_one_database_hold_the_same_ids_apart(open_memory: OpenMemor
     assert there.get("same").content == "there"
     with here.store.reading(Scope(tenant=here.scope.tenant, project="nowhere"), NOW) as tx:
         assert all(collection(tx, cls).get("same") is None for cls in COLLECTIONS)
+
+
+def test_a_database_is_known_by_its_identity_whoever_opens_it(open_memory: OpenMemory) -> None:
+    first, again = open_memory(), open_memory(principal="somebody-else")
+    assert first.store.identity == again.store.identity != ""

@@ -4,6 +4,7 @@ import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -23,6 +24,10 @@ from treering.index.asking.verbs import Code
 from treering.inject.patterns import Patterns
 from treering.interfaces.cli.app import VERBS, app
 from treering.interfaces.cli.patterns.commands import VERBS as PATTERN_VERBS
+from treering.interfaces.mcp.prompts import PROMPTS
+from treering.interfaces.mcp.resources import RESOURCES
+from treering.interfaces.mcp.tool import Tool
+from treering.interfaces.mcp.tools import TOOLS
 from treering.memory import Memory
 
 DOCS = ROOT / "docs"
@@ -105,6 +110,24 @@ def test_every_setting_is_documented_with_its_default() -> None:
 def test_every_environment_variable_is_documented() -> None:
     sources = "".join(path.read_text() for path in (ROOT / "src").rglob("*.py"))
     assert undocumented(sorted(set(re.findall(r"TREERING_[A-Z_]+", sources))), "settings") == []
+
+
+def test_everything_that_agents_get_is_documented() -> None:
+    page = reference("mcp")
+    rows = {tool.name: ", ".join(_argument(tool, name) for name in tool.arguments.model_fields) for tool in TOOLS}
+    prompts = {
+        each.name: ", ".join(f"*`{a.name}`*" if a.required else f"`{a.name}`" for a in each.arguments)
+        for each in PROMPTS
+    }
+    shown = {
+        name: f"| `{name}` | {arguments} |".replace("|  |", "| |") for name, arguments in {**rows, **prompts}.items()
+    }
+    assert [row for row in shown.values() if row not in page] == []
+    assert [each.uri for each in RESOURCES if f"| `{each.uri}` |" not in page] == []
+
+
+def _argument(tool: Tool[Any, Any], name: str) -> str:
+    return f"*`{name}`*" if tool.arguments.model_fields[name].is_required() else f"`{name}`"
 
 
 def test_every_error_is_documented() -> None:

@@ -115,6 +115,7 @@ def test_other_peoples_code_is_left_out(tree: Tree) -> None:
             "node_modules/x/index.js": "",
             "pkg/third_party/y.py": "",
             ".venv/lib/z.py": "",
+            ".treering/planted.py": "",
             "envs/one/pyvenv.cfg": "",
             "envs/one/lib/z.py": "",
             "build/out.py": "",

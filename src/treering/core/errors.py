@@ -76,6 +76,10 @@ class RepositoryUnavailable(TreeringError):
     """The version control system did not answer, or cannot read the repository."""
 
 
+class ClientFileUnusable(TreeringError):
+    """A coding agent's configuration file cannot be read, understood or written; it is left as it is."""
+
+
 class ContextTooLarge(TreeringError):
     """What must be sent does not fit into the model's window."""
 

@@ -57,6 +57,15 @@ class DeadJob:
 
 
 @dataclass(frozen=True, slots=True)
+class Standing:
+    """How a memory stands to the repository around: its root, why the memory is where it is, and what else is there."""
+
+    repository: str = ""
+    place: str = ""
+    found: tuple[Check, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """The state of a memory."""
 
@@ -70,6 +79,10 @@ class Report:
     missing: Mapping[str, str]
     repaired: tuple[str, ...] = ()
     dead_jobs: tuple[DeadJob, ...] = ()
+    repository: str = ""
+    """The root of the repository around the working directory, or of the one that was named."""
+    place: str = ""
+    """Why the memory is where it is."""
 
     @property
     def healthy(self) -> bool:
@@ -86,6 +99,7 @@ def examine(
     settings: Settings,
     version: str,
     repair: bool,
+    standing: Standing,
     kept: Sequence[Check] = (),
 ) -> Report:
     """Look at everything; with `repair`, first rebuild what is derived and give dead jobs another try.
@@ -106,6 +120,7 @@ def examine(
             _meaning(scope, store, now, models, settings.embedder),
             *used.values(),
             *kept,
+            *standing.found,
         ),
         sizes=store.sizes(scope),
         missing={
@@ -114,6 +129,8 @@ def examine(
         },
         repaired=repaired,
         dead_jobs=tuple(DeadJob(job.id, job.kind, job.error or "") for job in _dead(scope, store, now)),
+        repository=standing.repository,
+        place=standing.place,
     )
 
 

@@ -38,6 +38,7 @@ class PackedItem:
     id: str
     citation: str
     source: str
+    text: str
     tokens: int
     truncated: bool
     also: tuple[str, ...]
@@ -307,6 +308,7 @@ def _item(candidate: _Candidate, number: int, count: CountTokens) -> PackedItem:
         id=passage.hit.id,
         citation=f"[{number}]",
         source=passage.hit.source,
+        text=passage.text,
         tokens=count(passage.body(number)) + count(passage.sources(number)),
         truncated=passage.truncated,
         also=tuple(hit.id for hit in passage.also),

@@ -52,6 +52,27 @@ class Reason(StrEnum):
             raise InvalidInput(f"{name!r} is no reason; use one of {', '.join(cls)}") from None
 
 
+AGENT_CONFIDENCE = Knowledge.model_fields["confidence"].default
+"""How sure a record is that nobody vouched for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who corrects a record: a person, unless another source is named. What is `tainted` came from outside."""
+
+    source: Source = Source.USER_TAUGHT
+    session: str | None = None
+    tainted: bool = False
+
+    @property
+    def is_person(self) -> bool:
+        return self.source is Source.USER_TAUGHT and not self.tainted
+
+
+def _is_a_persons(record: Knowledge) -> bool:
+    return record.user_verified or record.source is Source.USER_TAUGHT
+
+
 # What was corrected so is not wrong: nothing follows for what is related to it.
 _SAYS_THE_SAME = frozenset({Reason.DUPLICATE, Reason.TOO_SPECIFIC})
 
@@ -82,7 +103,9 @@ class Teaching:
         with self.store.transaction(scope, now) as tx:
             known = _same_id(tx, record) if "id" in fields else _same_words(tx, record)
             if known is not None:
-                return self.reinforce(tx, known, record, given=fields)
+                # What comes from outside is no witness of what is trusted, and has nothing to say beside it.
+                planted = record.tainted and not known.tainted
+                return known if planted else self.reinforce(tx, known, record, given=fields)
             queue_following(tx, self.new_id)
             return tx.knowledge.create(record)
 
@@ -118,9 +141,17 @@ class Teaching:
             return tx.knowledge.update(record.replace(pinned=pinned), Action.PIN if pinned else Action.UNPIN)
 
     def correct(
-        self, scope: Scope, now: datetime, id: str, reason: Reason, *, text: str | None, duplicate_of: str | None
+        self,
+        scope: Scope,
+        now: datetime,
+        id: str,
+        reason: Reason,
+        *,
+        text: str | None,
+        duplicate_of: str | None,
+        by: Author | None = None,
     ) -> Knowledge:
-        """Put right what is stored; the record that stands now is returned.
+        """Put right what is stored; the record that stands now is returned. Without an author a person says so.
 
         A new text makes a new record that supersedes the old one; a duplicate gives its evidence to the record it
         repeats; without either, the old record is only retired. Nothing is overwritten, and one undo takes all of it
@@ -129,14 +160,16 @@ class Teaching:
         _check_correction(id, reason, text, duplicate_of)
         with self.store.transaction(scope, now) as tx:
             near = self._claim_related(tx, id, *filter(None, (duplicate_of,)))
-            old = _live(tx, id)
+            old, author = _live(tx, id), by or Author()
             if _successors(tx, old):
                 raise InvalidInput(f"{id!r} was corrected already; {_instead(tx, old)}")
+            same = None if duplicate_of is None else _live(tx, duplicate_of)
+            _check_author(author, old, same)
             standing = None
-            if duplicate_of is not None:
-                standing = self.reinforce(tx, _live(tx, duplicate_of), old, repeated_by=old.id)
+            if same is not None:
+                standing = self.reinforce(tx, same, old, repeated_by=old.id)
             elif text is not None:
-                successor = self._successor(scope, now, old, text, reason)
+                successor = self._successor(scope, now, old, text=text, reason=reason, by=author)
                 detail = {"reason": reason.value, "supersedes": old.id}
                 standing = tx.knowledge.create(successor, Action.SUPERSEDE, detail)
             detail = {"reason": reason.value} | ({"replaced_by": standing.id} if standing else {})
@@ -209,14 +242,19 @@ class Teaching:
             propagate(tx, after.id, after.confidence - before.confidence, self.relations, among=near)
         return after
 
-    def _successor(self, scope: Scope, now: datetime, old: Knowledge, text: str, reason: Reason) -> Knowledge:
+    def _successor(
+        self, scope: Scope, now: datetime, old: Knowledge, *, text: str, reason: Reason, by: Author
+    ) -> Knowledge:
+        """What a person says is trusted wherever the old record came from; what anybody else says is as doubtful."""
+        sure = self.settings.taught_confidence if by.is_person else AGENT_CONFIDENCE
         return old.replace(
             id=self.new_id(),
             version=1,
             content=text,
             payload=None,
-            confidence=self.settings.taught_confidence,
-            source=Source.USER_TAUGHT,
+            confidence=sure,
+            source=by.source,
+            session=by.session or old.session,
             owner=scope.principal,
             source_ids=(*old.source_ids, old.id),
             relations=(Relation(kind=RelationKind.SUPERSEDES, record=old.id),),
@@ -226,8 +264,9 @@ class Teaching:
             valid_from=now if reason is Reason.OUTDATED else old.valid_from,
             valid_until=None,
             **dict.fromkeys(("citation", "stale_at", "deprecated_at"), None),
-            **dict.fromkeys(("needs_review", "flagged", "tainted"), False),
-            user_verified=True,
+            **dict.fromkeys(("needs_review", "flagged"), False),
+            tainted=not by.is_person and (by.tainted or old.tainted),
+            user_verified=by.is_person,
         )
 
     def _retired(self, now: datetime, old: Knowledge, reason: Reason, standing: Knowledge | None) -> Knowledge:
@@ -286,6 +325,16 @@ def _check_correction(id: str, reason: Reason, text: str | None, duplicate_of: s
             raise InvalidInput(f"{id!r} cannot be a duplicate of itself; name the other record")
     elif duplicate_of is not None:
         raise InvalidInput(f"duplicate_of goes with the reason 'duplicate', not {reason.value!r}")
+
+
+def _check_author(by: Author, old: Knowledge, same: Knowledge | None) -> None:
+    """What came from outside neither retires a person's word nor stands in its place; only a person can say so."""
+    from_outside = by.tainted or (same is not None and same.tainted and not by.is_person)
+    if from_outside and _is_a_persons(old):
+        raise InvalidInput(
+            f"{old.id!r} is a person's word, and text from outside does not replace it; ask the user, or keep it "
+            "as a record of its own"
+        )
 
 
 def _holding(tx: Transaction, id: str, *, deleted: bool = True) -> Removable:

@@ -139,6 +139,8 @@ class Store(Protocol):
 
     engine: str
     location: str
+    identity: str
+    """What tells this database from every other; it stays when the database is moved."""
     blobs: Blobs
     on_queued: Callable[[], object]
     """Called when a transaction that queued jobs is stored."""
@@ -190,8 +192,11 @@ class Store(Protocol):
         """
         ...
 
-    def copy_to(self, target: Path) -> Copied | None:
-        """A copy of the whole database in a new file, exact but for its identity; None where this is not a file."""
+    def copy_to(self, target: Path, *, moved: bool = False) -> Copied | None:
+        """A copy of the whole database in a new file, exact but for its identity; None where this is not a file.
+
+        `moved`, the new file is to be this database, with its identity, and this one no longer.
+        """
         ...
 
     def close(self) -> None: ...

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import overload
+from typing import Protocol, overload
 
 from treering.core.places import CodePlace
 from treering.core.records import Knowledge
@@ -99,10 +99,24 @@ class Answer(Sequence[Hit]):
         return len(self.hits)
 
 
+class Doubtful(Protocol):
+    """Something that may have come from outside."""
+
+    @property
+    def tainted(self) -> bool: ...
+
+
+def doubt_of(told: Doubtful) -> str:
+    """What a citation adds where nobody has vouched for it."""
+    return ", from outside, not confirmed" if told.tainted else ""
+
+
 def cite(record: Knowledge | Turn) -> tuple[str, str]:
     """A record's text and where it comes from."""
+    doubt = doubt_of(record)
     if isinstance(record, Turn):
         who = record.speaker or record.role.value
-        return record.text, f"{who}, turn {record.seq + 1} of session {record.session}, {record.at:%Y-%m-%d %H:%M}"
+        said = f"{who}, turn {record.seq + 1} of session {record.session}, {record.at:%Y-%m-%d %H:%M}"
+        return record.text, f"{said}{doubt}"
     where = f" in {', '.join(record.files[:2])}" if record.files else ""
-    return record.content, f"{record.type}, {record.source.value}{where}, {record.created_at:%Y-%m-%d}"
+    return record.content, f"{record.type}, {record.source.value}{where}, {record.created_at:%Y-%m-%d}{doubt}"

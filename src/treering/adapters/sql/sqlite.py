@@ -70,9 +70,11 @@ class SQLite:
     name = "sqlite"
     raw_files: tuple[str, ...] = ("", "-wal", "-shm", "-journal")
 
-    def __init__(self, path: Path, settings: StoreSettings) -> None:
+    def __init__(self, path: Path, settings: StoreSettings, *, alone: bool = False) -> None:
+        """`alone` opens only a file that nobody else has open, waits for nobody, and keeps others out."""
         self._path = path
         self._settings = settings
+        self._alone = alone
         self._writers = threading.Lock()
         self._writer: int | None = None
         self._loaded: dict[tuple[str, str], Any] = {}
@@ -84,10 +86,13 @@ class SQLite:
         _create_for_this_user_only(self._path)
         engine = create_engine(
             URL.create("sqlite", database=str(self._path)),
-            pool_size=self._settings.pool_size,
-            max_overflow=self._settings.pool_size * 4,
+            pool_size=1 if self._alone else self._settings.pool_size,
+            max_overflow=0 if self._alone else self._settings.pool_size * 4,
             pool_timeout=self._settings.busy_seconds,
-            connect_args={"timeout": self._settings.busy_seconds, "check_same_thread": False},
+            connect_args={
+                "timeout": 0 if self._alone else self._settings.busy_seconds,
+                "check_same_thread": False,
+            },
         )
         event.listen(engine, "do_connect", self._refuse_another_file)
         event.listen(engine, "connect", self._prepare)
@@ -272,6 +277,9 @@ class SQLite:
 
     def _prepare(self, connection: sqlite3.Connection, _record: object) -> None:
         connection.isolation_level = None
+        if self._alone:
+            # In this mode SQLite notices everyone who has the file open, not only who is writing.
+            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         if self._opened is None:
             self._refuse_another_programs_file(connection)
             self._refuse_a_truncated_file(connection)

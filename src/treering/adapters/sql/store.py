@@ -211,7 +211,8 @@ class SqlStore:
             survive_forks(self._engine, dialect.after_fork)
             try:
                 bring_up_to_date(self._engine, dialect, rederive=partial(self._rederive, blobs))
-                self.blobs = blobs.within(identity_of(self._engine))
+                self.identity = identity_of(self._engine)
+                self.blobs = blobs.within(self.identity)
             except BaseException:
                 self._engine.dispose()
                 raise
@@ -293,9 +294,9 @@ class SqlStore:
             files = [Path(f"{self.location}{suffix}") for suffix in self._dialect.raw_files]
             return traces_of(context, files, needles)
 
-    def copy_to(self, target: Path) -> Copied | None:
+    def copy_to(self, target: Path, *, moved: bool = False) -> Copied | None:
         with self._usable():
-            return self._dialect.copy_to(self._engine, target, self._new_id())
+            return self._dialect.copy_to(self._engine, target, self.identity if moved else self._new_id())
 
     def close(self) -> None:
         if self._closed:

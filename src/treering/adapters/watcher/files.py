@@ -12,7 +12,9 @@ from treering.ports.watching import EVERYTHING
 
 _SOON_MS = 50
 # Git's own files change with every command; what they mean for the working tree is told by the files there.
-_UNWATCHED = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", ".mypy_cache", ".ruff_cache"})
+_UNWATCHED = frozenset(
+    {".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", ".mypy_cache", ".ruff_cache", ".treering"}
+)
 
 _REPOSITORY = ".git"
 """Where it comes or goes, what is below it is another repository, or no longer."""

@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from treering.core.settings.agents import AgentSettings
 from treering.core.settings.chunks import ChunkSettings, FindingSettings
 from treering.core.settings.finding import (
     FusionSettings,
@@ -33,6 +34,7 @@ from treering.core.values import Value
 
 __all__ = [
     "AdviceSettings",
+    "AgentSettings",
     "ChunkSettings",
     "ConversationSettings",
     "EmbedderSettings",
@@ -100,3 +102,4 @@ class Settings(Value):
     mining: MiningSettings = Field(default_factory=MiningSettings)
     advice: AdviceSettings = Field(default_factory=AdviceSettings)
     index: IndexSettings = Field(default_factory=IndexSettings)
+    agents: AgentSettings = Field(default_factory=AgentSettings)

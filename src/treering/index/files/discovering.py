@@ -34,7 +34,9 @@ ENVIRONMENT = "pyvenv.cfg"
 NO_FILE = "a pipe, socket or device"
 VANISHED = "vanished while it was read"
 
-_TOOLS = frozenset({".git", ".hg", ".svn", ".venv", ".tox", ".nox", ".mypy_cache", ".ruff_cache", ".pytest_cache"})
+_TOOLS = frozenset(
+    {".git", ".hg", ".svn", ".venv", ".tox", ".nox", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".treering"}
+)
 """Folders of tools: nobody misses them, so they are not counted."""
 _GENERATED = re.compile(
     r"(?:_pb2(?:_grpc)?\.pyi?|\.pb(?:\.gw)?\.go|\.min\.[cm]?js|\.bundle\.js|[._]generated\.\w+|\.gen\.(?:go|ts|rs)"

@@ -15,8 +15,10 @@ from treering.interfaces.cli import (
     entities,
     episodes,
     find,
+    init,
     keep,
     maintain,
+    mcp,
     put_right,
     search,
     work,
@@ -55,6 +57,7 @@ VERBS: tuple[tuple[str, tuple[Callable[..., None], ...]], ...] = (
             put_right.undo,
         ),
     ),
+    ("Connect", (init.init, mcp.mcp)),
     ("Carry", (carry.export, carry.import_, carry.backup, carry.settle)),
     ("Look after", (doctor.doctor, maintain.report, maintain.maintain, work.work, embed.embed, demo.demo)),
 )

@@ -98,9 +98,11 @@ def _embedded_path(db: str | None) -> Path | None:
 
 
 def _unopened(db: str | None, project: str | None, why: TreeringError) -> "Report":
+    from treering.compose import standing
     from treering.health.doctor import Report
     from treering.ports.store import Check
 
+    stands = standing(db)
     path = _embedded_path(db)
     return Report(
         version=__version__,
@@ -108,9 +110,11 @@ def _unopened(db: str | None, project: str | None, why: TreeringError) -> "Repor
         location="the server that was named" if path is None else str(path),
         project=chosen_project(project),
         blobs="",
-        checks=(Check("open", False, str(why)),),
+        checks=(Check("open", False, str(why)), *stands.found),
         sizes={"database": path.stat().st_size} if path is not None and path.is_file() else {},
         missing={},
+        repository=stands.repository,
+        place=stands.place,
     )
 
 
@@ -134,9 +138,11 @@ def _picture(found: Diagnosis) -> "RenderableType":
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
-    for name in ("location", "project", "blobs"):
+    for name in ("location", "repository", "project", "blobs"):
         if getattr(report, name):
             grid.add_row(Text(f"  {name}", show.FAINT), show.safe(getattr(report, name)))
+        if name == "location" and report.place:
+            grid.add_row(Text(), Text(show.safe(report.place), show.FAINT))
     for check in report.checks:
         mark = ("✓ ", show.GOOD) if check.fine else ("✗ ", show.BAD)
         advice = Text(f"\n→ {show.safe(check.advice)}", "yellow") if check.advice else Text()

@@ -50,6 +50,15 @@ def run(command: Callable[..., Any], arguments: Sequence[str]) -> int:
     return outcome if isinstance(outcome, int) else ExitCode.FINE
 
 
+def reported(error: Exception) -> int:
+    """The same for what went wrong elsewhere."""
+
+    def failing(*_given: object, **_named: object) -> NoReturn:
+        raise error
+
+    return run(failing, [])
+
+
 def leave(code: int) -> NoReturn:
     """End the process. Python flushes stdout once more; where that cannot work, nobody needs to hear of it.
 

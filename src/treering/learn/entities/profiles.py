@@ -33,6 +33,7 @@ class Mentioned:
     id: str
     at: datetime
     text: str
+    tainted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +154,7 @@ _READ: Mapping[str, Callable[[Transaction, Sequence[str]], Found[Knowledge] | Fo
 def _mentioned(record: Record) -> Mentioned:
     kind = type(record).__name__.lower()
     at: datetime = record.created_at if isinstance(record, Knowledge) else getattr(record, "at")  # noqa: B009
-    return Mentioned(kind, record.id, at, text_of(record))
+    return Mentioned(kind, record.id, at, text_of(record), getattr(record, "tainted", False))
 
 
 def _dated(record: Knowledge) -> Dated:

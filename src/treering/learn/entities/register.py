@@ -44,7 +44,7 @@ def named(tx: Transaction, names: Collection[str]) -> Iterator[Entity]:
     while batch := tuple(islice(rest, _PAGE)):
         after = None
         while True:
-            page = tx.entities.find(EntityFilter(same_names=batch, deleted=None), limit=_PAGE, after=after)
+            page = tx.entities.find(EntityFilter.make(same_names=batch, deleted=None), limit=_PAGE, after=after)
             yield from page.items
             after = page.next
             if after is None:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import overload
 
 from treering.core.episodes import Episode
-from treering.retrieve.answer import Part
+from treering.retrieve.answer import Part, doubt_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def source_of(episode: Episode) -> str:
     about = " ".join(filter(None, known))
     where = f" of session {episode.session}" if episode.session else ""
     named = (f"{episode.outcome.status.value} episode{where}", about, f"{episode.at:%Y-%m-%d %H:%M}")
-    return ", ".join(filter(None, named))
+    return f"{', '.join(filter(None, named))}{doubt_of(episode)}"
 
 
 def plain_hit(episode: Episode, stands_for: tuple[str, ...] = ()) -> EpisodeHit:

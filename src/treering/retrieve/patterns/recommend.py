@@ -113,8 +113,9 @@ def _episode_passage(hit: EpisodeHit) -> Passage:
 
 def _failure_passage(hit: FailureHit) -> Passage:
     tried = [f"then: {_short(step)}" for step in hit.recovery]
+    learned = [f"learned: {_short(insight)}" for insight in hit.insights[:_LESSONS]]
     solved = [f"solved by {', '.join(hit.solved_by)}"] if hit.solved_by else []
-    return Passage(hit.id, hit.source, "\n".join((_short(hit.error), *tried, *solved)))
+    return Passage(hit.id, hit.source, "\n".join((_short(hit.error), *tried, *learned, *solved)))
 
 
 def _short(text: str) -> str:

@@ -28,15 +28,10 @@ LISTED = 20
 
 def opened_for(db: str | None, project: str | None, path: Path | None = None) -> "Memory":
     """The memory of the repository around a folder, or around the working directory."""
-    from treering.compose import memory_place, open, project_name, repository_root
-    from treering.core.errors import InvalidInput
+    from treering.compose import open, project_name, repository_around
 
-    try:
-        root = repository_root((path or Path()).expanduser().resolve())
-    except (OSError, RuntimeError) as exc:
-        raise InvalidInput(f"{path or 'the working directory'} cannot be read ({exc}); go to another") from exc
-    named = project or project_name(root)
-    return open(db or memory_place(root), project=named, repository=root, background=False)
+    root = repository_around(path)
+    return open(db, project=project or project_name(root), repository=root, background=False)
 
 
 def named_here(memory: "Memory", name: str) -> str:

@@ -18,26 +18,11 @@ if TYPE_CHECKING:
     from treering.index.asking.status import CodeStatus
     from treering.index.building.summary import Indexed
     from treering.index.graph import Cycles, DataFlow, Dependencies, Entries, Module, ModuleMap, Route, Standing
-    from treering.index.history.ranking import Related
     from treering.index.history.relatives import Relations
 
 _BAR = 12
 _PROBLEMS = 10
 _CENTRAL, _USED = 2, 3
-_WHY = 3
-_IMPORTS = "imports"
-_SAID = {
-    "imports": "imports",
-    "lately": "changed together lately",
-    "at_once": "both just changed",
-    "new_name": "named alike",
-    "words": "path alike",
-    "new_folder": "same folder",
-    "test_and_code": "test and code",
-    "folders": "folders change together",
-    "busy": "much changed lately",
-}
-"""The reasons why files belong together in words; the others are of no use to a person."""
 _WAYS_ROUND = 12
 """Files of a way round that are shown; a longer one is told from both ends."""
 
@@ -156,24 +141,17 @@ def data_flow(found: "DataFlow", limit: int) -> RenderableType:
 
 def relations(found: "Relations") -> RenderableType:
     """Files with why they belong here; those that changed together say how often."""
+    from treering.index.history.reasons import reasons_of
+
     parts = _head(found.path, "", found.standing)
     lines = [
-        Listed((Text(f"{each.score:.2f}", FAINT),), Text(safe(each.path), ID), Text(", ".join(_reasons(each)), FAINT))
+        Listed((Text(f"{each.score:.2f}", FAINT),), Text(safe(each.path), ID), Text(", ".join(reasons_of(each)), FAINT))
         for each in found.related
     ]
     parts.append(Listing(lines) if lines else Text("nothing is tied to it"))
     if found.without_history:
         parts.append(Text(f"without history: {preview(found.without_history)}", "yellow"))
     return Group(*parts)
-
-
-def _reasons(each: "Related") -> list[str]:
-    """The strongest in words; commits and imports always, since they are facts."""
-    said = [f"{counted(each.together, 'commit')} together"] if each.together else []
-    said += [_SAID[term.name] for term in each.why if term.name == _IMPORTS and term.value]
-    strongest = sorted(each.why, key=lambda term: -term.gain)
-    others = dict.fromkeys(_SAID[term.name] for term in strongest if term.gain > 0 and term.name in _SAID)
-    return [*said, *[each for each in others if each not in said][: _WHY - len(said)]]
 
 
 def module_map(found: "ModuleMap", limit: int) -> RenderableType:

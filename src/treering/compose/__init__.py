@@ -1,0 +1,166 @@
+"""Settings to a Memory: the only place that knows which adapters exist, and the only reader of the environment."""
+
+import os
+import threading
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from treering import __version__
+from treering.compose.loading import load_ahead
+from treering.compose.places import (
+    current_project,
+    embedded_path,
+    home_of,
+    keep_in_data_folder,
+    keep_in_project,
+    named_place,
+    project_in,
+    repository_in,
+    standing,
+    store_of,
+)
+from treering.compose.plug_ins import PLUG_INS, load_plug_ins
+from treering.compose.stores import data_directory, new_id, now, open_store, salvage
+from treering.compose.working import background as working_in_background
+from treering.compose.working import workers
+from treering.core.model_choice import from_environment
+from treering.core.redaction import refuse_secret
+from treering.core.scope import Scope
+from treering.core.settings import Settings
+from treering.memory import Memory
+from treering.parts import Ports
+from treering.ports.clock import Clock
+from treering.ports.models import Models
+from treering.ports.tokens import Tokenizer
+from treering.whereabouts.finding import project_name, repository_around, repository_root
+
+if TYPE_CHECKING:
+    from treering.index.asking.verbs import Surroundings
+    from treering.index.history.chronicle import Repository as IndexedRepository
+
+__all__ = [
+    "PLUG_INS",
+    "current_project",
+    "data_directory",
+    "embedded_path",
+    "keep_in_data_folder",
+    "keep_in_project",
+    "load_ahead",
+    "load_plug_ins",
+    "new_id",
+    "now",
+    "open",
+    "open_store",
+    "project_name",
+    "repository_around",
+    "repository_root",
+    "salvage",
+    "standing",
+]
+
+
+def open(
+    path_or_url: str | os.PathLike[str] | None = None,
+    *,
+    project: str | None = None,
+    tenant: str | None = None,
+    principal: str | None = None,
+    blobs: str | os.PathLike[str] | None = None,
+    settings: Settings | None = None,
+    clock: Clock = now,
+    background: bool | None = None,
+    repository: str | os.PathLike[str] | None = None,
+) -> Memory:
+    """Open a memory: a SQLite file (made where there is none) or a PostgreSQL database.
+
+    Without a path, TREERING_DB says where, else the file that belongs to `repository`, or to the one around the working
+    directory; the project is then that repository's, if none is named. In a place that is given it is called `default`.
+    A `background` thread does the jobs that this process queues, unless that or TREERING_BACKGROUND=off says no.
+    Records are compared with the files of `repository`; of the one around the working directory only where neither a
+    place nor a project is named, here or in the environment.
+    """
+    load_plug_ins()
+    chosen = from_environment(settings or Settings(), os.environ)
+    scope = Scope.make(
+        tenant=tenant or os.environ.get("TREERING_TENANT") or "local",
+        project=project or os.environ.get("TREERING_PROJECT") or project_in(path_or_url, repository),
+        principal=principal or os.environ.get("TREERING_PRINCIPAL") or "local",
+    )
+    for name in ("tenant", "project", "principal"):
+        refuse_secret(name, getattr(scope, name))
+    named = named_place(path_or_url)
+    kept = blobs or os.environ.get("TREERING_BLOBS")
+    store = store_of(home_of(repository), kept, chosen) if named is None else open_store(named, kept, chosen)
+    models = _models(chosen)
+    stop = threading.Event()
+    root = repository_in(named, project or os.environ.get("TREERING_PROJECT"), repository)
+    worker, upkeep = workers(scope, store, models=models, settings=chosen, clock=clock, stop=stop, root=root)
+    wanted = os.environ.get("TREERING_BACKGROUND") != "off" if background is None else background
+    thread = (
+        working_in_background(scope, store, models=models, settings=chosen, clock=clock, stop=stop, root=root)
+        if wanted
+        else None
+    )
+    ports = Ports(
+        store=store,
+        blobs=store.blobs,
+        worker=worker,
+        upkeep=upkeep if thread is None else replace(upkeep, others=(thread.check,)),
+        background=thread,
+        models=models,
+        tokenizers=_tokenizer,
+        clock=clock,
+        new_id=new_id,
+        open_embedded=lambda path: open_store(str(path), None, chosen),
+        surroundings=partial(_surroundings, root, chosen),
+        standing=partial(standing, named, repository),
+        version=__version__,
+    )
+    return Memory(scope, ports, chosen)
+
+
+def _surroundings(root: Path | None, settings: Settings) -> "Surroundings":
+    """What the code graph is read from."""
+    from treering.adapters.processes import has_ended, this_writer
+    from treering.adapters.watcher.files import watched
+    from treering.index.asking.verbs import Surroundings
+    from treering.index.files.ignoring_around import git_home
+
+    try:
+        around = repository_root(Path.cwd())
+    except OSError:
+        around = None
+    return Surroundings(
+        root=root,
+        around=around,
+        repository=partial(_indexed_repository, settings.staleness.git_seconds),
+        watcher=watched,
+        owner=str(this_writer(new_id())),
+        ended=has_ended,
+        git=git_home(os.environ),
+    )
+
+
+def _indexed_repository(seconds: float, root: Path) -> "IndexedRepository":
+    """The history of the repository that an indexed folder lies in."""
+    from treering.adapters.git.commits import GitCommits
+    from treering.index.history.chronicle import Repository
+
+    top = repository_root(root)
+    inside = "" if root == top else f"{root.relative_to(top).as_posix()}/"
+    return Repository(GitCommits(top, os.environ, seconds), inside)
+
+
+def _models(settings: Settings) -> Models:
+    """What the settings say; where they leave the choice open, what the environment says."""
+    from treering.adapters.models.choosing import ChosenModels
+
+    return ChosenModels(settings, os.environ)
+
+
+def _tokenizer(name: str) -> Tokenizer:
+    from treering.adapters.tokenizers import tokenizer
+
+    return tokenizer(name)

@@ -1,0 +1,113 @@
+"""Where the memory is: what was named, else the place that belongs to the repository."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from treering.compose.plug_ins import load_plug_ins
+from treering.compose.stores import SQLITE, data_directory, now, open_store
+from treering.core.errors import TreeringError
+from treering.core.model_choice import from_environment
+from treering.core.settings import Settings
+from treering.ports.store import Store
+from treering.whereabouts.choosing import Place, chosen, file_at, ready, refuse_a_strangers
+from treering.whereabouts.finding import Home, project_name, repository_around
+
+if TYPE_CHECKING:
+    from treering.health.doctor import Standing
+
+
+def embedded_path(
+    path_or_url: str | os.PathLike[str] | None = None, repository: str | os.PathLike[str] | None = None
+) -> Path | None:
+    """The file that `open` would use; None where a server is meant."""
+    location = named_place(path_or_url)
+    if location is None:
+        home = home_of(repository)
+        return file_at(home, chosen(home).place)
+    if "://" in location and not location.startswith(SQLITE):
+        return None
+    return Path(location.removeprefix(SQLITE)).expanduser().absolute()
+
+
+def current_project() -> str:
+    """The project of the repository around the working directory."""
+    return project_name(repository_around(None))
+
+
+def keep_in_project(root: Path) -> Path:
+    """Keep the memory of the repository around a folder in its `.treering/` from now on, moved from the data folder.
+
+    Nobody else may have it open. Returns its file.
+    """
+    return _keep_at(Place.PROJECT, root)
+
+
+def keep_in_data_folder(root: Path) -> Path:
+    """Keep the memory of the repository around a folder in the user's data folder again. Returns its file."""
+    return _keep_at(Place.DATA_FOLDER, root)
+
+
+def standing(
+    path_or_url: str | os.PathLike[str] | None = None, repository: str | os.PathLike[str] | None = None
+) -> "Standing":
+    """How the memory that `open` would use stands to the repository around."""
+    from treering.health.doctor import Standing
+    from treering.whereabouts.telling import standing_of
+
+    try:
+        return standing_of(home_of(repository), embedded_path(path_or_url, repository))
+    except TreeringError:
+        # A working directory that cannot be read, or a choice: whoever opens the memory hears of it.
+        return Standing()
+
+
+def named_place(path_or_url: str | os.PathLike[str] | None) -> str | None:
+    return os.environ.get("TREERING_DB") or None if path_or_url is None else os.fspath(path_or_url)
+
+
+def repository_in(place: str | None, project: str | None, repository: str | os.PathLike[str] | None) -> Path | None:
+    """The repository whose files records are about; None where a place or a project was named, and no repository.
+
+    A worker may stand in any other repository then.
+    """
+    return repository_around(repository) if repository is not None or (not place and not project) else None
+
+
+def project_in(path_or_url: str | os.PathLike[str] | None, repository: str | os.PathLike[str] | None) -> str:
+    return project_name(repository_around(repository)) if path_or_url is None else "default"
+
+
+def home_of(folder: str | os.PathLike[str] | None = None) -> Home:
+    return Home(repository_around(folder), data_directory().absolute())
+
+
+def store_of(home: Home, blobs: str | os.PathLike[str] | None, settings: Settings) -> Store:
+    """The store of a repository's memory, where it is now: it may be moved between the look and the opening."""
+    while True:
+        choice = chosen(home)
+        store = open_store(str(ready(home, choice)), blobs, settings)
+        try:
+            if chosen(home).place is choice.place:
+                refuse_a_strangers(home, choice, store.identity)
+                return store
+        except TreeringError:
+            store.close()
+            raise
+        store.close()
+
+
+def _keep_at(place: Place, root: Path) -> Path:
+    from treering.whereabouts.moving import Opening, keep_at
+
+    load_plug_ins()
+    settings = from_environment(Settings(), os.environ)
+    blobs = os.environ.get("TREERING_BLOBS")
+
+    def shared(file: Path) -> Store:
+        return open_store(str(file), blobs, settings)
+
+    def alone(file: Path) -> Store:
+        return open_store(str(file), blobs, settings, alone=True)
+
+    return keep_at(home_of(root), place, Opening(shared, alone), now())

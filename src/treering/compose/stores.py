@@ -1,0 +1,90 @@
+"""The stores: a file or a server, with its blobs."""
+
+import os
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from uuid_utils import uuid7
+
+from treering.archive.backup import blobs_beside
+from treering.core.errors import InvalidInput
+from treering.core.settings import Settings
+from treering.ports.blobs import Blobs
+from treering.ports.clock import NewId
+from treering.ports.store import Store
+
+if TYPE_CHECKING:
+    from treering.adapters.sql.salvage import Salvaged
+
+SQLITE = "sqlite:///"
+_POSTGRES = ("postgresql://", "postgres://", "postgresql+psycopg://")
+
+
+def now() -> datetime:
+    """The only clock."""
+    return datetime.now(UTC)
+
+
+def new_id() -> str:
+    """Sorts by time, so that new rows stand together in an index."""
+    return str(uuid7())
+
+
+def data_directory() -> Path:
+    """Where memories are kept that nobody placed elsewhere."""
+    if chosen := os.environ.get("TREERING_DATA_DIR"):
+        return Path(chosen).expanduser()
+    from platformdirs import user_data_path
+
+    return user_data_path("treering", appauthor=False)
+
+
+def open_store(
+    location: str,
+    blobs: str | os.PathLike[str] | None,
+    settings: Settings,
+    ids: NewId = new_id,
+    *,
+    alone: bool = False,
+) -> Store:
+    """The store at a path or URL, with its blobs; a file `alone` only where nobody else has it open."""
+    from treering.adapters.sql.store import SqlStore
+
+    if not location.strip() or "\0" in location:
+        raise InvalidInput("the memory needs a place: a file path, or a URL such as postgresql://user@host/database")
+    if location.startswith(_POSTGRES):
+        from treering.adapters.sql.postgres import Postgres, server_url
+
+        url = server_url(location.replace("postgres://", "postgresql://", 1))
+        kept = _open_blobs(blobs or _server_blobs(url.render_as_string(hide_password=True)))
+        return SqlStore(Postgres(url, settings.store), kept, settings, ids)
+    if "://" in location and not location.startswith(SQLITE):
+        scheme = location.split("://", 1)[0]
+        raise InvalidInput(f"no engine for {scheme}: URLs; give a file path or a postgresql:// URL")
+    from treering.adapters.sql.sqlite import SQLite
+
+    path = Path(location.removeprefix(SQLITE)).expanduser().absolute()
+    kept = _open_blobs(blobs or blobs_beside(path))
+    return SqlStore(SQLite(path, settings.store, alone=alone), kept, settings, ids)
+
+
+def salvage(path: str | os.PathLike[str]) -> "Salvaged":
+    """Save what is readable of a damaged SQLite file; the file as it was is kept beside the new one."""
+    from treering.adapters.sql.salvage import salvage as save
+
+    file = Path(os.fspath(path).removeprefix(SQLITE)).expanduser().absolute()
+    kept = _open_blobs(os.environ.get("TREERING_BLOBS") or blobs_beside(file))
+    return save(file, kept, Settings(), now(), new_id)
+
+
+def _open_blobs(location: str | os.PathLike[str]) -> Blobs:
+    from treering.adapters.blobs import open_blobs
+
+    return open_blobs(location if isinstance(location, str) else Path(location), os.environ)
+
+
+def _server_blobs(url: str) -> Path:
+    """A server's blobs stay on this machine until TREERING_BLOBS names a place that all share."""
+    return data_directory() / "blobs" / sha256(url.encode()).hexdigest()[:16]

@@ -1,0 +1,169 @@
+"""Who does jobs, and what the night is made of."""
+
+import os
+import socket
+import threading
+from collections.abc import Mapping
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from treering.compose.stores import new_id
+from treering.core.errors import ModelUnavailable
+from treering.core.jobs import EMBED_CODE, LEARN_SESSION, LINK_ENTITIES, Job
+from treering.core.scope import Scope
+from treering.core.settings import Settings
+from treering.learn.jobs import Handler, Lease, Worker
+from treering.ports.clock import Clock
+from treering.ports.models import Models
+from treering.ports.store import Store
+
+if TYPE_CHECKING:
+    from treering.health.report import HealthReport
+    from treering.learn.stages import StageRun
+    from treering.learn.upkeep.background import Background
+    from treering.learn.upkeep.verbs import Upkeep
+
+
+def workers(
+    scope: Scope,
+    store: Store,
+    *,
+    models: Models,
+    settings: Settings,
+    clock: Clock,
+    stop: threading.Event,
+    root: Path | None = None,
+) -> tuple[Worker, "Upkeep[HealthReport]"]:
+    """Who does jobs, and who looks after the schedule."""
+    from treering.learn.upkeep.queueing import MAINTAIN
+    from treering.learn.upkeep.running import Maintenance
+    from treering.learn.upkeep.schedule import zone_named
+    from treering.learn.upkeep.verbs import Upkeep
+    from treering.learn.upkeep.work import STAGES, nightly
+
+    name = f"{socket.gethostname()}:{os.getpid()}"
+    stages = nightly(settings.upkeep, staleness=partial(_mark_stale, root), vectors=_make_vectors, report=_count_health)
+    maintenance = Maintenance(store, stages, settings, models, clock, new_id, name, stop)
+    handlers = {**_handlers(store, models, settings, clock, stop), MAINTAIN: maintenance.do}
+
+    def report(scope: Scope, moment: datetime) -> "HealthReport":
+        from treering.health.report import health_report
+
+        return health_report(scope, store, moment, stages=STAGES, settings=settings)
+
+    worker = Worker(store, handlers, clock, settings.jobs, name=name, stop=stop)
+    return worker, Upkeep(scope, maintenance, zone_named(settings.upkeep.timezone), worker, report)
+
+
+def background(
+    scope: Scope,
+    store: Store,
+    *,
+    models: Models,
+    settings: Settings,
+    clock: Clock,
+    stop: threading.Event,
+    root: Path | None = None,
+) -> "Background":
+    """A thread that begins when this store has queued a job."""
+    from treering.learn.upkeep.background import Background, Gate
+
+    gate, times = Gate(), settings.upkeep
+    guarded = gate.guarding(store)
+    worker, upkeep = workers(scope, guarded, models=models, settings=settings, clock=clock, stop=stop, root=root)
+
+    def work() -> None:
+        look = partial(upkeep.look, thread.trouble)
+        worker.run_forever(scope, look, every=times.look_seconds, idle=times.idle_seconds, pause=thread.pause)
+
+    thread = Background(work, stop, gate, times.close_seconds)
+    store.on_queued = thread.wake
+    return thread
+
+
+def _handlers(
+    store: Store, models: Models, settings: Settings, clock: Clock, stop: threading.Event
+) -> Mapping[str, Handler]:
+    def embed(scope: Scope, job: Job, _moment: datetime) -> None:
+        from treering.retrieve.embed import do_embedding
+
+        do_embedding(scope, store, job, clock, models=models, settings=settings)
+
+    def embed_code(scope: Scope, job: Job, _moment: datetime) -> None:
+        from treering.index.where.embedding import ChunkEmbedding, do_chunk_embedding
+
+        do_chunk_embedding(ChunkEmbedding(scope, store, clock, settings), job, models, new_id)
+
+    def summarise(scope: Scope, job: Job, _moment: datetime) -> None:
+        from treering.session.conversation.summarising import do_summaries
+
+        do_summaries(scope, store, job, clock, models=models, settings=settings.conversation)
+
+    def learn(scope: Scope, job: Job, moment: datetime) -> None:
+        from treering.learn.sessions import Learner, learn_session
+        from treering.retrieve.embed import queue_embedding
+
+        lease = Lease(store, scope, job, clock, settings.jobs.lease_seconds, stop)
+        learn_session(Learner(store, models, settings, new_id), scope, job, moment, lease.keep)
+        queue_embedding(scope, store, clock(), models, new_id())
+
+    def link(scope: Scope, job: Job, _moment: datetime) -> None:
+        from treering.learn.entities.reading import do_linking
+
+        do_linking(scope, store, job, clock, settings=settings, new_id=new_id)
+
+    return {
+        "sweep_blobs": partial(_sweep_blobs, store),
+        "embed": embed,
+        EMBED_CODE: embed_code,
+        "summarise_removed": summarise,
+        LEARN_SESSION: learn,
+        LINK_ENTITIES: link,
+    }
+
+
+def _sweep_blobs(store: Store, scope: Scope, job: Job, moment: datetime) -> None:
+    store.sweep_blobs(scope, job.payload["digests"], moment)
+
+
+def _make_vectors(run: "StageRun") -> None:
+    """Where the model is local: nothing is sent anywhere at night that nobody asked for."""
+    from treering.index.where.embedding import ChunkEmbedding
+    from treering.retrieve.embed import embed_all
+
+    try:
+        with run.store.reading(run.scope, run.now) as tx:
+            embedder = run.models.embedder(tx.index.models(), hurried=True)
+            covered, code = tx.index.coverage(embedder.model), tx.chunks.coverage(embedder.model)
+        run.progress.expect(covered.documents - covered.vectors + code.chunks - code.vectors)
+        made = 0
+
+        def between(total: int) -> bool:
+            nonlocal made
+            run.progress.advance(None, total - made, embedded=total - made)
+            made = total
+            return True
+
+        if embedder.local and not run.dry_run:
+            told = embed_all(run.scope, run.store, run.now, embedder, run.settings.embedder, between=between)
+            chunks = ChunkEmbedding(run.scope, run.store, lambda: run.now, run.settings)
+            chunks.all(embedder, between=lambda more, _last: between(told + more))
+    except ModelUnavailable as exc:
+        run.models.failed("embedder", exc)
+
+
+def _count_health(run: "StageRun") -> Mapping[str, int]:
+    from treering.health.report import health_report
+    from treering.learn.upkeep.work import STAGES
+
+    return health_report(run.scope, run.store, run.now, stages=STAGES, settings=run.settings).counts()
+
+
+def _mark_stale(root: Path | None, run: "StageRun") -> None:
+    from treering.adapters.git.history import open_repository
+    from treering.learn.staleness import mark_stale
+
+    seconds = run.settings.staleness.git_seconds
+    mark_stale(run, None if root is None else open_repository(root, os.environ, seconds))

@@ -1,0 +1,63 @@
+"""Where things stand when a session begins or goes on, and what waits for a person's eye."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from treering.core.episodes import Episode
+from treering.core.errors import InvalidInput
+from treering.core.queries import KnowledgeFilter
+from treering.core.records import Knowledge
+from treering.core.scope import Scope
+from treering.ports.store import Store, Transaction
+
+_KEPT, _IN_PROGRESS, _RULES = 20, 3, 10
+"""Of each as many as a model takes in at once; more is found by a search."""
+
+_STANDING = KnowledgeFilter(deprecated=False, flagged=False)
+_TRUSTED = _STANDING.replace(tainted=False)
+_RULE_FILTERS = (_TRUSTED.replace(pinned=True), _TRUSTED.replace(types=("preference",)))
+_REVIEW_FILTERS = tuple(
+    KnowledgeFilter(deprecated=False, **{state: True}) for state in ("flagged", "needs_review", "tainted", "stale")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Briefing:
+    """What this session kept, what earlier ones left in progress, the rules that stand, and the latest tasks.
+
+    What came from outside is among what the session kept, never among the rules.
+    """
+
+    kept: tuple[Knowledge, ...]
+    in_progress: tuple[Knowledge, ...]
+    rules: tuple[Knowledge, ...]
+    episodes: tuple[Episode, ...]
+
+
+def briefing(scope: Scope, store: Store, now: datetime, session: str | None, episodes: int) -> Briefing:
+    if episodes < 0:
+        raise InvalidInput(f"episodes is {episodes}; ask for none (0) or more")
+    with store.reading(scope, now) as tx:
+        kept = _newest(tx, [_STANDING.replace(sessions=(session,))], _KEPT) if session is not None else ()
+        work = _newest(tx, [_TRUSTED.replace(types=("work_state",))], _IN_PROGRESS)
+        return Briefing(
+            kept=kept,
+            in_progress=tuple(each for each in work if each not in kept),
+            rules=_newest(tx, _RULE_FILTERS, _RULES),
+            episodes=tuple(match.value for match in tx.episodes.newest(limit=episodes)) if episodes else (),
+        )
+
+
+def to_review(scope: Scope, store: Store, now: datetime, limit: int) -> tuple[Knowledge, ...]:
+    """Records that somebody doubts, that were learned and not yet confirmed, came from outside, or grew stale."""
+    if limit < 1:
+        raise InvalidInput(f"limit is {limit}; ask for at least one record")
+    with store.reading(scope, now) as tx:
+        return _newest(tx, _REVIEW_FILTERS, limit)
+
+
+def _newest(tx: Transaction, filters: Iterable[KnowledgeFilter], limit: int) -> tuple[Knowledge, ...]:
+    """The newest that pass the first filter, then those of the next, each once."""
+    found = {match.value.id: match.value for where in filters for match in tx.knowledge.newest(where, limit=limit)}
+    return tuple(found.values())[:limit]

@@ -1,0 +1,98 @@
+"""What a user can start from a client's menu: remember, recall, review. The words are in treering/prompts."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+
+from treering.core.errors import InvalidInput, NotFound
+from treering.interfaces.mcp.desk import Call
+from treering.interfaces.mcp.passages import Cited, passages
+from treering.interfaces.mcp.tool import LONGEST_TEXT
+from treering.interfaces.mcp.tools.searching import SearchMemory, search_memory
+from treering.retrieve.answer import cite
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    name: str
+    about: str
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One entry of the menu."""
+
+    name: str
+    title: str
+    about: str
+    arguments: tuple[Argument, ...]
+    write: Callable[[Call, Mapping[str, str]], str]
+
+
+def written(name: str) -> str:
+    """A text that is meant for a model."""
+    return files("treering.prompts").joinpath(f"mcp_{name}.md").read_text("utf-8").strip()
+
+
+def _remember(_call: Call, given: Mapping[str, str]) -> str:
+    return written("remember").format(what=given.get("what") or "what we found out or decided in this conversation")
+
+
+def _recall(call: Call, given: Mapping[str, str]) -> str:
+    about = given["about"]
+    return written("recall").format(about=about, found=search_memory(call, SearchMemory(query=about[:2_000])).text)
+
+
+def _review(call: Call, _given: Mapping[str, str]) -> str:
+    waiting = []
+    for record in call.memory.to_review():
+        text, source = cite(record)
+        states = [name for name in ("flagged", "needs_review", "tainted") if getattr(record, name)]
+        states += ["stale"] if record.stale_at else []
+        waiting.append(Cited(id=record.id, source=f"{', '.join(states)}: {source}", text=text))
+    shown = passages(waiting, call.memory.settings.agents.answer_tokens)
+    return written("review").format(found=shown.text) if shown.shown else written("nothing_to_review")
+
+
+PROMPTS = (
+    Prompt(
+        name="remember",
+        title="Remember something",
+        about="Keep something for later sessions.",
+        arguments=(Argument("what", "What to remember; without it, what this conversation came to."),),
+        write=_remember,
+    ),
+    Prompt(
+        name="recall",
+        title="Recall what is known",
+        about="What memory knows about something, before you begin.",
+        arguments=(Argument("about", "What it is about.", required=True),),
+        write=_recall,
+    ),
+    Prompt(
+        name="review",
+        title="Review what was learned",
+        about="Go through what is doubtful, learned without confirmation, or from outside, one by one.",
+        arguments=(),
+        write=_review,
+    ),
+)
+BY_NAME = {prompt.name: prompt for prompt in PROMPTS}
+
+
+def prompted(call: Call, name: str, given: Mapping[str, str]) -> str:
+    """The text of a prompt."""
+    prompt = BY_NAME.get(name)
+    if prompt is None:
+        raise NotFound(f"there is no prompt {name[:60]!r}; there are {', '.join(BY_NAME)}")
+    known = {argument.name for argument in prompt.arguments}
+    if unknown := sorted(set(given) - known):
+        raise InvalidInput(f"{name} takes no {unknown[0][:60]!r}; it takes {', '.join(sorted(known)) or 'nothing'}")
+    for argument in prompt.arguments:
+        told = given.get(argument.name, "")
+        if argument.required and not told.strip():
+            raise InvalidInput(f"{name} needs {argument.name!r}: {argument.about}")
+        if len(told) > LONGEST_TEXT:
+            raise InvalidInput(f"{argument.name} has {len(told):,} characters; give at most {LONGEST_TEXT:,}")
+    return prompt.write(call, given)

@@ -1,0 +1,201 @@
+"""The tables of tools, resources and prompts as a server of the official SDK. The only async code is here and below."""
+
+import logging
+import re
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any, TypeVar
+
+import mcp_types as types
+from mcp.server.lowlevel.server import Server
+from mcp.shared.exceptions import MCPError
+
+from treering import __version__
+from treering.core.errors import InvalidInput, NotFound, TreeringError
+from treering.core.settings.agents import AgentSettings
+from treering.interfaces.mcp.desk import Desk
+from treering.interfaces.mcp.prompts import PROMPTS, prompted, written
+from treering.interfaces.mcp.resources import RESOURCES, addressed
+from treering.interfaces.mcp.threads import Row, Threads
+from treering.interfaces.mcp.tool import Tool, one_clear_line
+from treering.interfaces.mcp.tools import BY_NAME, TOOLS
+
+NAME = "treering"
+_SESSION_HEADER = "mcp-session-id"
+_SESSION_ID = re.compile(r"[0-9a-f]{32}")
+"""As the SDK makes them; a header can hold anything."""
+_LOG = logging.getLogger(__name__)
+T = TypeVar("T")
+
+
+def build_server(desk: Desk) -> Server[Any]:
+    """A server for the memory at this desk, over any transport."""
+    serving = _Serving(desk)
+    return Server(
+        NAME,
+        version=__version__,
+        title="Treering",
+        description="Memory for AI agents: kept, found again, put right.",
+        instructions=written("instructions"),
+        get_tool_input_schema=_in_headers,
+        on_list_tools=serving.list_tools,
+        on_call_tool=serving.call_tool,
+        on_list_resources=serving.list_resources,
+        on_list_resource_templates=serving.list_templates,
+        on_read_resource=serving.read_resource,
+        on_list_prompts=serving.list_prompts,
+        on_get_prompt=serving.get_prompt,
+    )
+
+
+class _Serving:
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._threads = Threads(AgentSettings())
+
+    async def list_tools(self, _ctx: Any, _params: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=_listed_tools())
+
+    async def call_tool(self, ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        """What goes wrong is an answer too: a model reads it and does better."""
+        tool = BY_NAME.get(params.name)
+        if tool is None:
+            raise MCPError(
+                types.INVALID_PARAMS, f"there is no tool {params.name[:60]!r}; there are {', '.join(BY_NAME)}"
+            )
+        try:
+            called = partial(self._called, tool, _session(ctx), params.arguments or {})
+            return await self._threads.work(_row(tool), called)
+        except TreeringError as exc:
+            return _failed(str(exc))
+        except Exception as exc:  # noqa: BLE001 - the door: the agent hears of it, and the server lives on
+            _LOG.exception("tool %s failed", tool.name)
+            return _failed(_mistake(exc))
+
+    def _called(self, tool: Tool[Any, Any], session: str | None, given: dict[str, Any]) -> types.CallToolResult:
+        asked = tool.understood(given)
+        with self._desk.at_work(session) as call:
+            answer = tool.work(call, asked)
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=answer.text)],
+            structured_content=answer.result.model_dump(mode="json"),
+        )
+
+    async def list_resources(self, _ctx: Any, _params: Any) -> types.ListResourcesResult:
+        listed = [
+            types.Resource(
+                uri=each.uri, name=each.name, title=each.title, description=each.about, mime_type=each.media_type
+            )
+            for each in RESOURCES
+            if not each.is_template
+        ]
+        return types.ListResourcesResult(resources=listed)
+
+    async def list_templates(self, _ctx: Any, _params: Any) -> types.ListResourceTemplatesResult:
+        listed = [
+            types.ResourceTemplate(
+                uri_template=each.uri,
+                name=each.name,
+                title=each.title,
+                description=each.about,
+                mime_type=each.media_type,
+            )
+            for each in RESOURCES
+            if each.is_template
+        ]
+        return types.ListResourceTemplatesResult(resource_templates=listed)
+
+    async def read_resource(self, ctx: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        uri = str(params.uri)
+
+        def read() -> types.TextResourceContents:
+            resource, name = addressed(uri)
+            with self._desk.at_work(_session(ctx)) as call:
+                text = resource.read(call, name)
+            return types.TextResourceContents(uri=uri, text=text, mime_type=resource.media_type)
+
+        return types.ReadResourceResult(contents=[await _asked(self._threads, read, {"uri": uri})])
+
+    async def list_prompts(self, _ctx: Any, _params: Any) -> types.ListPromptsResult:
+        listed = [
+            types.Prompt(
+                name=prompt.name,
+                title=prompt.title,
+                description=prompt.about,
+                arguments=[
+                    types.PromptArgument(name=each.name, description=each.about, required=each.required)
+                    for each in prompt.arguments
+                ],
+            )
+            for prompt in PROMPTS
+        ]
+        return types.ListPromptsResult(prompts=listed)
+
+    async def get_prompt(self, ctx: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        asked = partial(self._prompted, _session(ctx), params)
+        text = await _asked(self._threads, asked)
+        message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
+        return types.GetPromptResult(messages=[message])
+
+    def _prompted(self, session: str | None, params: types.GetPromptRequestParams) -> str:
+        with self._desk.at_work(session) as call:
+            return prompted(call, params.name, params.arguments or {})
+
+
+async def _asked(threads: Threads, work: Callable[[], T], about: dict[str, str] | None = None) -> T:
+    """Resources and prompts have no errors of their own: what goes wrong is an error of the protocol."""
+    try:
+        return await threads.work(Row.LENGTHY, work)
+    except TreeringError as exc:
+        code = types.INVALID_PARAMS if isinstance(exc, (InvalidInput, NotFound)) else types.INTERNAL_ERROR
+        raise MCPError(code, one_clear_line(str(exc)), about) from exc
+    except Exception as exc:  # the door, as for tools
+        _LOG.exception("a resource or prompt failed")
+        raise MCPError(types.INTERNAL_ERROR, _mistake(exc)) from exc
+
+
+def _row(tool: Tool[Any, Any]) -> Row:
+    if tool.lengthy:
+        return Row.LENGTHY
+    return Row.READING if tool.hints.reads else Row.WRITING
+
+
+def _in_headers(_tool: str) -> None:
+    """No argument of ours is repeated in a header. Told so, the SDK need not list all tools before each call."""
+
+
+@cache
+def _listed_tools() -> list[types.Tool]:
+    return [_described(tool) for tool in TOOLS]
+
+
+def _described(tool: Tool[Any, Any]) -> types.Tool:
+    hints = tool.hints
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.about,
+        input_schema=tool.input_schema,
+        output_schema=tool.output_schema,
+        annotations=types.ToolAnnotations(
+            title=tool.title,
+            read_only_hint=hints.reads,
+            destructive_hint=hints.destroys,
+            idempotent_hint=hints.repeatable,
+            open_world_hint=False,
+        ),
+    )
+
+
+def _mistake(exc: Exception) -> str:
+    return f"unexpected {type(exc).__name__}; this is a mistake in Treering, which its log tells more of"
+
+
+def _failed(told: str) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(type="text", text=one_clear_line(told))], is_error=True)
+
+
+def _session(ctx: Any) -> str | None:
+    """A connection over HTTP has a session of its own."""
+    named = getattr(ctx.request, "headers", {}).get(_SESSION_HEADER, "")
+    return named if _SESSION_ID.fullmatch(named) else None

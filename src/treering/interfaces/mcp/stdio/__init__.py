@@ -1,0 +1,71 @@
+"""One client over stdin and stdout. Importing this must stay cheap: it is what a client waits for."""
+
+import gc
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import NoReturn
+
+from treering.core.errors import InvalidInput
+from treering.interfaces.mcp.stdio.ending import Ending
+from treering.interfaces.mcp.stdio.programme import printed
+from treering.interfaces.mcp.stdio.reception import Reception
+from treering.interfaces.mcp.stdio.wire import HungUp, Wire, claimed
+
+_FOR_PEOPLE = """\
+This is Treering's server for coding agents: it talks MCP over stdin and stdout, and clients start it by themselves.
+`treering init` tells them how; `treering --help` is for people. Ctrl-D ends it.
+"""
+_ANSWER_SECONDS = 15.0
+"""How long requests are answered after the end of input: longer than loading, and than a question about code waits."""
+
+
+def serve_stdio(db: str | None, project: str | None, report: Callable[[Exception], int]) -> NoReturn:
+    """Serve the project that is named, or stood in, until the client is gone; then end the process.
+
+    What goes wrong is reported, and the process ends with the code that comes of it.
+    """
+    if os.isatty(0):
+        sys.stderr.write(_FOR_PEOPLE)
+    try:
+        wire = claimed()
+    except OSError:
+        sys.exit(report(InvalidInput("stdout is not open, and answers go there; start it with a stdout")))
+    ending = Ending(wire.outgoing)
+    reception = Reception(wire.lines(), wire.write, printed())
+    threading.Thread(target=_listen, args=(reception, ending, report), name="mcp-reception", daemon=True).start()
+    try:
+        _serve(db, project, reception, wire, ending)
+    except Exception as exc:  # noqa: BLE001 - the door: whatever it is, it is reported there
+        ending.leave(report(exc))
+    ending.leave()
+
+
+def _listen(reception: Reception, ending: Ending, report: Callable[[Exception], int]) -> None:
+    try:
+        if reception.listen():
+            # The main thread leaves as soon as everything is answered.
+            time.sleep(_ANSWER_SECONDS)
+    except HungUp:
+        ending.leave()
+    except Exception as exc:  # noqa: BLE001 - the door: a server that no longer listens must not stay
+        ending.leave(report(exc))
+    ending.leave()
+
+
+def _serve(db: str | None, project: str | None, reception: Reception, wire: Wire, ending: Ending) -> None:
+    reception.begun.wait()
+    gc.disable()
+    from treering.interfaces.mcp.opening import desk_for
+    from treering.interfaces.mcp.stdio.logs import log_to_stderr
+    from treering.interfaces.mcp.stdio.serving import serve
+
+    log_to_stderr()
+    desk = desk_for(db, project)
+    ending.closes(desk.close_if_open)
+    # What was loaded stays: looking through it for garbage takes time and finds none.
+    gc.freeze()
+    gc.enable()
+    serve(desk, reception, wire.write)

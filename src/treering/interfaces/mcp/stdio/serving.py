@@ -1,0 +1,130 @@
+"""The SDK's server between the lines that were read and those that are written."""
+
+import logging
+import threading
+from collections import Counter
+from collections.abc import Callable
+from queue import Queue
+
+import anyio
+import mcp_types as types
+from anyio import CapacityLimiter, Condition, create_memory_object_stream, to_thread
+from anyio.abc import ObjectReceiveStream, ObjectSendStream
+from mcp.shared.message import SessionMessage
+
+from treering.interfaces.mcp.desk import Desk
+from treering.interfaces.mcp.server import build_server
+from treering.interfaces.mcp.stdio.messages import complaint, message
+from treering.interfaces.mcp.stdio.reception import Handover, Reception
+from treering.interfaces.mcp.stdio.wire import HungUp
+
+_NEVER_ANSWERED = frozenset({"subscriptions/listen"})
+"""Requests that stay open for as long as the connection does."""
+_LOG = logging.getLogger(__name__)
+
+
+def serve(desk: Desk, reception: Reception, write: Callable[[bytes], None]) -> None:
+    """Answer everything that comes through the reception, until that ends or nobody listens any more."""
+    try:
+        anyio.run(_serve, desk, reception, write)
+    except* HungUp:
+        _LOG.debug("the client has hung up")
+
+
+async def _serve(desk: Desk, reception: Reception, write: Callable[[bytes], None]) -> None:
+    server = build_server(desk)
+    to_server, heard = create_memory_object_stream[SessionMessage | Exception]()
+    said, from_server = create_memory_object_stream[SessionMessage]()
+    handover = reception.hand_over()
+    talk = _Talk(desk, handover, write)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(talk.hear, handover.decisive, reception.inbox, to_server)
+        tasks.start_soon(talk.tell, from_server)
+        await server.run(heard, said, server.create_initialization_options())
+
+
+class _Talk:
+    """Which requests are open, so that the end of input does not cut off their answers."""
+
+    def __init__(self, desk: Desk, handover: Handover, write: Callable[[bytes], None]) -> None:
+        self._desk = desk
+        self._write = write
+        self._repeated = set(handover.answered)
+        self._open = Counter[str]()
+        """Nothing keeps a client from giving two requests one id."""
+        self._answered = Condition()
+        self._threads = CapacityLimiter(2)
+        """Apart from those of the tools: a line must not wait until some tool is done."""
+        self._prepared = False
+        if handover.ready:
+            self._prepare()
+
+    async def hear(
+        self,
+        decisive: tuple[bytes, ...],
+        inbox: "Queue[bytes | None]",
+        server: ObjectSendStream[SessionMessage | Exception],
+    ) -> None:
+        """What was said before, so that the server knows it; then everything else."""
+        async with server:
+            for line in decisive:
+                await server.send(SessionMessage(message(line)))
+            await self._until(lambda: not self._repeated)
+            while (given := await self._next(inbox)) is not None:
+                self._prepare()
+                try:
+                    heard = message(given)
+                except ValueError:
+                    await self._complain(given)
+                    continue
+                self._note(heard)
+                await server.send(SessionMessage(heard))
+            await self._until(lambda: not self._open)
+
+    async def tell(self, server: ObjectReceiveStream[SessionMessage]) -> None:
+        """Everything the server says, but for what the client has heard already."""
+        async with server:
+            async for outgoing in server:
+                said = outgoing.message
+                answered = said.id if isinstance(said, types.JSONRPCResponse | types.JSONRPCError) else None
+                if answered is not None and answered in self._repeated:
+                    self._repeated.discard(answered)
+                else:
+                    await self._say(said)
+                async with self._answered:
+                    self._settle(answered)
+                    self._answered.notify_all()
+
+    async def _complain(self, line: bytes) -> None:
+        if told := complaint(line):
+            await self._say(told)
+        elif line.strip():
+            _LOG.warning("a line of %d bytes is no message of the protocol; it was left out", len(line))
+
+    async def _next(self, inbox: "Queue[bytes | None]") -> bytes | None:
+        return await to_thread.run_sync(inbox.get, abandon_on_cancel=True, limiter=self._threads)
+
+    async def _say(self, said: types.JSONRPCMessage) -> None:
+        text = said.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
+        await to_thread.run_sync(self._write, text, abandon_on_cancel=True, limiter=self._threads)
+
+    async def _until(self, done: Callable[[], bool]) -> None:
+        async with self._answered:
+            while not done():
+                await self._answered.wait()
+
+    def _note(self, message: types.JSONRPCMessage) -> None:
+        if isinstance(message, types.JSONRPCRequest) and message.method not in _NEVER_ANSWERED:
+            self._open[str(message.id)] += 1
+        if isinstance(message, types.JSONRPCNotification) and message.method == "notifications/cancelled":
+            self._settle((message.params or {}).get("requestId"))
+
+    def _settle(self, id: object) -> None:
+        self._open[str(id)] -= 1
+        self._open = +self._open
+
+    def _prepare(self) -> None:
+        """Whoever goes on after the greeting is likely to call a tool: what that needs is loaded meanwhile."""
+        if not self._prepared:
+            self._prepared = True
+            threading.Thread(target=self._desk.prepare, name="mcp-preparing", daemon=True).start()

@@ -1,0 +1,315 @@
+"""analyze_impact, get_dependencies, related_files and trace_data_flow: what the code graph knows."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+from pydantic import Field
+
+from treering.core.delimiters import one_line
+from treering.core.records import Knowledge
+from treering.core.tokens import estimate_tokens
+from treering.interfaces.mcp.desk import Call
+from treering.interfaces.mcp.passages import Cited, lines_within, listed, passages
+from treering.interfaces.mcp.tool import READS, Answer, Arguments, Name, Reply, Result, Tool
+from treering.retrieve.answer import cite
+
+if TYPE_CHECKING:
+    from treering.index.graph import Standing, Tied
+    from treering.index.graph.flows import Flowing
+
+R = TypeVar("R", bound=Result)
+
+Node = Annotated[
+    Name,
+    Field(
+        description="A function, class, method, file, folder, or file:line of this repository, as people write it.",
+        examples=["verify_jwt", "AuthService.login", "auth/tokens.py", "auth/tokens.py:42"],
+    ),
+]
+Limit = Annotated[int, Field(ge=1, le=200, description="How many to list at most.")]
+Depth = Annotated[int | None, Field(ge=1, le=50, description="How many steps away at most; without it, all.")]
+
+
+class Reached(Result):
+    """A part of the code, how many steps away it is, and how sure the way there is."""
+
+    name: str
+    depth: int
+    by: str
+    confidence: float
+    test: bool = False
+
+
+class AnalyzeImpact(Arguments):
+    node: Node
+    depth: Depth = None
+    limit: Limit = 30
+
+
+class ImpactResult(Reply):
+    node: str
+    total: int
+    tests_total: int
+    dependents: tuple[Reached, ...]
+    tests: tuple[str, ...]
+    importers: tuple[str, ...]
+    memories: tuple[Cited, ...]
+    left_out: int
+    doubts: tuple[str, ...]
+
+
+def analyze_impact(call: Call, asked: AnalyzeImpact) -> Answer[ImpactResult]:
+    found = call.code.impact(asked.node, depth=asked.depth)
+    doubts = _doubts(found.standing)
+    head = f"A change of {one_line(found.node)} reaches {_parts(found.total)}; tests among them: {found.tests_total}."
+    importers = f"Files that import it: {listed(found.importers)}" if found.importers else ""
+    room = _room(call, head, importers, *doubts)
+    known = passages([_remembered(record) for record in found.memories], room // 3)
+    dependents = _fitted(found.dependents[: asked.limit], room - estimate_tokens(known.text))
+    tests = tuple(each.name for each in dependents if each.test)
+    left_out = found.total - len(dependents)
+    lines = (head, *map(_line, dependents), _more(left_out), importers, *doubts, known.text)
+    result = ImpactResult(
+        notes=known.notes,
+        node=found.node,
+        total=found.total,
+        tests_total=found.tests_total,
+        dependents=dependents,
+        tests=tests,
+        importers=found.importers[: asked.limit],
+        memories=known.shown,
+        left_out=left_out,
+        doubts=doubts,
+    )
+    return Answer("\n".join(filter(None, lines)), result)
+
+
+class GetDependencies(Arguments):
+    node: Node
+    to: Annotated[
+        Name | None,
+        Field(description="Instead of all: how node comes to depend on this one, step by step.", examples=["db.py"]),
+    ] = None
+    depth: Depth = None
+    limit: Limit = 30
+
+
+class DependenciesResult(Reply):
+    node: str
+    dependencies: tuple[Reached, ...] = ()
+    route: tuple[str, ...] = ()
+    left_out: int = 0
+    doubts: tuple[str, ...] = ()
+
+
+def get_dependencies(call: Call, asked: GetDependencies) -> Answer[DependenciesResult]:
+    if asked.to is not None:
+        return _route(call, asked.node, asked.to)
+    found = call.code.dependencies(asked.node, depth=asked.depth)
+    doubts = _doubts(found.standing)
+    head = f"{one_line(found.node)} rests on {_parts(len(found.dependencies))}."
+    nearest = _fitted(found.dependencies[: asked.limit], _room(call, head, *doubts))
+    left_out = len(found.dependencies) - len(nearest)
+    lines = (head, *map(_line, nearest), _more(left_out), *doubts)
+    result = DependenciesResult(node=found.node, dependencies=nearest, left_out=left_out, doubts=doubts)
+    return Answer("\n".join(filter(None, lines)), result)
+
+
+def _route(call: Call, origin: str, target: str) -> Answer[DependenciesResult]:
+    found = call.code.path(origin, target)
+    doubts = _doubts(found.standing)
+    steps = lines_within((f"→ {one_line(step)}" for step in found.ids), _room(call, *doubts))
+    told = " ".join(steps).removeprefix("→ ") or f"{one_line(origin)} does not depend on {one_line(target)}."
+    left_out = len(found.ids) - len(steps)
+    result = DependenciesResult(
+        node=found.ids[0] if found.ids else origin, route=found.ids[: len(steps)], left_out=left_out, doubts=doubts
+    )
+    return Answer("\n".join(filter(None, (told, _more(left_out), *doubts))), result)
+
+
+class RelatedFiles(Arguments):
+    path: Annotated[
+        Name,
+        Field(description="A file, relative to the repository root; it need not exist yet.", examples=["shop/db.py"]),
+    ]
+    limit: Limit = 10
+
+
+class RelatedFile(Result):
+    path: str
+    score: float
+    together: int
+    why: tuple[str, ...]
+
+
+class RelatedResult(Reply):
+    path: str
+    related: tuple[RelatedFile, ...]
+    without_history: str
+    doubts: tuple[str, ...]
+
+
+def related_files(call: Call, asked: RelatedFiles) -> Answer[RelatedResult]:
+    from treering.index.history.reasons import reasons_of
+
+    found = call.code.related(asked.path, limit=asked.limit)
+    doubts = _doubts(found.standing)
+    related = tuple(
+        RelatedFile(
+            path=each.path,
+            score=round(each.score, 3),
+            together=each.together,
+            why=reasons_of(each),
+        )
+        for each in found.related
+    )
+    head = f"Files that belong to {one_line(found.path)}:" if related else f"No file belongs to {one_line(found.path)}."
+    without = f"Without the history: {one_line(found.without_history)}" if found.without_history else ""
+    shown = _within(related, _file, _room(call, head, without, *doubts))
+    lines = (head, *map(_file, shown), without, *doubts)
+    result = RelatedResult(path=found.path, related=shown, without_history=found.without_history, doubts=doubts)
+    return Answer("\n".join(filter(None, lines)), result)
+
+
+def _file(each: RelatedFile) -> str:
+    why = f" ({', '.join(each.why)})" if each.why else ""
+    return f"- {one_line(each.path)}{why}"
+
+
+class TraceDataFlow(Arguments):
+    node: Node
+    depth: Annotated[int, Field(ge=1, le=20, description="How many steps away at most.")] = 5
+    limit: Limit = 30
+
+
+class Flow(Result):
+    name: str
+    depth: int
+    path: tuple[str, ...]
+
+
+class DataFlowResult(Reply):
+    node: str
+    sources: tuple[Flow, ...]
+    sinks: tuple[Flow, ...]
+    left_out: int
+    doubts: tuple[str, ...]
+
+
+def trace_data_flow(call: Call, asked: TraceDataFlow) -> Answer[DataFlowResult]:
+    found = call.code.data_flow(asked.node, depth=asked.depth)
+    doubts, node = _doubts(found.standing), one_line(found.node)
+    into = f"Data of {node} comes from:" if found.sources else f"Nothing is known to flow into {node}."
+    out_of = "It goes to:" if found.sinks else "It is not known to flow anywhere."
+    room = _room(call, into, out_of, *doubts)
+    sources, sinks = (_flows(ways[: asked.limit], room // 2) for ways in (found.sources, found.sinks))
+    left_out = len(found.sources) + len(found.sinks) - len(sources) - len(sinks)
+    lines = (into, *map(_way, sources), out_of, *map(_way, sinks), _more(left_out), *doubts)
+    result = DataFlowResult(node=found.node, sources=sources, sinks=sinks, left_out=left_out, doubts=doubts)
+    return Answer("\n".join(filter(None, lines)), result)
+
+
+def _remembered(record: Knowledge) -> Cited:
+    text, source = cite(record)
+    return Cited(id=record.id, source=source, text=text)
+
+
+def _reached(tied: "Tied") -> Reached:
+    return Reached(name=tied.id, depth=tied.depth, by=tied.kind.value, confidence=tied.confidence, test=tied.test)
+
+
+def _line(each: Reached) -> str:
+    steps = "directly" if each.depth == 1 else f"in {each.depth} steps"
+    return f"- {one_line(each.name)} ({each.by} {steps}{', test' if each.test else ''})"
+
+
+def _room(call: Call, *said: str) -> int:
+    """How many tokens are left beside what must be said."""
+    return call.memory.settings.agents.answer_tokens - estimate_tokens("\n".join((*said, _more(_MANY))))
+
+
+_MANY = 1_000_000
+
+
+def _more(count: int) -> str:
+    return f"{count} more, further away." if count else ""
+
+
+def _fitted(found: "Sequence[Tied]", budget: int) -> tuple[Reached, ...]:
+    """The nearest, as many as fit into so many tokens."""
+    nearest = tuple(map(_reached, found))
+    return _within(nearest, _line, budget)
+
+
+def _within(nearest: tuple[R, ...], line: Callable[[R], str], budget: int) -> tuple[R, ...]:
+    """As many as fit, as text and as structured answer."""
+    as_text = len(lines_within(map(line, nearest), budget))
+    as_result = len(lines_within((each.model_dump_json() for each in nearest), budget))
+    return nearest[: min(as_text, as_result)]
+
+
+def _flows(found: "Sequence[Flowing]", budget: int) -> tuple[Flow, ...]:
+    nearest = tuple(Flow(name=each.id, depth=each.depth, path=each.path) for each in found)
+    return _within(nearest, _way, budget)
+
+
+def _way(flow: Flow) -> str:
+    return f"- {one_line(' → '.join(flow.path))}"
+
+
+def _doubts(standing: "Standing") -> tuple[str, ...]:
+    """How far the answer can be relied on, where not wholly."""
+    guessed = (f"Nothing is called {guess.asked}; this is about {guess.taken_for}." for guess in standing.guessed)
+    stale = f"Changed and not read again yet: {listed(standing.stale)}" if standing.stale else ""
+    incomplete = "The index is not complete yet: parts may be missing." if standing.incomplete else ""
+    return tuple(filter(None, (*map(one_line, guessed), stale, incomplete)))
+
+
+def _parts(count: int) -> str:
+    return f"{count:,} part{'' if count == 1 else 's'} of the code"
+
+
+CODE = (
+    Tool(
+        name="analyze_impact",
+        title="Impact of a change",
+        about="What would break if you change this: everything that depends on it, nearest first, the tests that reach "
+        "it, and what memory knows about it. Ask before you edit shared code.",
+        arguments=AnalyzeImpact,
+        result=ImpactResult,
+        work=analyze_impact,
+        hints=READS,
+        lengthy=True,
+    ),
+    Tool(
+        name="get_dependencies",
+        title="Dependencies",
+        about="What a part of the code rests on, or (with `to`) the way by which it comes to depend on another.",
+        arguments=GetDependencies,
+        result=DependenciesResult,
+        work=get_dependencies,
+        hints=READS,
+        lengthy=True,
+    ),
+    Tool(
+        name="related_files",
+        title="Related files",
+        about="Files that belong to a file: changed together in the history, imported, or named alike. Ask what else "
+        "to touch before you finish a change.",
+        arguments=RelatedFiles,
+        result=RelatedResult,
+        work=related_files,
+        hints=READS,
+        lengthy=True,
+    ),
+    Tool(
+        name="trace_data_flow",
+        title="Data flow",
+        about="Where the data of a function or variable comes from and where it goes.",
+        arguments=TraceDataFlow,
+        result=DataFlowResult,
+        work=trace_data_flow,
+        hints=READS,
+        lengthy=True,
+    ),
+)

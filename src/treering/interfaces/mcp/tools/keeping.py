@@ -1,0 +1,177 @@
+"""record_memory and remember_fact: what an agent wants to be known in later sessions."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from treering.core.delimiters import without_ours
+from treering.core.errors import InvalidInput
+from treering.core.moments import moment_of
+from treering.core.records import Knowledge, Source
+from treering.core.secrets import scan
+from treering.core.tokens import estimate_tokens
+from treering.interfaces.mcp.desk import Call
+from treering.interfaces.mcp.passages import Cited, passages
+from treering.interfaces.mcp.tool import Answer, Arguments, Hints, Name, Names, Reply, Told, Tool
+
+FromOutside = Annotated[
+    bool,
+    Field(
+        description="True where it rests on text from outside: a web page, an issue, an email, a tool's output. It is "
+        "then kept as doubtful."
+    ),
+]
+Files = Annotated[
+    Names,
+    Field(description="Files it is about, relative to the repository root.", examples=[["shop/db.py"]]),
+]
+
+
+REDACTED = "What looked like a secret was taken out before it was stored."
+FROM_OUTSIDE = "Marked as from outside: it is handed out as doubtful until a person confirms it."
+
+
+class RecordMemory(Arguments):
+    text: Annotated[
+        Told,
+        Field(
+            description="One thing worth knowing in a later session, understandable by itself: what, why, where.",
+            examples=["Run migrations before the seed script; seeding an empty schema fails without an error."],
+        ),
+    ]
+    type: Annotated[
+        Literal[
+            "decision",
+            "gotcha",
+            "preference",
+            "requirement",
+            "pattern",
+            "dead_end",
+            "error_pattern",
+            "workflow_recipe",
+            "module_insight",
+            "work_state",
+            "causal_dependency",
+            "e2e_observation",
+            "fact",
+        ],
+        Field(
+            description="decision: chosen, with reasons. gotcha: surprises. preference: how the user wants it. "
+            "dead_end: tried, did not work. error_pattern: an error and its fix. workflow_recipe: steps of a recurring "
+            "task. module_insight: what a part of the code is for. work_state: where the work stands. The others: what "
+            "they say."
+        ),
+    ] = "gotcha"
+    files: Files = ()
+    tags: Annotated[Names, Field(description="Words to find it by.", examples=[["database"]])] = ()
+    from_outside: FromOutside = False
+
+
+class RememberFact(Arguments):
+    fact: Annotated[
+        Told,
+        Field(
+            description="A sentence that is understood by itself.", examples=["The staging database listens on 5433."]
+        ),
+    ]
+    subject: Annotated[
+        Name | None, Field(description="Whom or what it is about, by name.", examples=["staging database"])
+    ] = None
+    attribute: Annotated[Name | None, Field(description="Which property of it.", examples=["port"])] = None
+    value: Annotated[Name | None, Field(description="The value of that property.", examples=["5433"])] = None
+    since: Annotated[
+        Name | None,
+        Field(description="Since when it holds, as a date; without it, since now.", examples=["2026-05-08"]),
+    ] = None
+    from_outside: FromOutside = False
+
+
+class Kept(Reply):
+    id: str
+    type: str
+    known_already: bool
+    redacted: bool
+    tainted: bool
+    similar: tuple[Cited, ...] = ()
+
+
+def record_memory(call: Call, asked: RecordMemory) -> Answer[Kept]:
+    fields = {"files": call.from_root(asked.files), "tags": asked.tags}
+    return _kept(call, asked.text, asked.type, from_outside=asked.from_outside, **fields)
+
+
+def remember_fact(call: Call, asked: RememberFact) -> Answer[Kept]:
+    stated = {"subject": asked.subject, "attribute": asked.attribute, "value": asked.value}
+    payload = {name: told for name, told in stated.items() if told is not None}
+    since = {} if asked.since is None else {"valid_from": moment_of(asked.since, call.now)}
+    return _kept(call, asked.fact, "fact", from_outside=asked.from_outside, payload=payload or None, **since)
+
+
+def own_words(text: str) -> str:
+    """What the agent says itself: blocks of memory that it was handed are not knowledge a second time."""
+    said = without_ours(text).strip()
+    if not said:
+        raise InvalidInput("this is what memory handed out before; say in your own words what is new in it")
+    return said
+
+
+def _kept(call: Call, text: str, type: str, *, from_outside: bool, **fields: Any) -> Answer[Kept]:
+    said = own_words(text)
+    record = call.memory.remember(
+        said, type=type, source=Source.AGENT_EXPLICIT, session=call.session, tainted=from_outside, **fields
+    )
+    similar = _similar(call, said, record)
+    known_already = record.version > 1 or record.created_at < call.now
+    redacted = bool(scan(f"{said}\n{fields}"))
+    notes = (
+        f"Known already, as {record.id}." if known_already else f"Kept as {record.id} ({type}).",
+        REDACTED if redacted else "",
+        FROM_OUTSIDE if record.tainted else "",
+        "On the same subject; where one of them is wrong or the same now, correct_fact it:" if similar else "",
+    )
+    said_already = estimate_tokens("\n".join(notes))
+    shown = passages(similar, call.memory.settings.agents.answer_tokens - said_already)
+    result = Kept(
+        notes=tuple(filter(None, (*notes, *shown.notes))),
+        id=record.id,
+        type=record.type,
+        known_already=known_already,
+        redacted=redacted,
+        tainted=record.tainted,
+        similar=shown.shown,
+    )
+    return Answer("\n".join(filter(None, (*notes, shown.text))), result)
+
+
+def _similar(call: Call, said: str, record: Knowledge) -> list[Cited]:
+    """What is known on the same subject: whoever sees it need not say it twice."""
+    most = call.memory.settings.agents.similar
+    found = call.memory.recall(said[:2_000], turns=None, precise=True, thorough=False, code=False, limit=most + 1)
+    others = [hit for hit in found if hit.id != record.id]
+    return [Cited(id=hit.id, source=hit.source, text=hit.text) for hit in others[:most]]
+
+
+KEEPING = (
+    Tool(
+        name="record_memory",
+        title="Record memory",
+        about="Keep something for later sessions: a decision and its reason, a gotcha, a dead end, how the user wants "
+        "things, the fix of an error, where the work stands. One thing a call. Not for what the code or its history "
+        "says anyway. The same words again strengthen what is there; secrets are taken out.",
+        arguments=RecordMemory,
+        result=Kept,
+        work=record_memory,
+        hints=Hints(),
+    ),
+    Tool(
+        name="remember_fact",
+        title="Remember a fact",
+        about="Keep a plain fact about a person, a service or the project (a port, a version, an owner), best with "
+        "subject, attribute and value. Facts that nobody uses fade; for decisions, gotchas and rules use "
+        "record_memory.",
+        arguments=RememberFact,
+        result=Kept,
+        work=remember_fact,
+        hints=Hints(),
+    ),
+)

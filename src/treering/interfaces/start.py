@@ -1,0 +1,66 @@
+"""Where the `treering` command begins.
+
+A client waits for `treering mcp` before it can do anything else, so that does not wait for the command line, whose
+parts take longer to load than the first answer takes. Whatever is said in another than the plainest way goes through
+the command line, where it means the same.
+"""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+
+class Place(NamedTuple):
+    """Which memory to serve, and the folder to stand in."""
+
+    root: str | None
+    db: str | None
+    project: str | None
+
+
+_OPTIONS = tuple(f"--{name}" for name in Place._fields)
+
+
+def main() -> None:
+    place = plain_place(sys.argv[1:], os.environ)
+    if place is None:
+        from treering.interfaces.cli.app import main as command_line
+
+        command_line()
+        return
+    from treering.interfaces.mcp.stdio import serve_stdio
+
+    serve_stdio(place.db, place.project, _reported)
+
+
+def plain_place(arguments: Sequence[str], environment: Mapping[str, str]) -> Place | None:
+    """What `mcp` with none but the plainest options names; None is for the command line to read."""
+    if arguments[:1] != ["mcp"] or len(arguments) % 2 == 0:
+        return None
+    names, values = arguments[1::2], arguments[2::2]
+    plain = set(names) <= set(_OPTIONS) and len(set(names)) == len(names)
+    if not plain or any(not value or value.startswith("-") for value in values):
+        return None
+    named = {name.removeprefix("--"): value for name, value in zip(names, values, strict=True)}
+    if "root" in named and not _entered(named["root"]):
+        return None
+    return Place(
+        root=named.get("root"),
+        db=named.get("db") or environment.get("TREERING_DB") or None,
+        project=named.get("project") or environment.get("TREERING_PROJECT") or None,
+    )
+
+
+def _reported(error: Exception) -> int:
+    from treering.interfaces.cli.door import reported
+
+    return reported(error)
+
+
+def _entered(folder: str) -> bool:
+    try:
+        os.chdir(folder)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,64 @@
+"""What an agent reports counts for what it relied on, once, and against what misled it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.patterns_told import keep
+from tests.served import Agent, agent_of
+from tests.served_table import repository
+from treering.core.records import Knowledge
+from treering.memory import Memory
+
+
+@pytest.fixture
+def agent(memory: Memory) -> Iterator[Agent]:
+    with agent_of(memory) as found:
+        yield found
+
+
+def test_an_outcome_is_counted_once_for_each_record_and_pattern(memory: Memory, agent: Agent) -> None:
+    record, pattern = memory.remember("tea is brewed at 90 degrees").id, keep(memory, id="steps").id
+    told = agent.call("report_outcome", task="Brew tea", outcome="success", used=[record, record, pattern, pattern])
+    assert told["counted"] == [record, pattern]
+    kept = memory.get(record)
+    assert isinstance(kept, Knowledge)
+    assert kept.uses == 1
+    assert [each.outcome.value for each in memory.patterns.applications(pattern)] == ["SUCCESS"]
+
+
+def test_what_misled_is_counted_against_even_where_it_was_used(memory: Memory, agent: Agent) -> None:
+    record, pattern = memory.remember("tea is brewed at 90 degrees").id, keep(memory, id="steps").id
+    memory.used(record)
+    told = agent.call(
+        "report_outcome", task="Brew", outcome="success", used=[record, pattern], misled=[record, pattern]
+    )
+    assert told["counted"] == [record, pattern]
+    kept = memory.get(record)
+    assert isinstance(kept, Knowledge)
+    assert kept.uses == 0
+    assert [each.outcome.value for each in memory.patterns.applications(pattern)] == ["FAILURE"]
+
+
+def test_what_tells_only_what_happened_is_not_counted_and_said_so(memory: Memory, agent: Agent) -> None:
+    task = agent.call("report_outcome", task="Brew tea", outcome="success")["id"]
+    told = agent.told("report_outcome", task="Brew more", outcome="success", used=[task, "unheard-of"])
+    assert f"Not counted, since no knowledge or pattern has these ids: {task}, unheard-of" in told
+
+
+def test_files_are_named_from_the_root_or_in_full(memory: Memory, tmp_path: Path) -> None:
+    root = repository(tmp_path / "shop")
+    (tmp_path / "link").symlink_to(root)
+    with agent_of(memory, repository=tmp_path / "link") as agent:
+        for number, folder in enumerate((root, tmp_path / "link")):
+            path = str(folder / "shop" / "db.py")
+            kept = agent.call("record_memory", text=f"Order {number} is saved here.", files=[path])
+            record = memory.get(kept["id"])
+            assert isinstance(record, Knowledge)
+            assert record.files == ("shop/db.py",)
+            assert kept["id"] in agent.told("search_memory", query="saved order", files=[path])
+            agent.call("find_patterns", task="save an order", files=[path])
+            assert agent.call("related_files", path=path)["path"] == "shop/db.py"
+        for path in ("/etc/passwd", f"{root}/../../etc/passwd", "../secrets"):
+            assert "leaves the project" in agent.refused("record_memory", text="elsewhere", files=[path])

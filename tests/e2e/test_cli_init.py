@@ -1,0 +1,251 @@
+"""`treering init`: coding agents are connected by real processes, asked on a real terminal."""
+
+import json
+import os
+import pty
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.terminal import COMMAND, Terminal
+
+NAMES = ("claude", "codex", "gemini", "cursor", "vscode")
+FILES = {
+    "claude": (".mcp.json", ".claude.json"),
+    "codex": (".codex/config.toml", ".codex/config.toml"),
+    "gemini": (".gemini/settings.json", ".gemini/settings.json"),
+    "cursor": (".cursor/mcp.json", ".cursor/mcp.json"),
+    "vscode": (".vscode/mcp.json", ".config/Code/User/mcp.json"),
+}
+TABLES = {"codex": "mcp_servers", "vscode": "servers"}
+ELSEWHERE = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME", "VIRTUAL_ENV", "CONDA_PREFIX")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    folder = tmp_path / "home"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def terminal(tmp_path: Path, home: Path) -> Terminal:
+    """Somebody in a repository, with an empty home."""
+    shop = tmp_path / "shop"
+    (shop / ".git").mkdir(parents=True)
+    environment = dict.fromkeys(ELSEWHERE, "") | {"HOME": str(home), "TREERING_DATA_DIR": str(tmp_path / "data")}
+    return Terminal(shop, environment | {"PATH": f"{Path(COMMAND).parent}:{os.defpath}"})
+
+
+def said(path: Path) -> Any:
+    return tomllib.loads(path.read_text()) if path.suffix == ".toml" else json.loads(path.read_text())
+
+
+def entry_in(path: Path, name: str) -> Any:
+    return said(path)[TABLES.get(name, "mcpServers")]["treering"]
+
+
+def everything(*folders: Path) -> dict[str, bytes | None]:
+    return {str(path): path.read_bytes() if path.is_file() else None for top in folders for path in top.rglob("*")}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("user", [False, True])
+def test_each_client_is_connected_once_and_leaves_no_trace_when_removed(
+    terminal: Terminal, home: Path, name: str, user: bool
+) -> None:
+    flag = "--user" if user else "--no-user"
+    path = (home if user else terminal.folder) / FILES[name][user]
+    before = everything(terminal.folder, home)
+
+    shown = terminal.ok("init", name, flag)
+    assert '"treering"' in shown or "[mcp_servers.treering]" in shown
+    entry = entry_in(path, name)
+    assert (entry["command"], entry["args"][0]) == ("treering", "mcp")
+
+    written = everything(terminal.folder, home)
+    assert "already connected" in terminal.ok("init", name, flag)
+    assert everything(terminal.folder, home) == written
+
+    assert "disconnected" in terminal.ok("init", name, flag, "--remove")
+    assert everything(terminal.folder, home) == before
+
+
+def test_the_survey_says_who_is_here_and_how_each_stands(terminal: Terminal, home: Path) -> None:
+    terminal.environment["PATH"] = str(Path(COMMAND).parent)
+    (home / ".codex").mkdir()
+    (terminal.folder / ".cursor").mkdir()
+    (terminal.folder / ".cursor" / "mcp.json").write_text("oh no")
+    terminal.ok("init", "claude")
+
+    clients = {each["client"]: each for each in terminal.json("init")["clients"]}
+    assert list(clients) == list(NAMES)
+    assert {name: each["found"] for name, each in clients.items()} == {
+        "claude": True,
+        "codex": True,
+        "gemini": False,
+        "cursor": True,
+        "vscode": False,
+    }
+    assert clients["claude"]["project"] == {
+        "path": str(terminal.folder / ".mcp.json"),
+        "connected": True,
+        "refused": None,
+    }
+    assert clients["claude"]["user"]["connected"] is False
+    assert "is not JSON" in clients["cursor"]["project"]["refused"]
+
+    printed = terminal.ok("init")
+    assert "connected in this project" in printed
+    assert "treering init codex" in printed
+    assert "treering init claude" not in printed
+
+
+def test_a_program_hears_everything_in_one_document(terminal: Terminal) -> None:
+    told = terminal.json("init", "claude", "--db", "shop.db", "--project", "shop", "--dry-run")
+    place = str(terminal.folder / "shop.db")
+    assert told == {
+        "client": "claude",
+        "for": "project",
+        "path": str(terminal.folder / ".mcp.json"),
+        "outcome": "connected",
+        "changed": False,
+        "dry_run": True,
+        "lines": told["lines"],
+        "entry": {
+            "type": "stdio",
+            "command": "treering",
+            "args": ["mcp", "--db", place, "--project", "shop"],
+            "alwaysLoad": True,
+        },
+        "memory": None,
+        "next": told["next"],
+    }
+    assert not (terminal.folder / ".mcp.json").exists()
+    assert terminal.json("init", "claude")["changed"] is True
+    assert terminal.json("init", "claude")["outcome"] == "already connected"
+    assert terminal.json("init", "claude", "--remove")["outcome"] == "removed"
+
+
+def test_a_dry_run_only_shows(terminal: Terminal, home: Path) -> None:
+    before = everything(terminal.folder, home)
+    assert '+     "treering": {' in terminal.ok("init", "gemini", "--dry-run")
+    assert everything(terminal.folder, home, terminal.folder.parent / "data") == before
+
+
+def test_the_project_is_the_repository_around(terminal: Terminal) -> None:
+    (terminal.folder / "src").mkdir()
+    Terminal(terminal.folder / "src", terminal.environment).ok("init", "claude")
+    assert (terminal.folder / ".mcp.json").exists()
+
+
+def test_an_entry_that_says_something_else_is_replaced_only_when_told(terminal: Terminal) -> None:
+    path = terminal.folder / ".mcp.json"
+    theirs = '{"mcpServers": {"treering": {"command": "mine"}}}'
+    path.write_text(theirs)
+    done = terminal.run("init", "claude")
+    assert done.returncode == 1
+    assert "add --yes to replace it" in done.stderr
+    assert '- "treering": {"command": "mine"}' in done.stdout
+    assert path.read_text() == theirs
+
+    terminal.ok("init", "claude", "--yes")
+    assert entry_in(path, "claude")["args"] == ["mcp"]
+    terminal.ok("init", "claude", "--remove")
+    assert path.read_text() == theirs
+
+
+def test_nothing_to_take_out_is_no_mishap(terminal: Terminal) -> None:
+    assert "nothing is there to take out" in terminal.ok("init", "claude", "--remove")
+
+
+def test_where_the_bare_name_is_another_program_the_whole_path_is_written(terminal: Terminal) -> None:
+    terminal.environment["PATH"] = os.defpath
+    assert "names a program of this machine" in terminal.ok("init", "claude")
+    assert entry_in(terminal.folder / ".mcp.json", "claude")["command"] == COMMAND
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("emacs",), "claude, codex, gemini, cursor, vscode"),
+        (("--remove",), "which client?"),
+        (("--user",), "which client?"),
+        (("claude", "--remove", "--in-project"), "--remove goes with"),
+        (("claude", "--db", "postgresql://zoe:hunter2hunter2@db/shop"), "set TREERING_DB"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(terminal: Terminal, arguments: tuple[str, ...], told: str) -> None:
+    assert told in terminal.refused("init", *arguments)
+    assert not (terminal.folder / ".mcp.json").exists()
+
+
+def test_the_memory_moves_into_the_project_and_back(terminal: Terminal, tmp_path: Path) -> None:
+    terminal.ok("remember", "Deploy from main")
+    inside = terminal.folder / ".treering" / "memory.db"
+    assert terminal.json("init", "claude", "--in-project")["memory"] == str(inside)
+    assert inside.exists()
+    assert "Deploy from main" in terminal.ok("search", "deploy")
+    back = Path(terminal.json("init", "--in-data-folder")["memory"])
+    assert back.is_relative_to(tmp_path / "data")
+    assert "Deploy from main" in terminal.ok("search", "deploy")
+
+
+def test_several_at_once_leave_one_entry_and_the_way_back(terminal: Terminal) -> None:
+    path = terminal.folder / ".mcp.json"
+    path.write_text('{\n    "mcpServers": {"a": {}}\n}')
+    before = path.read_bytes()
+    started = [
+        subprocess.Popen(
+            [COMMAND, "init", "claude", "--json"],
+            cwd=terminal.folder,
+            env=terminal.variables({}),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        for _ in range(4)
+    ]
+    for process in started:
+        complaint = process.communicate(timeout=60)[1].decode()
+        assert process.returncode == 0 or json.loads(complaint)["kind"] == "Conflict"
+    assert list(said(path)["mcpServers"]) == ["a", "treering"]
+    terminal.ok("init", "claude", "--remove")
+    assert path.read_bytes() == before
+
+
+def answered(terminal: Terminal, answer: str, *arguments: str) -> tuple[int, str]:
+    """What a person at a terminal sees who types one answer."""
+    line, end = pty.openpty()
+    process = subprocess.Popen(
+        [COMMAND, *arguments],
+        cwd=terminal.folder,
+        env=terminal.variables({"NO_COLOR": "1"}),
+        stdin=end,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    os.close(end)
+    os.write(line, answer.encode())
+    seen = process.communicate(timeout=60)[0].decode()
+    os.close(line)
+    return process.returncode, seen
+
+
+def test_somebody_at_a_terminal_sees_the_change_and_is_asked(terminal: Terminal) -> None:
+    path = terminal.folder / ".mcp.json"
+    code, seen = answered(terminal, "n\n", "init", "claude")
+    assert (code, path.exists()) == (1, False)
+    assert seen.index('"treering": {') < seen.index("Write this? [Y/n]") < seen.index("nothing was written")
+
+    code, seen = answered(terminal, "\n", "init", "claude")
+    assert (code, path.exists()) == (0, True)
+    assert "/mcp" in seen
+
+    code, seen = answered(terminal, "y\n", "init", "claude", "--remove")
+    assert (code, path.exists()) == (0, False)
+    assert "Take this out? [Y/n]" in seen
+    assert answered(terminal, "", "init", "claude", "--yes")[0] == 0

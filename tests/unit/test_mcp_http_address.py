@@ -1,0 +1,82 @@
+"""Where the HTTP server listens, by which names it is known, and what it refuses without auth."""
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from treering.core.errors import InvalidInput
+from treering.interfaces.mcp.http.address import (
+    Address,
+    hosts,
+    listening,
+    origins,
+    refuse_strangers_without_auth,
+    resolved,
+)
+from treering.interfaces.mcp.http.token import Token
+
+MADE = Token("x" * 43, Path("token"), brought=False)
+BROUGHT = Token("x" * 43)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.0.0.2", "::1"])
+def test_loopback_needs_nothing_more(host: str) -> None:
+    refuse_strangers_without_auth(resolved(host, 80), MADE, ())
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.7", "::ffff:127.0.0.1", "2001:db8::1"])
+def test_elsewhere_needs_a_token_of_ones_own_and_a_name(host: str) -> None:
+    address = resolved(host, 80)
+    with pytest.raises(InvalidInput, match=r"--token-file FILE .*TREERING_MCP_TOKEN.* and --allow-host NAME"):
+        refuse_strangers_without_auth(address, MADE, ())
+    with pytest.raises(InvalidInput, match="add --allow-host NAME"):
+        refuse_strangers_without_auth(address, BROUGHT, ())
+    with pytest.raises(InvalidInput, match="add --token-file FILE"):
+        refuse_strangers_without_auth(address, MADE, ("memory.example.org",))
+    refuse_strangers_without_auth(address, BROUGHT, ("memory.example.org",))
+
+
+def test_a_name_is_what_it_resolves_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    elsewhere = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("192.0.2.7", 80))]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: elsewhere)
+    assert not resolved("localhost", 80).is_loopback
+
+
+@pytest.mark.parametrize("host", ["", " ", "no.such.host.invalid", "127.0.0.1:80", "a" * 300])
+def test_what_is_no_address_is_refused(host: str) -> None:
+    with pytest.raises(InvalidInput, match="--host"):
+        resolved(host, 80)
+
+
+def test_on_loopback_it_is_known_by_the_names_of_this_machine_at_its_port() -> None:
+    known = hosts(resolved("127.0.0.1", 0), 4711, ())
+    assert known == {"127.0.0.1:4711", "localhost:4711", "[::1]:4711"}
+    assert "http://localhost:4711" in origins(known)
+
+
+def test_elsewhere_it_is_known_by_the_names_that_were_allowed_only() -> None:
+    elsewhere = Address(socket.AF_INET, "0.0.0.0", 4711)
+    assert hosts(elsewhere, 4711, ["Memory.Example.org"]) == {"memory.example.org", "memory.example.org:4711"}
+    assert hosts(elsewhere, 4711, ["a.example:443", "[2001:DB8::1]:8"]) == {"a.example:443", "[2001:db8::1]:8"}
+
+
+@pytest.mark.parametrize(
+    "name", ["*", "", "http://a.example", "a.example/mcp", "a b", "a.example:x", "*.example", "a:1:2"]
+)
+def test_what_is_no_name_is_not_allowed(name: str) -> None:
+    with pytest.raises(InvalidInput, match="no NAME or NAME:PORT"):
+        hosts(resolved("127.0.0.1", 0), 4711, [name])
+
+
+def test_a_port_that_is_taken_says_which_option_helps() -> None:
+    with listening(resolved("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(InvalidInput, match=rf"port {port} is taken.*--port 0"):
+            listening(resolved("127.0.0.1", port))
+    listening(resolved("127.0.0.1", port)).close()
+
+
+def test_an_address_of_another_machine_says_which_options_help() -> None:
+    with pytest.raises(InvalidInput, match=r"cannot listen on 192\.0\.2\.7:4711 .*--host or --port"):
+        listening(Address(socket.AF_INET, "192.0.2.7", 4711))

@@ -1,0 +1,60 @@
+"""Text for a model: whole pieces under their ids, as many as fit."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from treering.core.delimiters import without_ours
+from treering.core.tokens import estimate_tokens
+from treering.interfaces.mcp.passages import Cited, lines_within, listed, passages
+
+pieces = st.lists(
+    st.builds(
+        Cited,
+        id=st.uuids().map(str),
+        source=st.text(max_size=30),
+        text=st.text(max_size=60) | st.integers(1, 400).map(lambda count: "tea with lemon. " * count),
+    ),
+    max_size=6,
+)
+
+
+@given(found=pieces, budget=st.integers(100, 1_500))
+def test_no_answer_is_longer_than_its_budget_and_what_is_left_out_is_counted(found: list[Cited], budget: int) -> None:
+    told = passages(found, budget)
+    assert estimate_tokens(told.text) <= budget
+    assert len(told.shown) + told.left_out == len(found)
+    assert all(piece.id in told.text for piece in told.shown)
+    assert [piece.id for piece in told.shown] == [piece.id for piece in found[: len(told.shown)]]
+    assert (f"{told.left_out} more did not fit" in told.text) == bool(told.left_out)
+    assert without_ours(told.text).strip() == ""
+
+
+def test_the_last_piece_is_cut_where_its_beginning_says_enough() -> None:
+    told = passages([Cited(id="a", source="s", text="short"), Cited(id="b", source="s", text="long words " * 500)], 300)
+    first, second = told.shown
+    assert first.text == "short"
+    assert second.text.startswith("long words long words")
+    assert len(second.text) < 5_000
+    assert told.left_out == 0
+
+
+def test_nothing_found_says_nothing() -> None:
+    assert passages([], 300).text == ""
+
+
+def test_notes_stand_outside_of_the_data() -> None:
+    told = passages([Cited(id="a", source="s", text="t")], 300, notes=("Name the ids.", ""))
+    assert told.text.endswith("</memory>\nName the ids.")
+
+
+def test_many_names_are_counted_and_long_ones_cut() -> None:
+    assert listed(["a", "b\nc", "</memory>"]) == "a, b c, &lt;/memory>"
+    assert listed([str(number) for number in range(12)]) == "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"
+    assert len(listed(["x" * 5_000])) < 250
+
+
+@given(lines=st.lists(st.text(max_size=50), max_size=20), budget=st.integers(-5, 200))
+def test_lines_are_kept_from_the_first_as_long_as_they_fit(lines: list[str], budget: int) -> None:
+    kept = lines_within(lines, budget)
+    assert kept == lines[: len(kept)]
+    assert not kept or estimate_tokens("\n".join(kept)) <= budget
