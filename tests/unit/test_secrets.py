@@ -45,6 +45,24 @@ def test_only_the_value_is_replaced() -> None:
     assert redact("the password is hunter2.").text == "the password is [redacted:password]."
 
 
+@pytest.mark.parametrize(
+    ("before", "behind"),
+    [
+        ("host\n", ""),
+        ("user=admin\n", "\nport=5432\n"),
+        ("Deploy with user admin and ", " then go"),
+        ("It runs with ", "."),
+    ],
+)
+def test_a_value_is_found_on_any_line_and_between_other_words(before: str, behind: str) -> None:
+    assert redact(f"{before}password=hunter2hunter2{behind}").text == f"{before}password=[redacted:password]{behind}"
+
+
+@pytest.mark.parametrize("code", ["connect(host, password=config2)", "let password=reader12345;", "f(a, token=token2)"])
+def test_names_in_code_are_no_values(code: str) -> None:
+    assert redact(code).text == code
+
+
 def test_published_example_keys_are_redacted() -> None:
     key_id, key = "AKIA" + "IOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/" + "bPxRfiCYEXAMPLEKEY"
     redacted = redact(f"aws_access_key_id={key_id}\naws_secret_access_key={key}").text

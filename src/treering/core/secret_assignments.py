@@ -54,8 +54,13 @@ WORTH_JUDGING = (
 )
 """Long enough, with something that is no letter, and not itself the beginning of another assignment."""
 SAME_CLASS = r"[a-z]+|[A-Z]+|[0-9]+|[^a-zA-Z0-9]+"
-WORD_BEFORE = r"[\w.$-]{0,24}$"
+WORD_BEFORE = r"[\w.$-]{0,24}\Z"
 WORD_BREAK = r"[_.$-]+|(?<=[a-z])(?=[A-Z])"
+IN_SENTENCE = (
+    r"(?<![\w.$-])(?!(?i:let|var|const|val|local|my|our|auto|string|str|char|final|static|new|return|if|elif|else)[ ])"
+    r"[^\W\d_]{2,20}[ ]\Z"
+)
+"""A plain word and a space: code has a comma, a bracket or the beginning of a declaration before a name."""
 NAME_PIECE = r"[^\W\d]+\d{0,2}|\d{1,3}|v\d{1,3}"
 PATH_PIECE = rf"{NAME_PIECE}|\d+"
 REPEATED_WORD = r"(?i)[a-z_]*(?:pass|pwd|token|key|secret|cred)[a-z_]*\d{0,2}"
@@ -188,7 +193,9 @@ def _style(text: str, start: int, linked: re.Match[str], before: str) -> str | N
         return "environment"
     if "=" not in link:
         return "spoken"
-    return "setting" if line_start == 0 or text[line_start - 1] in "\n?&;" else "argument"
+    if line_start == 0 or text[line_start - 1] in "\n?&;":
+        return "setting"
+    return "in a sentence" if link == "=" and _regex(IN_SENTENCE).search(text[:line_start][-24:]) else "argument"
 
 
 def _value_end(text: str, linked: re.Match[str], style: str) -> int:
@@ -250,11 +257,17 @@ def _is_argument_credential(kind: str, value: str) -> bool:
     return looks_random(value) or (digit and bool(_regex(r".[!@#$^~?]|^[A-Za-z0-9]{20}").search(value)))
 
 
+def _is_credential_in_sentence(kind: str, value: str) -> bool:
+    """Said between other words, `password=…` is seldom code; a digit and some length tell it from a name."""
+    return len(value) >= 8 and bool(_regex(r"\d").search(value)) and _is_spoken_credential(kind, value)
+
+
 STYLES: dict[str, Callable[[str, str], bool]] = {
     "quoted": _is_credential,
     "environment": _is_credential,
     "setting": _is_spoken_credential,
     "spoken": _is_spoken_credential,
+    "in a sentence": _is_credential_in_sentence,
     "argument": _is_argument_credential,
     "call": _is_argument_credential,
 }
