@@ -22,6 +22,7 @@ from typing import Any
 
 import httpx2
 import numpy as np
+import psutil
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
@@ -118,10 +119,18 @@ async def _load(server: Served, load: Load, clients: int, seconds: float, readin
     load.lasted = seconds
     ends = (begun + seconds, begun + seconds + reading)
     await asyncio.gather(*(_client(number, server, load, ends) for number in range(clients)))
-    # What the clients held is let go when they have gone.
-    await asyncio.sleep(2)
+    while _has_clients(server):
+        await asyncio.sleep(0.1)
     watching.cancel()
     load.samples.append(_sampled(server.pid, time.monotonic() - begun))
+
+
+def _has_clients(server: Served) -> bool:
+    port = httpx2.URL(server.url).port
+    return any(
+        each.laddr.port == port and each.status != psutil.CONN_LISTEN
+        for each in psutil.Process(server.pid).net_connections("tcp")
+    )
 
 
 async def _client(number: int, server: Served, load: Load, ends: tuple[float, float]) -> None:

@@ -1,5 +1,6 @@
 """Agents for tests of the MCP server: a desk with a memory, and a client of the official SDK that talks to it."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -81,6 +82,11 @@ def text_of(answer: CallToolResult) -> str:
     (content,) = answer.content
     assert isinstance(content, TextContent)
     return content.text
+
+
+def json_of(answer: CallToolResult) -> str:
+    """The structured content as a client shows it to a model."""
+    return json.dumps(answer.structured_content, ensure_ascii=False, separators=(",", ":"))
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import Any
 from tests.code_projects import written
 from tests.patterns_told import keep
 from tests.repositories import Work
-from tests.served import Agent, text_of
+from tests.served import Agent, json_of, text_of
 from treering.core.tokens import estimate_tokens
 from treering.memory import Memory
 
@@ -126,7 +126,8 @@ def go_through(agent: Agent, ids: Mapping[str, str]) -> None:
             assert said in text, (row.tool, said, text)
         for id in ids_in(answer.structured_content):
             assert id in text, (row.tool, id, text)
-        assert estimate_tokens(text) <= BUDGET, row.tool
+        for told in (text, json_of(answer)):
+            assert estimate_tokens(told) <= BUDGET, row.tool
     _resources(agent, ids)
     assert {prompt.name for prompt in agent.ask("list_prompts").prompts} == set(PROMPTS)
     for name, (arguments, said) in PROMPTS.items():

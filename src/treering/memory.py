@@ -25,11 +25,12 @@ from treering.core.tokens import CountTokens
 from treering.core.turns import Turn
 from treering.health.doctor import Report, examine
 from treering.health.stats import Stats, stats
+from treering.learn.authors import Author, Reason
 from treering.learn.episodes.cache import EpisodeCache
 from treering.learn.episodes.verbs import EpisodeCare
 from treering.learn.history import history, note
 from treering.learn.jobs import Settled
-from treering.learn.teach import Author, Reason, Teaching
+from treering.learn.teach import Teaching
 from treering.parts import AmongRemoved, Ports, with_places
 from treering.ports.store import Check
 from treering.ports.tokens import Tokenizer
@@ -215,6 +216,7 @@ class Memory:
         explain: bool = False,
         thorough: bool = True,
         precise: bool = False,
+        repeated: bool = False,
         code: bool | None = None,
     ) -> Answer:
         """The best matching records and turns. A filter narrows its kind; None leaves that kind out.
@@ -224,6 +226,7 @@ class Memory:
         what the work is at; `explain` tells why each result stands where it stands. A `thorough` search that finds
         little asks the language model, where one is configured, what an answer might sound like. A `precise` one
         answers only with what the query is really about, by name or by most of its words: often with nothing.
+        With `repeated`, results that say the same as a better one are not folded into it.
         `code` adds places in the project's code; None adds them where all is searched and the query asks for one.
         """
         from treering.retrieve.places import asks_for_place
@@ -247,6 +250,7 @@ class Memory:
             explain=explain,
             thorough=thorough,
             precise=precise,
+            repeated=repeated,
         )
         answer = recall(self.scope, self.store, now, wanted, settings=self.settings, models=self.models)
         wants_code = everything and asks_for_place(query) if code is None else code
@@ -318,9 +322,9 @@ class Memory:
                     return found
         raise NotFound(f"nothing is stored under {id!r} in project {self.scope.project!r}")
 
-    def confirm(self, id: str) -> Knowledge:
-        """A person says that it is true."""
-        return self._teaching.confirm(self.scope, self._ports.clock(), id)
+    def confirm(self, id: str, *, by: Author | None = None) -> Knowledge:
+        """A person says that it is true; `by` says that an agent passes that on, which clears no doubt."""
+        return self._teaching.confirm(self.scope, self._ports.clock(), id, by=by)
 
     def correct(
         self,

@@ -7,7 +7,7 @@ import pytest
 from tests.conftest import OpenMemory
 from treering.core.errors import InvalidInput
 from treering.core.records import Source
-from treering.learn.teach import Author
+from treering.learn.authors import Author
 from treering.memory import Memory
 
 START = datetime(2026, 5, 8, 12, tzinfo=UTC)
@@ -104,3 +104,13 @@ def test_at_least_one_is_asked_for(memory: Memory, limit: int) -> None:
         memory.to_review(limit=limit)
     with pytest.raises(InvalidInput, match="episodes"):
         memory.briefing(episodes=-1)
+
+
+def test_what_a_session_kept_beyond_what_is_told_is_counted_once(memory: Memory) -> None:
+    memory.remember("answer in English", type="preference", session="mine")
+    for number in range(22):
+        memory.remember(f"note {number}", type="gotcha", session="mine")
+        memory.remember(f"theirs {number}", type="gotcha", session="other")
+    told = memory.briefing("mine")
+    assert (len(told.kept), _said(told.rules), told.untold) == (20, ["answer in English"], 2)
+    assert memory.briefing().untold == 0

@@ -1,5 +1,6 @@
 """Where is …? Asked of a project's code on both engines: found as it is now, and nothing else."""
 
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,14 +10,17 @@ from numpy.typing import NDArray
 
 from tests.code_projects import code_of, written
 from tests.conftest import OpenMemory
+from treering.compose.working import _handlers
 from treering.core.errors import InvalidInput, NotFound, StoreError
-from treering.core.jobs import EMBED_CODE, code_embedding_job
+from treering.core.jobs import EMBED_CODE, code_embedding_job, embedding_job
 from treering.core.queries import JobFilter, TurnFilter
 from treering.core.settings import EmbedderSettings, IndexSettings, Settings
 from treering.index.asking.verbs import Code
 from treering.index.where.embedding import ChunkEmbedding, do_chunk_embedding, queue_chunk_embedding
+from treering.learn.jobs import Stopped
 from treering.memory import Memory
 from treering.ports.code_chunks import ChunkCoverage, StoredChunk
+from treering.retrieve.embed import coverage as coverage_of_records
 
 REDIRECTS = "def follow_redirect(request):\n    # The location names the next hop.\n    return request.location\n"
 DECODING = "def decode_gzip(data):\n    return unzip(data)\n"
@@ -235,6 +239,24 @@ def test_code_is_given_to_a_model_elsewhere_only_by_whoever_says_so_and_without_
     (place,) = memory.code.where("token", limit=1)
     assert place.path == "web/tokens.py"
     assert secret not in place.text
+
+
+def test_a_worker_that_is_to_stop_embeds_no_further_than_the_batch_it_is_at(memory: Memory, root: Path) -> None:
+    settings = memory.settings.model_copy(update={"embedder": EmbedderSettings(batch=1)})
+    ports, stop = memory._ports, threading.Event()
+    stop.set()
+    for text in ("The gate is green.", "The fence is blue."):
+        memory.remember(text)
+    memory.code.index(root)
+    work = ChunkEmbedding(memory.scope, memory.store, ports.clock, settings)
+    work.drop_others("none")
+    handlers = _handlers(memory.store, ports.models, settings, ports.clock, stop)
+    for job in (code_embedding_job(ports.clock(), ports.new_id()), embedding_job(ports.clock(), ports.new_id())):
+        with pytest.raises(Stopped):
+            handlers[job.kind](memory.scope, job, ports.clock())
+    model = ports.models.embedder((), hurried=False).model
+    assert work.coverage(model).vectors == 1
+    assert coverage_of_records(memory.scope, memory.store, ports.clock(), model).vectors == 1
 
 
 def test_recall_names_the_place_beside_its_results_and_changes_none(memory: Memory, root: Path) -> None:

@@ -1,10 +1,13 @@
 """Who corrects a record decides how it is trusted: a person's word is sure, an agent's is not, a taint stays."""
 
+from typing import Any
+
 import pytest
 
 from treering.core.errors import InvalidInput
+from treering.core.payloads import Decision, Fact
 from treering.core.records import Knowledge, Source
-from treering.learn.teach import Author
+from treering.learn.authors import Author
 from treering.memory import Memory
 
 AGENT = Author(Source.AGENT_EXPLICIT, session="s2")
@@ -75,6 +78,45 @@ def test_repeating_a_trusted_record_from_outside_says_nothing_beside_it(memory: 
     assert memory.get(known.id) == known
 
 
+def test_an_agent_confirms_what_nobody_doubts_and_the_log_says_so(memory: Memory) -> None:
+    confirmed = memory.confirm(memory.remember("tea at four", needs_review=True).id, by=AGENT)
+    assert (confirmed.user_verified, confirmed.needs_review) == (True, False)
+    assert dict(memory.history(confirmed.id)[0].detail) == {"by": "agent_explicit", "session": "s2"}
+
+
+@pytest.mark.parametrize("by", [AGENT, PAGE])
+def test_only_a_person_confirms_what_is_doubted_or_came_from_outside(memory: Memory, by: Author) -> None:
+    outside = memory.remember("from a page", tainted=True)
+    doubted = memory.flag(memory.remember("doubted").id)
+    for record in (outside, doubted):
+        with pytest.raises(InvalidInput, match=f"treering confirm {record.id}"):
+            memory.confirm(record.id, by=by)
+        assert memory.get(record.id) == record
+        assert memory.confirm(record.id).user_verified
+        assert memory.history(record.id)[0].detail == {}
+
+
+def test_what_a_person_calls_a_duplicate_is_evidence_whoever_said_it(memory: Memory) -> None:
+    known, again = memory.remember("tea at four", confidence=0.3), memory.remember("at four: tea", confidence=0.9)
+    assert memory.correct(again.id, "duplicate", duplicate_of=known.id).confidence == 0.9
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [({}, {"tainted": True}), ({"source": Source.USER_TAUGHT}, {}), ({"user_verified": True}, {"tainted": True})],
+)
+def test_of_an_agent_no_duplicate_testifies_for_what_is_trusted_more(
+    memory: Memory, known: dict[str, Any], said: dict[str, Any]
+) -> None:
+    trusted = memory.remember("tea at four", confidence=0.3, **known)
+    weaker = memory.remember("at four: tea", confidence=0.9, tags=["x"], files=["evil.py"], session="s", **said)
+    assert memory.correct(weaker.id, "duplicate", duplicate_of=trusted.id, by=AGENT) == trusted
+    assert memory.get(trusted.id) == trusted
+    assert memory.get(weaker.id).deprecated_at is not None  # type: ignore[union-attr]
+    memory.undo(weaker.id)
+    assert memory.get(weaker.id).deprecated_at is None  # type: ignore[union-attr]
+
+
 def test_one_undo_takes_an_agents_correction_back(memory: Memory) -> None:
     old = memory.remember("tea at four")
     new = memory.correct(old.id, "outdated", text="tea at five", by=AGENT)
@@ -82,3 +124,29 @@ def test_one_undo_takes_an_agents_correction_back(memory: Memory) -> None:
     standing = {hit.id for hit in memory.recall("tea", turns=None)}
     assert standing == {old.id}
     assert new.id not in standing
+
+
+@pytest.mark.parametrize("by", [None, AGENT], ids=["a person", "an agent"])
+def test_a_correction_is_about_the_same_and_says_nothing_that_was_not_said(memory: Memory, by: Author | None) -> None:
+    old = memory.remember(
+        "Redis listens on 5433",
+        payload={"subject": "Redis", "attribute": "port", "value": "5433", "negated": True, "speaker": "Ada"},
+    )
+    new = memory.correct(old.id, "inaccurate", text="Port 5434.", by=by)
+    assert new.payload == Fact(subject="Redis", attribute="port")
+    assert [fact.id for fact in memory.entities.about("Redis").facts] == [new.id]
+
+
+def test_of_a_decision_only_the_subject_outlives_a_correction(memory: Memory) -> None:
+    told = {"subject": "orders", "attribute": "uses", "value": "MySQL", "rationale": "we know it"}
+    old = memory.remember("Orders use MySQL", type="decision", payload=told)
+    new = memory.correct(old.id, "outdated", text="Orders use PostgreSQL")
+    assert new.payload == Decision(subject="orders", attribute="uses")
+
+
+@pytest.mark.parametrize(("type", "payload"), [("gotcha", {"trigger": "tea"}), ("fact", {"value": "5433"})])
+def test_what_names_no_subject_keeps_nothing_of_what_was_wrong(
+    memory: Memory, type: str, payload: dict[str, str]
+) -> None:
+    old = memory.remember("tea at four", type=type, payload=payload)
+    assert memory.correct(old.id, "inaccurate", text="tea at five").payload is None

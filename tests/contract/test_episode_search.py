@@ -359,3 +359,13 @@ def test_a_failure_is_known_again_after_its_episode_was_archived(steady: Memory,
     steady.store.blobs.delete(steady.scope, at_hand(steady, "e").cold or "")
     found = steady.episodes.similar_failures("ERROR: relation 3 is locked")
     assert (ids(found), found[0].recovery, found.unreadable) == (["e"], (), ("blob of episode e",))
+
+
+def test_what_shares_too_few_of_the_words_stays_out_where_that_is_asked_for(memory: Memory) -> None:
+    lesson = "write the migration before the model"
+    for number, table in enumerate(("orders", "users", "carts")):
+        memory.episode(f"Add a column to {table}", id=f"e{number}", insights=[lesson])
+    memory.episode("Paint the model of the ship", id="ship")
+    assert "ship" in ids(memory.episodes.search(lesson))
+    assert set(ids(memory.episodes.search(lesson, least=0.6))) == {"e0", "e1", "e2"}
+    assert ids(memory.episodes.search("zebra crossings", least=0.6)) == []

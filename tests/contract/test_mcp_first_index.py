@@ -58,7 +58,7 @@ def held(memory: Memory, monkeypatch: Patch) -> Held:
 def test_the_first_question_reads_the_repository_and_is_answered(memory: Memory, root: Path) -> None:
     with agent_of(memory, repository=root) as agent:
         assert memory.stats().code == {}
-        assert agent.call("analyze_impact", node="save")["tests"]
+        assert any(each["test"] for each in agent.call("analyze_impact", node="save")["dependents"])
         assert memory.stats().code["complete"]
     assert not _readers()
 
@@ -113,7 +113,8 @@ def test_closing_stops_it_in_the_middle(open_memory: OpenMemory, root: Path, mon
     with pytest.raises(Conflict):
         first.code(memory)
     assert held.reported.wait(10)
-    first.close()
+    first.stop()
+    first.join(10)
     assert not _readers()
     assert memory.stats().code == {}
     with pytest.raises(StoreUnavailable, match="closing"):
@@ -122,9 +123,13 @@ def test_closing_stops_it_in_the_middle(open_memory: OpenMemory, root: Path, mon
 
 def test_a_server_that_closes_waits_for_no_repository(memory: Memory, root: Path, held: Held) -> None:
     desk = desk_of(memory, repository=root)
-    call = desk.call()
+
+    def ask() -> object:
+        with desk.at_work() as call:
+            return call.code
+
     with ThreadPoolExecutor(1) as asking:
-        waiting = asking.submit(lambda: call.code)
+        waiting = asking.submit(ask)
         assert held.reported.wait(10)
         desk.close()
         with pytest.raises(StoreUnavailable, match="closing"):

@@ -66,13 +66,17 @@ def test_every_tool_says_what_it_does_to_memory(memory: Memory) -> None:
         assert all(tool.annotations.open_world_hint is False for tool in agent.ask("list_tools").tools)
 
 
-def test_a_tool_that_reads_changes_no_count(world: World) -> None:
+def test_a_tool_that_reads_changes_no_count_no_record_and_no_log(world: World) -> None:
     memory, ids, root = world
+
+    def everything() -> Any:
+        return counts(memory), [(memory.get(id), memory.history(id)) for id in ids.values()]
+
     with agent_of(memory, repository=root) as agent:
-        before = counts(memory)
+        before = everything()
         for row in _rows(lambda hints: hints[0]):
             agent.call(row.tool, **row.arguments(ids))
-            assert counts(memory) == before, row.tool
+            assert everything() == before, row.tool
 
 
 def test_a_tool_that_is_idempotent_leaves_after_two_calls_what_it_left_after_one(world: World) -> None:

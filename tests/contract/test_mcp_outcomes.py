@@ -8,8 +8,11 @@ import pytest
 from tests.patterns_told import keep
 from tests.served import Agent, agent_of
 from tests.served_table import repository
+from treering.core.errors import InvalidInput
 from treering.core.records import Knowledge
 from treering.memory import Memory
+
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"[:36]
 
 
 @pytest.fixture
@@ -21,7 +24,7 @@ def agent(memory: Memory) -> Iterator[Agent]:
 def test_an_outcome_is_counted_once_for_each_record_and_pattern(memory: Memory, agent: Agent) -> None:
     record, pattern = memory.remember("tea is brewed at 90 degrees").id, keep(memory, id="steps").id
     told = agent.call("report_outcome", task="Brew tea", outcome="success", used=[record, record, pattern, pattern])
-    assert told["counted"] == [record, pattern]
+    assert told["counted"] == 2
     kept = memory.get(record)
     assert isinstance(kept, Knowledge)
     assert kept.uses == 1
@@ -34,7 +37,7 @@ def test_what_misled_is_counted_against_even_where_it_was_used(memory: Memory, a
     told = agent.call(
         "report_outcome", task="Brew", outcome="success", used=[record, pattern], misled=[record, pattern]
     )
-    assert told["counted"] == [record, pattern]
+    assert told["counted"] == 2
     kept = memory.get(record)
     assert isinstance(kept, Knowledge)
     assert kept.uses == 0
@@ -45,6 +48,27 @@ def test_what_tells_only_what_happened_is_not_counted_and_said_so(memory: Memory
     task = agent.call("report_outcome", task="Brew tea", outcome="success")["id"]
     told = agent.told("report_outcome", task="Brew more", outcome="success", used=[task, "unheard-of"])
     assert f"Not counted, since no knowledge or pattern has these ids: {task}, unheard-of" in told
+
+
+def test_what_cannot_be_counted_for_a_pattern_is_told_and_the_task_is_kept_once(
+    memory: Memory, agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pattern = keep(memory, id="steps").id
+
+    def refuse(*_told: object, **_more: object) -> None:
+        raise InvalidInput("it took another form meanwhile")
+
+    monkeypatch.setattr("treering.learn.patterns.care.PatternCare.record_application", refuse)
+    told = agent.call("report_outcome", task="Brew tea", outcome="success", used=[pattern])
+    assert told["counted"] == 0
+    assert any("another form meanwhile" in note for note in told["notes"])
+    assert memory.stats().records["episodes"] == 1
+
+
+def test_an_outcome_says_what_was_taken_out_and_that_it_came_from_outside(agent: Agent) -> None:
+    told = agent.told("report_outcome", task="Log in", outcome="success", summary=f"{TOKEN} works", from_outside=True)
+    assert "secret was taken out" in told
+    assert "from outside" in told
 
 
 def test_files_are_named_from_the_root_or_in_full(memory: Memory, tmp_path: Path) -> None:

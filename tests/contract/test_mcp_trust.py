@@ -90,6 +90,43 @@ def test_nothing_that_an_agent_does_clears_a_taint(agent: Agent, memory: Memory)
     assert not memory.confirm(again["id"]).tainted
 
 
+def test_an_agent_does_not_clear_a_persons_doubt(agent: Agent, memory: Memory) -> None:
+    id = _record(agent, "Deploy on Fridays.")
+    doubted = memory.flag(id, "not since the outage")
+    for basis in ("checked", "user_said"):
+        assert f"treering confirm {id}" in agent.refused("confirm_fact", id=id, basis=basis)
+    assert memory.get(id) == doubted
+    assert not memory.confirm(id).flagged
+
+
+def test_the_log_says_that_an_agent_passed_on_what_the_user_said(agent: Agent, memory: Memory) -> None:
+    id = _record(agent, "Deploy on Tuesdays.")
+    assert agent.call("confirm_fact", id=id, basis="user_said")["confirmed"]
+    told = memory.history(id)[0].detail
+    assert (told["by"], told["session"]) == ("agent_explicit", SESSION)
+    memory.confirm(id)
+    assert "by" not in memory.history(id)[0].detail
+
+
+def test_no_duplicate_that_an_agent_names_testifies_for_what_is_trusted_more(agent: Agent, memory: Memory) -> None:
+    taught = memory.remember("The port is 80.", source=Source.USER_TAUGHT, confidence=0.3)
+    known = memory.remember("Port eighty it is.", confidence=0.3)
+    outside = memory.remember("It is port 80.", tainted=True, confidence=0.9, files=["evil.py"], tags=["x"])
+    agents = memory.remember("Port 80, of course.", confidence=0.9, tags=["y"])
+    for record, same in ((outside, known), (agents, taught)):
+        standing = agent.call("correct_fact", id=record.id, reason="duplicate", duplicate_of=same.id)
+        assert standing["id"] == same.id
+        assert memory.get(same.id) == same
+        assert memory.get(record.id).deprecated_at is not None  # type: ignore[union-attr]
+
+
+def test_an_agent_that_repeats_a_persons_words_changes_nothing_of_what_they_state(agent: Agent, memory: Memory) -> None:
+    words = "The server listens on port 80."
+    taught = memory.remember(words, source=Source.USER_TAUGHT, payload={"subject": "server", "value": "80"})
+    assert _fact(agent, words, subject="server", value="1234") == taught.id
+    assert memory.get(taught.id).payload == taught.payload  # type: ignore[union-attr]
+
+
 def test_text_from_outside_never_stands_for_a_persons_word(agent: Agent, memory: Memory) -> None:
     words = "The server listens on port 80."
     taught = memory.remember(words, source=Source.USER_TAUGHT, payload={"subject": "server", "value": "80"})
@@ -157,6 +194,30 @@ def test_a_secret_in_any_argument_is_neither_stored_nor_answered(
             tables = ("knowledge", "turns", "episodes", "audit", "revisions", "documents", "entities", "applications")
             for name in (*tables, "jobs", "facets"):
                 assert TOKEN not in str(context.connection.exec_driver_sql(f"SELECT * FROM {name}").all()), name
+
+
+PASSWORD = "Zt7-kQ9_vv21xx"
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"fact": "The admin login is known.", "subject": "admin", "attribute": "password"},
+        {"fact": "The admin login is known.", "subject": "admin password"},
+        {"fact": "The admin password."},
+        {"fact": f"The admin password is {PASSWORD}.", "attribute": "login"},
+    ],
+    ids="-".join,
+)
+def test_a_secret_is_known_by_what_is_said_of_it_in_another_argument(
+    memory: Memory, agent: Agent, tmp_path: Path, told: dict[str, str]
+) -> None:
+    answer = agent.try_call("remember_fact", {**told, "value": PASSWORD})
+    assert "secret was taken out" in text_of(answer)
+    assert answer.structured_content
+    assert PASSWORD not in f"{memory.get(answer.structured_content['id'])} {text_of(answer)}"
+    memory.settle()
+    assert PASSWORD.encode() not in b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
 
 
 def _put(argument: Any, secret: str) -> Any:

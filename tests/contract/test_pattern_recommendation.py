@@ -210,3 +210,21 @@ def test_the_end_of_a_task_says_what_was_learned(steady: Memory, clock: Clock) -
     # What it was found in taught nothing about it.
     before = steady.patterns.learn_from_episode("e0")
     assert routine.id not in {each.id for each in before.patterns}
+
+
+def test_what_is_remembered_about_an_error_comes_with_it_and_steps_have_no_ids(steady: Memory) -> None:
+    for number in range(6):
+        did(steady, f"odd {number}", "!frobnicate", "defrobnicate", "frobnicate", output="restarted the frobnicator")
+    known = steady.remember("error: it broke when the belt was off; put it on", type="error_pattern")
+    steady.remember("error: it broke is what we print", type="decision")
+    retired = steady.remember("error: it broke means no oil", type="gotcha")
+    steady.correct(retired.id, "inaccurate")
+    found = steady.patterns.after_failure("error: it broke")
+    assert [hit.id for hit in found.known] == [known.id]
+    stored = {known.id, *(f"odd {number}" for number in range(6))}
+    assert {each.id for each in found.passages()} <= stored
+    assert known.id in found.text()
+    assert "What usually comes next: Bash: defrobnicate" in found.text()
+    (first, *_) = (each for each in found.passages() if each.id != known.id)
+    assert "task: fix the login" in first.text
+    assert "in the end: restarted the frobnicator" in first.text

@@ -317,3 +317,11 @@ def test_nothing_passes_that_the_filters_or_the_scope_refuse(
     assert found(bob, query, **options) <= tagged & shared
     ada.close()
     bob.close()
+
+
+def test_a_small_memory_in_which_most_say_the_same_finds_them(open_memory: OpenMemory) -> None:
+    memory = open_memory(settings=BY_WORDS)
+    said = ("The build needs node 22.", "the build needs Node 22", "The build needs: node 22!")
+    kept = {memory.remember(text, type="gotcha").id for text in said}
+    found = memory.recall("the build needs node 22", precise=True, repeated=True)
+    assert {hit.id for hit in found} == kept

@@ -312,3 +312,14 @@ def test_a_very_long_query_is_no_error(memory: Memory, query: str) -> None:
     answer = memory.recall(query[:100_000], explain=True)
 
     assert ids(answer) in ([], [record.id])
+
+
+def test_what_says_the_same_stands_for_itself_where_that_is_asked_for(memory: Memory) -> None:
+    both = {memory.remember(text, type="gotcha").id for text in ("The build needs node 22.", "the build needs Node 22")}
+    folded = memory.recall("build node", turns=None)
+    assert {hit.id for hit in folded} | set(folded[0].also) == both
+    assert len(folded) == 1
+    repeated = memory.recall("build node", turns=None, repeated=True)
+    assert {hit.id for hit in repeated} == both
+    assert [hit.also for hit in repeated] == [(), ()]
+    assert len(memory.recall("build node", turns=None, repeated=True, limit=1)) == 1

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -49,6 +50,23 @@ class Terminal:
         assert done.stderr.startswith("error: ")
         assert done.stderr.count("\n") == 1
         return done.stderr.removeprefix("error: ").strip()
+
+    def answered(self, answer: str, *arguments: str) -> tuple[int, str]:
+        """The exit code, and what a person at a terminal sees who types one answer."""
+        line, end = pty.openpty()
+        process = subprocess.Popen(
+            [COMMAND, *arguments],
+            cwd=self.folder,
+            env=self.variables({"NO_COLOR": "1"}),
+            stdin=end,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        os.close(end)
+        os.write(line, answer.encode())
+        seen = process.communicate(timeout=60)[0].decode()
+        os.close(line)
+        return process.returncode, seen
 
     def variables(self, more: dict[str, str]) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("TREERING_")}

@@ -2,7 +2,7 @@
 
 import json
 import os
-import pty
+import stat
 import subprocess
 import tomllib
 from pathlib import Path
@@ -50,6 +50,13 @@ def entry_in(path: Path, name: str) -> Any:
 
 def everything(*folders: Path) -> dict[str, bytes | None]:
     return {str(path): path.read_bytes() if path.is_file() else None for top in folders for path in top.rglob("*")}
+
+
+def umask() -> int:
+    """That of this process, which those that it starts have too."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -100,7 +107,7 @@ def test_the_survey_says_who_is_here_and_how_each_stands(terminal: Terminal, hom
 
     printed = terminal.ok("init")
     assert "connected in this project" in printed
-    assert "treering init codex" in printed
+    assert "not connected  treering init codex" in printed
     assert "treering init claude" not in printed
 
 
@@ -115,6 +122,7 @@ def test_a_program_hears_everything_in_one_document(terminal: Terminal) -> None:
         "changed": False,
         "dry_run": True,
         "lines": told["lines"],
+        "elsewhere": None,
         "entry": {
             "type": "stdio",
             "command": "treering",
@@ -157,9 +165,60 @@ def test_an_entry_that_says_something_else_is_replaced_only_when_told(terminal: 
     terminal.ok("init", "claude", "--remove")
     assert path.read_text() == theirs
 
+    done = terminal.run("init", "claude", "--remove")
+    assert (done.returncode, "add --yes to take it out" in done.stderr) == (1, True)
+    assert path.read_text() == theirs
+    terminal.ok("init", "claude", "--remove", "--yes")
+    assert said(path) == {"mcpServers": {}}
+
 
 def test_nothing_to_take_out_is_no_mishap(terminal: Terminal) -> None:
     assert "nothing is there to take out" in terminal.ok("init", "claude", "--remove")
+
+
+def test_what_will_be_a_long_line_is_shown_as_one(terminal: Terminal) -> None:
+    (terminal.folder / ".mcp.json").write_text('{"mcpServers": {}}')
+    assert (
+        '  + "treering": {"type": "stdio", "command": "treering", "args": ["mcp"], "alwaysLoad": true}\n'
+        in terminal.ok("init", "claude")
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "there", "asked"), [("claude", "--user", "--no-user"), ("codex", "--no-user", "--user")]
+)
+def test_an_entry_for_others_than_asked_is_told_of(terminal: Terminal, name: str, there: str, asked: str) -> None:
+    path = terminal.json("init", name, there)["path"]
+    advice = f"`treering init {name} {there} --remove`"
+    told = terminal.ok("init", name, "--remove", asked)
+    assert "nothing is there to take out" in told
+    assert advice in " ".join(told.split())
+    assert terminal.json("init", name, "--remove", asked)["elsewhere"] == path
+
+    connected = terminal.json("init", name, asked)
+    assert "connected in this project and for all your projects" in terminal.ok("init")
+    assert (connected["elsewhere"], advice in connected["next"][-1]) == (path, True)
+    assert terminal.json("init", name, there, "--remove")["outcome"] == "removed"
+    assert terminal.json("init", name, asked, "--remove")["elsewhere"] is None
+
+
+def test_the_file_of_a_user_can_be_read_by_nobody_else(terminal: Terminal, home: Path) -> None:
+    terminal.ok("init", "claude", "--user")
+    terminal.ok("init", "claude")
+    modes = [stat.S_IMODE(path.stat().st_mode) for path in (home / ".claude.json", terminal.folder / ".mcp.json")]
+    assert modes == [0o600, 0o666 & ~umask()]
+
+
+def test_where_a_link_leads_is_shown(terminal: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "dotfile").write_text("{}")
+    (terminal.folder / ".mcp.json").symlink_to(tmp_path / "dotfile")
+    assert f".mcp.json → {tmp_path}/dotfile" in terminal.ok("init", "claude", "--dry-run").replace("\n", "")
+
+
+def test_what_vs_code_may_not_fill_in_is_told_of_where_that_matters(terminal: Terminal) -> None:
+    told = terminal.json("init", "vscode", "--user", "--dry-run")["next"]
+    assert "`workspaceFolder` cannot be resolved" in told[-1]
+    assert told[:-1] == terminal.json("init", "vscode", "--dry-run")["next"]
 
 
 def test_where_the_bare_name_is_another_program_the_whole_path_is_written(terminal: Terminal) -> None:
@@ -174,24 +233,14 @@ def test_where_the_bare_name_is_another_program_the_whole_path_is_written(termin
         (("emacs",), "claude, codex, gemini, cursor, vscode"),
         (("--remove",), "which client?"),
         (("--user",), "which client?"),
-        (("claude", "--remove", "--in-project"), "--remove goes with"),
-        (("claude", "--db", "postgresql://zoe:hunter2hunter2@db/shop"), "set TREERING_DB"),
+        (("claude", "--remove", "--in-project"), "takes an entry out and does nothing else"),
+        (("claude", "--db", "postgresql://zoe:p@db/shop"), "set TREERING_DB"),
+        (("claude", "--db", "shop.db", "--in-project"), "give one of the two"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(terminal: Terminal, arguments: tuple[str, ...], told: str) -> None:
     assert told in terminal.refused("init", *arguments)
     assert not (terminal.folder / ".mcp.json").exists()
-
-
-def test_the_memory_moves_into_the_project_and_back(terminal: Terminal, tmp_path: Path) -> None:
-    terminal.ok("remember", "Deploy from main")
-    inside = terminal.folder / ".treering" / "memory.db"
-    assert terminal.json("init", "claude", "--in-project")["memory"] == str(inside)
-    assert inside.exists()
-    assert "Deploy from main" in terminal.ok("search", "deploy")
-    back = Path(terminal.json("init", "--in-data-folder")["memory"])
-    assert back.is_relative_to(tmp_path / "data")
-    assert "Deploy from main" in terminal.ok("search", "deploy")
 
 
 def test_several_at_once_leave_one_entry_and_the_way_back(terminal: Terminal) -> None:
@@ -217,35 +266,17 @@ def test_several_at_once_leave_one_entry_and_the_way_back(terminal: Terminal) ->
     assert path.read_bytes() == before
 
 
-def answered(terminal: Terminal, answer: str, *arguments: str) -> tuple[int, str]:
-    """What a person at a terminal sees who types one answer."""
-    line, end = pty.openpty()
-    process = subprocess.Popen(
-        [COMMAND, *arguments],
-        cwd=terminal.folder,
-        env=terminal.variables({"NO_COLOR": "1"}),
-        stdin=end,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-    )
-    os.close(end)
-    os.write(line, answer.encode())
-    seen = process.communicate(timeout=60)[0].decode()
-    os.close(line)
-    return process.returncode, seen
-
-
 def test_somebody_at_a_terminal_sees_the_change_and_is_asked(terminal: Terminal) -> None:
     path = terminal.folder / ".mcp.json"
-    code, seen = answered(terminal, "n\n", "init", "claude")
+    code, seen = terminal.answered("n\n", "init", "claude")
     assert (code, path.exists()) == (1, False)
     assert seen.index('"treering": {') < seen.index("Write this? [Y/n]") < seen.index("nothing was written")
 
-    code, seen = answered(terminal, "\n", "init", "claude")
+    code, seen = terminal.answered("\n", "init", "claude")
     assert (code, path.exists()) == (0, True)
     assert "/mcp" in seen
 
-    code, seen = answered(terminal, "y\n", "init", "claude", "--remove")
+    code, seen = terminal.answered("y\n", "init", "claude", "--remove")
     assert (code, path.exists()) == (0, False)
     assert "Take this out? [Y/n]" in seen
-    assert answered(terminal, "", "init", "claude", "--yes")[0] == 0
+    assert terminal.answered("", "init", "claude", "--yes")[0] == 0

@@ -1,13 +1,22 @@
 """`treering mcp --http` as somebody runs it: a process of its own on a free port, with the token that it made."""
 
 import json
+import sqlite3
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 from tests.e2e.terminal import COMMAND, Terminal
+from tests.integration import telling_calls
+
+PATIENCE = 60
+TELLING = (sys.executable, "-P", telling_calls.__file__)
 
 
 @dataclass(frozen=True)
@@ -16,14 +25,39 @@ class HttpService:
     token: str
     process: subprocess.Popen[str]
     stderr: Path
+    calls: Path
+
+    @property
+    def calls_begun(self) -> int:
+        """Calls of tools that are at work, or were, where the server is the one that `TELLING` starts."""
+        return len(self.calls.read_text().splitlines())
+
+    @property
+    def connections(self) -> int:
+        """Clients that hold one."""
+        return sum(each.status != psutil.CONN_LISTEN for each in self._seen.net_connections("tcp"))
+
+    @property
+    def files(self) -> int:
+        return self._seen.num_fds()
+
+    @property
+    def threads(self) -> int:
+        return self._seen.num_threads()
+
+    @property
+    def _seen(self) -> psutil.Process:
+        return psutil.Process(self.process.pid)
 
 
 @contextmanager
-def http_service(project: Path, *options: str, **environment: str) -> Iterator[HttpService]:
+def http_service(
+    project: Path, *options: str, program: tuple[str, ...] = (COMMAND,), **environment: str
+) -> Iterator[HttpService]:
     """Serve the memory of the project in this folder, which is the user's home too, until the block ends."""
-    serving = [COMMAND, "mcp", "--http", "--port", "0", "--json", *options]
-    variables = Terminal(project).variables(environment)
-    heard = project / "mcp.stderr"
+    serving = [*program, "mcp", "--http", "--port", "0", "--json", *options]
+    calls, heard = project / "mcp.calls", project / "mcp.stderr"
+    variables = Terminal(project).variables({telling_calls.BEGUN: str(calls), **environment})
     with (
         heard.open("w") as stderr,
         subprocess.Popen(
@@ -36,8 +70,25 @@ def http_service(project: Path, *options: str, **environment: str) -> Iterator[H
             assert first, heard.read_text()
             told = json.loads(first)
             token = Path(told["token_file"]).read_text().strip() if told["token_file"] else ""
-            yield HttpService(told["url"], token, process, heard)
+            yield HttpService(told["url"], token, process, heard, calls)
         finally:
             if process.poll() is None:
                 process.terminate()
-                assert process.wait(10) == 0
+                assert process.wait(PATIENCE) == 0
+
+
+def eventually(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@contextmanager
+def nobody_can_write(project: Path) -> Iterator[None]:
+    """Calls that write wait for as long as this lasts: longer than any test."""
+    (file,) = (project / "data").glob("*/memory.db")
+    with closing(sqlite3.connect(file, isolation_level=None, timeout=PATIENCE)) as holding:
+        holding.execute("BEGIN IMMEDIATE")
+        yield
+        holding.execute("ROLLBACK")

@@ -9,8 +9,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import treering
 from tests.e2e.terminal import COMMAND
+from tests.leftovers import files_left, processes_left
 from treering.interfaces.mcp.stdio.printing import greeting, line
+from treering.memory import Memory
 
 PATIENCE = 60
 GREETING = greeting("2025-11-25")
@@ -19,6 +22,18 @@ INITIALIZED = line("notifications/initialized")
 
 def call(id: int, tool: str, **arguments: Any) -> bytes:
     return line("tools/call", {"name": tool, "arguments": arguments}, id)
+
+
+STATS = call(1, "memory_stats")
+IMPACT = call(1, "analyze_impact", node="part_1.step_3")
+
+
+def record(id: int) -> bytes:
+    return call(id, "record_memory", text=f"The gate {id} of the garden is painted green every spring.", type="fact")
+
+
+def answers(said: bytes) -> list[Any]:
+    return [json.loads(each) for each in said.splitlines()]
 
 
 class Project:
@@ -48,8 +63,23 @@ class Project:
             check=False,
         )
 
+    def write_code(self, files: int) -> None:
+        source = "\n\n".join(f"def step_{n}(given):\n    return step_{n - 1}(given)" for n in range(1, 40))
+        for number in range(files):
+            (self.root / f"part_{number}.py").write_text(source)
+
+    def opened(self) -> Memory:
+        """Its memory, which a server has made."""
+        [found] = self.memories.rglob("memory.db")
+        return treering.open(found, project=found.parent.name)
+
     def server(self, command: Sequence[str] = (COMMAND, "mcp"), **options: Any) -> "Server":
         return Server(self, command, **options)
+
+
+def assert_nothing_left(project: Project) -> None:
+    assert processes_left(project.home) == []
+    assert files_left(project.memories.parent) == []
 
 
 class Server:

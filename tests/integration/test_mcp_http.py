@@ -37,6 +37,12 @@ def agent_at(service: HttpService, era: str = "auto", token: str | None = None) 
         yield agent
 
 
+def recording(service: HttpService, era: str, text: str) -> str:
+    """The id of what a client has recorded that came for nothing else."""
+    with agent_at(service, era) as agent:
+        return str(agent.call("record_memory", text=text)["id"])
+
+
 @asynccontextmanager
 async def _way_to(url: str, token: str) -> AsyncIterator[Any]:
     headers = {"Authorization": f"Bearer {token}"}
@@ -211,7 +217,9 @@ def test_elsewhere_it_answers_to_the_names_that_were_allowed(tmp_path: Path) -> 
         for host, status in (("memory.example.org", 400), (f"localhost:{port}", 421), (f"0.0.0.0:{port}", 421)):
             assert asked(here, "GET", Host=host)[0].status == status
         assert asked(here, "GET", Host="memory.example.org", Authorization="")[0].status == 401
-    assert "TLS" in service.stderr.read_text()
+    said = service.stderr.read_text()
+    assert "TLS" in said
+    assert "claude mcp add --transport http treering https://memory.example.org/mcp " in said
 
 
 def test_a_port_that_is_taken_says_what_to_do(service: HttpService, tmp_path: Path) -> None:
@@ -220,7 +228,21 @@ def test_a_port_that_is_taken_says_what_to_do(service: HttpService, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
+    "options", [("--host", "0.0.0.0"), ("--host", "no.such.host.invalid"), ("--allow-host", "no name")]
+)
+def test_a_start_that_is_refused_leaves_nothing_behind(tmp_path: Path, options: tuple[str, str]) -> None:
+    Terminal(tmp_path).refused("mcp", "--http", "--port", "0", *options)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
     "option", [("--port", "1"), ("--host", "::1"), ("--token-file", "x"), ("--allow-host", "a.example")]
 )
 def test_options_of_http_need_it(tmp_path: Path, option: tuple[str, str]) -> None:
     assert f"{option[0]} belongs to --http" in Terminal(tmp_path).refused("mcp", *option)
+
+
+def test_an_answer_in_json_is_of_http_too(tmp_path: Path) -> None:
+    done = Terminal(tmp_path).run("mcp", "--json")
+    assert done.returncode == 1
+    assert "--json belongs to --http" in json.loads(done.stderr)["error"]

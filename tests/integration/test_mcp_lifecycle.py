@@ -1,29 +1,32 @@
-"""A server over stdio answers what it has read, ends with its client, and leaves nothing behind."""
+"""A server over stdio ends with its client, its parent and on signals, and leaves nothing behind."""
 
-import json
-import os
-import pty
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Any
 
 import psutil
 import pytest
 
-import treering
 from tests.e2e.terminal import COMMAND
-from tests.integration.stdio_server import GREETING, INITIALIZED, PATIENCE, Project, Server, call
+from tests.integration.stdio_server import (
+    GREETING,
+    IMPACT,
+    PATIENCE,
+    STATS,
+    Project,
+    answers,
+    assert_nothing_left,
+    call,
+    record,
+)
 from tests.integration.written import assert_healthy
 from tests.leftovers import files_left, processes_left
-from treering.interfaces.mcp.stdio.printing import envelope, line
-from treering.memory import Memory
+from treering.interfaces.mcp.stdio.printing import line
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-STATS = call(1, "memory_stats")
-IMPACT = call(1, "analyze_impact", node="part_1.step_3")
 
 
 @pytest.fixture
@@ -31,97 +34,18 @@ def project(tmp_path: Path) -> Project:
     return Project(tmp_path)
 
 
-def answers(said: bytes) -> list[Any]:
-    return [json.loads(each) for each in said.splitlines()]
-
-
-def assert_nothing_left(project: Project) -> None:
-    assert processes_left(project.home) == []
-    assert files_left(project.memories.parent) == []
-
-
-def record(id: int) -> bytes:
-    return call(id, "record_memory", text=f"The gate {id} of the garden is painted green every spring.", type="fact")
-
-
-def opened(project: Project) -> Memory:
-    [found] = project.memories.rglob("memory.db")
-    return treering.open(found, project=found.parent.name)
-
-
-def write_code(project: Project, files: int = 600) -> None:
-    """As many files as several processes read at once."""
-    source = "\n\n".join(f"def step_{n}(given):\n    return step_{n - 1}(given)" for n in range(1, 40))
-    for number in range(files):
-        (project.root / f"part_{number}.py").write_text(source)
-
-
-def until_children(server: Server) -> None:
+def until(happened: Callable[[], bool]) -> None:
     give_up = monotonic() + PATIENCE
-    while not psutil.Process(server.process.pid).children() and monotonic() < give_up:
-        sleep(0.02)
-    assert psutil.Process(server.process.pid).children()
-
-
-# The end of input
-
-
-def test_what_was_read_is_answered_before_the_end_of_input_counts(project: Project) -> None:
-    done = project.piped(GREETING, INITIALIZED, line("tools/list", id=1), record(2), line("ping", id=3))
-    assert done.returncode == 0, done.stderr
-    assert sorted(each["id"] for each in answers(done.stdout)) == [0, 1, 2, 3]
-    assert all("result" in each for each in answers(done.stdout))
-    assert done.stderr == b""
-    assert_nothing_left(project)
-
-
-def test_a_last_line_without_its_end_is_answered_too(project: Project) -> None:
-    assert answers(project.piped(GREETING.strip()).stdout)[0]["result"]["serverInfo"]["name"] == "treering"
-
-
-def test_a_client_that_only_looks_at_the_tools_leaves_no_trace(project: Project) -> None:
-    done = project.piped(GREETING, INITIALIZED, line("tools/list", id=1))
-    assert (done.returncode, len(answers(done.stdout))) == (0, 2)
-    with project.server().greeted() as server:
-        server.ask(line("completion/complete", id=1))  # nothing that is printed: the SDK has taken over
-        assert server.process.stdin is not None
-        server.process.stdin.close()
-        assert server.ends() == 0
-    assert not project.memories.exists()
-    assert_nothing_left(project)
-
-
-def test_a_client_that_leaves_before_it_says_anything_is_fine(project: Project) -> None:
-    assert project.piped().returncode == 0
-    assert project.piped(shell=f"exec {COMMAND} mcp <&-").returncode == 0
-    assert project.piped(shell=f"exec {COMMAND} mcp <&- 2>&-").returncode == 0
-    assert_nothing_left(project)
-
-
-def test_a_request_that_stays_open_does_not_keep_the_server(project: Project) -> None:
-    listen = line("subscriptions/listen", envelope("2026-07-28") | {"notifications": {"toolsListChanged": True}}, "a")
-    done = project.piped(line("server/discover", envelope("2026-07-28"), 0), listen)
-    assert done.returncode == 0
-    assert answers(done.stdout)[0]["id"] == 0
-    assert_nothing_left(project)
-
-
-def test_a_question_that_reads_the_code_first_is_answered_though_input_has_ended(project: Project) -> None:
-    write_code(project, files=60)
-    done = project.piped(GREETING, INITIALIZED, IMPACT)
-    assert done.returncode == 0
-    assert [each["id"] for each in answers(done.stdout) if "result" in each] == [0, 1]
-    # What was read is being embedded: the next server takes that over, and the log of the database with it.
-    assert processes_left(project.home) == []
-    with opened(project) as memory:
-        assert_healthy(memory)
+    while not happened():
+        assert monotonic() < give_up
+        sleep(0.002)
 
 
 # Signals
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-def test_a_signal_ends_a_server_that_has_heard_nothing(project: Project, number: signal.Signals) -> None:
+def test_a_signal_ends_a_server_that_has_only_been_greeted(project: Project, number: signal.Signals) -> None:
     with project.server() as server:
         server.ask(GREETING)
         server.process.send_signal(number)
@@ -142,6 +66,26 @@ def test_a_signal_ends_a_server_at_work(project: Project, number: signal.Signals
     assert_nothing_left(project)
 
 
+@pytest.mark.parametrize("later", [0, 0.03, 0.06, 0.1])
+def test_a_signal_while_the_memory_is_opened_leaves_nothing_of_it(project: Project, later: float) -> None:
+    with project.server().greeted() as server:
+        server.say(record(1))
+        until(lambda: any(project.memories.rglob("memory.db")))
+        sleep(later)
+        server.process.send_signal(signal.SIGTERM)
+        assert server.ends() == 128 + signal.SIGTERM
+    assert server.complaints == b""
+    assert_nothing_left(project)
+
+
+def test_a_signal_that_is_ignored_stays_so(project: Project) -> None:
+    with project.server(("sh", "-c", f"trap '' HUP; exec {COMMAND} mcp")).greeted() as server:
+        server.process.send_signal(signal.SIGHUP)
+        assert server.ask(line("ping", id=1))["result"] == {}
+        server.process.send_signal(signal.SIGTERM)
+        assert server.ends() == 128 + signal.SIGTERM
+
+
 def test_a_signal_between_writes_loses_nothing_that_was_acknowledged(project: Project) -> None:
     with project.server().greeted() as server:
         heard = [server.ask(record(1))]
@@ -155,21 +99,23 @@ def test_a_signal_between_writes_loses_nothing_that_was_acknowledged(project: Pr
     results = [each["result"] for each in heard if "result" in each]
     acknowledged = [each["structuredContent"]["id"] for each in results if not each["isError"]]
     assert acknowledged
-    with opened(project) as memory:
+    with project.opened() as memory:
         assert_healthy(memory)
         assert {memory.get(id).id for id in acknowledged} == set(acknowledged)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_the_readers_of_a_first_index_end_with_the_server(project: Project, number: signal.Signals) -> None:
-    write_code(project)
+    project.write_code(files=600)  # as many as several processes read at once
     with project.server().greeted() as server:
         server.say(IMPACT)
-        until_children(server)
+        until(lambda: bool(psutil.Process(server.process.pid).children()))
         server.process.send_signal(number)
         server.ends()
     assert processes_left(project.home) == []
-    with opened(project) as memory:
+    if number is signal.SIGTERM:
+        assert files_left(project.memories.parent) == []
+    with project.opened() as memory:
         assert_healthy(memory)
 
 
@@ -209,63 +155,6 @@ def test_without_a_stdout_there_is_nothing_to_serve(project: Project) -> None:
     done = project.piped(GREETING, shell=f"exec {COMMAND} mcp >&-")
     assert done.returncode == 1
     assert done.stderr.startswith(b"error: stdout is not open")
-
-
-# What comes in and goes out
-
-
-def test_only_the_protocol_is_on_stdout_whoever_prints(project: Project) -> None:
-    (project.home / "sitecustomize.py").write_text(
-        "import os, sys\n"
-        "class Noise:\n"
-        "    @staticmethod\n"
-        "    def find_spec(name, path=None, target=None):\n"
-        "        if name == 'mcp':\n"
-        "            print('printed by a plug-in')\n"
-        "            os.system('echo printed by a child; cat')\n"
-        "sys.meta_path.insert(0, Noise)\n"
-    )
-    project.environment["PYTHONPATH"] = str(project.home)
-    done = project.piped(GREETING, INITIALIZED, STATS)
-    assert [each["id"] for each in answers(done.stdout)] == [0, 1]
-    assert b"printed by a plug-in" in done.stderr
-    assert b"printed by a child" in done.stderr
-
-
-def test_garbage_is_left_out_and_the_server_lives(project: Project) -> None:
-    secret = b"ghp_" + b"a1B2c3D4e5" * 4
-    garbage = (b"no JSON " + secret, b"\xff\xfe\x00", b"[1, 2]", b"{}", b"", b"[" * 10_000, b'{"id": 1}')
-    with project.server().greeted() as server:
-        server.say(*(each + b"\n" for each in garbage))
-        assert server.ask(line("ping", id=1)) == {"jsonrpc": "2.0", "id": 1, "result": {}}
-        long = server.ask(call(2, "search_memory", query="long " * 1_000_000))
-        assert long["id"] == 2
-        assert long["result"]["isError"]
-        assert "result" in server.ask(call(3, "search_memory", query="half a character: \ud800"))
-        assert server.ask(line("tools/call", id=4).replace(b'"2.0"', b'"3.0"'))["error"]["code"] == -32600
-        assert "result" in server.ask(call(5, "memory_stats"))
-        assert server.process.stdin is not None
-        server.process.stdin.close()
-        assert server.ends() == 0
-    assert b"no message of the protocol" in server.complaints
-    assert secret not in server.complaints
-    assert_nothing_left(project)
-
-
-def test_a_person_at_a_terminal_is_told_what_this_is(project: Project) -> None:
-    keyboard, terminal = pty.openpty()
-    try:
-        with project.server(stdin=terminal) as server:
-            os.write(keyboard, GREETING)
-            assert server.hear()["id"] == 0
-            os.write(keyboard, b"\x04")
-            assert server.ends() == 0
-        told = server.complaints.decode().splitlines()
-        assert len(told) == 2
-        assert "`treering init`" in told[1]
-    finally:
-        os.close(keyboard)
-        os.close(terminal)
 
 
 # Together

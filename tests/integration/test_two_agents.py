@@ -115,3 +115,22 @@ def test_many_commands_at_once_from_everywhere_lose_nothing(
     ]
     assert [process.wait(PATIENCE) for process in running] == [0] * len(folders)
     assert json.loads(told(root, surroundings, "stats", "--json").stdout)["records"]["knowledge"] == len(folders)
+
+
+def test_whoever_moves_it_while_others_open_it_one_memory_is_left(
+    root: Path, tmp_path: Path, surroundings: dict[str, str]
+) -> None:
+    told(root, surroundings, "remember", "the only one")
+    for place in ("in-project", "in-data-folder") * 2:
+        commands = [("init", f"--{place}")] * 3 + [("search", "only", "--json")] * 2
+        running = [
+            subprocess.Popen(
+                [*COMMAND, *command], cwd=root, env=surroundings, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            )
+            for command in commands
+        ]
+        answers = [process.communicate(timeout=PATIENCE)[0] for process in running]
+        assert ["the only one" in answer.decode() for answer in answers[3:]] == [True, True]
+        # Movers that met somebody who had it open were refused; afterwards nobody has.
+        assert told(root, surroundings, "init", f"--{place}").returncode == 0
+        assert len([*(tmp_path / "data").rglob("memory.db*"), *root.rglob("memory.db*")]) == 1

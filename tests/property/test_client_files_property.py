@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treering.interfaces.clients import json_text, toml_text
-from treering.interfaces.clients.connecting import make, to_connect, to_remove
+from treering.interfaces.clients.connecting import to_connect, to_remove
 from treering.interfaces.clients.edits import Edit
 from treering.interfaces.clients.formats import Format, Place, with_entry, without_entry
 from treering.interfaces.clients.kept import Ledger
+from treering.interfaces.clients.making import make
 from treering.interfaces.clients.table import CLIENTS, client_named
 
 SERVERS: Place = ("mcpServers", "treering")
@@ -218,6 +219,28 @@ def test_a_file_is_given_back_byte_for_byte(drawn: tuple[str, str | None], comma
             assert not (Path(folder) / "deep").exists()
         else:
             assert path.read_bytes() == text.encode()
+
+
+@settings(max_examples=60)
+@given(files(), st.booleans())
+def test_an_entry_that_was_theirs_comes_back_whatever_others_wrote_since(
+    drawn: tuple[str, str | None], again: bool
+) -> None:
+    name, text = drawn
+    client = client_named(name)
+    theirs = with_entry(client.format, text or "", client.place, {"command": "theirs", "args": ["mcp", "--x", "é"]})
+    with TemporaryDirectory() as folder:
+        path, ledger = Path(folder) / "config", Ledger(Path(folder) / "kept")
+        path.write_bytes(theirs.encode())
+        for number in range(1 + again):
+            make(to_connect(client, path, client.entry(f"treering{number}"), ledger), ledger)
+            there = path.read_bytes().decode()
+            path.write_bytes(with_entry(client.format, there, (client.servers, f"z{number}"), {"c": 1}).encode())
+        make(to_remove(client, path, ledger), ledger)
+        said = client.format.content(path.read_bytes().decode())
+    for number in range(1 + again):
+        del said[client.servers][f"z{number}"]
+    assert said == client.format.content(theirs)
 
 
 @settings(max_examples=60)

@@ -1,10 +1,13 @@
 """Whoever does not know the token, or asks by another name or from another page, does not come in."""
 
+import asyncio
+
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from treering.core.settings.agents import HttpSettings
 from treering.interfaces.mcp.http.gate import FOREIGN_HOST, FOREIGN_ORIGIN, NO_SUCH_PATH, NO_TOKEN, Gate
+from treering.interfaces.mcp.http.limits import Limits
 
 TOKEN = "a-token-that-somebody-made-for-us-0001"
 HOSTS = ("127.0.0.1:4711", "localhost:4711")
@@ -15,7 +18,7 @@ anything = st.binary(max_size=80)
 
 
 def gate() -> Gate:
-    return Gate(lambda *_: None, hosts=HOSTS, token=TOKEN, settings=HttpSettings())  # type: ignore[arg-type]
+    return Gate(lambda *_: None, hosts=HOSTS, token=TOKEN, limits=Limits())  # type: ignore[arg-type]
 
 
 def test_who_knows_the_token_comes_in() -> None:
@@ -69,6 +72,12 @@ def test_another_page_is_refused_even_with_the_token(origin: bytes) -> None:
 def test_nothing_else_is_here(path: str) -> None:
     assert gate().refusal(path, [HERE, SHOWN]) is NO_SUCH_PATH
     assert gate().refusal(path, [HERE]) is NO_SUCH_PATH
+
+
+@pytest.mark.parametrize("kind", ["websocket", "webtransport", ""])
+def test_nothing_but_http_comes_in(kind: str) -> None:
+    with pytest.raises(ValueError, match="not served"):
+        asyncio.run(gate()({"type": kind}, None, None))  # type: ignore[arg-type]
 
 
 def test_what_is_said_twice_counts_as_not_said() -> None:

@@ -89,6 +89,9 @@ CALLS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
         "misled": st.lists(ids, max_size=2),
     },
     "analyze_impact": {"node": words},
+    "get_dependencies": {"node": words | ids, "to": words | st.none()},
+    "related_files": {"path": words | ids | st.just("shop/db.py")},
+    "trace_data_flow": {"node": words | ids},
 }
 tool_calls = st.sampled_from(sorted(CALLS)).flatmap(
     lambda name: st.tuples(st.just(name), st.fixed_dictionaries(CALLS[name]))
@@ -125,6 +128,7 @@ def test_no_resource_or_prompt_shows_anything_of_another_project(neighbours: Nei
             agent.read(f"treering://memory/{id}")
     reads: tuple[Callable[[], str], ...] = (
         lambda: agent.read("treering://health"),
+        lambda: agent.read("treering://code/modules"),
         lambda: agent.prompt("review"),
         lambda: agent.prompt("remember"),
         *(lambda about=about: agent.prompt("recall", about=about) for about in WORDS),

@@ -1,9 +1,10 @@
 """Whatever an agent sends, it gets an answer or one clear line, and the next call works."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,10 +13,15 @@ from hypothesis import strategies as st
 from mcp.shared.exceptions import MCPError
 
 from tests.conftest import OpenMemory
-from tests.served import Agent, agent_of, text_of
+from tests.samples import NOW
+from tests.served import Agent, agent_of, json_of, text_of
 from tests.served_table import ROWS, Row, filled, repository
+from treering.core.records import Knowledge
 from treering.core.tokens import estimate_tokens
-from treering.interfaces.mcp.tools import BY_NAME, TOOLS
+from treering.interfaces.mcp.passages import Cited, within
+from treering.interfaces.mcp.tool import Answer
+from treering.interfaces.mcp.tools import BY_NAME, TOOLS, code, looking
+from treering.interfaces.mcp.tools.code import AnalyzeImpact
 
 
 class Long(str):
@@ -103,7 +109,7 @@ def check(agent: Agent, tool: str, given: dict[str, Any]) -> None:
     answer = agent.try_call(tool, given)
     text = text_of(answer)
     if not answer.is_error:
-        assert estimate_tokens(text) <= 20_000
+        assert max(map(estimate_tokens, (text, json_of(answer)))) <= 20_000
         return
     _clear(text)
 
@@ -170,3 +176,77 @@ def test_no_tool_takes_a_way_to_another_memory(agent: Agent) -> None:
         assert f"{name} is no argument of this tool" in told
         assert name not in tool.input_schema["properties"]
         assert tool.input_schema["additionalProperties"] is False
+
+
+names = st.lists(st.text("abcdefgh_/.äß木", min_size=1, max_size=80), max_size=60, unique=True)
+standings = st.builds(
+    lambda stale, guessed, incomplete: SimpleNamespace(stale=stale, guessed=guessed, incomplete=incomplete),
+    names,
+    st.lists(st.builds(SimpleNamespace, asked=st.text(max_size=40), taken_for=st.text(max_size=40)), max_size=1),
+    st.booleans(),
+)
+
+
+def _found(told: list[str], others: list[str], standing: SimpleNamespace) -> SimpleNamespace:
+    """What the code graph, or what is known of a name, may come to."""
+    tied = [
+        SimpleNamespace(id=name, depth=2, kind=SimpleNamespace(value="calls"), confidence=0.9, test=bool(place % 2))
+        for place, name in enumerate(told)
+    ]
+    flows = [SimpleNamespace(id=name, depth=1, path=("a", name, "b")) for name in told]
+    known = [
+        Knowledge.make(id=f"id-{place}", content=text * 9, type="fact", **MOMENTS) for place, text in enumerate(others)
+    ]
+    return SimpleNamespace(
+        node="shop/db.py",
+        ids=tuple(told),
+        total=len(tied),
+        tests_total=len(tied) // 2,
+        tests=tuple(each.id for each in tied if each.test),
+        dependents=tied,
+        dependencies=tied,
+        importers=tuple(others),
+        memories=known,
+        sources=flows,
+        sinks=flows,
+        standing=standing,
+    )
+
+
+MOMENTS = dict.fromkeys(("created_at", "updated_at", "last_accessed_at"), NOW)
+ASKED = AnalyzeImpact(node="shop/db.py", limit=200)
+ANSWERS: Mapping[str, Callable[[Any, int], Answer[Any]]] = {
+    "impact": lambda found, room: code._impact(found, ASKED, room),
+    "dependencies": lambda found, room: code._dependencies(found, 200, room),
+    "route": lambda found, room: code._route(found, ("a", "b"), room),
+    "data flow": lambda found, room: code._data_flow(found, 200, room),
+}
+
+
+@pytest.mark.parametrize("kind", ANSWERS)
+@given(told=names, others=names, standing=standings, budget=st.integers(400, 3_000))
+def test_answers_about_code_fit_however_much_there_is_and_name_nothing_twice(
+    kind: str, told: list[str], others: list[str], standing: SimpleNamespace, budget: int
+) -> None:
+    found = _found(told, others, standing)
+    answer = within(budget, lambda room: ANSWERS[kind](found, room))
+    assert estimate_tokens(answer.text) <= budget
+    assert estimate_tokens(answer.result.model_dump_json()) <= budget
+    if isinstance(answer.result, code.ImpactResult):
+        named = [*(each.name for each in answer.result.dependents), *answer.result.tests]
+        assert len(named) == len(set(named))
+        assert not {*named} & {*answer.result.importers} - {*answer.result.tests}
+
+
+@given(aliases=names, related=names, texts=st.lists(st.text(max_size=300), max_size=20), budget=st.integers(400, 3_000))
+def test_what_is_known_of_a_name_fits_however_much_there_is(
+    aliases: list[str], related: list[str], texts: list[str], budget: int
+) -> None:
+    entity = SimpleNamespace(name="Zephyr", kind=SimpleNamespace(value="person"))
+    beside = [SimpleNamespace(entity=SimpleNamespace(name=name)) for name in related]
+    found: Any = SimpleNamespace(entity=entity, aliases=tuple(aliases), related=beside, mentions=3)
+    pieces = [Cited(id=f"id-{place}", source="fact", text=text) for place, text in enumerate(texts)]
+    answer = within(budget, lambda room: looking._about(found, pieces, room))
+    assert estimate_tokens(answer.text) <= budget
+    assert estimate_tokens(answer.result.model_dump_json()) <= budget
+    assert len(answer.result.facts) + answer.result.left_out == len(pieces)

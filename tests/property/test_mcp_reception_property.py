@@ -2,8 +2,8 @@
 
 import json
 from collections.abc import Iterator
-from functools import cache
-from typing import NoReturn
+from functools import cache, reduce
+from typing import Any, NoReturn
 
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -85,6 +85,7 @@ talks = st.builds(
     st.lists(openings, min_size=1, max_size=2),
     st.lists(st.one_of(requests, requests, others, greetings), max_size=5),
 )
+NESTED = [reduce(lambda inner, _: around(inner), range(300), 1) for around in (lambda x: [x], lambda x: {"a": x})]
 DISCOVER = line("server/discover", envelope("2026-07-28"), "probe")
 GREETING = line(
     "initialize",
@@ -93,7 +94,21 @@ GREETING = line(
 )
 
 
+def able(told: Any) -> tuple[bytes, bytes]:
+    """A client that says of itself what nobody knows, in a greeting and in an envelope."""
+    greeting = {"protocolVersion": "2025-11-25", "capabilities": told, "clientInfo": {"name": "c", "version": "1"}}
+    meta = envelope("2026-07-28")["_meta"] | {"io.modelcontextprotocol/clientCapabilities": told}
+    return line("initialize", greeting, 0), line("tools/list", {"_meta": meta}, 0)
+
+
 @given(talks, st.integers(0, 7))
+@example([able({"x": NESTED[0]})[0], line("tools/list", id=1)], 9)
+@example([able({"x": NESTED[1]})[0], line("tools/list", id=1)], 9)
+@example([able({"x": NESTED[0]})[1], line("tools/list", envelope("2026-07-28"), 1)], 9)
+@example([able({"x": NESTED[1]})[1], line("tools/list", envelope("2026-07-28"), 1)], 9)
+@example([able({"x": 10**4_000})[0], line("tools/list", id=1)], 9)
+@example([able({"x": float("nan")})[0], line("tools/list", id=1)], 9)
+@example([able({"x": float("inf")})[1], line("tools/list", envelope("2026-07-28"), 1)], 9)
 @example([DISCOVER, GREETING, line("tools/list", envelope("2026-07-28"), 1), line("ping", id=2)], 9)
 @example([GREETING, line("notifications/initialized"), line("tools/list", id=1), line("ping", id=1), DISCOVER], 9)
 @example([GREETING, line("notifications/initialized"), line("tools/list", id=1), line("prompts/list", id=2)], 3)

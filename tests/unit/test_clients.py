@@ -1,5 +1,6 @@
 """What is written for which client, and where in its file."""
 
+import os
 import re
 from pathlib import Path
 
@@ -7,8 +8,8 @@ import pytest
 
 from treering.core.errors import InvalidInput, SecretRefused
 from treering.interfaces.clients import json_text, toml_text
-from treering.interfaces.clients.command import command_for, own_script, server_options
-from treering.interfaces.clients.formats import NotUnderstood, with_entry, without_entry
+from treering.interfaces.clients.command import command_for, is_in_a_cache, own_script, server_options
+from treering.interfaces.clients.formats import NotUnderstood, with_entry, with_theirs, without_entry
 from treering.interfaces.clients.table import CLIENTS, FORWARDED, NAMES, Machine, Reach, client_named
 
 SERVERS = ("mcpServers", "treering")
@@ -102,6 +103,14 @@ def test_a_client_is_found_by_its_program_its_folder_or_its_file(tmp_path: Path)
     assert found(PATH=str(tmp_path / "bin")) == ["claude", "codex", "gemini"]
 
 
+def test_a_folder_that_nobody_may_look_into_holds_no_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbidden(path: object, **_options: object) -> os.stat_result:
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr(os, "stat", forbidden)
+    assert not any(client.is_found(machine()) for client in CLIENTS)
+
+
 def test_the_bare_name_is_written_where_any_shell_finds_this_program_by_it(tmp_path: Path) -> None:
     mine, other = program(tmp_path / "mine"), program(tmp_path / "other")
     linked = tmp_path / "bin" / "treering"
@@ -119,6 +128,19 @@ def test_an_environment_that_is_active_in_this_terminal_only_does_not_count(tmp_
     assert command_for(script, active) == str(script)
 
 
+@pytest.mark.parametrize(
+    ("command", "cached"),
+    [
+        ("/home/zoe/.cache/uv/archive-v0/x1/bin/treering", True),
+        ("/Users/zoe/Library/Caches/uv/x1/bin/treering", True),
+        ("/home/zoe/.local/bin/treering", False),
+        ("treering", False),
+    ],
+)
+def test_a_program_that_was_fetched_for_one_run_is_known(command: str, cached: bool) -> None:
+    assert is_in_a_cache(command) is cached
+
+
 def test_this_program_is_the_one_that_was_called_else_the_one_that_was_installed(tmp_path: Path) -> None:
     called, installed = program(tmp_path / "called"), program(tmp_path / "installed")
     assert own_script(str(called), installed.parent) == called
@@ -131,14 +153,43 @@ def test_a_memory_that_is_named_is_named_in_full(tmp_path: Path, monkeypatch: py
     monkeypatch.chdir(tmp_path)
     assert server_options("a.db", "shop") == ("--db", str(tmp_path / "a.db"), "--project", "shop")
     assert server_options("postgresql://zoe@db/shop", None) == ("--db", "postgresql://zoe@db/shop")
+    assert server_options("sqlite:///a.db", None) == ("--db", str(tmp_path / "a.db"))
     assert server_options(None, None) == ()
 
 
-def test_no_password_and_no_broken_name_gets_into_a_file() -> None:
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://zoe:hunter2hunter2@db/shop",
+        "postgresql://zoe:password@db/shop",
+        "postgresql://zoe:p@db/shop",
+        "postgresql://zoe:correct horse@db/shop",
+        "postgresql://zoe:a/b?c#d@db/shop",
+        "postgres://:p@db",
+        "postgresql://zoe@db/shop?password=abc",
+        "postgresql://db/shop?sslmode=require&ssl%70assword=abc",
+        "postgresql://db/shop?PASSWORD=abc",
+    ],
+)
+def test_no_password_gets_into_a_file(url: str) -> None:
     with pytest.raises(SecretRefused, match="set TREERING_DB"):
-        server_options("postgresql://zoe:hunter2hunter2@db/shop", None)
-    with pytest.raises(InvalidInput, match="not UTF-8"):
-        server_options("/tmp/\udcff.db", None)
+        server_options(url, None)
+
+
+@pytest.mark.parametrize(
+    "url", ["postgresql://zoe@db:5432/shop", "postgresql://zoe:@db/shop", "postgresql://db/shop?passfile=/run/x"]
+)
+def test_a_url_without_one_does(url: str) -> None:
+    assert server_options(url, None) == ("--db", url)
+
+
+@pytest.mark.parametrize(
+    ("db", "told"),
+    [("/tmp/\udcff.db", "not UTF-8"), (" ", "names no memory"), ("mysql://db/shop", "no engine for mysql")],
+)
+def test_a_memory_that_could_not_be_opened_is_not_written(db: str, told: str) -> None:
+    with pytest.raises(InvalidInput, match=told):
+        server_options(db, None)
 
 
 # What files look like afterwards. The property tests say that nothing else moves; these, that it looks well.
@@ -205,6 +256,41 @@ def test_an_entry_is_taken_out_with_its_comma_and_its_tables() -> None:
     assert without_entry(json_text, commented, SERVERS) == '{"mcpServers": { // mine\n  "a": 1}}'.replace("  ", "   ")
     table = '[a]\nx = 1\n\n# ours\n[mcp_servers.treering]\nenv.A = "1"\n[mcp_servers.treering.tools.b]\ny = 2\n[c]\n'
     assert without_entry(toml_text, table, TABLES) == "[a]\nx = 1\n\n# ours\n[c]\n"
+
+
+@pytest.mark.parametrize(
+    "theirs",
+    [
+        '[mcp_servers.treering]\r\ncommand = "old"\r\n[mcp_servers.treering.env]\r\nA = 1979-05-27\r\n[o]\r\nx = 1',
+        '[other]\nx = 1\n\n[mcp_servers.treering]\ncommand = "old"',
+        '[mcp_servers]\ntreering = { command = "old" }\na = { command = "a" }\n',
+        '[mcp_servers]\ntreering.command = "old"\n[mcp_servers.a]\ncommand = "a"\n',
+        '\ufeffmcp_servers.treering.command = "old"\nx = 1.5\n',
+    ],
+)
+def test_their_table_comes_back_as_they_wrote_it(theirs: str) -> None:
+    part = toml_text.part(theirs, TABLES)
+    ours = with_entry(toml_text, theirs, TABLES, ENTRY)
+    back = with_theirs(toml_text, ours, TABLES, part)
+    assert part.strip() in back
+    assert toml_text.content(back) == toml_text.content(theirs)
+
+
+def test_an_entry_that_has_no_place_any_more_is_not_said_to_be_back() -> None:
+    with pytest.raises(NotUnderstood, match="cannot be edited safely"):
+        with_theirs(json_text, '{"mcpServers": {}}', SERVERS, '"treering": {}')
+
+
+def test_an_edit_that_would_cost_something_else_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_text, "put", lambda *_: '{"mcpServers": {"treering": {"c": 1}}}')
+    with pytest.raises(NotUnderstood, match="cannot be edited safely"):
+        with_entry(json_text, '{"x": 1}', SERVERS, {"c": 1})
+
+
+def test_their_table_is_not_put_where_it_would_say_something_else() -> None:
+    inside, ours = 'treering = { command = "old" }\n', with_entry(toml_text, "x = 1\n", TABLES, ENTRY)
+    with pytest.raises(NotUnderstood, match="cannot be edited safely"):
+        with_theirs(toml_text, ours, TABLES, inside)
 
 
 @pytest.mark.parametrize(

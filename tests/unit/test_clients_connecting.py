@@ -1,57 +1,21 @@
-"""Connecting and taking back, on good days and bad ones."""
+"""Whose entry it is decides: ours comes and goes, theirs comes back, and nothing else moves."""
 
 import json
-import os
 import stat
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from treering.core.errors import ClientFileUnusable, Conflict
-from treering.interfaces.clients.connecting import Change, Outcome, make, standing, to_connect, to_remove
-from treering.interfaces.clients.kept import Ledger
-from treering.interfaces.clients.table import client_named
+from tests.unit.client_desk import CLAUDE, Desk
+from treering.interfaces.clients.connecting import Outcome, standing, to_remove
 
-CLAUDE = client_named("claude")
 SECRET = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
 THEIRS = '{\n  "mcpServers": {\n    "treering": {"command": "mine"}\n  }\n}\n'
-
-
-class Desk:
-    """A folder with one configuration file in it."""
-
-    def __init__(self, folder: Path) -> None:
-        self.path = folder / "project" / ".mcp.json"
-        self.path.parent.mkdir()
-        self.ledger = Ledger(folder / "kept")
-
-    def connect(self, command: str = "treering") -> Change:
-        change = self.planned(command)
-        make(change, self.ledger)
-        return change
-
-    def planned(self, command: str = "treering") -> Change:
-        return to_connect(CLAUDE, self.path, CLAUDE.entry(command), self.ledger)
-
-    def remove(self) -> Change:
-        change = to_remove(CLAUDE, self.path, self.ledger)
-        make(change, self.ledger)
-        return change
-
-    def servers(self) -> dict[str, Any]:
-        return json.loads(self.path.read_text())["mcpServers"]
 
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Desk:
     return Desk(tmp_path)
-
-
-def refused(desk: Desk) -> str:
-    with pytest.raises(ClientFileUnusable) as told:
-        desk.connect()
-    return str(told.value)
 
 
 def test_the_second_time_nothing_is_written(desk: Desk) -> None:
@@ -61,6 +25,11 @@ def test_the_second_time_nothing_is_written(desk: Desk) -> None:
     assert (again.outcome, again.lines, again.is_needed) == (Outcome.ALREADY, (), False)
     assert desk.path.stat().st_mtime_ns == before
     assert standing(CLAUDE, desk.path)
+
+
+def test_a_client_that_lists_something_else_by_our_name_is_not_connected(desk: Desk) -> None:
+    desk.path.write_text('{"mcpServers": {"treering": false}}')
+    assert not standing(CLAUDE, desk.path)
 
 
 def test_a_program_that_moved_is_followed_and_the_way_back_is_still_the_first_one(desk: Desk) -> None:
@@ -109,10 +78,67 @@ def test_our_entry_goes_where_others_wrote_the_whole_file_anew(desk: Desk) -> No
     assert desk.servers() == {"a": {"command": "a"}}
 
 
-def test_an_entry_that_came_with_the_repository_can_be_taken_out(desk: Desk) -> None:
+def test_an_entry_that_came_with_the_repository_can_be_taken_out_by_who_says_so(desk: Desk) -> None:
     desk.path.write_text(THEIRS)
-    assert desk.remove().outcome is Outcome.REMOVED
+    change = desk.remove()
+    assert (change.outcome, change.costs_theirs) == (Outcome.REMOVED, True)
     assert desk.servers() == {}
+
+
+def test_what_we_wrote_goes_unasked_and_what_came_back_does_not(desk: Desk) -> None:
+    desk.path.write_text(THEIRS)
+    assert desk.connect().costs_theirs
+    assert not desk.remove().costs_theirs
+    assert to_remove(CLAUDE, desk.path, desk.ledger).costs_theirs
+
+
+def test_an_entry_of_ours_that_was_edited_does_not_go_unasked(desk: Desk) -> None:
+    desk.connect()
+    unedited = desk.path.read_text()
+    desk.path.write_text(unedited.replace("{", '{"x": 1,', 1))
+    assert not to_remove(CLAUDE, desk.path, desk.ledger).costs_theirs
+    assert not desk.planned("/other/treering").costs_theirs
+    desk.path.write_text(unedited.replace('"treering",', '"edited",'))
+    assert to_remove(CLAUDE, desk.path, desk.ledger).costs_theirs
+    assert desk.planned().costs_theirs
+
+
+def test_their_entry_comes_back_though_others_wrote_since(desk: Desk) -> None:
+    theirs = json.dumps({"mcpServers": {"treering": CLAUDE.entry("treering", ("--project", "mine")), "a": {}}})
+    desk.path.write_text(theirs)
+    desk.connect()
+    desk.write_another_key()
+    desk.remove()
+    assert desk.path.read_text() == theirs.replace("{", '{\n  "x": 1,', 1)
+
+
+def test_their_entry_comes_back_though_ours_was_written_anew(desk: Desk) -> None:
+    desk.path.write_text(THEIRS)
+    desk.connect()
+    desk.write_another_key()
+    desk.connect("/new/treering")
+    desk.path.write_text(json.dumps(json.loads(desk.path.read_text()), indent=8))
+    desk.remove()
+    assert json.loads(desk.path.read_text()) == {"x": 1, **json.loads(THEIRS)}
+
+
+def test_their_entry_comes_back_where_it_stood_and_nowhere_else(desk: Desk) -> None:
+    theirs = {"mcpServers": {"treering": CLAUDE.entry("treering") | {"alwaysLoad": False}}}
+    desk.path.write_text(json.dumps(theirs))
+    desk.connect()
+    edited = desk.path.read_text().replace(', "alwaysLoad": true', "")
+    desk.path.write_text(f"// this is true\n{edited}")
+    desk.remove()
+    assert desk.path.read_text() == f"// this is true\n{json.dumps(theirs)}"
+
+
+def test_what_was_added_is_not_taken_from_where_somebody_put_it(desk: Desk) -> None:
+    desk.path.write_text('{"mcpServers": {}}')
+    desk.connect()
+    parked = desk.path.read_text().replace("mcpServers", "parked").rstrip().removesuffix("}")
+    desk.path.write_text(f'{parked}, "mcpServers": {{"treering": {{"command": "theirs"}}}}}}')
+    desk.remove()
+    assert json.loads(desk.path.read_text()) == {"parked": {"treering": CLAUDE.entry("treering")}, "mcpServers": {}}
 
 
 def test_nothing_to_take_out_is_no_mishap(desk: Desk) -> None:
@@ -146,113 +172,3 @@ def test_a_secret_in_the_entry_that_is_replaced_is_not_shown(desk: Desk) -> None
     shown = "\n".join(desk.planned().lines)
     assert "API_KEY" in shown
     assert SECRET not in shown
-
-
-def test_a_link_stays_a_link_and_leads_to_what_was_written(desk: Desk, tmp_path: Path) -> None:
-    target = tmp_path / "dotfiles.json"
-    target.write_text("{}\n")
-    desk.path.symlink_to(target)
-    desk.connect()
-    assert desk.path.is_symlink()
-    assert "treering" in target.read_text()
-    desk.remove()
-    assert (desk.path.is_symlink(), target.read_text()) == (True, "{}\n")
-
-
-def test_permissions_stay(desk: Desk) -> None:
-    desk.path.write_text("{}")
-    desk.path.chmod(0o640)
-    desk.connect()
-    assert stat.S_IMODE(desk.path.stat().st_mode) == 0o640
-    desk.remove()
-    assert stat.S_IMODE(desk.path.stat().st_mode) == 0o640
-
-
-def test_a_new_file_is_as_open_as_any_that_is_made_here(desk: Desk) -> None:
-    desk.connect()
-    (desk.path.parent / "usual").touch()
-    assert desk.path.stat().st_mode == (desk.path.parent / "usual").stat().st_mode
-
-
-def test_a_file_that_is_read_only_is_left_alone(desk: Desk) -> None:
-    desk.path.write_text("{}")
-    desk.path.chmod(0o444)
-    assert "cannot be written (it is read-only)" in refused(desk)
-    assert desk.path.read_text() == "{}"
-
-
-@pytest.mark.parametrize(
-    ("data", "told"),
-    [
-        (b"{ nonsense", "is not JSON (line 1"),
-        (b'{"mcpServers": 7}', "holds no servers"),
-        (b"\xff\xfe{\x00}\x00", "is not UTF-8"),
-    ],
-)
-def test_a_file_that_is_not_understood_is_left_alone(desk: Desk, data: bytes, told: str) -> None:
-    desk.path.write_bytes(data)
-    said = refused(desk)
-    assert said.startswith(f"{desk.path} ")
-    assert told in said
-    assert "run this again" in said
-    assert desk.path.read_bytes() == data
-    assert not desk.ledger.folder.exists()
-
-
-def test_what_is_no_file_is_told_of(desk: Desk) -> None:
-    desk.path.mkdir()
-    assert "cannot be read (Is a directory)" in refused(desk)
-    desk.path.rmdir()
-    desk.path.symlink_to(desk.path)
-    assert "cannot be" in refused(desk)
-    desk.path = desk.path.parent / "file" / "config.json"
-    desk.path.parent.write_text("")
-    assert "cannot be written" in refused(desk)
-
-
-def test_a_file_that_somebody_wrote_while_we_asked_is_not_overwritten(desk: Desk) -> None:
-    change = desk.planned()
-    desk.path.write_text('{"theirs": 1}')
-    with pytest.raises(Conflict, match="run this again"):
-        make(change, desk.ledger)
-    assert desk.path.read_text() == '{"theirs": 1}'
-
-
-def test_a_crash_in_between_leaves_the_old_file_and_a_way_on(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    desk.path.write_text("{}\n")
-    desk.connect("/old/treering")
-    old = desk.path.read_text()
-    replace = Path.replace
-
-    def crash(self: Path, target: Path) -> Path:
-        if target.name == ".mcp.json":
-            raise KeyboardInterrupt
-        return replace(self, target)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Path, "replace", crash)
-        with pytest.raises(KeyboardInterrupt):
-            desk.connect("/new/treering")
-    assert desk.path.read_text() == old
-    assert os.listdir(desk.path.parent) == [".mcp.json"]
-    desk.remove()
-    assert desk.path.read_text() == "{}\n"
-
-
-def test_a_full_disk_is_told_of_and_leaves_nothing_behind(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(_descriptor: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    assert "No space left on device" in refused(desk)
-    assert os.listdir(desk.path.parent) == []
-
-
-def test_a_note_that_is_damaged_costs_only_the_exactness(desk: Desk) -> None:
-    desk.path.write_text('{\n  "x": 1\n}')
-    desk.connect()
-    (note,) = desk.ledger.folder.iterdir()
-    note.write_text('{"written": [{}]}')
-    desk.remove()
-    assert json.loads(desk.path.read_text()) == {"x": 1, "mcpServers": {}}
-    assert list(desk.ledger.folder.iterdir()) == []

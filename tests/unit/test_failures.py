@@ -151,3 +151,17 @@ def test_what_was_said_often_is_read_once(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_message_however_long_is_read_in_no_time() -> None:
     assert failure_signature("a/" * 500_000) == failure_signature("a/" * 600_000)
+
+
+@pytest.mark.parametrize(
+    ("message", "lines"),
+    [
+        ("", ()),
+        (" \n ", ()),
+        ("KeyError: 'orders'", ("keyerror: 'orders'",)),
+        ("Traceback:\n  File '/a/b.py', line 3\n\nKeyError: 'orders'\n", ("keyerror: 'orders'", "traceback:")),
+        ("TypeError: x\n    at /srv/app.js:12", ("at", "typeerror: x")),
+    ],
+)
+def test_the_last_line_or_the_first_tells_what_it_was(message: str, lines: tuple[str, ...]) -> None:
+    assert failures.telling_lines(message) == lines

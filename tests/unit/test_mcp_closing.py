@@ -4,16 +4,21 @@ import logging
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 import pytest
 
 import treering
+from tests.leftovers import files_left
 from treering.compose import now
-from treering.core.errors import StoreUnavailable
+from treering.core.errors import StoreError, StoreUnavailable
+from treering.interfaces.mcp import leaving
 from treering.interfaces.mcp.desk import Desk
-from treering.interfaces.mcp.stdio.logs import log_to_stderr
+from treering.interfaces.mcp.logs import Unhurried, log_to_stderr
 from treering.memory import Memory
+
+PATIENCE = 60
 
 
 def desk_at(path: Path, **given: object) -> Desk:
@@ -21,7 +26,7 @@ def desk_at(path: Path, **given: object) -> Desk:
 
 
 def test_closing_waits_for_a_call_at_work_and_refuses_the_next(tmp_path: Path) -> None:
-    desk = desk_at(tmp_path / "memory.db")
+    desk = desk_at(tmp_path / "memory.db", call_seconds=PATIENCE)
     working, go_on = threading.Event(), threading.Event()
     stored = list[str]()
 
@@ -46,6 +51,43 @@ def test_closing_waits_for_a_call_at_work_and_refuses_the_next(tmp_path: Path) -
     closing.join()
     with treering.open(tmp_path / "memory.db") as memory:
         assert memory.get(stored[0]).id == stored[0]
+
+
+def test_closing_waits_for_a_memory_that_is_being_opened_and_closes_it(tmp_path: Path) -> None:
+    opening, go_on = threading.Event(), threading.Event()
+    opened = list[Memory]()
+
+    def open_memory() -> Memory:
+        opening.set()
+        go_on.wait()
+        opened.append(treering.open(tmp_path / "memory.db"))
+        return opened[0]
+
+    desk = Desk(open_memory, session="mcp-test", clock=now, call_seconds=0)
+    with ThreadPoolExecutor(2) as both:
+        calling = both.submit(lambda: desk.memory)
+        opening.wait()
+        closing = both.submit(desk.close_if_open)
+        assert wait([closing], 0.2).not_done
+        go_on.set()
+    closing.result()
+    with pytest.raises(StoreUnavailable, match="closing"):
+        calling.result()
+    with pytest.raises(StoreError, match="was closed"):
+        opened[0].stats()
+    assert files_left(tmp_path) == []
+
+
+def test_whoever_closes_a_desk_that_never_opened_anything_keeps_it_from_opening(tmp_path: Path) -> None:
+    desk = desk_at(tmp_path / "memory.db")
+    desk.close_if_open()
+    with pytest.raises(StoreUnavailable, match="closing"), desk.at_work():
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_parts_of_closing_fit_into_the_whole() -> None:
+    assert leaving.CALL_SECONDS + leaving.JOB_SECONDS < leaving.CLOSE_SECONDS
 
 
 def test_what_is_only_being_loaded_holds_nobody_up() -> None:
@@ -84,13 +126,51 @@ def test_no_secret_is_logged(capsys: pytest.CaptureFixture[str], monkeypatch: py
     secret = "ghp_" + "a1B2c3D4e5" * 4
     monkeypatch.setattr(logging, "root", logging.RootLogger(logging.WARNING))
     monkeypatch.setattr(logging.Logger, "root", logging.root)
-    log_to_stderr()
+    log = log_to_stderr()
     try:
         raise ValueError(f"cannot read {secret}")
     except ValueError:
         logging.root.exception("given %s", secret)
     logging.root.info("not told")
+    log.flush()
     told = capsys.readouterr().err
     assert "cannot read [redacted:" in told
     assert secret not in told
     assert "not told" not in told
+
+
+def test_nobody_waits_for_whoever_does_not_read_the_log() -> None:
+    read, go_on = list[str](), threading.Event()
+    written = threading.Event()
+
+    def write(text: str) -> None:
+        go_on.wait()
+        read.append(text)
+        if "left out" in text:
+            written.set()
+
+    handler = Unhurried(write, lines_ahead=2)
+    for number in range(50):
+        handler.emit(logging.LogRecord("", logging.WARNING, "", 0, f"line {number}", None, None))
+    handler.flush()
+    assert read == []
+    go_on.set()
+    assert written.wait(PATIENCE)
+    assert read[0] == "line 0\n"
+    told = int(read[1].split()[2])
+    assert told in (47, 48), "one may have been taken before the rest came"
+
+
+def test_a_log_that_cannot_be_written_ends_nothing() -> None:
+    tried = list[str]()
+
+    def write(text: str) -> None:
+        tried.append(text)
+        raise BrokenPipeError
+
+    handler = Unhurried(write)
+    for text in ("one", "two"):
+        handler.emit(logging.LogRecord("", logging.WARNING, "", 0, text, None, None))
+        handler.flush()
+    assert "one\n" in tried
+    assert "two\n" in tried

@@ -1,7 +1,6 @@
 """Where the HTTP server listens, by which names it is known, and what it refuses without auth."""
 
 import socket
-from pathlib import Path
 
 import pytest
 
@@ -14,27 +13,25 @@ from treering.interfaces.mcp.http.address import (
     refuse_strangers_without_auth,
     resolved,
 )
-from treering.interfaces.mcp.http.token import Token
 
-MADE = Token("x" * 43, Path("token"), brought=False)
-BROUGHT = Token("x" * 43)
+MEANT = ("memory.example.org",)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.0.0.2", "::1"])
 def test_loopback_needs_nothing_more(host: str) -> None:
-    refuse_strangers_without_auth(resolved(host, 80), MADE, ())
+    refuse_strangers_without_auth(resolved(host, 80), (), brings_token=False)
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.7", "::ffff:127.0.0.1", "2001:db8::1"])
 def test_elsewhere_needs_a_token_of_ones_own_and_a_name(host: str) -> None:
     address = resolved(host, 80)
     with pytest.raises(InvalidInput, match=r"--token-file FILE .*TREERING_MCP_TOKEN.* and --allow-host NAME"):
-        refuse_strangers_without_auth(address, MADE, ())
+        refuse_strangers_without_auth(address, (), brings_token=False)
     with pytest.raises(InvalidInput, match="add --allow-host NAME"):
-        refuse_strangers_without_auth(address, BROUGHT, ())
+        refuse_strangers_without_auth(address, (), brings_token=True)
     with pytest.raises(InvalidInput, match="add --token-file FILE"):
-        refuse_strangers_without_auth(address, MADE, ("memory.example.org",))
-    refuse_strangers_without_auth(address, BROUGHT, ("memory.example.org",))
+        refuse_strangers_without_auth(address, MEANT, brings_token=False)
+    refuse_strangers_without_auth(address, MEANT, brings_token=True)
 
 
 def test_a_name_is_what_it_resolves_to(monkeypatch: pytest.MonkeyPatch) -> None:

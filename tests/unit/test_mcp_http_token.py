@@ -37,7 +37,6 @@ def test_it_is_made_on_the_first_start_and_stays(data: Path) -> None:
     first = own()
     assert first == own()
     assert len(first.text) == 43
-    assert not first.brought
 
 
 def test_only_the_user_can_read_it(data: Path) -> None:

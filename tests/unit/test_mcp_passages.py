@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 
 from treering.core.delimiters import without_ours
 from treering.core.tokens import estimate_tokens
-from treering.interfaces.mcp.passages import Cited, lines_within, listed, passages
+from treering.interfaces.mcp.passages import Cited, lines_within, listed, passages, structured_tokens, within
+from treering.interfaces.mcp.tool import Answer, Reply
 
 pieces = st.lists(
     st.builds(
@@ -58,3 +59,35 @@ def test_lines_are_kept_from_the_first_as_long_as_they_fit(lines: list[str], bud
     kept = lines_within(lines, budget)
     assert kept == lines[: len(kept)]
     assert not kept or estimate_tokens("\n".join(kept)) <= budget
+
+
+class Listed(Reply):
+    names: tuple[str, ...]
+
+
+@given(
+    names=st.lists(st.text(min_size=1, max_size=60), max_size=80), budget=st.integers(100, 1_000), text=st.booleans()
+)
+def test_an_answer_is_made_smaller_until_both_of_its_forms_fit(names: list[str], budget: int, text: bool) -> None:
+    def told(room: int) -> Answer[Listed]:
+        kept = lines_within(names, room)
+        return Answer("\n".join(kept) * (3 if text else 1), Listed(names=tuple(kept)))
+
+    answer = within(budget, told)
+    assert estimate_tokens(answer.text) <= budget
+    assert structured_tokens(answer.result) <= budget
+
+
+def test_what_cannot_be_made_smaller_is_answered_as_it_is() -> None:
+    long = "tea with lemon " * 500
+    assert within(100, lambda _room: Answer(long, Listed(names=()))).text == long
+
+
+def test_no_piece_takes_more_than_its_share_and_others_are_counted() -> None:
+    found = [Cited(id=str(number), source="s", text="long words " * 500) for number in range(3)]
+    told = passages(found, 2_000, most=150, others=4, advice="look elsewhere")
+    assert len(told.shown) == 3
+    assert all(structured_tokens(piece) <= 150 for piece in told.shown)
+    assert told.left_out == 4
+    assert "4 more did not fit; look elsewhere." in told.text
+    assert "4 more did not fit; look elsewhere." in told.notes

@@ -129,6 +129,9 @@ def test_what_coding_agents_say_first_is_plain(known: Programme, capabilities: d
         greeting("2025-11-25").replace(
             b'"capabilities": {}', b'"capabilities": {"tasks": ' + b'{"a": ' * 900 + b"1" + b"}" * 901
         ),
+        greeting("2025-11-25").replace(
+            b'"capabilities": {}', b'"capabilities": {"x": ' + b"[" * 300 + b"]" * 300 + b"}"
+        ),
         initialize(clientInfo={"name": "c"}),
         initialize(clientInfo=CLIENT | {"name": 7}),
         initialize(clientInfo=CLIENT | {"icons": []}),

@@ -143,3 +143,36 @@ def test_keys_that_are_secrets_stay_as_many_as_they_were() -> None:
 def test_only_a_revisions_own_snapshot_is_taken_to_be_clean() -> None:
     revision = sample(Revision, "r", before=f'{{"content": "{TOKEN}"}}')
     assert without_secrets(revision).value is revision
+
+
+PASSWORD = "Zt7-kQ9_vv21xx"
+
+
+@pytest.mark.parametrize(
+    ("content", "stated"),
+    [
+        ("The login is known.", {"subject": "admin", "attribute": "password"}),
+        ("The login is known.", {"subject": "admin password"}),
+        ("The admin password.", {}),
+        (f"The admin password is {PASSWORD}.", {"attribute": "login"}),
+    ],
+)
+def test_the_value_of_a_statement_is_a_secret_by_what_is_said_of_it(content: str, stated: dict[str, str]) -> None:
+    record = knowledge(content=content, type="fact", payload={**stated, "value": PASSWORD})
+    cleaned = without_secrets(record)
+    assert PASSWORD not in cleaned.value.to_json()
+    assert set(cleaned.kinds) == {"password"}
+    assert without_secrets(cleaned.value).value == cleaned.value
+
+
+@pytest.mark.parametrize(
+    ("content", "stated"),
+    [
+        ("The port is 5433.", {"subject": "db", "attribute": "port", "value": "5433"}),
+        ("The password is rotated monthly.", {"subject": "password", "attribute": "rotation", "value": "monthly"}),
+        ("The token limit is 4096.", {"subject": "model", "attribute": "token limit", "value": "4096 tokens"}),
+    ],
+)
+def test_other_statements_stay_as_they_are(content: str, stated: dict[str, str]) -> None:
+    record = knowledge(content=content, type="fact", payload=stated)
+    assert without_secrets(record).value is record

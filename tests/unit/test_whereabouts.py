@@ -1,5 +1,6 @@
 """Where the memory of a repository is, who may say so, and how it moves."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -11,71 +12,34 @@ from pathlib import Path
 import pytest
 
 import treering
+from tests.memory_places import (
+    KEEP,
+    LONG,
+    in_data_folder,
+    in_project,
+    note_of,
+    nothing_is_left_of,
+    other,
+    recalled,
+    remembered,
+    repository,
+    start_at,
+)
 from treering import compose
 from treering.archive.backup import blobs_beside
-from treering.compose import data_directory, keep_in_data_folder, keep_in_project, project_name
+from treering.compose import keep_in_data_folder, keep_in_project, project_name
 from treering.core.errors import InvalidInput, StoreError, StoreReadOnly, StoreUnavailable
-from treering.whereabouts import moving
-
-LONG = "a text that goes to the blobs " * 10_000
-
-
-@pytest.fixture(autouse=True)
-def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No setting of the machine that runs the tests, and a data folder that is thrown away."""
-    for name in ("DB", "PROJECT", "TENANT", "PRINCIPAL", "BLOBS"):
-        monkeypatch.delenv(f"TREERING_{name}", raising=False)
-    monkeypatch.setenv("TREERING_DATA_DIR", str(tmp_path / "data"))
+from treering.whereabouts import copying, moving
 
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository, with the working directory in it."""
-    made = tmp_path / "work" / "app"
-    (made / ".git").mkdir(parents=True)
-    (made / "src" / "deep").mkdir(parents=True)
-    monkeypatch.chdir(made / "src" / "deep")
-    return made
-
-
-def in_data_folder(root: Path) -> Path:
-    return data_directory() / project_name(root) / "memory.db"
-
-
-def in_project(root: Path) -> Path:
-    return root / ".treering" / "memory.db"
-
-
-KEEP: dict[str, tuple[Callable[[Path], Path], Callable[[Path], Path]]] = {
-    "in the project": (keep_in_project, in_project),
-    "in the data folder": (keep_in_data_folder, in_data_folder),
-}
-
-
-def other(place: str) -> str:
-    return next(name for name in KEEP if name != place)
-
-
-def remembered(*facts: str) -> list[str]:
-    with treering.open(background=False) as memory:
-        return [memory.remember(fact).id for fact in facts]
-
-
-def recalled() -> list[str]:
-    with treering.open(background=False) as memory:
-        return sorted(hit.text for hit in memory.recall(""))
-
-
-def nothing_is_left_of(file: Path) -> bool:
-    return not file.parent.is_dir() or not [path for path in file.parent.iterdir() if "memory.db" in path.name]
+    return repository(tmp_path, monkeypatch)
 
 
 def cut_short(*_given: object) -> None:
     raise KeyboardInterrupt
-
-
-def start_at(place: str, root: Path) -> None:
-    KEEP[place][0](root)
 
 
 def test_until_somebody_asks_the_memory_is_in_the_data_folder(root: Path) -> None:
@@ -113,7 +77,7 @@ def test_git_is_told_to_look_away_before_there_is_anything_to_see(root: Path, mo
         seen.append(((root / ".treering" / ".gitignore").read_text(), sorted(os.listdir(root / ".treering"))))
         raise StoreError("as far as it goes")
 
-    monkeypatch.setattr(moving, "_copy", copy)
+    monkeypatch.setattr(moving, "copy_whole", copy)
     with pytest.raises(StoreError, match="as far as it goes"):
         keep_in_project(root)
     assert seen == [("*\n", [".gitignore"])]
@@ -193,7 +157,7 @@ def test_a_memory_that_is_open_is_not_moved(root: Path, place: str) -> None:
 
 def test_nobody_gets_in_while_it_is_moved(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     remembered("moved")
-    real, refused = moving._copy, []
+    real, refused = moving.copy_whole, []
 
     def copy(*given: object) -> None:
         with sqlite3.connect(in_data_folder(root), timeout=0) as another:
@@ -204,46 +168,10 @@ def test_nobody_gets_in_while_it_is_moved(root: Path, monkeypatch: pytest.Monkey
         another.close()
         real(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(moving, "_copy", copy)
+    monkeypatch.setattr(moving, "copy_whole", copy)
     keep_in_project(root)
     assert refused == ["database is locked"]
     assert recalled() == ["moved"]
-
-
-def test_who_looked_before_the_move_and_opens_after_it_finds_the_new_place(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    remembered("moved meanwhile")
-    real, moves = compose.places.open_store, []
-
-    def open_late(location: str, *given: object, **named: object) -> object:
-        if not moves:
-            moves.append(location)
-            monkeypatch.setattr(compose.places, "open_store", real)
-            keep_in_project(root)
-        return real(location, *given, **named)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(compose.places, "open_store", open_late)
-    assert recalled() == ["moved meanwhile"]
-    assert moves == [str(in_data_folder(root))]
-
-
-def test_of_two_who_move_it_at_once_one_is_refused(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    remembered("mine")
-    real, moves = moving._held, []
-
-    def held(*given: object) -> object:
-        if not moves:
-            moves.append(given)
-            keep_in_project(root)
-        return real(*given)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(moving, "_held", held)
-    with pytest.raises(StoreUnavailable, match="somebody else has just moved"):
-        keep_in_project(root)
-    assert recalled() == ["mine"]
-    assert compose.embedded_path() == in_project(root)
-    assert nothing_is_left_of(in_data_folder(root))
 
 
 @pytest.mark.parametrize("place", KEEP)
@@ -254,8 +182,9 @@ def test_two_memories_are_never_made_one_by_overwriting(root: Path, place: str) 
     taken.parent.mkdir(exist_ok=True)
     with treering.open(taken, project="p") as memory:
         memory.remember("another")
-    with pytest.raises(InvalidInput, match=r"is there already.*treering export"):
+    with pytest.raises(InvalidInput, match=r"is there already.*treering export .*--db \S+ --project p ") as refusal:
         KEEP[place][0](root)
+    assert str(refusal.value).endswith("what stands there (memory.db), nothing else, and ask again")
     assert recalled() == ["mine"]
     with treering.open(taken, project="p") as memory:
         assert [hit.text for hit in memory.recall("")] == ["another"]
@@ -323,7 +252,7 @@ def test_a_link_out_of_the_repository_is_not_followed(root: Path, tmp_path: Path
 
 def test_what_a_link_leads_to_is_not_tidied_up(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     remembered("mine")
-    monkeypatch.setattr(moving, "_copy", cut_short)
+    monkeypatch.setattr(moving, "copy_whole", cut_short)
     with pytest.raises(KeyboardInterrupt):
         keep_in_project(root)
     shutil.rmtree(root / ".treering")
@@ -380,8 +309,8 @@ def test_a_memory_that_was_deleted_from_the_project_is_missed_until_somebody_say
 
 def test_a_choice_that_cannot_be_read_is_not_guessed(root: Path) -> None:
     keep_in_project(root)
-    (data_directory() / project_name(root) / "place.json").write_text('{"place": "the moon"}')
-    with pytest.raises(StoreError, match=r"place\.json does not say where the memory of .*--db"):
+    note_of(root).write_text('{"place": "the moon"}')
+    with pytest.raises(StoreError, match=r"place\.json does not say where .*delete that one file.*treering doctor"):
         recalled()
 
 
@@ -403,16 +332,36 @@ def test_a_copy_that_cannot_be_made_leaves_the_memory_where_it_was(
     assert nothing_is_left_of(KEEP[place][1](root))
 
 
-def test_a_copy_with_something_missing_is_never_chosen(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def lose_a_blob(copied: Path) -> None:
+    next(path for path in blobs_beside(copied).rglob("*") if path.is_file()).unlink()
+
+
+def run_in_copy(statement: str) -> Callable[[Path], None]:
+    def run(copied: Path) -> None:
+        with contextlib.closing(sqlite3.connect(copied)) as copy, copy:
+            copy.execute(statement)
+
+    return run
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lose_a_blob,
+        run_in_copy("DELETE FROM knowledge WHERE content = 'kept'"),
+        run_in_copy("UPDATE treering_identity SET id = 'of-another'"),
+    ],
+    ids=["a blob", "a record", "its identity"],
+)
+def test_a_copy_that_lost_something_is_never_chosen(
+    root: Path, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[Path], None]
+) -> None:
     remembered("kept", LONG)
-
-    def lose_a_blob(copied: Path) -> None:
-        next(path for path in blobs_beside(copied).rglob("*") if path.is_file()).unlink()
-
-    monkeypatch.setattr(moving, "_sync_all", lose_a_blob)
+    monkeypatch.setattr(copying, "_sync_all", spoil)
     with pytest.raises(StoreError, match="is not like"):
         keep_in_project(root)
     assert compose.embedded_path() == in_data_folder(root)
+    assert len(recalled()) == 2
     assert nothing_is_left_of(in_project(root))
 
 

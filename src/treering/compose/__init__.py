@@ -96,13 +96,10 @@ def open(
     models = _models(chosen)
     stop = threading.Event()
     root = repository_in(named, project or os.environ.get("TREERING_PROJECT"), repository)
-    worker, upkeep = workers(scope, store, models=models, settings=chosen, clock=clock, stop=stop, root=root)
+    staff = partial(workers, scope, models=models, settings=chosen, clock=clock, stop=stop, root=root)
+    worker, upkeep = staff(store)
     wanted = os.environ.get("TREERING_BACKGROUND") != "off" if background is None else background
-    thread = (
-        working_in_background(scope, store, models=models, settings=chosen, clock=clock, stop=stop, root=root)
-        if wanted
-        else None
-    )
+    thread = working_in_background(scope, store, staff, chosen.upkeep, stop) if wanted else None
     ports = Ports(
         store=store,
         blobs=store.blobs,

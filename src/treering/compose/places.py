@@ -1,6 +1,7 @@
 """Where the memory is: what was named, else the place that belongs to the repository."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,10 @@ from treering.core.errors import TreeringError
 from treering.core.model_choice import from_environment
 from treering.core.settings import Settings
 from treering.ports.store import Store
-from treering.whereabouts.choosing import Place, chosen, file_at, ready, refuse_a_strangers
-from treering.whereabouts.finding import Home, project_name, repository_around
+from treering.whereabouts.choosing import Place, file_at, own_file
+from treering.whereabouts.finding import Home, repository_around
+from treering.whereabouts.guarding import held
+from treering.whereabouts.inheriting import choice_of, settled
 
 if TYPE_CHECKING:
     from treering.health.doctor import Standing
@@ -24,15 +27,15 @@ def embedded_path(
     location = named_place(path_or_url)
     if location is None:
         home = home_of(repository)
-        return file_at(home, chosen(home).place)
+        return file_at(home, choice_of(home, identity_in).place)
     if "://" in location and not location.startswith(SQLITE):
         return None
     return Path(location.removeprefix(SQLITE)).expanduser().absolute()
 
 
 def current_project() -> str:
-    """The project of the repository around the working directory."""
-    return project_name(repository_around(None))
+    """The project of the repository around the working directory: it keeps its name when it is renamed."""
+    return _project_of(home_of())
 
 
 def keep_in_project(root: Path) -> Path:
@@ -53,13 +56,19 @@ def standing(
 ) -> "Standing":
     """How the memory that `open` would use stands to the repository around."""
     from treering.health.doctor import Standing
+    from treering.ports.store import Check
     from treering.whereabouts.telling import standing_of
 
     try:
-        return standing_of(home_of(repository), embedded_path(path_or_url, repository))
+        home = home_of(repository)
     except TreeringError:
-        # A working directory that cannot be read, or a choice: whoever opens the memory hears of it.
+        # A working directory that cannot be read: whoever opens the memory hears of it.
         return Standing()
+    try:
+        choice = choice_of(home, identity_in)
+    except TreeringError as exc:
+        return Standing(str(home.root), found=(Check("place", False, str(exc)),))
+    return standing_of(home, choice, embedded_path(path_or_url, repository), identity_in, projects_in)
 
 
 def named_place(path_or_url: str | os.PathLike[str] | None) -> str | None:
@@ -75,7 +84,7 @@ def repository_in(place: str | None, project: str | None, repository: str | os.P
 
 
 def project_in(path_or_url: str | os.PathLike[str] | None, repository: str | os.PathLike[str] | None) -> str:
-    return project_name(repository_around(repository)) if path_or_url is None else "default"
+    return _project_of(home_of(repository)) if path_or_url is None else "default"
 
 
 def home_of(folder: str | os.PathLike[str] | None = None) -> Home:
@@ -83,18 +92,26 @@ def home_of(folder: str | os.PathLike[str] | None = None) -> Home:
 
 
 def store_of(home: Home, blobs: str | os.PathLike[str] | None, settings: Settings) -> Store:
-    """The store of a repository's memory, where it is now: it may be moved between the look and the opening."""
-    while True:
-        choice = chosen(home)
-        store = open_store(str(ready(home, choice)), blobs, settings)
-        try:
-            if chosen(home).place is choice.place:
-                refuse_a_strangers(home, choice, store.identity)
-                return store
-        except TreeringError:
-            store.close()
-            raise
-        store.close()
+    """The store of a repository's memory, where it is now: nobody moves it before it is open."""
+    with held(home, settings.store.busy_seconds, alone=False):
+        choice = settled(home, identity_in)
+        return open_store(str(own_file(home, choice, identity_in)), blobs, settings)
+
+
+def identity_in(file: Path) -> str:
+    from treering.adapters.sql.glimpse import identity_in
+
+    return identity_in(file)
+
+
+def projects_in(file: Path) -> Sequence[str]:
+    from treering.adapters.sql.glimpse import projects_in
+
+    return projects_in(file)
+
+
+def _project_of(home: Home) -> str:
+    return choice_of(home, identity_in).project
 
 
 def _keep_at(place: Place, root: Path) -> Path:
@@ -110,4 +127,5 @@ def _keep_at(place: Place, root: Path) -> Path:
     def alone(file: Path) -> Store:
         return open_store(str(file), blobs, settings, alone=True)
 
-    return keep_at(home_of(root), place, Opening(shared, alone), now())
+    opening = Opening(shared, alone, identity_in, projects_in)
+    return keep_at(home_of(root), place, opening, now(), settings.store.busy_seconds)

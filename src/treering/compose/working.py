@@ -3,7 +3,7 @@
 import os
 import socket
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,7 @@ from treering.compose.stores import new_id
 from treering.core.errors import ModelUnavailable
 from treering.core.jobs import EMBED_CODE, LEARN_SESSION, LINK_ENTITIES, Job
 from treering.core.scope import Scope
-from treering.core.settings import Settings
+from treering.core.settings import Settings, UpkeepSettings
 from treering.learn.jobs import Handler, Lease, Worker
 from treering.ports.clock import Clock
 from treering.ports.models import Models
@@ -60,19 +60,15 @@ def workers(
 def background(
     scope: Scope,
     store: Store,
-    *,
-    models: Models,
-    settings: Settings,
-    clock: Clock,
+    staff: Callable[[Store], tuple[Worker, "Upkeep[HealthReport]"]],
+    times: UpkeepSettings,
     stop: threading.Event,
-    root: Path | None = None,
 ) -> "Background":
-    """A thread that begins when this store has queued a job."""
+    """A thread that begins when this store has queued a job; `staff` works there, on the store that it is given."""
     from treering.learn.upkeep.background import Background, Gate
 
-    gate, times = Gate(), settings.upkeep
-    guarded = gate.guarding(store)
-    worker, upkeep = workers(scope, guarded, models=models, settings=settings, clock=clock, stop=stop, root=root)
+    gate = Gate()
+    worker, upkeep = staff(gate.guarding(store))
 
     def work() -> None:
         look = partial(upkeep.look, thread.trouble)
@@ -86,15 +82,19 @@ def background(
 def _handlers(
     store: Store, models: Models, settings: Settings, clock: Clock, stop: threading.Event
 ) -> Mapping[str, Handler]:
+    def lease(scope: Scope, job: Job) -> Lease:
+        return Lease(store, scope, job, clock, settings.jobs.lease_seconds, stop)
+
     def embed(scope: Scope, job: Job, _moment: datetime) -> None:
         from treering.retrieve.embed import do_embedding
 
-        do_embedding(scope, store, job, clock, models=models, settings=settings)
+        do_embedding(scope, store, job, clock, models=models, settings=settings, heed=lease(scope, job).heed)
 
     def embed_code(scope: Scope, job: Job, _moment: datetime) -> None:
         from treering.index.where.embedding import ChunkEmbedding, do_chunk_embedding
 
-        do_chunk_embedding(ChunkEmbedding(scope, store, clock, settings), job, models, new_id)
+        work = ChunkEmbedding(scope, store, clock, settings)
+        do_chunk_embedding(work, job, models, new_id, lease(scope, job).heed)
 
     def summarise(scope: Scope, job: Job, _moment: datetime) -> None:
         from treering.session.conversation.summarising import do_summaries
@@ -105,8 +105,7 @@ def _handlers(
         from treering.learn.sessions import Learner, learn_session
         from treering.retrieve.embed import queue_embedding
 
-        lease = Lease(store, scope, job, clock, settings.jobs.lease_seconds, stop)
-        learn_session(Learner(store, models, settings, new_id), scope, job, moment, lease.keep)
+        learn_session(Learner(store, models, settings, new_id), scope, job, moment, lease(scope, job).keep)
         queue_embedding(scope, store, clock(), models, new_id())
 
     def link(scope: Scope, job: Job, _moment: datetime) -> None:

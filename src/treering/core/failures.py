@@ -14,6 +14,7 @@ Rule = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
 
 _MOST = 2_000
 _SPACE = re.compile(r"\s+")
+_VARYING = re.compile(r"<[a-z]+>")
 # The digits of a code stand apart until everything else that has digits was replaced.
 _SHIELDED = {ord(digit): 0xE000 + place for place, digit in enumerate("0123456789")}
 _BARED = {shielded: chr(digit) for digit, shielded in _SHIELDED.items()}
@@ -119,6 +120,17 @@ def failure_signatures(episode: Episode) -> tuple[str, ...]:
     messages = (form[:_MOST] for message in failure_messages(episode) for form in (message, _last_line(message)))
     # This is read while others wait to write: what was said several times is read once.
     return tuple(dict.fromkeys(filter(None, map(failure_signature, dict.fromkeys(messages)))))
+
+
+def telling_lines(message: str) -> tuple[str, ...]:
+    """The last line and the first, one of which says what it was, without what varies."""
+    lines = [line for line in message.splitlines() if line.strip()]
+    return tuple(dict.fromkeys(filter(None, map(without_varying, (*lines[-1:], *lines[:1])))))
+
+
+def without_varying(message: str) -> str:
+    """The words of a message that stay the same when it comes again elsewhere."""
+    return _VARYING.sub(" ", normalised_failure(message)).strip()
 
 
 def _last_line(message: str) -> str:

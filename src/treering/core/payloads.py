@@ -54,6 +54,15 @@ class Stated(Payload):
     negated: bool = False
     speaker: Label | None = None
 
+    def subject_alone(self) -> "Stated | None":
+        """What it is about, without anything that is said of it; None where it names no subject."""
+        said = {
+            name: each.get_default(call_default_factory=True)
+            for name, each in type(self).model_fields.items()
+            if name not in ("subject", "attribute") and not each.is_required()
+        }
+        return None if self.subject is None else self.replace(**said)
+
 
 class Gotcha(Payload):
     trigger: Text | None = None

@@ -17,7 +17,9 @@ from treering.core.episodes import Artifact
 from treering.core.errors import SecretRefused
 from treering.core.history import Revision
 from treering.core.messages import ImagePart
-from treering.core.payloads import Payload
+from treering.core.payloads import Payload, Stated
+from treering.core.records import Knowledge
+from treering.core.secret_formats import MARK
 from treering.core.secrets import redact, scan
 from treering.core.values import LABEL_BYTES, FrozenDict, Value
 
@@ -33,6 +35,8 @@ _CLEAN: Mapping[type[Value], frozenset[str]] = {
     Revision: frozenset({"before"}),
     ImagePart: frozenset({"data"}),
 }
+_SENTENCE = 200
+"""Characters at the end of a text that may announce a value beside it."""
 _TEXTLESS = (bool, int, float, Decimal, date, time, timedelta, UUID, Enum, type(None))
 _SERIES = (tuple, list, set, frozenset)
 
@@ -81,6 +85,7 @@ def _gather(item: Any, found: list[str]) -> None:
             part = fields[name]
             if part is not None and part != () and not (name in _NAMES and _is_clean_name(part)):
                 _gather(part, found)
+        found.extend(_announcements(item))
     elif isinstance(item, Mapping):
         for key, part in item.items():
             found.append(_assigned(key, part) if isinstance(part, str) else str(key))
@@ -141,7 +146,47 @@ def _clean_fields(value: Value, kinds: list[str]) -> dict[str, Any]:
         cleaned = _clean(item, kinds)
         if cleaned is not item:
             changed[name] = cleaned
-    return changed
+    return changed | _clean_stated(value, changed, kinds)
+
+
+def _clean_stated(value: Value, changed: Mapping[str, Any], kinds: list[str]) -> dict[str, Any]:
+    """A statement's value is a secret where what is said of it says so: neither `password` nor `Zt7-kQ9` is one."""
+    stated = _stated_in(value)
+    if stated is None:
+        return {}
+    cleaned = changed.get("payload", stated) if isinstance(value, Knowledge) else stated
+    if "value" in changed or cleaned.value != stated.value:
+        return {}
+    kind = _kind_of_stated(value, stated.value or "")
+    if kind is None:
+        return {}
+    kinds.append(kind)
+    hidden = f"{MARK}{kind}]"
+    return {"payload": cleaned.replace(value=hidden)} if isinstance(value, Knowledge) else {"value": hidden}
+
+
+def _kind_of_stated(value: Value, told: str) -> str | None:
+    for said in _announcements(value):
+        for found in scan(said):
+            if found.end > said.rindex(told):
+                return found.kind
+    content = value.content if isinstance(value, Knowledge) and told else ""
+    return next((each.kind for each in scan(content) if content[each.start : each.end] in told), None)
+
+
+def _announcements(value: Value) -> list[str]:
+    """The value of a statement, assigned to what is said to have it: a property, a subject, or the sentence."""
+    stated = _stated_in(value)
+    if stated is None or not stated.value:
+        return []
+    sentence = value.content[-_SENTENCE:].rstrip(" .:\n") if isinstance(value, Knowledge) else None
+    names = (stated.attribute, stated.subject) if sentence is None else (sentence,)
+    return [said for name in names if name for said in (_assigned(name, stated.value), f"{name}: {stated.value}")]
+
+
+def _stated_in(value: Value) -> Stated | None:
+    inside = value.payload if isinstance(value, Knowledge) else value
+    return inside if isinstance(inside, Stated) else None
 
 
 def _clean(item: Any, kinds: list[str]) -> Any:

@@ -91,7 +91,10 @@ class Value(BaseModel):
 
 
 def _explain(name: str, exc: ValidationError) -> str:
-    reasons = [f"{'.'.join(str(part) for part in e['loc']) or 'value'}: {e['msg']}" for e in exc.errors()[:3]]
+    reasons = [
+        f"{'.'.join(str(part) for part in e['loc']) or 'value'}: {e['msg'].removeprefix('Value error, ')}"
+        for e in exc.errors()[:3]
+    ]
     more = f" (and {exc.error_count() - 3} more)" if exc.error_count() > 3 else ""
     return f"not a valid {name}: {'; '.join(reasons)}{more}"
 

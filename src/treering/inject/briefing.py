@@ -26,27 +26,37 @@ _REVIEW_FILTERS = tuple(
 class Briefing:
     """What this session kept, what earlier ones left in progress, the rules that stand, and the latest tasks.
 
-    What came from outside is among what the session kept, never among the rules.
+    What came from outside is among what the session kept, never among the rules. `untold` counts what else the session
+    kept.
     """
 
     kept: tuple[Knowledge, ...]
     in_progress: tuple[Knowledge, ...]
     rules: tuple[Knowledge, ...]
     episodes: tuple[Episode, ...]
+    untold: int = 0
 
 
 def briefing(scope: Scope, store: Store, now: datetime, session: str | None, episodes: int) -> Briefing:
     if episodes < 0:
         raise InvalidInput(f"episodes is {episodes}; ask for none (0) or more")
     with store.reading(scope, now) as tx:
-        kept = _newest(tx, [_STANDING.replace(sessions=(session,))], _KEPT) if session is not None else ()
+        own = _STANDING.replace(sessions=(session,)) if session is not None else None
+        kept = () if own is None else _newest(tx, [own], _KEPT)
         work = _newest(tx, [_TRUSTED.replace(types=("work_state",))], _IN_PROGRESS)
+        rules = _newest(tx, _RULE_FILTERS, _RULES)
         return Briefing(
             kept=kept,
             in_progress=tuple(each for each in work if each not in kept),
-            rules=_newest(tx, _RULE_FILTERS, _RULES),
+            rules=rules,
             episodes=tuple(match.value for match in tx.episodes.newest(limit=episodes)) if episodes else (),
+            untold=0 if own is None or len(kept) < _KEPT else _untold(tx, own, (*kept, *work, *rules)),
         )
+
+
+def _untold(tx: Transaction, own: KnowledgeFilter, told: Iterable[Knowledge]) -> int:
+    """How many records of the session are among none of those."""
+    return tx.knowledge.count(own) - tx.knowledge.count(own.replace(ids=tuple({each.id for each in told})))
 
 
 def to_review(scope: Scope, store: Store, now: datetime, limit: int) -> tuple[Knowledge, ...]:

@@ -56,3 +56,8 @@ def repetitions(texts: Sequence[str], settings: PackSettings) -> dict[int, int]:
         else:
             repeats[place] = earlier
     return repeats
+
+
+def says_all(text: str, said: str, settings: PackSettings) -> bool:
+    """Whether whoever reads `text` reads all that `said` says."""
+    return Wording.of(said).repeats(Wording.of(text), settings)

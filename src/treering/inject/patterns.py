@@ -52,7 +52,7 @@ class Patterns(PatternSearch, PatternCare):
         statuses: Collection[PatternStatus | str] = IN_USE,
         **features: Any,
     ) -> AfterFailure:
-        """What helps after a failure: recoveries that are proven, similar failures, the steps that usually follow.
+        """What helps after a failure: proven recoveries, what is known of it, similar failures, usual steps.
 
         `history` is what was done so far, the failed step last; entries may be mappings (tool, input, output, action).
         """

@@ -24,7 +24,7 @@ _OPTIONS = tuple(f"--{name}" for name in Place._fields)
 
 def main() -> None:
     place = plain_place(sys.argv[1:], os.environ)
-    if place is None:
+    if place is None or not _entered(place.root):
         from treering.interfaces.cli.app import main as command_line
 
         command_line()
@@ -43,8 +43,6 @@ def plain_place(arguments: Sequence[str], environment: Mapping[str, str]) -> Pla
     if not plain or any(not value or value.startswith("-") for value in values):
         return None
     named = {name.removeprefix("--"): value for name, value in zip(names, values, strict=True)}
-    if "root" in named and not _entered(named["root"]):
-        return None
     return Place(
         root=named.get("root"),
         db=named.get("db") or environment.get("TREERING_DB") or None,
@@ -58,7 +56,9 @@ def _reported(error: Exception) -> int:
     return reported(error)
 
 
-def _entered(folder: str) -> bool:
+def _entered(folder: str | None) -> bool:
+    if folder is None:
+        return True
     try:
         os.chdir(folder)
     except OSError:

@@ -3,19 +3,27 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
 from typing import Any
 
 from treering.core.errors import Conflict, InvalidInput, NotFound, NothingToUndo
 from treering.core.history import Action
-from treering.core.payloads import knowledge_type
+from treering.core.payloads import Stated, knowledge_type
 from treering.core.queries import KnowledgeFilter, Order
 from treering.core.quoting import without_quotation
-from treering.core.records import Knowledge, Relation, RelationKind, Source, text_digest
+from treering.core.records import Knowledge, Relation, RelationKind, text_digest
 from treering.core.redaction import without_secrets
 from treering.core.scope import Scope
 from treering.core.settings import EpisodeSettings, KnowledgeSettings, RelationSettings
 from treering.core.values import EMPTY, LABELS
+from treering.learn.authors import (
+    AGENT_CONFIDENCE,
+    Author,
+    Reason,
+    check_author,
+    check_confirmation,
+    check_correction,
+    is_witness,
+)
 from treering.learn.episodes.consolidation.dissolving import dissolve, withdraw_standing
 from treering.learn.following import queue_following
 from treering.learn.reflect.withdrawing import withdraw
@@ -33,44 +41,6 @@ _LASTING = frozenset(
     | {"created_at", "updated_at", "last_accessed_at", "access_count", "uses", "confidence", "relations"}
     | {*_LABELS, *_WITNESSES}
 )
-
-
-class Reason(StrEnum):
-    """Why a record is corrected."""
-
-    INACCURATE = "inaccurate"
-    OUTDATED = "outdated"
-    TOO_SPECIFIC = "too_specific"
-    DUPLICATE = "duplicate"
-
-    @classmethod
-    def named(cls, name: str) -> "Reason":
-        """The reason called so; an unknown one is an error that lists the known."""
-        try:
-            return cls(name)
-        except ValueError:
-            raise InvalidInput(f"{name!r} is no reason; use one of {', '.join(cls)}") from None
-
-
-AGENT_CONFIDENCE = Knowledge.model_fields["confidence"].default
-"""How sure a record is that nobody vouched for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Author:
-    """Who corrects a record: a person, unless another source is named. What is `tainted` came from outside."""
-
-    source: Source = Source.USER_TAUGHT
-    session: str | None = None
-    tainted: bool = False
-
-    @property
-    def is_person(self) -> bool:
-        return self.source is Source.USER_TAUGHT and not self.tainted
-
-
-def _is_a_persons(record: Knowledge) -> bool:
-    return record.user_verified or record.source is Source.USER_TAUGHT
 
 
 # What was corrected so is not wrong: nothing follows for what is related to it.
@@ -103,23 +73,29 @@ class Teaching:
         with self.store.transaction(scope, now) as tx:
             known = _same_id(tx, record) if "id" in fields else _same_words(tx, record)
             if known is not None:
-                # What comes from outside is no witness of what is trusted, and has nothing to say beside it.
-                planted = record.tainted and not known.tainted
-                return known if planted else self.reinforce(tx, known, record, given=fields)
+                # What comes from outside is no witness of what is trusted; an agent changes nothing of a person's word.
+                if record.tainted and not known.tainted:
+                    return known
+                return self.reinforce(tx, known, record, given=fields if is_witness(record, known) else EMPTY)
             queue_following(tx, self.new_id)
             return tx.knowledge.create(record)
 
-    def confirm(self, scope: Scope, now: datetime, id: str) -> Knowledge:
-        """A person says that it is true: it no longer fades, and it is trusted wherever it came from."""
+    def confirm(self, scope: Scope, now: datetime, id: str, *, by: Author | None = None) -> Knowledge:
+        """A person says that it is true: it no longer fades, and it is trusted wherever it came from.
+
+        An author who only passes on what a person said stands in the log, and clears no doubt.
+        """
+        author = by or Author()
         with self.store.transaction(scope, now) as tx:
             near = self._claim_related(tx, id)
             record = _live(tx, id)
             if record.deprecated_at is not None:
                 raise InvalidInput(f"{id!r} was corrected; `undo` the correction, or {_instead(tx, record)}")
+            check_confirmation(author, record)
             cleared = dict.fromkeys(("needs_review", "flagged", "tainted"), False)
             confidence = max(record.confidence, self.settings.confirmed_confidence)
             confirmed = record.replace(user_verified=True, confidence=confidence, stale_at=None, **cleared)
-            return self._tell(tx, record, tx.knowledge.update(confirmed, Action.CONFIRM), near)
+            return self._tell(tx, record, tx.knowledge.update(confirmed, Action.CONFIRM, author.told), near)
 
     def flag(self, scope: Scope, now: datetime, id: str, note: str) -> Knowledge:
         """A person doubts it: it waits for review and is not recalled meanwhile. A second doubt weighs nothing.
@@ -157,22 +133,23 @@ class Teaching:
         repeats; without either, the old record is only retired. Nothing is overwritten, and one undo takes all of it
         back.
         """
-        _check_correction(id, reason, text, duplicate_of)
+        check_correction(id, reason, text, duplicate_of)
         with self.store.transaction(scope, now) as tx:
             near = self._claim_related(tx, id, *filter(None, (duplicate_of,)))
             old, author = _live(tx, id), by or Author()
             if _successors(tx, old):
                 raise InvalidInput(f"{id!r} was corrected already; {_instead(tx, old)}")
             same = None if duplicate_of is None else _live(tx, duplicate_of)
-            _check_author(author, old, same)
-            standing = None
-            if same is not None:
+            check_author(author, old, same)
+            standing = same
+            if same is not None and (author.is_person or is_witness(old, same)):
                 standing = self.reinforce(tx, same, old, repeated_by=old.id)
             elif text is not None:
                 successor = self._successor(scope, now, old, text=text, reason=reason, by=author)
                 detail = {"reason": reason.value, "supersedes": old.id}
                 standing = tx.knowledge.create(successor, Action.SUPERSEDE, detail)
-            detail = {"reason": reason.value} | ({"replaced_by": standing.id} if standing else {})
+            successor_told = {"replaced_by": standing.id} if standing else {}
+            detail = {"reason": reason.value, **successor_told, **author.told}
             retired = tx.knowledge.update(self._retired(now, old, reason, standing), Action.CORRECT, detail)
             if reason not in _SAYS_THE_SAME:
                 self._tell(tx, old, retired, near)
@@ -251,7 +228,7 @@ class Teaching:
             id=self.new_id(),
             version=1,
             content=text,
-            payload=None,
+            payload=old.payload.subject_alone() if isinstance(old.payload, Stated) else None,
             confidence=sure,
             source=by.source,
             session=by.session or old.session,
@@ -315,26 +292,6 @@ class Teaching:
     def _both_ends(self, ids: tuple[str, ...]) -> tuple[str, ...]:
         each = self.settings.witnesses
         return ids if len(ids) <= 2 * each else (*ids[:each], *ids[-each:])
-
-
-def _check_correction(id: str, reason: Reason, text: str | None, duplicate_of: str | None) -> None:
-    if reason is Reason.DUPLICATE:
-        if duplicate_of is None or text is not None:
-            raise InvalidInput("a duplicate names the record it repeats (duplicate_of) and brings no text")
-        if duplicate_of == id:
-            raise InvalidInput(f"{id!r} cannot be a duplicate of itself; name the other record")
-    elif duplicate_of is not None:
-        raise InvalidInput(f"duplicate_of goes with the reason 'duplicate', not {reason.value!r}")
-
-
-def _check_author(by: Author, old: Knowledge, same: Knowledge | None) -> None:
-    """What came from outside neither retires a person's word nor stands in its place; only a person can say so."""
-    from_outside = by.tainted or (same is not None and same.tainted and not by.is_person)
-    if from_outside and _is_a_persons(old):
-        raise InvalidInput(
-            f"{old.id!r} is a person's word, and text from outside does not replace it; ask the user, or keep it "
-            "as a record of its own"
-        )
 
 
 def _holding(tx: Transaction, id: str, *, deleted: bool = True) -> Removable:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, overload
 
+from treering.core.episodes import Episode
 from treering.core.places import CodePlace
 from treering.core.records import Knowledge
 from treering.core.turns import Turn
@@ -21,7 +22,7 @@ class Hit:
     text: str
     score: float
     source: str
-    record: Knowledge | Turn
+    record: Knowledge | Turn | Episode
     also: tuple[str, ...] = ()
 
 

@@ -79,10 +79,20 @@ def queue_embedding(scope: Scope, store: Store, now: datetime, models: Models, i
         return False
 
 
-def do_embedding(scope: Scope, store: Store, job: Job, clock: Clock, *, models: Models, settings: Settings) -> None:
+def do_embedding(
+    scope: Scope,
+    store: Store,
+    job: Job,
+    clock: Clock,
+    *,
+    models: Models,
+    settings: Settings,
+    heed: Callable[[], None] = lambda: None,
+) -> None:
     """Embed what has no vector for some seconds, so that others get their turn; a failing model fails the job.
 
-    Where somebody chose to have none, there is nothing to do.
+    Where somebody chose to have none, there is nothing to do. `heed` raises between two batches where the worker is
+    to stop.
     """
     if settings.embedder.provider == "none":
         return
@@ -92,6 +102,7 @@ def do_embedding(scope: Scope, store: Store, job: Job, clock: Clock, *, models: 
     until = monotonic() + settings.embedder.slice_seconds
 
     def keep(_done: int) -> bool:
+        heed()
         with store.transaction(scope, clock()) as tx:
             return tx.jobs.extend(job, lease) and monotonic() < until
 

@@ -176,7 +176,9 @@ class _Search:
     def _chosen(self, tx: Transaction, ranked: Sequence[Ranked]) -> tuple[list[Ranked], list[tuple[Ranked, str]]]:
         """As many as were asked for, each saying something else; and what came next, with the reason."""
         with self.watch.stage("fold"):
-            shown = folded(ranked[: 2 * self.wanted.limit], self.settings.recall.alike)
+            best = ranked[: 2 * self.wanted.limit]
+            alone = {each.number: () for each in best}
+            shown = alone if self.wanted.repeated else folded(best, self.settings.recall.alike)
         by_number = {each.number: each for each in ranked}
         results: list[Ranked] = []
         lost: list[tuple[Ranked, str]] = []

@@ -17,7 +17,8 @@ class Recall:
     """What to look for. An empty query lists the newest; None for a filter leaves that kind out.
 
     `files` are those in play now, `phase` what the work is at. A `thorough` search may ask a language model,
-    a `precise` one answers only with what the query is really about.
+    a `precise` one answers only with what the query is really about. With `repeated`, what says the same as a better
+    result is a result too.
     """
 
     query: str
@@ -29,6 +30,7 @@ class Recall:
     explain: bool = False
     thorough: bool = True
     precise: bool = False
+    repeated: bool = False
 
     def filters(self) -> Mapping[str, Filter]:
         """By kind."""

@@ -60,7 +60,7 @@ class Telling:
         places = np.searchsorted(document, self._asked).clip(max=len(document) - 1)
         held = frozenset(self._asked[document[places] == self._asked].tolist())
         own = [word for word in self.words if word.is_in(held)]
-        total, rare = sum(word.weight for word in self.words), max(1.0, self._documents**0.5)
+        total, rare = sum(word.weight for word in self.words), max(self.settings.few, self._documents**0.5)
         most = sum(word.weight for word in own) > self.settings.share * total
         several = len(own) >= min(2, len(self.words))
         return own if most and several and any(word.holding <= rare for word in own) else ()

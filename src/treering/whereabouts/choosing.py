@@ -5,19 +5,22 @@ this user on this machine.
 """
 
 import json
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
+from shlex import quote
 
-from treering.core.errors import StoreError, StoreReadOnly, StoreUnavailable
-from treering.whereabouts.finding import IN_PROJECT, Home
+from treering.core.errors import NotADatabase, StoreError, StoreReadOnly, StoreUnavailable
+from treering.whereabouts.carrying import commands
+from treering.whereabouts.finding import IN_PROJECT, Home, project_name
+from treering.whereabouts.writing import is_gone, made, write_for_this_user
 
 CHOICE = "place.json"
 UNSEEN = ".gitignore"
-UNFINISHED = ".new"
-"""What a file is called until it is wholly written."""
+
+Identify = Callable[[Path], str]
+"""The identity of the database in a file, which is only looked into: nothing in it is run, and nothing written."""
 
 
 class Place(StrEnum):
@@ -33,8 +36,10 @@ class Place(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Where the memory is."""
+    """Where the memory is, and what it is called."""
 
+    project: str
+    """Made from where the repository was when it got a memory: a repository that is renamed keeps it."""
     place: Place = Place.DATA_FOLDER
     database: str = ""
     """In the project: the identity of the database that was put there. Any other has come with the repository."""
@@ -42,52 +47,79 @@ class Choice:
     """A move was begun and not tidied up: what lies at the other place is a copy that nobody uses."""
 
 
-def chosen(home: Home) -> Choice:
-    """What was asked for; without that, the data folder."""
+def chosen(home: Home) -> Choice | None:
+    """What was noted of this repository; None where nothing was."""
     file = home.kept / CHOICE
     try:
-        found = json.loads(file.read_text("utf-8"))
-        return Choice(Place(found["place"]), str(found["database"]), bool(found["remains"]))
+        return _read(file, project_name(home.root))[1]
     except (FileNotFoundError, NotADirectoryError):
-        return Choice()
-    except (OSError, ValueError, KeyError, TypeError) as exc:
+        return None
+    except OSError as exc:
+        raise StoreReadOnly(f"{file} cannot be read ({exc}); change its permissions or those of its folder") from exc
+    except (ValueError, KeyError, TypeError) as exc:
         raise StoreError(
-            f"{file} does not say where the memory of {home.root} is ({type(exc).__name__}: {exc}); delete it if the "
-            "memory is beside it, else name the memory with --db or TREERING_DB"
+            f"{file} does not say where the memory of {home.root} is ({type(exc).__name__}: {exc}); delete that one "
+            "file: a memory beside it is found again, and of one in the project `treering doctor` then says how to "
+            "carry it over"
         ) from exc
 
 
 def choose(home: Home, choice: Choice) -> None:
     """Keep a choice, durably and wholly or not at all."""
-    write_for_this_user(made(home.kept) / CHOICE, json.dumps(asdict(choice)) + "\n")
+    noted = {**asdict(choice), "root": str(home.root)}
+    write_for_this_user(made(home.kept) / CHOICE, json.dumps(noted) + "\n")
+
+
+def all_chosen(data: Path) -> Iterator[tuple[Home, Choice]]:
+    """What the data folder notes of each repository. Of a damaged note, who works in that repository hears."""
+    for file in sorted(data.glob(f"*/{CHOICE}")):
+        try:
+            root, choice = _read(file, file.parent.name)
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+        if (home := Home(Path(root), data)).kept == file.parent:
+            yield home, choice
+
+
+def _read(file: Path, project: str) -> tuple[str, Choice]:
+    found = json.loads(file.read_text("utf-8"))
+    choice = Choice(
+        str(found.get("project") or project), Place(found["place"]), str(found["database"]), bool(found["remains"])
+    )
+    return str(found.get("root", "")), choice
 
 
 def file_at(home: Home, place: Place) -> Path:
     return home.in_project if place is Place.PROJECT else home.in_data_folder
 
 
-def ready(home: Home, choice: Choice) -> Path:
-    """The memory's file, in a folder that is there.
+def own_file(home: Home, choice: Choice, identify: Identify) -> Path:
+    """The memory's file, to be opened; in the data folder it need not be there yet.
 
-    In the project a missing file is told of and not made anew: it was there, and somebody deleted it.
+    In the project a missing file is told of and not made anew: it was there, and somebody deleted it. And only the
+    database that was put there is opened: git may have brought another in its place.
     """
-    file = file_at(home, choice.place)
-    if choice.place is Place.PROJECT and not file.is_file():
+    if choice.place is Place.DATA_FOLDER:
+        return home.in_data_folder
+    file = home.in_project
+    if is_gone(file):
         raise StoreUnavailable(
-            f"the memory of {home.root} was kept in {file}, as asked, and is gone (`git clean -x` deletes it); put it "
-            "back, or run `treering init --in-project` to begin a new one"
+            f"the memory of {home.root} was kept in {file}, as asked, and is gone (`git clean -x` deletes it). Put it "
+            "back; or run `treering init --in-project` to begin a new one, into which a backup is carried with "
+            f"{commands('BACKUP', [choice.project])}"
         )
-    return file if choice.place is Place.PROJECT else made(home.kept) / file.name
-
-
-def refuse_a_strangers(home: Home, choice: Choice, identity: str) -> None:
-    """In the project, only the database that was put there is read: git may have brought another in its place."""
-    if choice.place is Place.PROJECT and identity != choice.database:
+    try:
+        identity = identify(file)
+    except NotADatabase as exc:
+        raise NotADatabase(f"the memory of {home.root} cannot be read: {exc}") from exc
+    if identity != choice.database:
         raise StoreError(
-            f"{home.in_project} is not the memory that was kept there: something replaced it, git perhaps. Put the "
-            "right one back; or name this one with --db where it is yours, else delete it and run `treering init "
-            "--in-project`"
+            f"{file} is not the memory that was kept there: something replaced it, git perhaps. Put the right one "
+            f"back; or move this one away (`mv {quote(str(file))}* FOLDER`) and run `treering init --in-project` to "
+            "begin a new one. If what is in this one is yours, from a backup perhaps, carry it over then: "
+            f"{commands(f'FOLDER/{file.name}', [choice.project])}"
         )
+    return file
 
 
 def prepare_data_folder(home: Home) -> None:
@@ -111,39 +143,3 @@ PREPARE: Mapping[Place, Callable[[Home], None]] = {
     Place.DATA_FOLDER: prepare_data_folder,
     Place.PROJECT: prepare_project,
 }
-
-
-def made(folder: Path) -> Path:
-    """The folder, for this user only where it is new."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError as exc:
-        raise StoreReadOnly(f"{folder} cannot be made ({exc}); set TREERING_DB or TREERING_DATA_DIR") from exc
-    return folder
-
-
-def write_for_this_user(file: Path, text: str) -> None:
-    """Written aside and put in place: readers see the old text or the new one, and a link is replaced, not followed."""
-    aside = file.with_name(f"{file.name}{UNFINISHED}")
-    try:
-        aside.unlink(missing_ok=True)
-        with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as writing:
-            writing.write(text)
-            writing.flush()
-            os.fsync(writing.fileno())
-        os.replace(aside, file)
-        sync(file.parent)
-    except OSError as exc:
-        raise StoreReadOnly(f"{file} cannot be written ({exc}); check its folder and the room on the disk") from exc
-
-
-def sync(path: Path) -> None:
-    """What the path names stays through a power cut."""
-    # Windows can neither open a directory nor needs to: NTFS journals its entries.
-    if os.name == "nt" and path.is_dir():
-        return
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

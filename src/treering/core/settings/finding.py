@@ -52,6 +52,9 @@ class PreciseSettings(Value):
 
     share: float = Field(default=0.5, ge=0, lt=1)
     """A record holds more than this share of what the query's telling words weigh: most of what is asked about."""
+    few: int = Field(default=3, ge=1)
+    """A word that so few records hold is rare, also where there are hardly more: a memory of a few records that say the
+    same finds them. In a larger one a word is rare that no more than the square root of their number hold."""
     likeness: float = Field(default=0.85, ge=0, le=1)
     """Vectors alone prove something only this near: texts that say the same in other words. A shared topic is none."""
     sure: float = Field(default=0.5, ge=0, le=1)

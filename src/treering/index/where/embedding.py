@@ -102,8 +102,13 @@ def queue_chunk_embedding(work: ChunkEmbedding, models: Models, new_id: NewId) -
         return any(tx.jobs.enqueue(code_embedding_job(work.clock(), new_id(), turn=turn)) for turn in (0, 1))
 
 
-def do_chunk_embedding(work: ChunkEmbedding, job: Job, models: Models, new_id: NewId) -> None:
-    """Embed for some seconds, so that others get their turn; what is left is queued behind them."""
+def do_chunk_embedding(
+    work: ChunkEmbedding, job: Job, models: Models, new_id: NewId, heed: Callable[[], None] = lambda: None
+) -> None:
+    """Embed for some seconds, so that others get their turn; what is left is queued behind them.
+
+    `heed` raises between two batches where the worker is to stop.
+    """
     if work.settings.embedder.provider == "none":
         return
     with work.store.reading(work.scope, work.clock()) as tx:
@@ -114,6 +119,7 @@ def do_chunk_embedding(work: ChunkEmbedding, job: Job, models: Models, new_id: N
     until = monotonic() + work.settings.embedder.slice_seconds
 
     def go_on(_made: int, last: Place) -> bool:
+        heed()
         with work.store.transaction(work.scope, work.clock()) as tx:
             if not tx.jobs.extend(job, lease):
                 return False

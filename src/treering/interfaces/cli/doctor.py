@@ -1,5 +1,6 @@
 """doctor: how the memory is, also when it cannot be opened, and what to do about it."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -63,8 +64,10 @@ def doctor(
 
     Engine, integrity, models, sizes, what is missing and how to get it. Ends with 1 where something is not healthy.
     """
+    from treering.compose import embedded_path
+
     found = _examine(db, project, repair=repair)
-    if repair and found.damaged and (path := _embedded_path(db)) is not None:
+    if repair and found.damaged and (path := embedded_path(db)) is not None:
         found = _rescue(path, db, project)
     emit(_document(found), lambda: _picture(found), as_json=as_json)
     if not found.healthy:
@@ -91,31 +94,43 @@ def _rescue(path: Path, db: str | None, project: str | None) -> Diagnosis:
     return Diagnosis(again.report, again.refused, salvaged)
 
 
-def _embedded_path(db: str | None) -> Path | None:
-    from treering import compose
-
-    return compose.embedded_path(db)
-
-
 def _unopened(db: str | None, project: str | None, why: TreeringError) -> "Report":
     from treering.compose import standing
     from treering.health.doctor import Report
     from treering.ports.store import Check
 
     stands = standing(db)
-    path = _embedded_path(db)
+    engine, path = _engine_and_file(db)
     return Report(
         version=__version__,
-        engine="postgresql" if path is None else "sqlite",
-        location="the server that was named" if path is None else str(path),
-        project=chosen_project(project),
+        engine=engine,
+        location=str(path or "") if engine == "sqlite" else "the server that was named",
+        project=_project_if_known(project),
         blobs="",
-        checks=(Check("open", False, str(why)), *stands.found),
-        sizes={"database": path.stat().st_size} if path is not None and path.is_file() else {},
+        checks=(Check("open", False, str(why)), *(check for check in stands.found if check.detail != str(why))),
+        sizes={"database": path.stat().st_size} if path is not None and os.path.isfile(path) else {},
         missing={},
         repository=stands.repository,
         place=stands.place,
     )
+
+
+def _engine_and_file(db: str | None) -> tuple[str, Path | None]:
+    """Without a file where a server is meant, or where what was noted of the place cannot be read."""
+    from treering.compose import embedded_path
+
+    try:
+        path = embedded_path(db)
+    except TreeringError:
+        return "sqlite", None
+    return "postgresql" if path is None else "sqlite", path
+
+
+def _project_if_known(project: str | None) -> str:
+    try:
+        return chosen_project(project)
+    except TreeringError:
+        return ""
 
 
 def _document(found: Diagnosis) -> dict[str, object]:

@@ -2,13 +2,14 @@
 
 import os
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from treering.core.errors import InvalidInput, TreeringError
+from treering.interfaces.cli.init_asking import Manner, allow, show
+from treering.interfaces.cli.init_place import Move, move_asked_for
 from treering.interfaces.cli.options import AsJson
 from treering.interfaces.cli.output import emit
 
@@ -16,19 +17,6 @@ if TYPE_CHECKING:
     from treering.interfaces.clients.connecting import Change
     from treering.interfaces.clients.kept import Ledger
     from treering.interfaces.clients.table import Client, Machine, Reach
-
-
-@dataclass(frozen=True, slots=True)
-class _Manner:
-    """How the command was asked to go about it."""
-
-    yes: bool
-    dry_run: bool
-    as_json: bool
-
-    @property
-    def somebody_is_here(self) -> bool:
-        return not self.as_json and sys.stdin.isatty()
 
 
 def init(
@@ -73,16 +61,17 @@ def init(
     from treering.interfaces.clients.table import Machine, Reach, client_named
 
     machine = Machine(repository_around(None), Path.home(), os.environ, sys.platform)
-    manner = _Manner(yes, dry_run, as_json)
+    manner = Manner(yes, dry_run, as_json)
+    move = move_asked_for(in_project, db, machine.project)
     if client is None:
         if remove or user is not None or db is not None or project is not None:
             raise InvalidInput("which client? name it, such as `treering init claude`; `treering init` lists them")
-        moved = None if dry_run else _moved(in_project, machine.project)
-        _survey(machine, moved, as_json=as_json)
+        _survey(machine, move, manner)
         return
     if remove and (in_project is not None or db is not None or project is not None):
         raise InvalidInput(
-            "--remove goes with --user, --dry-run and --yes only; run `treering init` again for the rest"
+            "--remove takes an entry out and does nothing else; run `treering init` again without it for "
+            "--in-project, --in-data-folder, --db or --project"
         )
     chosen = client_named(client)
     reach = chosen.reach if user is None else Reach.USER if user else Reach.PROJECT
@@ -90,7 +79,7 @@ def init(
     if remove:
         _disconnect(chosen, reach, machine, ledger, manner)
     else:
-        _connect(chosen, reach, machine, ledger, manner, entry=_entry(chosen, db, project), in_project=in_project)
+        _connect(chosen, reach, machine, ledger, manner, entry=_entry(chosen, db, project), move=move)
 
 
 def _connect(
@@ -98,54 +87,76 @@ def _connect(
     reach: "Reach",
     machine: "Machine",
     ledger: "Ledger",
-    manner: _Manner,
+    manner: Manner,
     *,
     entry: dict[str, Any],
-    in_project: bool | None,
+    move: Move | None,
 ) -> None:
     from treering.interfaces.cli import init_pictures
-    from treering.interfaces.clients.connecting import Outcome, make, to_connect
-    from treering.interfaces.clients.table import Reach
+    from treering.interfaces.clients.connecting import to_connect
 
     change = to_connect(client, client.file(machine, reach), entry, ledger)
-    _show(change, manner, _named(change.path, reach, machine))
-    if change.outcome is Outcome.REPLACED and not manner.dry_run:
-        _allow("Replace the entry that is there?", manner, unasked=False)
-    elif change.is_needed and not manner.dry_run:
-        _allow("Write this?", manner, unasked=True)
-    moved = None
+    memory = move.target if move else None
+    show(change, memory, manner, reach, machine)
+    if change.costs_theirs:
+        refusal = f"{change.path} has an entry `treering` that says something else; add --yes to replace it"
+        allow("Replace the entry that is there?", manner, refusal=refusal)
+    elif change.is_needed:
+        allow("Write this and move the memory?" if move else "Write this?", manner)
     if not manner.dry_run:
-        moved = _moved(in_project, machine.project)
-        make(change, ledger)
-    advice = [client.after] if change.is_needed else []
-    if change.is_needed and reach is Reach.PROJECT and Path(entry["command"]).is_absolute():
-        advice.append("the file names a program of this machine; `--user` keeps that out of the repository")
-    document = _document(client, reach, change, manner) | {"entry": entry, "memory": moved, "next": advice}
+        memory = _made(client, reach, change, ledger, move)
+    elsewhere = _elsewhere(client, reach, machine)
+    advice = init_pictures.advice(client, reach, entry["command"], elsewhere) if change.is_needed else []
+    document = _document(client, reach, change, manner, elsewhere) | {"entry": entry, "memory": memory, "next": advice}
     emit(
         document,
-        lambda: init_pictures.connected(client, reach, change, advice, memory=moved, dry_run=manner.dry_run),
+        lambda: init_pictures.connected(client, reach, change, advice, memory=memory, dry_run=manner.dry_run),
         as_json=manner.as_json,
     )
 
 
-def _disconnect(client: "Client", reach: "Reach", machine: "Machine", ledger: "Ledger", manner: _Manner) -> None:
+def _made(client: "Client", reach: "Reach", change: "Change", ledger: "Ledger", move: Move | None) -> Path | None:
+    """Write the file, then move the memory: the entry is right wherever that is, so either may fail alone."""
+    from treering.interfaces.clients.making import make
+    from treering.interfaces.clients.table import Reach
+
+    make(change, ledger, private=reach is Reach.USER)
+    try:
+        return move.make() if move else None
+    except TreeringError as exc:
+        raise type(exc)(f"{client.title} is connected, and that stays; of the move: {exc}") from exc
+
+
+def _disconnect(client: "Client", reach: "Reach", machine: "Machine", ledger: "Ledger", manner: Manner) -> None:
     from treering.interfaces.cli import init_pictures
-    from treering.interfaces.clients.connecting import make, to_remove
+    from treering.interfaces.clients.connecting import to_remove
+    from treering.interfaces.clients.making import make
 
     change = to_remove(client, client.file(machine, reach), ledger)
-    _show(change, manner, _named(change.path, reach, machine))
+    show(change, None, manner, reach, machine)
+    if change.costs_theirs:
+        refusal = (
+            f"Treering did not write the entry `treering` in {change.path} on this machine, or it was edited since; "
+            "add --yes to take it out"
+        )
+        allow("Take out an entry that Treering did not write so?", manner, refusal=refusal)
+    elif change.is_needed:
+        allow("Take this out?", manner)
     if not manner.dry_run:
-        if change.is_needed:
-            _allow("Take this out?", manner, unasked=True)
         make(change, ledger)
-    document = _document(client, reach, change, manner)
-    emit(document, lambda: init_pictures.removed(client, reach, change, dry_run=manner.dry_run), as_json=manner.as_json)
+    elsewhere = _elsewhere(client, reach, machine)
+    emit(
+        _document(client, reach, change, manner, elsewhere),
+        lambda: init_pictures.removed(client, reach, change, elsewhere, dry_run=manner.dry_run),
+        as_json=manner.as_json,
+    )
 
 
-def _survey(machine: "Machine", moved: Path | None, *, as_json: bool) -> None:
+def _survey(machine: "Machine", move: Move | None, manner: Manner) -> None:
     from treering.interfaces.cli import init_pictures
     from treering.interfaces.clients.table import CLIENTS, Reach
 
+    memory = None if move is None else move.target if manner.dry_run else move.make()
     clients = [
         {
             "client": client.name,
@@ -156,7 +167,11 @@ def _survey(machine: "Machine", moved: Path | None, *, as_json: bool) -> None:
         }
         for client in CLIENTS
     ]
-    emit({"clients": clients, "memory": moved}, lambda: init_pictures.survey(clients, moved), as_json=as_json)
+    emit(
+        {"clients": clients, "memory": memory, "dry_run": manner.dry_run},
+        lambda: init_pictures.survey(clients, memory, dry_run=manner.dry_run),
+        as_json=manner.as_json,
+    )
 
 
 def _standing(client: "Client", path: Path) -> dict[str, Any]:
@@ -168,6 +183,13 @@ def _standing(client: "Client", path: Path) -> dict[str, Any]:
         return {"path": path, "connected": False, "refused": str(exc)}
 
 
+def _elsewhere(client: "Client", reach: "Reach", machine: "Machine") -> Path | None:
+    """The file of the other reach, where that lists our server too."""
+    path = client.file(machine, reach.other)
+    same = path == client.file(machine, reach)
+    return path if not same and _standing(client, path)["connected"] else None
+
+
 def _entry(client: "Client", db: str | None, project: str | None) -> dict[str, Any]:
     import sysconfig
 
@@ -177,16 +199,9 @@ def _entry(client: "Client", db: str | None, project: str | None) -> dict[str, A
     return client.entry(command_for(script, os.environ), server_options(db, project))
 
 
-def _moved(in_project: bool | None, root: Path) -> Path | None:
-    """Where the memory is kept now, if that was asked for."""
-    if in_project is None:
-        return None
-    from treering.compose import keep_in_data_folder, keep_in_project
-
-    return keep_in_project(root) if in_project else keep_in_data_folder(root)
-
-
-def _document(client: "Client", reach: "Reach", change: "Change", manner: _Manner) -> dict[str, Any]:
+def _document(
+    client: "Client", reach: "Reach", change: "Change", manner: Manner, elsewhere: Path | None
+) -> dict[str, Any]:
     return {
         "client": client.name,
         "for": reach.value,
@@ -195,31 +210,5 @@ def _document(client: "Client", reach: "Reach", change: "Change", manner: _Manne
         "changed": change.is_needed and not manner.dry_run,
         "dry_run": manner.dry_run,
         "lines": change.lines,
+        "elsewhere": elsewhere,
     }
-
-
-def _show(change: "Change", manner: _Manner, named: str) -> None:
-    from treering.interfaces.cli import init_pictures
-
-    if change.is_needed and not manner.as_json:
-        emit(None, lambda: init_pictures.change(change, named), as_json=False)
-
-
-def _named(path: Path, reach: "Reach", machine: "Machine") -> str:
-    """A file as people call it: by where they stand or by their home, else in full."""
-    here, at_home = (Path.cwd(), ""), (machine.home, "~/")
-    for folder, sign in (at_home, here) if reach == "user" else (here, at_home):
-        if path.is_relative_to(folder):
-            return f"{sign}{path.relative_to(folder)}"
-    return str(path)
-
-
-def _allow(question: str, manner: _Manner, *, unasked: bool) -> None:
-    """Go on only where somebody agrees. `unasked` is what holds where nobody is there, or says nothing else."""
-    if manner.yes:
-        return
-    if manner.somebody_is_here:
-        if not typer.confirm(question, default=unasked):
-            raise InvalidInput("nothing was written")
-    elif not unasked:
-        raise InvalidInput("an entry `treering` is there that says something else; add --yes to replace it")

@@ -11,6 +11,9 @@ from treering.interfaces.cli.door import reported
 from treering.interfaces.cli.options import AsJson, Db, Project
 
 _HTTP = "Over HTTP"
+_HOST = "127.0.0.1"
+_PORT = 18_733
+"""T-R-E-E on the keys of a telephone, in a range that no well-known tool uses and no system gives away."""
 
 
 def mcp(
@@ -22,11 +25,11 @@ def mcp(
     http: Annotated[bool, typer.Option("--http", help="Serve many clients over HTTP, each with the token.")] = False,
     host: Annotated[
         str | None,
-        typer.Option("--host", metavar="ADDRESS", help="Without it: 127.0.0.1.", rich_help_panel=_HTTP),
+        typer.Option("--host", metavar="ADDRESS", help=f"Without it: {_HOST}.", rich_help_panel=_HTTP),
     ] = None,
     port: Annotated[
         int | None,
-        typer.Option("--port", min=0, max=65_535, help="Without it: 18733. 0: any free one.", rich_help_panel=_HTTP),
+        typer.Option("--port", min=0, max=65_535, help=f"Without it: {_PORT}. 0: any free one.", rich_help_panel=_HTTP),
     ] = None,
     token_file: Annotated[
         Path | None,
@@ -59,17 +62,26 @@ def mcp(
             os.chdir(root)
         except OSError as exc:
             raise InvalidInput(f"--root {root} cannot be entered ({exc.strerror}); name the project's folder") from exc
-    named = {"--host": host, "--port": port, "--token-file": token_file, "--allow-host": allow_host}
+    named = {
+        "--host": host,
+        "--port": port,
+        "--token-file": token_file,
+        "--allow-host": allow_host,
+        "--json": json or None,
+    }
     if http:
-        from treering.core.settings.agents import HttpSettings
         from treering.interfaces.mcp.http.serving import Door, serve_http
-        from treering.interfaces.mcp.http.token import token_for
         from treering.interfaces.mcp.opening import desk_for
 
-        settings = HttpSettings()
-        token = token_for(project, file=token_file, given=os.environ.pop("TREERING_MCP_TOKEN", None))
-        door = Door(host or "127.0.0.1", settings.port if port is None else port, token, tuple(allow_host or ()))
-        serve_http(desk_for(db, project), door, settings, as_json=json)
+        door = Door(
+            host or _HOST,
+            _PORT if port is None else port,
+            tuple(allow_host or ()),
+            project,
+            token_file,
+            os.environ.pop("TREERING_MCP_TOKEN", None),
+        )
+        serve_http(desk_for(db, project), door, as_json=json)
     elif given := [option for option, value in named.items() if value is not None]:
         raise InvalidInput(f"{', '.join(given)} belongs to --http; add that, or leave it out")
     else:

@@ -129,7 +129,9 @@ def search(
             "code": code,
             **({} if limit is None else {"limit": limit}),
         }
-        form.print(memory, query, options, as_json=as_json)
+        found = form.print(memory, query, options, as_json=as_json)
+        if not found and not packed and not as_json:
+            _tell_of_others(memory, db)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,11 +152,12 @@ class Form:
             raise InvalidInput("--budget says how long the text of --pack may be; add --pack, or use --limit")
         return cls(explain, packed, budget)
 
-    def print(self, memory: "Memory", query: str, options: dict[str, Any], *, as_json: bool) -> None:
+    def print(self, memory: "Memory", query: str, options: dict[str, Any], *, as_json: bool) -> bool:
+        """Whether anything was found."""
         if self.packed:
             packed = memory.pack(query, budget=self.budget, **options)
             emit_text(packed, packed.text, as_json=as_json)
-            return
+            return bool(packed.text)
         answer = memory.recall(query, explain=self.explain, **options)
         if answer.explanation is None:
             from treering.interfaces.cli import show
@@ -164,6 +167,21 @@ class Form:
             from treering.interfaces.cli import reasons
 
             emit(answer, lambda: reasons.explained(answer), as_json=as_json)
+        return bool(answer.hits)
+
+
+def _tell_of_others(memory: "Memory", db: str | None) -> None:
+    """A repository that was renamed may have its memory elsewhere, and begins with an empty one."""
+    if any(memory.stats().records.values()):
+        return
+    from rich.text import Text
+
+    from treering.compose import standing
+    from treering.whereabouts.telling import RENAMED
+
+    if any(check.name == RENAMED for check in standing(db).found):
+        told = "this memory is empty; if the repository was renamed, `treering doctor` says how to have what it knew"
+        emit(None, lambda: Text(told, "yellow"), as_json=False)
 
 
 def filters(wanted: Wanted) -> "tuple[KnowledgeFilter | None, TurnFilter | None]":

@@ -1,4 +1,4 @@
-"""Connecting a client and taking it back: first a change that can be shown, then the same change made."""
+"""Connecting a client and taking it back: what is about to happen to its file, to be shown first."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,24 +6,17 @@ from difflib import ndiff
 from enum import StrEnum
 from pathlib import Path
 
-from treering.core.errors import ClientFileUnusable, Conflict
+from treering.core.errors import ClientFileUnusable
 from treering.core.secrets import redact
 from treering.interfaces.clients.edits import Edit
-from treering.interfaces.clients.files import (
-    missing_folders,
-    read_file,
-    refuse_read_only,
-    remove_empty,
-    replace_file,
-    target_of,
-    told_about,
-)
+from treering.interfaces.clients.files import missing_folders, read_text, target_of
 from treering.interfaces.clients.formats import (
     Entry,
     NotUnderstood,
     entry_in,
     same_otherwise,
     with_entry,
+    with_theirs,
     without_entry,
 )
 from treering.interfaces.clients.kept import Ledger, Written, digest
@@ -35,7 +28,7 @@ class Outcome(StrEnum):
 
     CONNECTED = "connected"
     REPLACED = "replaced"
-    """An entry of our name was there that we did not leave so."""
+    """An entry of our name was there that we did not write so."""
     ALREADY = "already connected"
     REMOVED = "removed"
     ABSENT = "not connected"
@@ -52,6 +45,9 @@ class Change:
     lines: tuple[str, ...] = ()
     """The entry as it was and as it will be, for people; nothing else of the file."""
     written: Written | None = None
+    """The state that we leave the file in, or left it in."""
+    costs_theirs: bool = False
+    """An entry goes that somebody else wrote, or edited: not without their word."""
 
     @property
     def is_needed(self) -> bool:
@@ -60,85 +56,54 @@ class Change:
 
 def standing(client: Client, path: Path) -> bool:
     """Whether a file lists our server."""
-    return _entry(client, path, _read(path)) is not None
+    return isinstance(_entry(client, path, read_text(path)), dict)
 
 
 def to_connect(client: Client, path: Path, entry: Entry, ledger: Ledger) -> Change:
     """The change that lists our server in a file."""
-    text = _read(path)
+    text = read_text(path)
     present = _entry(client, path, text)
     if present == dict(entry):
         return Change(path, Outcome.ALREADY, text, text)
     target = target_of(path)
-    states = ledger.of(target)
-    ours = _left_so(states, text)
+    states = ledger.of(target, text)
+    exact = _left_so(states, text)
     try:
-        original = _before_us(client, text or "", present, states)
-        after = with_entry(client.format, (text or "") if ours is None else original, client.place, entry)
+        theirs = _theirs(client, text, present, states)
+        original = exact.edit.undone(text or "") if exact else _before_us(client, text or "", present, states)
+        after = with_entry(client.format, original if exact else text or "", client.place, entry)
     except NotUnderstood as exc:
         raise _unusable(path, exc) from exc
     written = Written(
-        digest(after.encode()),
-        Edit.between(original, after),
-        text is not None if ours is None else ours.was_there,
-        missing_folders(target) if ours is None else ours.folders,
+        digest=digest(after) or "",
+        edit=Edit.between(original, after),
+        was_there=exact.was_there if exact else text is not None,
+        folders=exact.folders if exact else missing_folders(target),
+        entry=dict(entry),
+        theirs=theirs,
     )
-    outcome = Outcome.CONNECTED if present is None or ours else Outcome.REPLACED
-    return Change(path, outcome, text, after, _lines(client, text, after), written)
+    foreign = present is not None and not _is_ours(present, states)
+    outcome = Outcome.REPLACED if foreign else Outcome.CONNECTED
+    return Change(path, outcome, text, after, _lines(client, text, after), written, costs_theirs=foreign)
 
 
 def to_remove(client: Client, path: Path, ledger: Ledger) -> Change:
     """The change that takes our entry out: all bytes as they were where nobody else wrote since, else only ours."""
-    text = _read(path)
-    states = ledger.of(target_of(path))
-    ours = _left_so(states, text)
-    if text is not None and ours is not None:
-        original = ours.edit.undone(text) if ours.was_there else None
-        return Change(path, Outcome.REMOVED, text, original, _lines(client, text, original), ours)
-    if text is None or _entry(client, path, text) is None:
+    text = read_text(path)
+    states = ledger.of(target_of(path), text)
+    exact = _left_so(states, text)
+    if text is not None and exact is not None:
+        original = exact.edit.undone(text) if exact.was_there else None
+        return Change(path, Outcome.REMOVED, text, original, _lines(client, text, original), exact)
+    present = _entry(client, path, text)
+    if text is None or present is None:
         return Change(path, Outcome.ABSENT, text, text)
-    after = _taken_out(client, path, text, states)
-    return Change(path, Outcome.REMOVED, text, after, _lines(client, text, after))
-
-
-def make(change: Change, ledger: Ledger) -> None:
-    """Write what was shown, unless the file is another by now."""
-    target = target_of(change.path)
-    if _read(change.path) != change.before:
-        raise Conflict(f"{change.path} was changed by somebody else just now; run this again")
-    if change.is_needed:
-        refuse_read_only(target)
-    if change.outcome in (Outcome.CONNECTED, Outcome.REPLACED) and change.written is not None:
-        _write(change.path, target, change.after or "", change.written, ledger)
-    elif change.outcome is Outcome.REMOVED:
-        _give_back(change, target)
-    if change.outcome in (Outcome.REMOVED, Outcome.ABSENT):
-        ledger.drop(target)
-
-
-def _write(path: Path, target: Path, text: str, written: Written, ledger: Ledger) -> None:
-    ledger.keep(target, (*ledger.of(target), written))
-    with told_about(path, "written"):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(target, text.encode())
-    ledger.keep(target, (written,))
-
-
-def _give_back(change: Change, target: Path) -> None:
-    with told_about(change.path, "written"):
-        if change.after is not None:
-            replace_file(target, change.after.encode())
-            return
-        target.unlink()
-    remove_empty(change.written.folders if change.written else ())
-
-
-def _read(path: Path) -> str | None:
-    data = read_file(path)
     try:
-        return None if data is None else data.decode()
-    except UnicodeDecodeError as exc:
-        raise ClientFileUnusable(f"{path} is not UTF-8 text; save it as such, then run this again") from exc
+        after = _taken_out(client, text, states)
+    except NotUnderstood as exc:
+        raise _unusable(path, exc) from exc
+    lines = _lines(client, text, after)
+    return Change(path, Outcome.REMOVED, text, after, lines, costs_theirs=not _is_ours(present, states))
 
 
 def _entry(client: Client, path: Path, text: str | None) -> object:
@@ -154,32 +119,45 @@ def _unusable(path: Path, exc: NotUnderstood) -> ClientFileUnusable:
 
 def _left_so(states: Iterable[Written], text: str | None) -> Written | None:
     """The state of ours that a file is still in."""
-    now = None if text is None else digest(text.encode())
+    now = digest(text)
     return next((state for state in states if state.digest == now), None)
+
+
+def _is_ours(present: object, states: Iterable[Written]) -> bool:
+    """Whether an entry says what we wrote, to the letter."""
+    return any(state.entry == present for state in states)
+
+
+def _theirs(client: Client, text: str | None, present: object, states: tuple[Written, ...]) -> str | None:
+    """The entry of our name that somebody else had, before any of ours."""
+    if text is None or present is None:
+        return None
+    return states[-1].theirs if states else client.format.part(text, client.place)
 
 
 def _before_us(client: Client, text: str, present: object, states: tuple[Written, ...]) -> str:
     """The file as it would be had we never written to it. An entry of our name may be somebody else's."""
-    if ours := _left_so(states, text):
-        return ours.edit.undone(text)
-    if present is not None and states:
+    return text if present is None or not states else _without_ours(client, text, states)
+
+
+def _without_ours(client: Client, text: str, states: tuple[Written, ...]) -> str:
+    """Their entry in the place of ours, if there was one; else none."""
+    theirs = states[-1].theirs if states else None
+    if theirs is None:
         return without_entry(client.format, text, client.place)
-    return text
+    return with_theirs(client.format, text, client.place, theirs)
 
 
-def _taken_out(client: Client, path: Path, text: str, states: Iterable[Written]) -> str:
-    """Exactly what was added, where it still stands so; else the entry by itself."""
+def _taken_out(client: Client, text: str, states: tuple[Written, ...]) -> str:
+    """Exactly what was added, where that is all that was done and still stands so; else the entry by itself."""
     for state in states:
-        candidate = state.edit.undone_within(text)
+        candidate = state.edit.undone_within(text) if state.theirs is None else None
         try:
             if candidate is not None and same_otherwise(client.format, text, candidate, client.place):
                 return candidate
         except NotUnderstood:
             continue
-    try:
-        return without_entry(client.format, text, client.place)
-    except NotUnderstood as exc:
-        raise _unusable(path, exc) from exc
+    return _without_ours(client, text, states)
 
 
 def _lines(client: Client, before: str | None, after: str | None) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
@@ -29,13 +29,15 @@ def target_of(path: Path) -> Path:
             raise OSError(0, "its links lead in a circle") from exc
 
 
-def read_file(path: Path) -> bytes | None:
+def read_text(path: Path) -> str | None:
     """All of a file; None where there is none."""
     with told_about(path, "read"):
         try:
-            return path.read_bytes()
+            return path.read_bytes().decode()
         except (FileNotFoundError, NotADirectoryError):
             return None
+        except UnicodeDecodeError as exc:
+            raise ClientFileUnusable(f"{path} is not UTF-8 text; save it as such, then run this again") from exc
 
 
 def refuse_read_only(path: Path) -> None:
@@ -47,10 +49,14 @@ def refuse_read_only(path: Path) -> None:
             raise PermissionError(0, "it belongs to somebody else")
 
 
-def replace_file(path: Path, data: bytes, mode: int | None = None) -> None:
-    """Put a whole file in the place of another, with the permissions of that one unless others are named."""
-    if mode is None and path.exists():
-        mode = stat.S_IMODE(path.stat().st_mode)
+def replace_file(path: Path, data: bytes, mode: int | None = None, allow: Callable[[], None] = lambda: None) -> None:
+    """Put a whole file in the place of another, with its owner, and its permissions unless others are named.
+
+    `allow` is asked when all is written and only the exchange is left; it raises what is against it.
+    """
+    there = path.stat() if path.exists() else None
+    if mode is None and there is not None:
+        mode = stat.S_IMODE(there.st_mode)
     beside = path.with_name(f".treering-{token_hex(8)}")
     at_first = 0o666 if mode is None else 0o600
     try:
@@ -58,20 +64,26 @@ def replace_file(path: Path, data: bytes, mode: int | None = None) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+        if there is not None:
+            # Matters to root, who may; for everybody else it is theirs already.
+            with suppress(PermissionError):
+                os.chown(beside, there.st_uid, there.st_gid)
         if mode is not None:
             beside.chmod(mode)
+        allow()
         beside.replace(path)
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
 
 
-def missing_folders(file: Path) -> tuple[str, ...]:
-    """The folders that must be made for a file, the innermost first."""
-    return tuple(str(folder) for folder in file.parents if not folder.exists())
+def missing_folders(file: Path) -> int:
+    """How many folders must be made for a file."""
+    return sum(not os.path.exists(folder) for folder in file.parents)
 
 
-def remove_empty(folders: tuple[str, ...]) -> None:
-    for folder in folders:
+def remove_empty(file: Path, folders: int) -> None:
+    """Remove so many folders around a file that is gone, as far as nothing else is in them."""
+    for folder in file.parents[:folders]:
         with suppress(OSError):
-            Path(folder).rmdir()
+            folder.rmdir()

@@ -1,8 +1,9 @@
 """What it takes to edit one kind of file as text, and the check that an edit did nothing else."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
+BOM = "\ufeff"
 Place = tuple[str, str]
 """Where our entry stands: the table of servers, and our name in it."""
 Entry = Mapping[str, Any]
@@ -20,6 +21,9 @@ class Format(Protocol):
 
     def put(self, text: str, place: Place, entry: Entry) -> str:
         """The text with the entry: in the place of the one that is there, else after all others."""
+
+    def put_back(self, text: str, place: Place, written: str) -> str:
+        """The text with what `part` once gave of another entry, in the place of the one that is there."""
 
     def take(self, text: str, place: Place) -> str:
         """The text without the entry."""
@@ -40,13 +44,21 @@ def with_entry(format: Format, text: str, place: Place, entry: Entry) -> str:
     """The text with our entry, proven to say what it said before and nothing else."""
     if entry_in(format.content(text), place) == entry:
         return text
-    return _proven(format, text, format.put(text, place, entry), place, entry)
+    after = format.put(text, place, entry)
+    return _proven(format, text, after, place, lambda: entry_in(format.content(after), place) == entry)
+
+
+def with_theirs(format: Format, text: str, place: Place, written: str) -> str:
+    """The text with an entry as its owner had written it in the place of ours, proven in the same way."""
+    after = format.put_back(text, place, written)
+    return _proven(format, text, after, place, lambda: format.part(after, place).split() == written.split())
 
 
 def without_entry(format: Format, text: str, place: Place) -> str:
     """The text without our entry, proven to say all else that it said."""
     entry_in(format.content(text), place)
-    return _proven(format, text, format.take(text, place), place, None)
+    after = format.take(text, place)
+    return _proven(format, text, after, place, lambda: entry_in(format.content(after), place) is None)
 
 
 def same_otherwise(format: Format, text: str, other: str, place: Place) -> bool:
@@ -54,9 +66,9 @@ def same_otherwise(format: Format, text: str, other: str, place: Place) -> bool:
     return _others(format.content(text), place) == _others(format.content(other), place)
 
 
-def _proven(format: Format, before: str, after: str, place: Place, entry: Entry | None) -> str:
+def _proven(format: Format, before: str, after: str, place: Place, is_right: Callable[[], bool]) -> str:
     try:
-        fine = entry_in(format.content(after), place) == entry and same_otherwise(format, before, after, place)
+        fine = same_otherwise(format, before, after, place) and is_right()
     except NotUnderstood:
         fine = False
     if not fine:

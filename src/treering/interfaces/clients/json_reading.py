@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from treering.interfaces.clients.formats import NotUnderstood
+from treering.interfaces.clients.formats import BOM, NotUnderstood
 
-BOM = "\ufeff"
 _TOKEN = re.compile(
     r"""(?: [ \t\r\n]++ | //[^\r\n]*+ | /\*.*?\*/ )*+
     (?P<token> "(?:[^"\\]++|\\.)*+" | [{}\[\]:,] | [^\s{}\[\]:,"/]++ | \Z )""",

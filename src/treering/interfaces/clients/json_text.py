@@ -4,12 +4,11 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from textwrap import dedent
+from textwrap import dedent, indent
 from typing import Any
 
-from treering.interfaces.clients.formats import Entry, Place
+from treering.interfaces.clients.formats import BOM, Entry, Place
 from treering.interfaces.clients.json_reading import (
-    BOM,
     Member,
     Object,
     Token,
@@ -19,7 +18,7 @@ from treering.interfaces.clients.json_reading import (
     tokens_of,
 )
 
-__all__ = ["content", "part", "put", "take"]
+__all__ = ["content", "part", "put", "put_back", "take"]
 
 # What may follow on a line that belongs to what stands before it.
 _REST_OF_LINE = re.compile(r"(?:[ \t]|/\*[^\r\n]*?\*/)*+(?://[^\r\n]*+)?(?=\r?\n)")
@@ -73,6 +72,13 @@ def put(text: str, place: Place, entry: Entry) -> str:
         return _with_member(text, held, held_style, name, dict(entry))
     style = replace(held_style, indent=_indent(text, present.start))
     return text[: tokens[present.value].start] + style.value(dict(entry)) + text[present.end :]
+
+
+def put_back(text: str, place: Place, written: str) -> str:
+    member = member_at(text, place)
+    if member is None:
+        return text
+    return text[: member.start] + indent(written, _indent(text, member.start)).lstrip() + text[member.end :]
 
 
 def take(text: str, place: Place) -> str:

@@ -1,5 +1,6 @@
 """The coding agents that can be connected, one row each."""
 
+import os
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -39,6 +40,10 @@ class Reach(StrEnum):
     PROJECT = "project"
     USER = "user"
 
+    @property
+    def other(self) -> "Reach":
+        return Reach.PROJECT if self is Reach.USER else Reach.USER
+
 
 @dataclass(frozen=True, slots=True)
 class Machine:
@@ -73,6 +78,8 @@ class Client:
     """What is there where it is installed."""
     after: str
     """What to do once the entry is there."""
+    after_user: str = ""
+    """What else to know where it is there for all projects."""
     reach: Reach = Reach.PROJECT
     first: Mapping[str, Any] = field(default_factory=dict)
     arguments: tuple[str, ...] = ()
@@ -88,7 +95,12 @@ class Client:
     def is_found(self, machine: Machine) -> bool:
         """Whether somebody uses it here."""
         files = (self.file(machine, reach) for reach in Reach)
-        return machine.has(self.program) or self.folder(machine).is_dir() or any(file.exists() for file in files)
+        # Unlike those of a Path, these are False where nobody may look.
+        return (
+            machine.has(self.program)
+            or os.path.isdir(self.folder(machine))
+            or any(os.path.exists(file) for file in files)
+        )
 
     def entry(self, command: str, options: tuple[str, ...] = ()) -> dict[str, Any]:
         """What is written under our name."""
@@ -142,7 +154,8 @@ CLIENTS = (
         project_file=".gemini/settings.json",
         user_file=lambda machine: machine.folder("GEMINI_CLI_HOME") / ".gemini" / "settings.json",
         folder=lambda machine: machine.folder("GEMINI_CLI_HOME") / ".gemini",
-        after="start Gemini CLI anew and trust the folder where it asks; `/mcp` or `gemini mcp list` shows the server",
+        after="start Gemini CLI anew and trust the folder where it asks (in scripts: GEMINI_CLI_TRUST_WORKSPACE=true); "
+        "`/mcp` or `gemini mcp list` shows the server",
     ),
     Client(
         name="cursor",
@@ -169,6 +182,7 @@ CLIENTS = (
         first={"type": "stdio"},
         arguments=_WORKSPACE,
         after="run `MCP: List Servers` from the command palette of VS Code and start the server there",
+        after_user="where VS Code says that `workspaceFolder` cannot be resolved, connect each project: `--no-user`",
     ),
 )
 NAMES = tuple(client.name for client in CLIENTS)

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from treering.interfaces.clients.formats import Entry, NotUnderstood, Place
+from treering.interfaces.clients.formats import BOM, Entry, NotUnderstood, Place
 
-_BOM = "\ufeff"
 _PIECE = re.compile(
     r'''(?P<break>\r?\n) | (?P<space>[ \t\ufeff]+ | \#[^\r\n]*)
     | """(?:[^\\]|\\.)*?"{3,5} | \'\'\'.*?\'{3,5} | "(?:[^"\\\r\n]|\\.)*" | '[^'\r\n]*'
@@ -32,7 +31,7 @@ class _Statement:
 
 def content(text: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(text.removeprefix(_BOM), parse_float=str)
+        return tomllib.loads(text.removeprefix(BOM), parse_float=str)
     except (ValueError, RecursionError) as exc:
         raise NotUnderstood(f"is not TOML ({exc})") from exc
 
@@ -45,9 +44,23 @@ def put(text: str, place: Place, entry: Entry) -> str:
     if present and present[0].is_header:
         return text[: present[0].start] + block + _cut(text[present[0].start :], present, present[0].start)
     rest = _cut(text, present)
-    if not rest.removeprefix(_BOM):
+    if not rest.removeprefix(BOM):
         return rest + block
     return f"{rest}{'' if rest.endswith(chr(10)) else newline}{newline}{block}"
+
+
+def put_back(text: str, place: Place, written: str) -> str:
+    present = _under(text, place)
+    block = written if written.endswith("\n") else f"{written}\n"
+    first = next(_statements(block))
+    if present and first.is_header:
+        at = present[0].start
+        return text[:at] + block + _cut(text[at:], present, at)
+    rest = take(text, place)
+    # Lines without a header of their own belong to the table of servers, or to the top where there is no such header.
+    table = next((each for each in _statements(rest) if each.is_header and each.path == place[:1]), None)
+    at = table.end if table else len(rest) - len(rest.removeprefix(BOM))
+    return rest[:at] + block + rest[at:]
 
 
 def take(text: str, place: Place) -> str:
@@ -89,7 +102,7 @@ def _spans(text: str) -> Iterator[tuple[int, int, int | None]]:
     """Where each statement starts (on its first line), ends (behind its last), and has its equals sign."""
     start: int | None = None
     equals: int | None = None
-    line, depth = len(_BOM) if text.startswith(_BOM) else 0, 0
+    line, depth = len(BOM) if text.startswith(BOM) else 0, 0
     for piece in _PIECE.finditer(text):
         if piece["break"]:
             if depth == 0 and start is not None:

@@ -1,6 +1,7 @@
 """Where agents are served: the memory of one project, opened when the first of them needs it."""
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,14 +11,24 @@ from typing import TYPE_CHECKING
 
 from treering.core.errors import StoreUnavailable
 from treering.interfaces.mcp.first_index import FirstIndex
+from treering.interfaces.mcp.leaving import CALL_SECONDS
 from treering.memory import Memory
 from treering.ports.clock import Clock
 
 if TYPE_CHECKING:
     from treering.index.asking.verbs import Code
 
-_CALL_SECONDS = 1.0
-"""How long closing waits for calls that work. A longer one is cut off, as by a power cut."""
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who calls: the only client, one of many whose session the transport keeps, or one of many without any."""
+
+    session: str | None = None
+    among_others: bool = False
+    """Whether nothing tells it from other clients of this server."""
+
+
+_ALONE = Caller()
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +39,8 @@ class Call:
     session: str
     now: datetime
     first_index: FirstIndex
+    among_others: bool = False
+    """Whether other clients are of the same session."""
 
     @property
     def code(self) -> "Code":
@@ -62,13 +75,16 @@ class Desk:
         clock: Clock,
         repository: Path | None = None,
         load: Callable[[], None] = lambda: None,
+        call_seconds: float = CALL_SECONDS,
     ) -> None:
         self._open = open_memory
         self._load = load
         self._session = session
         self._clock = clock
         self._first_index = FirstIndex(repository)
+        self._call_seconds = call_seconds
         self._memory: Memory | None = None
+        self._opening = False
         self._lock = threading.Lock()
         self._calls = 0
         self._call_ended = threading.Condition()
@@ -78,10 +94,15 @@ class Desk:
     def memory(self) -> Memory:
         """Opened once; where that fails, whoever asks next tries again."""
         with self._lock:
-            if self._closed:
+            # Said before anything is asked, so that whoever closes meanwhile waits for what is opened.
+            self._opening = True
+            try:
+                if self._memory is None and not self._closed:
+                    self._memory = self._open()
+            finally:
+                self._opening = False
+            if self._memory is None or self._closed:
                 raise StoreUnavailable("the server is closing; connect again")
-            if self._memory is None:
-                self._memory = self._open()
             return self._memory
 
     def prepare(self) -> None:
@@ -89,34 +110,33 @@ class Desk:
         with self._lock:
             self._load()
 
-    def call(self, session: str | None = None) -> Call:
-        """What a call works with. Connections that have a session of their own name it."""
-        own = self._session if session is None else f"{self._session}-{session}"
-        return Call(self.memory, own, self._clock(), self._first_index)
-
     @contextmanager
-    def at_work(self, session: str | None = None) -> Iterator[Call]:
-        """The same for as long as the call works: closing waits for it a little."""
+    def at_work(self, caller: Caller = _ALONE) -> Iterator[Call]:
+        """What a call works with, for as long as it does: closing waits for it a little."""
+        own = self._session if caller.session is None else f"{self._session}-{caller.session}"
         with self._call_ended:
             self._calls += 1
         try:
-            yield self.call(session)
+            yield Call(self.memory, own, self._clock(), self._first_index, caller.among_others)
         finally:
             with self._call_ended:
                 self._calls -= 1
                 self._call_ended.notify_all()
 
     def close_if_open(self) -> None:
-        """Close, unless that means waiting for what is only being loaded or opened."""
-        if self._memory is not None:
+        """Close, unless that means waiting for what is only being loaded."""
+        self._closed = True
+        if self._opening or self._memory is not None:
             self.close()
 
     def close(self) -> None:
         """Take no more calls, and let those that work come to their end. Everything acknowledged is stored already."""
         self._closed = True
-        self._first_index.close()
+        give_up = time.monotonic() + self._call_seconds
+        self._first_index.stop()
         with self._call_ended:
-            self._call_ended.wait_for(lambda: not self._calls, _CALL_SECONDS)
+            self._call_ended.wait_for(lambda: not self._calls, self._call_seconds)
+        self._first_index.join(max(0.0, give_up - time.monotonic()))
         with self._lock:
             if self._memory is not None:
                 self._memory.close()

@@ -11,9 +11,6 @@ if TYPE_CHECKING:
     from treering.index.asking.verbs import Code
     from treering.index.building.summary import Progress
 
-_STOP_SECONDS = 0.5
-"""How long closing waits for a reader to stop: it looks up after every few files."""
-
 
 class Closing(Exception):
     """The server closes while code is being read."""
@@ -45,12 +42,14 @@ class FirstIndex:
             self._ready = True
         return memory.code
 
-    def close(self) -> None:
-        """Stop reading; what was read stays, and the next one goes on from there."""
-        with self._lock:
-            self._closing.set()
+    def stop(self) -> None:
+        """Read no further than the next few files; what was read stays, and the next one goes on from there."""
+        self._closing.set()
+
+    def join(self, seconds: float) -> None:
+        """Wait until nobody reads."""
         if self._reading is not None:
-            self._reading.join(_STOP_SECONDS)
+            self._reading.join(seconds)
 
     def _begun(self, memory: Memory) -> "_Reading | None":
         """The one reading that all who ask wait for; None where none is needed. After one that failed, a new one."""
@@ -92,7 +91,8 @@ class _Reading(threading.Thread):
     def wait(self, seconds: float) -> None:
         self.join(seconds)
         if self._error is not None:
-            raise self._error
+            # Several may wait for it, and each raises it from a place of its own.
+            raise self._error.with_traceback(None)
         if self.is_alive():
             raise Conflict(f"the code is being read for the first time{self._progress}; ask again in some seconds")
 

@@ -5,10 +5,7 @@ from functools import partial
 from treering import compose
 from treering.core.settings import Settings, UpkeepSettings
 from treering.interfaces.mcp.desk import Desk
-
-_JOB_SECONDS = 1.0
-"""How long closing waits for a job in the background: a client that ends its server waits for that, and kills it after
-two seconds. The next server takes the job over."""
+from treering.interfaces.mcp.leaving import JOB_SECONDS
 
 
 def desk_for(db: str | None, project: str | None) -> Desk:
@@ -20,7 +17,7 @@ def desk_for(db: str | None, project: str | None) -> Desk:
             db,
             project=project or compose.current_project(),
             repository=around,
-            settings=Settings(upkeep=UpkeepSettings(close_seconds=_JOB_SECONDS)),
+            settings=Settings(upkeep=UpkeepSettings(close_seconds=JOB_SECONDS)),
         ),
         session=f"mcp-{compose.new_id()}",
         clock=compose.now,

@@ -6,10 +6,9 @@ from importlib.resources import files
 
 from treering.core.errors import InvalidInput, NotFound
 from treering.interfaces.mcp.desk import Call
-from treering.interfaces.mcp.passages import Cited, passages
-from treering.interfaces.mcp.tool import LONGEST_TEXT
+from treering.interfaces.mcp.passages import cited, passages
+from treering.interfaces.mcp.tool import LONGEST_SEARCH, LONGEST_TEXT
 from treering.interfaces.mcp.tools.searching import SearchMemory, search_memory
-from treering.retrieve.answer import cite
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +40,17 @@ def _remember(_call: Call, given: Mapping[str, str]) -> str:
 
 def _recall(call: Call, given: Mapping[str, str]) -> str:
     about = given["about"]
-    return written("recall").format(about=about, found=search_memory(call, SearchMemory(query=about[:2_000])).text)
+    found = search_memory(call, SearchMemory(query=about[:LONGEST_SEARCH]))
+    return written("recall").format(about=about, found=found.text)
 
 
 def _review(call: Call, _given: Mapping[str, str]) -> str:
     waiting = []
     for record in call.memory.to_review():
-        text, source = cite(record)
+        piece = cited(record)
         states = [name for name in ("flagged", "needs_review", "tainted") if getattr(record, name)]
         states += ["stale"] if record.stale_at else []
-        waiting.append(Cited(id=record.id, source=f"{', '.join(states)}: {source}", text=text))
+        waiting.append(piece.model_copy(update={"source": f"{', '.join(states)}: {piece.source}"}))
     shown = passages(waiting, call.memory.settings.agents.answer_tokens)
     return written("review").format(found=shown.text) if shown.shown else written("nothing_to_review")
 
@@ -78,14 +78,14 @@ PROMPTS = (
         write=_review,
     ),
 )
-BY_NAME = {prompt.name: prompt for prompt in PROMPTS}
+_BY_NAME = {prompt.name: prompt for prompt in PROMPTS}
 
 
 def prompted(call: Call, name: str, given: Mapping[str, str]) -> str:
     """The text of a prompt."""
-    prompt = BY_NAME.get(name)
+    prompt = _BY_NAME.get(name)
     if prompt is None:
-        raise NotFound(f"there is no prompt {name[:60]!r}; there are {', '.join(BY_NAME)}")
+        raise NotFound(f"there is no prompt {name[:60]!r}; there are {', '.join(_BY_NAME)}")
     known = {argument.name for argument in prompt.arguments}
     if unknown := sorted(set(given) - known):
         raise InvalidInput(f"{name} takes no {unknown[0][:60]!r}; it takes {', '.join(sorted(known)) or 'nothing'}")

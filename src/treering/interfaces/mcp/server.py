@@ -1,7 +1,6 @@
 """The tables of tools, resources and prompts as a server of the official SDK. The only async code is here and below."""
 
 import logging
-import re
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Any, TypeVar
@@ -9,11 +8,11 @@ from typing import Any, TypeVar
 import mcp_types as types
 from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from treering import __version__
 from treering.core.errors import InvalidInput, NotFound, TreeringError
-from treering.core.settings.agents import AgentSettings
-from treering.interfaces.mcp.desk import Desk
+from treering.interfaces.mcp.desk import Caller, Desk
 from treering.interfaces.mcp.prompts import PROMPTS, prompted, written
 from treering.interfaces.mcp.resources import RESOURCES, addressed
 from treering.interfaces.mcp.threads import Row, Threads
@@ -22,8 +21,6 @@ from treering.interfaces.mcp.tools import BY_NAME, TOOLS
 
 NAME = "treering"
 _SESSION_HEADER = "mcp-session-id"
-_SESSION_ID = re.compile(r"[0-9a-f]{32}")
-"""As the SDK makes them; a header can hold anything."""
 _LOG = logging.getLogger(__name__)
 T = TypeVar("T")
 
@@ -51,7 +48,7 @@ def build_server(desk: Desk) -> Server[Any]:
 class _Serving:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self._threads = Threads(AgentSettings())
+        self._threads = Threads()
 
     async def list_tools(self, _ctx: Any, _params: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=_listed_tools())
@@ -64,7 +61,7 @@ class _Serving:
                 types.INVALID_PARAMS, f"there is no tool {params.name[:60]!r}; there are {', '.join(BY_NAME)}"
             )
         try:
-            called = partial(self._called, tool, _session(ctx), params.arguments or {})
+            called = partial(self._called, tool, _caller(ctx), params.arguments or {})
             return await self._threads.work(_row(tool), called)
         except TreeringError as exc:
             return _failed(str(exc))
@@ -72,9 +69,9 @@ class _Serving:
             _LOG.exception("tool %s failed", tool.name)
             return _failed(_mistake(exc))
 
-    def _called(self, tool: Tool[Any, Any], session: str | None, given: dict[str, Any]) -> types.CallToolResult:
+    def _called(self, tool: Tool[Any, Any], caller: Caller, given: dict[str, Any]) -> types.CallToolResult:
         asked = tool.understood(given)
-        with self._desk.at_work(session) as call:
+        with self._desk.at_work(caller) as call:
             answer = tool.work(call, asked)
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=answer.text)],
@@ -110,7 +107,7 @@ class _Serving:
 
         def read() -> types.TextResourceContents:
             resource, name = addressed(uri)
-            with self._desk.at_work(_session(ctx)) as call:
+            with self._desk.at_work(_caller(ctx)) as call:
                 text = resource.read(call, name)
             return types.TextResourceContents(uri=uri, text=text, mime_type=resource.media_type)
 
@@ -132,13 +129,13 @@ class _Serving:
         return types.ListPromptsResult(prompts=listed)
 
     async def get_prompt(self, ctx: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        asked = partial(self._prompted, _session(ctx), params)
+        asked = partial(self._prompted, _caller(ctx), params)
         text = await _asked(self._threads, asked)
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
         return types.GetPromptResult(messages=[message])
 
-    def _prompted(self, session: str | None, params: types.GetPromptRequestParams) -> str:
-        with self._desk.at_work(session) as call:
+    def _prompted(self, caller: Caller, params: types.GetPromptRequestParams) -> str:
+        with self._desk.at_work(caller) as call:
             return prompted(call, params.name, params.arguments or {})
 
 
@@ -195,7 +192,11 @@ def _failed(told: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(type="text", text=one_clear_line(told))], is_error=True)
 
 
-def _session(ctx: Any) -> str | None:
-    """A connection over HTTP has a session of its own."""
-    named = getattr(ctx.request, "headers", {}).get(_SESSION_HEADER, "")
-    return named if _SESSION_ID.fullmatch(named) else None
+def _caller(ctx: Any) -> Caller:
+    """Over HTTP many clients call. Of the previous protocol, the SDK has checked which session a request belongs to;
+    the current one has no sessions, and a header that names one could say anything."""
+    if ctx.request is None:
+        return Caller()
+    checked = ctx.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS
+    session = ctx.request.headers.get(_SESSION_HEADER) if checked else None
+    return Caller(session, among_others=session is None)

@@ -1,12 +1,10 @@
 """How many calls work at once, so that none of them waits for all the others."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import TypeVar
 
 from anyio import CapacityLimiter, to_thread
-
-from treering.core.settings.agents import AgentSettings
 
 T = TypeVar("T")
 
@@ -19,6 +17,12 @@ class Row(Enum):
     LENGTHY = "lengthy"
 
 
+AT_ONCE: Mapping[Row, int] = {Row.READING: 2, Row.WRITING: 3, Row.LENGTHY: 2}
+"""Calls of each row that work at once. Python runs one at a time: more readers would only take turns, each with a
+connection and its cache of pages. Of those who write one does, and the next have prepared what they write or look for
+what is like it. All together stay below `store.pool_size`, so that connections are kept."""
+
+
 class Threads:
     """Three rows, first come, first served in each: whoever searches stands neither behind those who wait for the one
     place where writing is done, nor behind a question about code that takes seconds.
@@ -27,12 +31,8 @@ class Threads:
     thread that nobody counts.
     """
 
-    def __init__(self, settings: AgentSettings) -> None:
-        self._rows = {
-            Row.READING: CapacityLimiter(settings.reading_at_once),
-            Row.WRITING: CapacityLimiter(settings.writing_at_once),
-            Row.LENGTHY: CapacityLimiter(settings.lengthy_at_once),
-        }
+    def __init__(self) -> None:
+        self._rows = {row: CapacityLimiter(most) for row, most in AT_ONCE.items()}
 
     async def work(self, row: Row, work: Callable[[], T]) -> T:
         return await to_thread.run_sync(work, limiter=self._rows[row])

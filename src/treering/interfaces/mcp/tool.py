@@ -10,6 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from treering.core.delimiters import escaped
 from treering.core.errors import InvalidInput
 from treering.core.secrets import redact
+from treering.core.settings.agents import AgentSettings
 from treering.core.values import KEY_BYTES
 from treering.interfaces.mcp.desk import Call
 
@@ -21,6 +22,10 @@ LONGEST_TEXT = 200_000
 """Characters of a text to be kept: some 50,000 tokens. What is longer is a file; remember where it is."""
 MOST_NAMED = 100
 """Files, tags or ids in one call."""
+LONGEST_SEARCH = 2_000
+"""Characters of a text that is searched for; what it is about is said by then."""
+LEAST_BUDGET = 300
+"""Tokens of an answer: below, hardly one piece fits beside what is said about it."""
 
 
 class Arguments(BaseModel):
@@ -43,9 +48,9 @@ class Reply(Result):
 
 
 def _listed(given: object) -> object:
-    """Some models write a list as JSON in a string, or a single item without its list."""
+    """Some models write a list as JSON in a string, a single item without its list, or null for none."""
     if not isinstance(given, str):
-        return given
+        return () if given is None else given
     try:
         read = json.loads(given)
     except (ValueError, RecursionError):
@@ -60,6 +65,13 @@ Id = Annotated[str, Field(min_length=1, max_length=KEY_BYTES)]
 Names = Annotated[tuple[Name, ...], Field(max_length=MOST_NAMED), BeforeValidator(_listed)]
 Sentences = Annotated[tuple[Question, ...], Field(max_length=MOST_NAMED), BeforeValidator(_listed)]
 Ids = Annotated[tuple[Id, ...], Field(max_length=MOST_NAMED), BeforeValidator(_listed)]
+Budget = Annotated[
+    int | None,
+    Field(
+        ge=LEAST_BUDGET,
+        description=f"How many tokens the answer may take; {AgentSettings().answer_tokens} without it.",
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +138,7 @@ class Tool(Generic[A, R]):
 
 _WORDS = {
     "missing": "is required",
+    "tuple_type": "should be a list",
     "extra_forbidden": "is no argument of this tool",
 }
 

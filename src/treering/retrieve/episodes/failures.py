@@ -1,12 +1,11 @@
 """From an error message to the episodes that met it, and how they got out."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from treering.core.episodes import Episode, OutcomeStatus
 from treering.core.errors import BlobMissing, InvalidInput, Unreadable
-from treering.core.failures import failure_messages, failure_signature, normalised_failure
+from treering.core.failures import failure_messages, failure_signature, without_varying
 from treering.core.queries import EpisodeFilter, TimeRange
 from treering.core.settings import Settings
 from treering.ports.collections import Found
@@ -15,7 +14,6 @@ from treering.retrieve.episodes.answer import FailureAnswer, FailureHit, source_
 from treering.retrieve.episodes.search import by_words, episodes_of, overlap, words_of
 from treering.retrieve.episodes.standing import represented
 
-_VARYING = re.compile(r"<[a-z]+>")
 # One line that tells what a step did.
 _STEP = 300
 _SOLVED = 3
@@ -85,7 +83,7 @@ def _met(episode: Episode, error: str, signatures: Sequence[str]) -> _Met:
 
 def _alike(tx: Transaction, error: str, settings: Settings) -> Iterator[_Met]:
     """Among episodes that share its words, and the newest, whose steps no index holds."""
-    wanted = words_of(_VARYING.sub(" ", normalised_failure(error)))
+    wanted = words_of(without_varying(error))
     if not wanted:
         return
     ids = by_words(tx, " ".join(sorted(wanted)), _ANY, settings)
@@ -101,7 +99,7 @@ def _alike(tx: Transaction, error: str, settings: Settings) -> Iterator[_Met]:
 
 
 def _steady(message: str) -> frozenset[str]:
-    return words_of(_VARYING.sub(" ", normalised_failure(message)))
+    return words_of(without_varying(message))
 
 
 def _once(tx: Transaction, met: Sequence[_Met]) -> list[_Met]:

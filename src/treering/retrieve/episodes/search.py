@@ -32,7 +32,8 @@ _AT_HAND = (EpisodeStatus.ACTIVE, EpisodeStatus.MATURE, EpisodeStatus.AGED)
 class EpisodeQuery:
     """What to look for. `words` looks by words beside meaning; `domain` is what the work is about now.
 
-    `cold` asks for aged and archived episodes too, however little they have to do with the query.
+    `cold` asks for aged and archived episodes too, however little they have to do with the query. Of what the words of
+    the query weigh together, an episode holds at least the share `least`, or says nearly the same.
     """
 
     query: str
@@ -41,6 +42,7 @@ class EpisodeQuery:
     domain: str | None = None
     words: bool = True
     cold: bool = False
+    least: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +153,7 @@ class _Look:
             seen = index.candidates(wanted, (KIND,), most=most, among=index.passing(filters))
             ids = index.confirmed(filters, np.sort(seen.number))
         cosines = self._cosines(np.array(sorted(ids), np.int64))
-        alike = _likenesses(seen, cosines, self.settings)
+        alike = _likenesses(seen, cosines, self.wanted.least, self.settings)
         return {ids[number][1]: each for number, each in alike.items() if number in ids}
 
     def _cosines(self, numbers: NDArray[np.int64]) -> Mapping[int, float]:
@@ -178,14 +180,17 @@ class _Look:
         return EpisodeHit(episode.id, episode.task.input, score, source_of(episode), episode, parts, each.stands_for)
 
 
-def _likenesses(seen: Candidates, cosines: Mapping[int, float], settings: Settings) -> Mapping[int, _Likeness]:
+def _likenesses(
+    seen: Candidates, cosines: Mapping[int, float], least: float, settings: Settings
+) -> Mapping[int, _Likeness]:
     """Of those that have to do with the query: by vectors where there are some, else by the share of its words."""
-    weight, least = seen.words_weight or 1.0, settings.recall.least_likeness
+    weight, likely_at = seen.words_weight or 1.0, settings.recall.least_likeness
     found = {}
     for number, meaning, words in zip(seen.number.tolist(), seen.meaning.tolist(), seen.words.tolist(), strict=True):
         cosine = cosines.get(number)
-        likely = cosine is not None and (meaning >= least or cosine >= settings.episodes.highly_relevant_at)
-        if words > 0 or likely:
+        likely = cosine is not None and (meaning >= likely_at or cosine >= settings.episodes.highly_relevant_at)
+        enough = words / weight >= least or meaning >= settings.precise.likeness
+        if enough and (words > 0 or likely):
             found[number] = (
                 _Likeness(min(words / weight, 1.0), "words") if cosine is None else _Likeness(cosine, "cosine")
             )

@@ -68,12 +68,14 @@ class Episodes:
         domain: str | None = None,
         limit: int | None = None,
         cold: bool = False,
+        least: float = 0.0,
     ) -> EpisodeAnswer:
         """By meaning, words and attributes. `domain` is what the work is about: a match counts, no match excludes.
 
         Aged and archived episodes come where they are highly relevant, where `where` names their status, or `cold`.
+        What holds less than the share `least` of the query's words, and does not say nearly the same, stays out.
         """
-        return self._searched(query, where, domain, limit, cold=cold, words=True)
+        return self._searched(query, where, domain, limit, cold=cold, words=True, least=least)
 
     def search_semantic(
         self,
@@ -164,9 +166,17 @@ class Episodes:
         return self.care.purge_deleted(retention_days)
 
     def _searched(
-        self, query: str, where: EpisodeFilter, domain: str | None, limit: int | None, *, cold: bool, words: bool
+        self,
+        query: str,
+        where: EpisodeFilter,
+        domain: str | None,
+        limit: int | None,
+        *,
+        cold: bool,
+        words: bool,
+        least: float = 0.0,
     ) -> EpisodeAnswer:
-        wanted = EpisodeQuery(query, where, self._limit(limit), domain, words=words, cold=cold)
+        wanted = EpisodeQuery(query, where, self._limit(limit), domain, words=words, cold=cold, least=least)
         return search_episodes(self.scope, self.store, self.clock(), wanted, settings=self.settings, models=self.models)
 
     def _limit(self, limit: int | None) -> int:

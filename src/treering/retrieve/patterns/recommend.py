@@ -1,18 +1,16 @@
 """What a task is given when it begins, and what helps when a step of it fails."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from treering.core.pattern_words import doing
 from treering.core.patterns import Pattern
 from treering.core.tokens import CountTokens, estimate_tokens
-from treering.retrieve.answer import Answer
+from treering.retrieve.answer import Answer, Hit
 from treering.retrieve.episodes.answer import EpisodeAnswer, EpisodeHit, FailureAnswer, FailureHit
+from treering.retrieve.episodes.telling import LESSONS, in_a_line
 from treering.retrieve.patterns.ranking import Ranked
-
-# Of what an episode taught or a failure led to, so much tells what it is about.
-_LESSONS, _LINE = 3, 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,33 +59,37 @@ class TaskContext:
 
     def text(self, budget: int | None = None, *, count: CountTokens = estimate_tokens) -> str:
         """As text for a prompt, within a budget of tokens: whole passages, the first that fit."""
-        return _within(self.passages(), budget, count)
+        return _within(map(_block, self.passages()), budget, count)
 
 
 @dataclass(frozen=True, slots=True)
 class AfterFailure:
-    """What helps after a failure: recoveries that are proven, episodes that met it, steps that usually follow."""
+    """What helps after a failure: recoveries that are proven, what is known of it, episodes that met it, steps that
+    usually follow."""
 
     error: str
     features: Mapping[str, Any]
     recoveries: tuple[Ranked, ...]
     similar: FailureAnswer
     next_steps: tuple[Step, ...]
+    known: tuple[Hit, ...] = ()
 
     def passages(self) -> tuple[Passage, ...]:
+        """All that has an id, what is proven first."""
         return (
             *(_pattern_passage(each) for each in self.recoveries),
+            *(Passage(hit.id, hit.source, hit.text) for hit in self.known),
             *(_failure_passage(each) for each in self.similar),
-            *(Passage(f"next-{place}", each.because, each.step) for place, each in enumerate(self._seen(), 1)),
         )
 
-    def _seen(self) -> Iterator[Step]:
-        """A prompt gets only what followed such a failure before."""
-        return (each for each in self.next_steps if each.times)
+    def usual_steps(self) -> tuple[str, ...]:
+        """What followed such a failure before, and how often. Nobody stored them: they have no ids."""
+        return tuple(f"{in_a_line(each.step)} ({each.because})" for each in self.next_steps if each.times)
 
     def text(self, budget: int | None = None, *, count: CountTokens = estimate_tokens) -> str:
         """As text for a prompt, within a budget of tokens."""
-        return _within(self.passages(), budget, count)
+        steps = (f"What usually comes next: {each}" for each in self.usual_steps())
+        return _within((*map(_block, self.passages()), *steps), budget, count)
 
 
 def advice_of(pattern: Pattern) -> str:
@@ -107,26 +109,32 @@ def _pattern_passage(ranked: Ranked) -> Passage:
 
 
 def _episode_passage(hit: EpisodeHit) -> Passage:
-    lessons = (f"- {_short(each)}" for each in hit.episode.reflection.insights[:_LESSONS])
-    return Passage(hit.id, hit.source, "\n".join((_short(hit.text), *lessons)))
+    lessons = (f"- {in_a_line(each)}" for each in hit.episode.reflection.insights[:LESSONS])
+    return Passage(hit.id, hit.source, "\n".join((in_a_line(hit.text), *lessons)))
 
 
 def _failure_passage(hit: FailureHit) -> Passage:
-    tried = [f"then: {_short(step)}" for step in hit.recovery]
-    learned = [f"learned: {_short(insight)}" for insight in hit.insights[:_LESSONS]]
-    solved = [f"solved by {', '.join(hit.solved_by)}"] if hit.solved_by else []
-    return Passage(hit.id, hit.source, "\n".join((_short(hit.error), *tried, *learned, *solved)))
+    """What went wrong in which task, and how that got out."""
+    ended = hit.episode.outcome.output
+    lines = (
+        ("", [hit.error]),
+        ("task: ", [hit.episode.task.input]),
+        ("then: ", hit.recovery),
+        ("in the end: ", [ended] if ended.strip() not in ("", hit.error.strip()) else []),
+        ("learned: ", hit.insights[:LESSONS]),
+        ("solved by ", [", ".join(hit.solved_by)] if hit.solved_by else []),
+    )
+    text = "\n".join(f"{what}{in_a_line(each)}" for what, said in lines for each in said)
+    return Passage(hit.id, hit.source, text)
 
 
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _LINE else f"{line[: _LINE - 1]}…"
+def _block(passage: Passage) -> str:
+    return f"[{passage.id}] {passage.source}\n{passage.text}"
 
 
-def _within(passages: Sequence[Passage], budget: int | None, count: CountTokens) -> str:
+def _within(blocks: Iterable[str], budget: int | None, count: CountTokens) -> str:
     taken = list[str]()
-    for each in passages:
-        block = f"[{each.id}] {each.source}\n{each.text}"
+    for block in blocks:
         if budget is None or count("\n\n".join((*taken, block))) <= budget:
             taken.append(block)
     return "\n\n".join(taken)

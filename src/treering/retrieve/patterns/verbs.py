@@ -7,8 +7,9 @@ from typing import Any, Protocol, TypeVar
 
 from treering.core.episodes import TraceEntry, trace_of
 from treering.core.errors import InvalidInput
+from treering.core.failures import telling_lines
 from treering.core.patterns import PatternCategory, PatternStatus
-from treering.core.queries import EpisodeFilter
+from treering.core.queries import EpisodeFilter, KnowledgeFilter
 from treering.core.scope import Scope
 from treering.core.settings import Settings
 from treering.core.task_features import features_told
@@ -16,6 +17,7 @@ from treering.core.values import FrozenDict
 from treering.ports.clock import Clock
 from treering.ports.models import Models
 from treering.ports.store import Store
+from treering.retrieve.answer import Hit
 from treering.retrieve.episodes.failures import similar_failures
 from treering.retrieve.episodes.search import EpisodeQuery, search_episodes
 from treering.retrieve.patterns.index import IN_USE
@@ -29,6 +31,7 @@ ALL_EPISODES = EpisodeFilter()
 Done = Sequence[TraceEntry | Mapping[str, Any]]
 E = TypeVar("E", bound=StrEnum)
 _RECOVERY = frozenset({PatternCategory.RECOVERY})
+_ABOUT_ERRORS = KnowledgeFilter(types=("error_pattern", "dead_end", "gotcha"))
 
 
 class Advice(Protocol):
@@ -117,7 +120,16 @@ class PatternSearch:
         with self.store.reading(self.scope, now) as tx:
             similar = similar_failures(tx, error, most, self.settings)
         steps = advice.next_steps(done, features=told, message=None if done else error, limit=most)
-        return AfterFailure(error, told, recoveries, similar, tuple(steps))
+        return AfterFailure(error, told, recoveries, similar, tuple(steps), self._known_of(error, most))
+
+    def _known_of(self, error: str, most: int) -> tuple[Hit, ...]:
+        """What was remembered about it: by the lines that say what it was, without what varies in them."""
+        found: dict[str, Hit] = {}
+        for line in telling_lines(error):
+            wanted = Recall(line, standing(_ABOUT_ERRORS), turns=None, limit=most, thorough=False, precise=True)
+            answer = recall(self.scope, self.store, self.clock(), wanted, settings=self.settings, models=self.models)
+            found |= {hit.id: hit for hit in answer if hit.id not in found}
+        return tuple(found.values())[:most]
 
     def _ranked(
         self,

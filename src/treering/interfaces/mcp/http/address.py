@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from treering.core.errors import InvalidInput
-from treering.interfaces.mcp.http.token import Token
 
 PATH = "/mcp"
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
@@ -45,11 +44,11 @@ def resolved(host: str, port: int) -> Address:
     return Address(family, str(ip), port)
 
 
-def refuse_strangers_without_auth(address: Address, token: Token, names: Iterable[str]) -> None:
+def refuse_strangers_without_auth(address: Address, names: Iterable[str], *, brings_token: bool) -> None:
     """Others can reach an address that is not loopback: somebody must have meant it, and said so twice."""
     if address.is_loopback:
         return
-    missing = [] if token.brought else ["--token-file FILE (or TREERING_MCP_TOKEN) with a token of your own"]
+    missing = [] if brings_token else ["--token-file FILE (or TREERING_MCP_TOKEN) with a token of your own"]
     missing += [] if tuple(names) else ["--allow-host NAME, the name by which clients reach it"]
     if missing:
         raise InvalidInput(f"{address.ip} can be reached from outside this machine; add {' and '.join(missing)}")

@@ -1,18 +1,19 @@
 """How the server ends: soon after it is asked to, whatever is still going on, and at once when asked again."""
 
+import asyncio
 import logging
 import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType
 
 from uvicorn import Config, Server
 
-SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
-_CLOSING_SECONDS = 1.0
-"""How long the memory may take to close while a call still works in it."""
+from treering.interfaces.mcp.leaving import leave, signals_heard
+
+_STEPS_SECONDS = 0.5
+"""For uvicorn's own steps before and after it has waited for the calls."""
 _AT_ONCE = 130
 """What shells call interrupted."""
 
@@ -24,11 +25,10 @@ class EndingServer(Server):
     leaves without it.
     """
 
-    def __init__(self, config: Config, *, ready: Callable[[], None], close: Callable[[], None], seconds: float) -> None:
+    def __init__(self, config: Config, *, ready: Callable[[], None], close: Callable[[], None]) -> None:
         super().__init__(config)
         self._ready = ready
         self._close = close
-        self._seconds = seconds
 
     async def main_loop(self) -> None:
         self._ready()
@@ -36,27 +36,24 @@ class EndingServer(Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        # What is ignored stays so: `nohup` means the server to live on when its terminal goes.
-        heard = (each for each in SIGNALS if signal.getsignal(each) is not signal.SIG_IGN)
-        before = {each: signal.signal(each, self._asked) for each in heard}
+        # A handler runs between any two steps of this thread, whatever lock that holds: it only tells the loop.
+        loop = asyncio.get_running_loop()
+        before = {
+            each: signal.signal(each, lambda *_: loop.call_soon_threadsafe(self._asked)) for each in signals_heard()
+        }
         try:
             yield
         finally:
             for each, handler in before.items():
                 signal.signal(each, handler)
 
-    def _asked(self, number: int, frame: FrameType | None) -> None:
+    def _asked(self) -> None:
         if self.should_exit:
             os._exit(_AT_ONCE)
         # What is cut short from here on was asked for, and is no news.
         logging.disable(logging.CRITICAL)
-        self.handle_exit(number, frame)
-        backstop = threading.Timer(self._seconds, self._leave)
+        self.should_exit = True
+        granted = (self.config.timeout_graceful_shutdown or 0) + _STEPS_SECONDS
+        backstop = threading.Timer(granted, leave, (self._close, 0))
         backstop.daemon = True
         backstop.start()
-
-    def _leave(self) -> None:
-        closing = threading.Thread(target=self._close, daemon=True)
-        closing.start()
-        closing.join(_CLOSING_SECONDS)
-        os._exit(0)

@@ -10,8 +10,8 @@ from mcp_types import INVALID_REQUEST
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from treering.core.settings.agents import HttpSettings
 from treering.interfaces.mcp.http.address import PATH, origins
+from treering.interfaces.mcp.http.limits import Limits
 
 _SCHEME = b"bearer "
 
@@ -39,17 +39,19 @@ TOO_SLOW = Refusal(408, "the request did not arrive in time; send it again", (("
 class Gate:
     """Stands before the whole application. Nothing of a body is read until the head of its request is in order."""
 
-    def __init__(self, app: ASGIApp, *, hosts: Iterable[str], token: str, settings: HttpSettings) -> None:
+    def __init__(self, app: ASGIApp, *, hosts: Iterable[str], token: str, limits: Limits) -> None:
         self._app = app
         self._hosts = frozenset(host.encode() for host in hosts)
         self._origins = frozenset(origin.encode() for origin in origins(hosts))
         self._token = token.encode()
-        self._settings = settings
+        self._limits = limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
+        if scope["type"] != "http":
+            raise ValueError(f"{scope['type']} is not served")
         refusal = self.refusal(scope["path"], scope["headers"])
         if refusal is not None:
             await refusal.response()(scope, receive, send)
@@ -88,8 +90,8 @@ class Gate:
 
         What is too long is read to its end and not kept: a client that is cut off while it sends hears no reason.
         """
-        body, size, longest = bytearray(), 0, self._settings.body_bytes
-        with anyio.move_on_after(self._settings.request_seconds):
+        body, size, longest = bytearray(), 0, self._limits.body_bytes
+        with anyio.move_on_after(self._limits.request_seconds):
             while True:
                 message = await receive()
                 if message["type"] != "http.request":

@@ -5,10 +5,10 @@ from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-from treering.core.settings.agents import HttpSettings
+from treering.interfaces.mcp.http.limits import Limits
 
 
-def impatient(settings: HttpSettings) -> type[H11Protocol]:
+def impatient(limits: Limits) -> type[H11Protocol]:
     """Connections that are closed when the head of a request does not arrive in time.
 
     uvicorn waits for ever for the end of a head: each half request would keep a connection until there are no more.
@@ -35,7 +35,7 @@ def impatient(settings: HttpSettings) -> type[H11Protocol]:
             if under_way is not None and not under_way.response_complete:
                 self._relax()
             elif self._deadline is None:
-                self._deadline = self.loop.call_later(settings.request_seconds, self.transport.abort)
+                self._deadline = self.loop.call_later(limits.request_seconds, self.transport.abort)
 
         def _relax(self) -> None:
             if self._deadline is not None:

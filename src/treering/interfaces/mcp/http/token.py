@@ -11,7 +11,7 @@ from tempfile import mkstemp
 
 from treering import compose
 from treering.core.errors import InvalidInput, StoreReadOnly
-from treering.whereabouts.choosing import made
+from treering.whereabouts.writing import made
 
 FILE = "mcp-token"
 SHORTEST = 32
@@ -29,8 +29,6 @@ class Token:
 
     text: str = field(repr=False)
     file: Path | None = None
-    brought: bool = True
-    """By the user, and not made by us: somebody meant others to come in."""
 
 
 def token_for(project: str | None, *, file: Path | None, given: str | None) -> Token:
@@ -42,7 +40,7 @@ def token_for(project: str | None, *, file: Path | None, given: str | None) -> T
     own = _folder(project) / FILE
     if not own.exists():
         _make(own)
-    return Token(_usable(_read(own), f"the token in {own}"), own, brought=False)
+    return Token(_usable(_read(own), f"the token in {own}"), own)
 
 
 def _folder(project: str | None) -> Path:

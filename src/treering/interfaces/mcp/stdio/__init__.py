@@ -4,11 +4,10 @@ import gc
 import os
 import sys
 import threading
-import time
 from collections.abc import Callable
 from typing import NoReturn
 
-from treering.core.errors import InvalidInput
+from treering.core.errors import InvalidInput, StoreUnavailable
 from treering.interfaces.mcp.stdio.ending import Ending
 from treering.interfaces.mcp.stdio.programme import printed
 from treering.interfaces.mcp.stdio.reception import Reception
@@ -18,8 +17,6 @@ _FOR_PEOPLE = """\
 This is Treering's server for coding agents: it talks MCP over stdin and stdout, and clients start it by themselves.
 `treering init` tells them how; `treering --help` is for people. Ctrl-D ends it.
 """
-_ANSWER_SECONDS = 15.0
-"""How long requests are answered after the end of input: longer than loading, and than a question about code waits."""
 
 
 def serve_stdio(db: str | None, project: str | None, report: Callable[[Exception], int]) -> NoReturn:
@@ -33,39 +30,45 @@ def serve_stdio(db: str | None, project: str | None, report: Callable[[Exception
         wire = claimed()
     except OSError:
         sys.exit(report(InvalidInput("stdout is not open, and answers go there; start it with a stdout")))
-    ending = Ending(wire.outgoing)
+    ending = Ending(wire.outgoing, report)
     reception = Reception(wire.lines(), wire.write, printed())
-    threading.Thread(target=_listen, args=(reception, ending, report), name="mcp-reception", daemon=True).start()
+    threading.Thread(target=_listen, args=(reception, ending), name="mcp-reception", daemon=True).start()
     try:
         _serve(db, project, reception, wire, ending)
     except Exception as exc:  # noqa: BLE001 - the door: whatever it is, it is reported there
-        ending.leave(report(exc))
+        ending.fail(exc)
     ending.leave()
 
 
-def _listen(reception: Reception, ending: Ending, report: Callable[[Exception], int]) -> None:
+def _listen(reception: Reception, ending: Ending) -> None:
     try:
         if reception.listen():
-            # The main thread leaves as soon as everything is answered.
-            time.sleep(_ANSWER_SECONDS)
+            # The main thread leaves when everything is answered.
+            return
     except HungUp:
         ending.leave()
     except Exception as exc:  # noqa: BLE001 - the door: a server that no longer listens must not stay
-        ending.leave(report(exc))
+        ending.fail(exc)
     ending.leave()
 
 
 def _serve(db: str | None, project: str | None, reception: Reception, wire: Wire, ending: Ending) -> None:
     reception.begun.wait()
     gc.disable()
+    from treering.interfaces.mcp.logs import log_to_stderr
     from treering.interfaces.mcp.opening import desk_for
-    from treering.interfaces.mcp.stdio.logs import log_to_stderr
-    from treering.interfaces.mcp.stdio.serving import serve
+    from treering.interfaces.mcp.stdio.serving import SILENCE_SECONDS, Patience, serve
 
-    log_to_stderr()
+    log = log_to_stderr()
     desk = desk_for(db, project)
-    ending.closes(desk.close_if_open)
+    ending.closes(desk.close_if_open, log.flush)
     # What was loaded stays: looking through it for garbage takes time and finds none.
     gc.freeze()
     gc.enable()
-    serve(desk, reception, wire.write)
+    patience = Patience(SILENCE_SECONDS, lambda unanswered: ending.fail(_silence(unanswered, SILENCE_SECONDS)))
+    serve(desk, reception, wire.write, patience)
+
+
+def _silence(unanswered: int, seconds: float) -> StoreUnavailable:
+    requests = "1 request was" if unanswered == 1 else f"{unanswered} requests were"
+    return StoreUnavailable(f"{requests} not answered: nothing was for {seconds:g} seconds; send them again")

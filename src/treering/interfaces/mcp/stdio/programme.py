@@ -24,6 +24,7 @@ _CLIENT = frozenset({"name", "title", "version", "description", "websiteUrl"})
 _TREES = frozenset({"sampling", "elicitation", "experimental", "extensions", "tasks"})
 """What a client can do, said by objects in objects."""
 _DEEPEST = 8
+"""How deep whatever a client tells of itself can go: more than any does, and far less than parsers take."""
 _LARGEST_ID = 2**53
 
 Asked = tuple[str | None, str, str | None]
@@ -139,15 +140,20 @@ def _client(told: object) -> bool:
 
 
 def _capabilities(told: object) -> bool:
-    """What is not known by name is not looked at by the SDK either."""
+    """What is not known by name can be anything that the SDK can read."""
     return isinstance(told, dict) and all(_capability(name, value) for name, value in told.items())
 
 
 def _capability(name: str, told: object) -> bool:
     if name == "roots":
         return isinstance(told, dict) and told.keys() <= {"listChanged"} and all(type(v) is bool for v in told.values())
-    return name not in _TREES or _objects_only(told)
+    return _objects_only(told) if name in _TREES else _shallow(told)
 
 
 def _objects_only(told: object, depth: int = _DEEPEST) -> bool:
     return isinstance(told, dict) and depth > 0 and all(_objects_only(each, depth - 1) for each in told.values())
+
+
+def _shallow(told: object, depth: int = _DEEPEST) -> bool:
+    inner = told.values() if isinstance(told, dict) else told if isinstance(told, list) else ()
+    return depth > 0 and all(_shallow(each, depth - 1) for each in inner)

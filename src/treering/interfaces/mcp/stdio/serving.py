@@ -4,11 +4,12 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from queue import Queue
 
 import anyio
 import mcp_types as types
-from anyio import CapacityLimiter, Condition, create_memory_object_stream, to_thread
+from anyio import CapacityLimiter, Condition, create_memory_object_stream, move_on_after, to_thread
 from anyio.abc import ObjectReceiveStream, ObjectSendStream
 from mcp.shared.message import SessionMessage
 
@@ -20,25 +21,46 @@ from treering.interfaces.mcp.stdio.wire import HungUp
 
 _NEVER_ANSWERED = frozenset({"subscriptions/listen"})
 """Requests that stay open for as long as the connection does."""
+SILENCE_SECONDS = 15.0
+"""How long requests stay open after the end of input while nothing is said: a question about code waits for less."""
 _LOG = logging.getLogger(__name__)
 
 
-def serve(desk: Desk, reception: Reception, write: Callable[[bytes], None]) -> None:
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """What is done after the end of input where requests stay open, and after how long a silence."""
+
+    seconds: float = SILENCE_SECONDS
+    give_up: Callable[[int], None] = lambda _unanswered: None
+
+
+_PATIENT = Patience()
+
+
+def serve(desk: Desk, reception: Reception, write: Callable[[bytes], None], patience: Patience = _PATIENT) -> None:
     """Answer everything that comes through the reception, until that ends or nobody listens any more."""
     try:
-        anyio.run(_serve, desk, reception, write)
-    except* HungUp:
-        _LOG.debug("the client has hung up")
+        anyio.run(_serve, desk, reception, write, patience)
+    except ExceptionGroup as several:
+        _, unexpected = several.split(HungUp)
+        if unexpected is not None:
+            raise _first(unexpected) from several
 
 
-async def _serve(desk: Desk, reception: Reception, write: Callable[[bytes], None]) -> None:
+def _first(several: ExceptionGroup[Exception]) -> Exception:
+    """What went wrong, out of the groups that tasks wrap it in."""
+    found = several.exceptions[0]
+    return _first(found) if isinstance(found, ExceptionGroup) else found
+
+
+async def _serve(desk: Desk, reception: Reception, write: Callable[[bytes], None], patience: Patience) -> None:
     server = build_server(desk)
     to_server, heard = create_memory_object_stream[SessionMessage | Exception]()
     said, from_server = create_memory_object_stream[SessionMessage]()
     handover = reception.hand_over()
     talk = _Talk(desk, handover, write)
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(talk.hear, handover.decisive, reception.inbox, to_server)
+        tasks.start_soon(talk.hear, handover.decisive, reception.inbox, to_server, patience)
         tasks.start_soon(talk.tell, from_server)
         await server.run(heard, said, server.create_initialization_options())
 
@@ -64,11 +86,17 @@ class _Talk:
         decisive: tuple[bytes, ...],
         inbox: "Queue[bytes | None]",
         server: ObjectSendStream[SessionMessage | Exception],
+        patience: Patience,
     ) -> None:
         """What was said before, so that the server knows it; then everything else."""
         async with server:
             for line in decisive:
-                await server.send(SessionMessage(message(line)))
+                try:
+                    await server.send(SessionMessage(message(line)))
+                except ValueError:
+                    # The client has its answer; what it asks next is answered as if it had not greeted.
+                    self._repeated.clear()
+                    await self._complain(line)
             await self._until(lambda: not self._repeated)
             while (given := await self._next(inbox)) is not None:
                 self._prepare()
@@ -79,7 +107,8 @@ class _Talk:
                     continue
                 self._note(heard)
                 await server.send(SessionMessage(heard))
-            await self._until(lambda: not self._open)
+            if unanswered := await self._left_open(patience.seconds):
+                patience.give_up(unanswered)
 
     async def tell(self, server: ObjectReceiveStream[SessionMessage]) -> None:
         """Everything the server says, but for what the client has heard already."""
@@ -92,7 +121,8 @@ class _Talk:
                 else:
                     await self._say(said)
                 async with self._answered:
-                    self._settle(answered)
+                    if answered is not None:
+                        self._settle(answered)
                     self._answered.notify_all()
 
     async def _complain(self, line: bytes) -> None:
@@ -112,6 +142,16 @@ class _Talk:
         async with self._answered:
             while not done():
                 await self._answered.wait()
+
+    async def _left_open(self, seconds: float) -> int:
+        """How many requests are open when nothing was said for so long; none as soon as all are answered."""
+        async with self._answered:
+            while self._open:
+                with move_on_after(seconds) as waiting:
+                    await self._answered.wait()
+                if waiting.cancelled_caught:
+                    break
+        return self._open.total()
 
     def _note(self, message: types.JSONRPCMessage) -> None:
         if isinstance(message, types.JSONRPCRequest) and message.method not in _NEVER_ANSWERED:

@@ -5,6 +5,8 @@ import os
 import threading
 from collections.abc import Iterator
 
+_LONGEST_LINE = 32 * 1024 * 1024
+"""Bytes of a line that are kept: several times what any tool takes. What is cut off is no message any more."""
 _FIRST_PRIVATE = 3
 """Below are the streams that any code of the process may read and print to."""
 
@@ -22,9 +24,13 @@ class Wire:
         self._writing = threading.Lock()
 
     def lines(self) -> Iterator[bytes]:
-        """As they come, until the client closes its end."""
-        with os.fdopen(self._incoming, "rb", closefd=False) as lines:
-            yield from lines
+        """As they come, until the client closes its end. Of one that never ends, no more than fits is kept."""
+        with os.fdopen(self._incoming, "rb", closefd=False) as incoming:
+            while line := incoming.readline(_LONGEST_LINE):
+                rest = line
+                while len(rest) == _LONGEST_LINE and not rest.endswith(b"\n"):
+                    rest = incoming.readline(_LONGEST_LINE)
+                yield line
 
     def write(self, text: bytes) -> None:
         """All of it, or `HungUp`."""

@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 from pydantic import Field
 
 from treering.core.delimiters import one_line
-from treering.core.records import Knowledge
 from treering.core.tokens import estimate_tokens
 from treering.interfaces.mcp.desk import Call
-from treering.interfaces.mcp.passages import Cited, lines_within, listed, passages
+from treering.interfaces.mcp.passages import Cited, cited, lines_within, listed, passages, within
 from treering.interfaces.mcp.tool import READS, Answer, Arguments, Name, Reply, Result, Tool
-from treering.retrieve.answer import cite
 
 if TYPE_CHECKING:
+    from treering.index.asking.linked import CodeImpact
     from treering.index.graph import Standing, Tied
-    from treering.index.graph.flows import Flowing
+    from treering.index.graph.answers import Dependencies, Route
+    from treering.index.graph.flows import DataFlow, Flowing
+    from treering.index.history.relatives import Relations
 
 R = TypeVar("R", bound=Result)
 
@@ -52,7 +53,9 @@ class ImpactResult(Reply):
     tests_total: int
     dependents: tuple[Reached, ...]
     tests: tuple[str, ...]
+    """The nearest that are not among the dependents."""
     importers: tuple[str, ...]
+    """Files that may use it in other ways, and are not among the dependents."""
     memories: tuple[Cited, ...]
     left_out: int
     doubts: tuple[str, ...]
@@ -60,23 +63,42 @@ class ImpactResult(Reply):
 
 def analyze_impact(call: Call, asked: AnalyzeImpact) -> Answer[ImpactResult]:
     found = call.code.impact(asked.node, depth=asked.depth)
-    doubts = _doubts(found.standing)
-    head = f"A change of {one_line(found.node)} reaches {_parts(found.total)}; tests among them: {found.tests_total}."
-    importers = f"Files that import it: {listed(found.importers)}" if found.importers else ""
-    room = _room(call, head, importers, *doubts)
-    known = passages([_remembered(record) for record in found.memories], room // 3)
-    dependents = _fitted(found.dependents[: asked.limit], room - estimate_tokens(known.text))
-    tests = tuple(each.name for each in dependents if each.test)
-    left_out = found.total - len(dependents)
-    lines = (head, *map(_line, dependents), _more(left_out), importers, *doubts, known.text)
+    return within(_budget(call), lambda room: _impact(found, asked, room))
+
+
+def _impact(found: "CodeImpact", asked: AnalyzeImpact, room: int) -> Answer[ImpactResult]:
+    everywhere = asked.depth is None
+    total = found.total if everywhere else len(found.dependents)
+    tests_total = found.tests_total if everywhere else len(found.tests)
+    doubts = _doubts(found.standing, room // 8)
+    steps = "" if everywhere else f" in {asked.depth} steps"
+    head = f"A change of {one_line(found.node)} reaches {_parts(total)}{steps}; tests among them: {tests_total}."
+    known = passages([cited(record) for record in found.memories], room // 4)
+    left = _beside(room, head, known.text, *doubts)
+    dependents = _fitted(found.dependents[: asked.limit], left * 2 // 3)
+    shown = {each.name for each in dependents}
+    tests, importers = (
+        tuple(lines_within([name for name in names if name not in shown][: asked.limit], left // 6))
+        for names in (found.tests, found.importers)
+    )
+    left_out = total - len(dependents)
+    lines = (
+        head,
+        *map(_line, dependents),
+        _more(left_out),
+        f"Tests among those: {listed(tests)}" if tests else "",
+        f"Files that import it: {listed(importers)}" if importers else "",
+        *doubts,
+        known.text,
+    )
     result = ImpactResult(
         notes=known.notes,
         node=found.node,
-        total=found.total,
-        tests_total=found.tests_total,
+        total=total,
+        tests_total=tests_total,
         dependents=dependents,
         tests=tests,
-        importers=found.importers[: asked.limit],
+        importers=importers,
         memories=known.shown,
         left_out=left_out,
         doubts=doubts,
@@ -104,21 +126,26 @@ class DependenciesResult(Reply):
 
 def get_dependencies(call: Call, asked: GetDependencies) -> Answer[DependenciesResult]:
     if asked.to is not None:
-        return _route(call, asked.node, asked.to)
+        way, names = call.code.path(asked.node, asked.to), (asked.node, asked.to)
+        return within(_budget(call), lambda room: _route(way, names, room))
     found = call.code.dependencies(asked.node, depth=asked.depth)
-    doubts = _doubts(found.standing)
+    return within(_budget(call), lambda room: _dependencies(found, asked.limit, room))
+
+
+def _dependencies(found: "Dependencies", limit: int, room: int) -> Answer[DependenciesResult]:
+    doubts = _doubts(found.standing, room // 8)
     head = f"{one_line(found.node)} rests on {_parts(len(found.dependencies))}."
-    nearest = _fitted(found.dependencies[: asked.limit], _room(call, head, *doubts))
+    nearest = _fitted(found.dependencies[:limit], _beside(room, head, *doubts))
     left_out = len(found.dependencies) - len(nearest)
     lines = (head, *map(_line, nearest), _more(left_out), *doubts)
     result = DependenciesResult(node=found.node, dependencies=nearest, left_out=left_out, doubts=doubts)
     return Answer("\n".join(filter(None, lines)), result)
 
 
-def _route(call: Call, origin: str, target: str) -> Answer[DependenciesResult]:
-    found = call.code.path(origin, target)
-    doubts = _doubts(found.standing)
-    steps = lines_within((f"→ {one_line(step)}" for step in found.ids), _room(call, *doubts))
+def _route(found: "Route", names: tuple[str, str], room: int) -> Answer[DependenciesResult]:
+    origin, target = names
+    doubts = _doubts(found.standing, room // 8)
+    steps = lines_within((f"→ {one_line(step)}" for step in found.ids), _beside(room, *doubts))
     told = " ".join(steps).removeprefix("→ ") or f"{one_line(origin)} does not depend on {one_line(target)}."
     left_out = len(found.ids) - len(steps)
     result = DependenciesResult(
@@ -150,22 +177,21 @@ class RelatedResult(Reply):
 
 
 def related_files(call: Call, asked: RelatedFiles) -> Answer[RelatedResult]:
+    found = call.code.related(asked.path, limit=asked.limit)
+    return within(_budget(call), lambda room: _related(found, room))
+
+
+def _related(found: "Relations", room: int) -> Answer[RelatedResult]:
     from treering.index.history.reasons import reasons_of
 
-    found = call.code.related(asked.path, limit=asked.limit)
-    doubts = _doubts(found.standing)
+    doubts = _doubts(found.standing, room // 8)
     related = tuple(
-        RelatedFile(
-            path=each.path,
-            score=round(each.score, 3),
-            together=each.together,
-            why=reasons_of(each),
-        )
+        RelatedFile(path=each.path, score=round(each.score, 3), together=each.together, why=reasons_of(each))
         for each in found.related
     )
     head = f"Files that belong to {one_line(found.path)}:" if related else f"No file belongs to {one_line(found.path)}."
     without = f"Without the history: {one_line(found.without_history)}" if found.without_history else ""
-    shown = _within(related, _file, _room(call, head, without, *doubts))
+    shown = _within(related, _file, _beside(room, head, without, *doubts))
     lines = (head, *map(_file, shown), without, *doubts)
     result = RelatedResult(path=found.path, related=shown, without_history=found.without_history, doubts=doubts)
     return Answer("\n".join(filter(None, lines)), result)
@@ -198,20 +224,19 @@ class DataFlowResult(Reply):
 
 def trace_data_flow(call: Call, asked: TraceDataFlow) -> Answer[DataFlowResult]:
     found = call.code.data_flow(asked.node, depth=asked.depth)
-    doubts, node = _doubts(found.standing), one_line(found.node)
+    return within(_budget(call), lambda room: _data_flow(found, asked.limit, room))
+
+
+def _data_flow(found: "DataFlow", limit: int, room: int) -> Answer[DataFlowResult]:
+    doubts, node = _doubts(found.standing, room // 8), one_line(found.node)
     into = f"Data of {node} comes from:" if found.sources else f"Nothing is known to flow into {node}."
     out_of = "It goes to:" if found.sinks else "It is not known to flow anywhere."
-    room = _room(call, into, out_of, *doubts)
-    sources, sinks = (_flows(ways[: asked.limit], room // 2) for ways in (found.sources, found.sinks))
+    left = _beside(room, into, out_of, *doubts)
+    sources, sinks = (_flows(ways[:limit], left // 2) for ways in (found.sources, found.sinks))
     left_out = len(found.sources) + len(found.sinks) - len(sources) - len(sinks)
     lines = (into, *map(_way, sources), out_of, *map(_way, sinks), _more(left_out), *doubts)
     result = DataFlowResult(node=found.node, sources=sources, sinks=sinks, left_out=left_out, doubts=doubts)
     return Answer("\n".join(filter(None, lines)), result)
-
-
-def _remembered(record: Knowledge) -> Cited:
-    text, source = cite(record)
-    return Cited(id=record.id, source=source, text=text)
 
 
 def _reached(tied: "Tied") -> Reached:
@@ -223,16 +248,20 @@ def _line(each: Reached) -> str:
     return f"- {one_line(each.name)} ({each.by} {steps}{', test' if each.test else ''})"
 
 
-def _room(call: Call, *said: str) -> int:
+def _budget(call: Call) -> int:
+    return call.memory.settings.agents.answer_tokens
+
+
+def _beside(room: int, *said: str) -> int:
     """How many tokens are left beside what must be said."""
-    return call.memory.settings.agents.answer_tokens - estimate_tokens("\n".join((*said, _more(_MANY))))
+    return room - estimate_tokens("\n".join((*said, _more(_MANY))))
 
 
 _MANY = 1_000_000
 
 
 def _more(count: int) -> str:
-    return f"{count} more, further away." if count else ""
+    return f"{count} more; these are the nearest." if count else ""
 
 
 def _fitted(found: "Sequence[Tied]", budget: int) -> tuple[Reached, ...]:
@@ -257,10 +286,10 @@ def _way(flow: Flow) -> str:
     return f"- {one_line(' → '.join(flow.path))}"
 
 
-def _doubts(standing: "Standing") -> tuple[str, ...]:
+def _doubts(standing: "Standing", room: int) -> tuple[str, ...]:
     """How far the answer can be relied on, where not wholly."""
     guessed = (f"Nothing is called {guess.asked}; this is about {guess.taken_for}." for guess in standing.guessed)
-    stale = f"Changed and not read again yet: {listed(standing.stale)}" if standing.stale else ""
+    stale = f"Changed and not read again yet: {listed(standing.stale, room)}" if standing.stale else ""
     incomplete = "The index is not complete yet: parts may be missing." if standing.incomplete else ""
     return tuple(filter(None, (*map(one_line, guessed), stale, incomplete)))
 

@@ -7,12 +7,24 @@ from pydantic import Field
 from treering.core.delimiters import without_ours
 from treering.core.errors import InvalidInput
 from treering.core.moments import moment_of
-from treering.core.records import Knowledge, Source
-from treering.core.secrets import scan
+from treering.core.records import Source
+from treering.core.secret_formats import MARK
 from treering.core.tokens import estimate_tokens
+from treering.core.values import Value
 from treering.interfaces.mcp.desk import Call
-from treering.interfaces.mcp.passages import Cited, passages
-from treering.interfaces.mcp.tool import Answer, Arguments, Hints, Name, Names, Reply, Told, Tool
+from treering.interfaces.mcp.passages import Cited, passages, within
+from treering.interfaces.mcp.tool import (
+    LONGEST_SEARCH,
+    Answer,
+    Arguments,
+    Hints,
+    Name,
+    Names,
+    Reply,
+    Told,
+    Tool,
+)
+from treering.retrieve.answer import Answer as RecallAnswer
 
 FromOutside = Annotated[
     bool,
@@ -97,58 +109,83 @@ class Kept(Reply):
 
 def record_memory(call: Call, asked: RecordMemory) -> Answer[Kept]:
     fields = {"files": call.from_root(asked.files), "tags": asked.tags}
-    return _kept(call, asked.text, asked.type, from_outside=asked.from_outside, **fields)
+    return _kept(call, asked, asked.text, asked.type, from_outside=asked.from_outside, **fields)
 
 
 def remember_fact(call: Call, asked: RememberFact) -> Answer[Kept]:
     stated = {"subject": asked.subject, "attribute": asked.attribute, "value": asked.value}
     payload = {name: told for name, told in stated.items() if told is not None}
     since = {} if asked.since is None else {"valid_from": moment_of(asked.since, call.now)}
-    return _kept(call, asked.fact, "fact", from_outside=asked.from_outside, payload=payload or None, **since)
+    return _kept(call, asked, asked.fact, "fact", from_outside=asked.from_outside, payload=payload or None, **since)
 
 
 def own_words(text: str) -> str:
     """What the agent says itself: blocks of memory that it was handed are not knowledge a second time."""
+    if not text.strip():
+        raise InvalidInput("there are no words in it; say in a sentence what is to be kept")
     said = without_ours(text).strip()
     if not said:
         raise InvalidInput("this is what memory handed out before; say in your own words what is new in it")
     return said
 
 
-def _kept(call: Call, text: str, type: str, *, from_outside: bool, **fields: Any) -> Answer[Kept]:
+def taken_out(kept: Value, asked: Arguments) -> str:
+    """What an agent is told where a secret was not stored."""
+    return REDACTED if MARK in kept.to_json() and MARK not in asked.model_dump_json() else ""
+
+
+def _kept(call: Call, asked: Arguments, text: str, type: str, *, from_outside: bool, **fields: Any) -> Answer[Kept]:
     said = own_words(text)
+    # Before it is written: what says the same in other words would be folded into it.
+    similar = _similar(call, said)
     record = call.memory.remember(
         said, type=type, source=Source.AGENT_EXPLICIT, session=call.session, tainted=from_outside, **fields
     )
-    similar = _similar(call, said, record)
     known_already = record.version > 1 or record.created_at < call.now
-    redacted = bool(scan(f"{said}\n{fields}"))
-    notes = (
-        f"Known already, as {record.id}." if known_already else f"Kept as {record.id} ({type}).",
-        REDACTED if redacted else "",
-        FROM_OUTSIDE if record.tainted else "",
-        "On the same subject; where one of them is wrong or the same now, correct_fact it:" if similar else "",
+    redacted = taken_out(record, asked)
+    others = [piece for piece in similar if piece.id != record.id][: call.memory.settings.agents.similar]
+    done = tuple(
+        filter(
+            None,
+            (
+                f"Known already, as {record.id}." if known_already else f"Kept as {record.id} ({type}).",
+                redacted,
+                FROM_OUTSIDE if record.tainted else "",
+            ),
+        )
     )
-    said_already = estimate_tokens("\n".join(notes))
-    shown = passages(similar, call.memory.settings.agents.answer_tokens - said_already)
-    result = Kept(
-        notes=tuple(filter(None, (*notes, *shown.notes))),
-        id=record.id,
-        type=record.type,
-        known_already=known_already,
-        redacted=redacted,
-        tainted=record.tainted,
-        similar=shown.shown,
-    )
-    return Answer("\n".join(filter(None, (*notes, shown.text))), result)
+
+    def told(room: int) -> Answer[Kept]:
+        shown = passages(others, room - estimate_tokens("\n".join((*done, _SAME_SUBJECT))))
+        notes = (*done, _SAME_SUBJECT) if shown.shown else done
+        result = Kept(
+            notes=(*notes, *shown.notes),
+            id=record.id,
+            type=record.type,
+            known_already=known_already,
+            redacted=bool(redacted),
+            tainted=record.tainted,
+            similar=shown.shown,
+        )
+        return Answer("\n".join(filter(None, (*notes, shown.text))), result)
+
+    return within(call.memory.settings.agents.answer_tokens, told)
 
 
-def _similar(call: Call, said: str, record: Knowledge) -> list[Cited]:
+_SAME_SUBJECT = "On the same subject; where one of them is wrong or the same now, correct_fact it:"
+
+
+def _similar(call: Call, said: str) -> list[Cited]:
     """What is known on the same subject: whoever sees it need not say it twice."""
-    most = call.memory.settings.agents.similar
-    found = call.memory.recall(said[:2_000], turns=None, precise=True, thorough=False, code=False, limit=most + 1)
-    others = [hit for hit in found if hit.id != record.id]
-    return [Cited(id=hit.id, source=hit.source, text=hit.text) for hit in others[:most]]
+    most = call.memory.settings.agents.similar + 1
+    return [Cited(id=hit.id, source=hit.source, text=hit.text) for hit in saying(call, said, most)]
+
+
+def saying(call: Call, said: str, most: int) -> RecallAnswer:
+    """The records that this is really about, also those that say the same as a better one."""
+    return call.memory.recall(
+        said[:LONGEST_SEARCH], turns=None, precise=True, repeated=True, thorough=False, code=False, limit=most
+    )
 
 
 KEEPING = (

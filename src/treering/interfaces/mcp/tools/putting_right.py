@@ -7,13 +7,13 @@ from pydantic import Field
 from treering.core.errors import InvalidInput
 from treering.core.records import Knowledge, Source
 from treering.core.tokens import estimate_tokens
+from treering.inject.overlap import says_all
 from treering.interfaces.mcp import tool
 from treering.interfaces.mcp.desk import Call
-from treering.interfaces.mcp.passages import Cited, passages
+from treering.interfaces.mcp.passages import cited, listed, passages, within
 from treering.interfaces.mcp.tool import Answer, Arguments, Hints, Reply, Told, Tool
-from treering.interfaces.mcp.tools.keeping import FROM_OUTSIDE, REDACTED, FromOutside, own_words
-from treering.learn.teach import Author
-from treering.retrieve.answer import cite
+from treering.interfaces.mcp.tools.keeping import FROM_OUTSIDE, FromOutside, own_words, saying, taken_out
+from treering.learn.authors import Author, check_confirmation
 
 Id = Annotated[
     tool.Id, Field(description="The id that search_memory showed.", examples=["0199c0de-0000-7000-8000-000000000001"])
@@ -57,6 +57,8 @@ class Standing(Reply):
     confirmed: bool
     tainted: bool
     replaces: str | None = None
+    still_said_by: tuple[str, ...] = ()
+    """Ids of other records that say what was retired."""
 
 
 class Forgotten(Reply):
@@ -67,34 +69,47 @@ def correct_fact(call: Call, asked: CorrectFact) -> Answer[Standing]:
     author = Author(Source.AGENT_EXPLICIT, session=call.session, tainted=asked.from_outside)
     said = None if asked.text is None else own_words(asked.text)
     standing = call.memory.correct(asked.id, asked.reason, text=said, duplicate_of=asked.duplicate_of, by=author)
+    others = _still_said_by(call, asked, standing)
+    again = f"The same is still said by {listed(others)}; correct_fact that too." if others else ""
     if standing.id == asked.id:
-        return _answered(call, f"Retired {asked.id}; it is no longer found.", standing)
-    notes = (
+        return _answered(call, [f"Retired {asked.id}; it is no longer found.", again], standing, others=others)
+    notes = [
+        again,
         f"{asked.id} is retired; this stands now:",
-        REDACTED if said is not None and standing.content != said else "",
+        taken_out(standing, asked) if said is not None else "",
         FROM_OUTSIDE if standing.tainted else "",
-    )
-    return _answered(call, "\n".join(filter(None, notes)), standing, replaces=asked.id)
+    ]
+    return _answered(call, notes, standing, replaces=asked.id, others=others)
+
+
+def _still_said_by(call: Call, asked: CorrectFact, standing: Knowledge) -> tuple[str, ...]:
+    """The ids of other records that say what is wrong now: they would bring it back."""
+    if asked.reason not in ("outdated", "inaccurate"):
+        return ()
+    settings, retired = call.memory.settings, _known(call, asked.id).content
+    found = saying(call, retired, settings.agents.similar + 2)
+    return tuple(hit.id for hit in found if hit.id != standing.id and says_all(hit.text, retired, settings.pack))
 
 
 def confirm_fact(call: Call, asked: ConfirmFact) -> Answer[Standing]:
+    author = Author(Source.AGENT_EXPLICIT, session=call.session)
     record = _known(call, asked.id)
-    if record.tainted:
-        raise InvalidInput(
-            f"{asked.id!r} came from outside, and only a person can clear that; ask the user to run "
-            f"`treering confirm {asked.id}`"
-        )
     if record.deprecated_at is not None:
         raise InvalidInput(f"{asked.id!r} was corrected; search_memory finds what stands now")
+    check_confirmation(author, record)
     if asked.basis == "user_said":
-        return _answered(call, f"Confirmed by the user, no longer fades: {asked.id}", call.memory.confirm(asked.id))
+        confirmed = call.memory.confirm(asked.id, by=author)
+        return _answered(call, [f"Confirmed by the user, no longer fades: {asked.id}"], confirmed)
     call.memory.used(asked.id)
-    return _answered(call, f"Counted as evidence for {asked.id}.", _known(call, asked.id))
+    return _answered(call, [f"Counted as evidence for {asked.id}."], _known(call, asked.id))
 
 
 def forget(call: Call, asked: Forget) -> Answer[Forgotten]:
     call.memory.forget(asked.id)
-    told = f"Forgotten: {asked.id}. `treering undo {asked.id}` brings it back; `treering forget --hard` removes it."
+    told = (
+        f"Forgotten: {asked.id}. `treering undo {asked.id}` brings it back; `treering forget --hard {asked.id}` "
+        "removes it for good."
+    )
     return Answer(told, Forgotten(notes=(told,), id=asked.id))
 
 
@@ -102,27 +117,34 @@ def _known(call: Call, id: str) -> Knowledge:
     record = call.memory.get(id)
     if not isinstance(record, Knowledge):
         raise InvalidInput(
-            f"{id!r} is a {type(record).__name__.lower()}, which tells what happened; only knowledge is confirmed"
+            f"{id!r} is of the kind {type(record).__name__.lower()}, which tells what happened; only knowledge is "
+            "confirmed"
         )
     return record
 
 
-def _answered(call: Call, told: str, record: Knowledge, *, replaces: str | None = None) -> Answer[Standing]:
+def _answered(
+    call: Call, notes: list[str], record: Knowledge, *, replaces: str | None = None, others: tuple[str, ...] = ()
+) -> Answer[Standing]:
     """What was done, and the record as it stands where that is a new one."""
-    text, source = cite(record)
-    budget = call.memory.settings.agents.answer_tokens - estimate_tokens(told)
-    shown = passages([Cited(id=record.id, source=source, text=text)], budget)
-    result = Standing(
-        notes=tuple(told.splitlines()),
-        id=record.id,
-        type=record.type,
-        text="".join(piece.text for piece in shown.shown),
-        confidence=round(record.confidence, 3),
-        confirmed=record.user_verified,
-        tainted=record.tainted,
-        replaces=replaces,
-    )
-    return Answer(told if replaces is None else f"{told}\n{shown.text}", result)
+    done = tuple(filter(None, notes))
+
+    def told(room: int) -> Answer[Standing]:
+        shown = passages([cited(record)], room - estimate_tokens("\n".join(done)))
+        result = Standing(
+            notes=done,
+            id=record.id,
+            type=record.type,
+            text="".join(piece.text for piece in shown.shown),
+            confidence=round(record.confidence, 3),
+            confirmed=record.user_verified,
+            tainted=record.tainted,
+            replaces=replaces,
+            still_said_by=others,
+        )
+        return Answer("\n".join(done if replaces is None else (*done, shown.text)), result)
+
+    return within(call.memory.settings.agents.answer_tokens, told)
 
 
 PUTTING_RIGHT = (

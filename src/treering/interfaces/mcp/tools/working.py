@@ -5,12 +5,15 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from treering.core.errors import NotFound
+from treering.core.delimiters import MEMORY, delimited, one_line
+from treering.core.errors import NotFound, TreeringError
 from treering.core.patterns import Pattern
+from treering.core.queries import KnowledgeFilter
 from treering.core.records import Knowledge
 from treering.core.secrets import redact
+from treering.core.tokens import estimate_tokens
 from treering.interfaces.mcp.desk import Call
-from treering.interfaces.mcp.passages import Cited, listed, passages
+from treering.interfaces.mcp.passages import Cited, lines_within, listed, passages, within
 from treering.interfaces.mcp.tool import (
     LONGEST_TEXT,
     READS,
@@ -25,8 +28,8 @@ from treering.interfaces.mcp.tool import (
     Told,
     Tool,
 )
-from treering.interfaces.mcp.tools.keeping import FromOutside, own_words
-from treering.retrieve.patterns.recommend import Passage, advice_of
+from treering.interfaces.mcp.tools.keeping import FROM_OUTSIDE, FromOutside, own_words, taken_out
+from treering.retrieve.patterns.recommend import advice_of
 
 
 class SimilarFailures(Arguments):
@@ -43,18 +46,33 @@ class SimilarFailures(Arguments):
 
 class Failures(Reply):
     items: tuple[Cited, ...]
+    next_steps: tuple[str, ...] = ()
     left_out: int
 
 
 def similar_failures(call: Call, asked: SimilarFailures) -> Answer[Failures]:
     found = call.memory.patterns.after_failure(asked.error, task=asked.task or "", limit=asked.limit)
-    shown = passages(_cited(found.passages()), call.memory.settings.agents.answer_tokens)
-    result = Failures(notes=shown.notes or (_NO_FAILURE,), items=shown.shown, left_out=shown.left_out)
-    return Answer(shown.text or _NO_FAILURE, result)
+    pieces = [Cited(id=each.id, source=each.source, text=each.text) for each in found.passages()]
+
+    def told(room: int) -> Answer[Failures]:
+        steps = tuple(lines_within(map(one_line, found.usual_steps()), room // 8))
+        after = delimited(MEMORY, "\n".join(("What usually comes next:", *steps))) if steps else ""
+        shown = passages(pieces, room - estimate_tokens(after))
+        nothing = "" if pieces else _NO_FAILURE
+        result = Failures(
+            notes=(*shown.notes, nothing) if nothing else shown.notes,
+            items=shown.shown,
+            next_steps=steps,
+            left_out=shown.left_out,
+        )
+        return Answer("\n".join(filter(None, (shown.text, after, nothing))), result)
+
+    return within(call.memory.settings.agents.answer_tokens, told)
 
 
 _NO_FAILURE = (
-    "No failure like this is known. When you have found the way out, report_outcome with the error and what helped."
+    "Neither a task nor a record of such a failure is known. When you have found the way out, report_outcome with the "
+    "error and what helped."
 )
 
 
@@ -65,11 +83,10 @@ class FindPatterns(Arguments):
     ]
     files: Annotated[Names, Field(description="Files that are concerned, relative to the repository root.")] = ()
     unproven: Annotated[bool, Field(description="Also patterns that are not validated yet.")] = False
-    limit: Annotated[int, Field(ge=1, le=20, description="How many at most.")] = 5
+    limit: Annotated[int, Field(ge=1, le=20, description="How many of each at most.")] = 5
 
 
 class FoundPattern(Cited):
-    name: str
     category: str
     status: str
     score: float
@@ -77,38 +94,51 @@ class FoundPattern(Cited):
 
 class Patterns(Reply):
     patterns: tuple[FoundPattern, ...]
+    recipes: tuple[Cited, ...] = ()
     left_out: int
 
 
 _ALL_IN_USE = ("VALIDATED", "CANDIDATE")
+_RECIPES = KnowledgeFilter(types=("workflow_recipe",))
 
 
 def find_patterns(call: Call, asked: FindPatterns) -> Answer[Patterns]:
     statuses = {"statuses": _ALL_IN_USE} if asked.unproven else {}
     features = {"files": call.from_root(asked.files)} if asked.files else {}
     found = call.memory.patterns.find_applicable(asked.task, limit=asked.limit, **statuses, **features)
-    listed = [
+    recipes = call.memory.recall(
+        asked.task, knowledge=_RECIPES, turns=None, thorough=False, code=False, limit=asked.limit
+    )
+    proven = [
         FoundPattern(
             id=each.pattern.id,
             source=f"{each.pattern.status.value} {each.pattern.category.value} pattern, {_proven(each.pattern)}",
             text=f"{each.pattern.name}\n{advice_of(each.pattern)}",
-            name=each.pattern.name,
             category=each.pattern.category.value,
             status=each.pattern.status.value,
             score=round(each.score, 3),
         )
         for each in found
     ]
-    shown = passages(
-        listed,
-        call.memory.settings.agents.answer_tokens,
-        notes=("Name the ids that you followed in report_outcome." if listed else "",),
-    )
-    result = Patterns(notes=shown.notes or (_NO_PATTERN,), patterns=shown.shown, left_out=shown.left_out)
-    return Answer(shown.text or _NO_PATTERN, result)
+    pieces = [*proven, *(Cited(id=hit.id, source=hit.source, text=hit.text) for hit in recipes)]
+    note = "Name the ids that you followed in report_outcome." if pieces else _no_pattern(asked)
+
+    def told(room: int) -> Answer[Patterns]:
+        shown = passages(pieces, room, notes=(note,))
+        result = Patterns(
+            notes=shown.notes,
+            patterns=tuple(each for each in shown.shown if isinstance(each, FoundPattern)),
+            recipes=tuple(each for each in shown.shown if not isinstance(each, FoundPattern)),
+            left_out=shown.left_out,
+        )
+        return Answer(shown.text, result)
+
+    return within(call.memory.settings.agents.answer_tokens, told)
 
 
-_NO_PATTERN = "No proven pattern applies to this task."
+def _no_pattern(asked: FindPatterns) -> str:
+    kind = "pattern" if asked.unproven else "proven pattern"
+    return f"No {kind} and no recipe fits this task; search_memory finds what else is known of it."
 
 
 def _proven(pattern: Pattern) -> str:
@@ -138,12 +168,12 @@ class ReportOutcome(Arguments):
 
 class Reported(Reply):
     id: str
-    counted: tuple[str, ...]
-    unknown: tuple[str, ...]
+    counted: int
+    not_counted: tuple[str, ...]
 
 
 def report_outcome(call: Call, asked: ReportOutcome) -> Answer[Reported]:
-    """The task is stored first: what it says of records must never be lost with it."""
+    """The task is stored first: what it says of records must never be lost with it, nor it with them."""
     memory = call.memory
     misled = tuple(dict.fromkeys(asked.misled))
     helped = tuple(id for id in dict.fromkeys(asked.used) if id not in misled)
@@ -159,22 +189,36 @@ def report_outcome(call: Call, asked: ReportOutcome) -> Answer[Reported]:
         tainted=asked.from_outside,
         patterns=[id for id in helped if id in sorted_ids["patterns"]],
     )
-    counted = list[str]()
+    counted, refused = 0, list[str]()
     for ids, corrected in ((helped, False), (misled, True)):
         known = [id for id in ids if id in sorted_ids["knowledge"]]
-        if known and memory.used(known, corrected=corrected):
-            counted += known
+        counted += memory.used(known, corrected=corrected) if known else 0
         for id in (id for id in ids if id in sorted_ids["patterns"]):
-            memory.patterns.record_application(id, episode=episode.id, outcome="FAILURE" if corrected else None)
-            counted.append(id)
-    unknown = tuple(redact(id).text for id in (*helped, *misled) if id in sorted_ids["unknown"])
-    said = (
+            try:
+                memory.patterns.record_application(id, episode=episode.id, outcome="FAILURE" if corrected else None)
+                counted += 1
+            except TreeringError as exc:
+                refused.append(f"Not counted for {id}: {exc}")
+    unknown = [redact(id).text for id in (*helped, *misled) if id in sorted_ids["unknown"]]
+    done = (
         f"Kept as {episode.id} ({asked.outcome}).",
-        f"Counted for {len(counted)} of the ids." if counted else "",
-        f"Not counted, since no knowledge or pattern has these ids: {listed(unknown)}" if unknown else "",
+        f"Counted for or against {counted} of the ids." if counted else "",
+        taken_out(episode, asked),
+        FROM_OUTSIDE if episode.tainted else "",
     )
-    notes = tuple(filter(None, said))
-    return Answer("\n".join(notes), Reported(notes=notes, id=episode.id, counted=tuple(counted), unknown=unknown))
+
+    def told(room: int) -> Answer[Reported]:
+        notes = (*filter(None, done), *lines_within(refused, room // 4))
+        named = lines_within(unknown, room // 2)
+        more = len(unknown) - len(named)
+        missed = f"Not counted, since no knowledge or pattern has these ids: {listed(unknown, room // 2)}"
+        left = f"{more} more ids that no knowledge or pattern has." if more else ""
+        result = Reported(
+            notes=(*notes, left) if left else notes, id=episode.id, counted=counted, not_counted=tuple(named)
+        )
+        return Answer("\n".join((*notes, missed) if unknown else notes), result)
+
+    return within(memory.settings.agents.answer_tokens, told)
 
 
 def _sorted(call: Call, ids: Iterable[str]) -> dict[str, set[str]]:
@@ -196,10 +240,6 @@ def _kind(call: Call, id: str) -> str:
 _COUNTED = ((Knowledge, "knowledge"), (Pattern, "patterns"))
 
 
-def _cited(found: Iterable[Passage]) -> list[Cited]:
-    return [Cited(id=each.id, source=each.source, text=each.text) for each in found]
-
-
 WORKING = (
     Tool(
         name="similar_failures",
@@ -214,8 +254,8 @@ WORKING = (
     Tool(
         name="find_patterns",
         title="Find what works",
-        about="Ways of working that have proven themselves for a task like this one, with their evidence. Ask before "
-        "you plan.",
+        about="Ways of working that have proven themselves for a task like this one, with their evidence, and recipes "
+        "that were recorded for it. Ask before you plan.",
         arguments=FindPatterns,
         result=Patterns,
         work=find_patterns,

@@ -1,0 +1,93 @@
+"""Whose word it is: who corrects or confirms a record, for what reason, and what they may say of others' words."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from treering.core.errors import InvalidInput
+from treering.core.records import Knowledge, Source
+from treering.core.values import EMPTY
+
+AGENT_CONFIDENCE = Knowledge.model_fields["confidence"].default
+"""How sure a record is that nobody vouched for."""
+
+
+class Reason(StrEnum):
+    """Why a record is corrected."""
+
+    INACCURATE = "inaccurate"
+    OUTDATED = "outdated"
+    TOO_SPECIFIC = "too_specific"
+    DUPLICATE = "duplicate"
+
+    @classmethod
+    def named(cls, name: str) -> "Reason":
+        """The reason called so; an unknown one is an error that lists the known."""
+        try:
+            return cls(name)
+        except ValueError:
+            raise InvalidInput(f"{name!r} is no reason; use one of {', '.join(cls)}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who corrects or confirms a record: a person, unless another source is named. `tainted` came from outside."""
+
+    source: Source = Source.USER_TAUGHT
+    session: str | None = None
+    tainted: bool = False
+
+    @property
+    def is_person(self) -> bool:
+        return self.source is Source.USER_TAUGHT and not self.tainted
+
+    @property
+    def told(self) -> Mapping[str, str]:
+        """What the log says beside who acted: nothing of a person."""
+        said = {"by": self.source.value, "session": self.session}
+        return EMPTY if self.is_person else {name: value for name, value in said.items() if value is not None}
+
+
+def check_confirmation(by: Author, record: Knowledge) -> None:
+    """What a person doubts, and what came from outside, only a person clears."""
+    doubts = {"was doubted by a person": record.flagged, "came from outside": record.tainted}
+    for doubt in (said for said, holds in doubts.items() if holds and not by.is_person):
+        raise InvalidInput(
+            f"{record.id!r} {doubt}, and only a person can clear that; ask the user to run "
+            f"`treering confirm {record.id}`"
+        )
+
+
+def check_correction(id: str, reason: Reason, text: str | None, duplicate_of: str | None) -> None:
+    if reason is Reason.DUPLICATE:
+        if duplicate_of is None or text is not None:
+            raise InvalidInput("a duplicate names the record it repeats (duplicate_of) and brings no text")
+        if duplicate_of == id:
+            raise InvalidInput(f"{id!r} cannot be a duplicate of itself; name the other record")
+    elif duplicate_of is not None:
+        raise InvalidInput(f"duplicate_of goes with the reason 'duplicate', not {reason.value!r}")
+
+
+def check_author(by: Author, old: Knowledge, same: Knowledge | None) -> None:
+    """What came from outside neither retires a person's word nor stands in its place; only a person can say so."""
+    from_outside = by.tainted or (same is not None and same.tainted and not by.is_person)
+    if from_outside and is_a_persons(old):
+        raise InvalidInput(
+            f"{old.id!r} is a person's word, and text from outside does not replace it; ask the user, or keep it "
+            "as a record of its own"
+        )
+
+
+def is_witness(said: Knowledge, known: Knowledge) -> bool:
+    """Whether `said` is evidence for `known`: what is trusted less is not, and has nothing to say beside it."""
+    return _trust(said) >= _trust(known)
+
+
+def _trust(record: Knowledge) -> int:
+    """From outside, an agent's, or a person's."""
+    return 0 if record.tainted else 1 + is_a_persons(record)
+
+
+def is_a_persons(record: Knowledge) -> bool:
+    """Whether a person taught or confirmed it."""
+    return record.user_verified or record.source is Source.USER_TAUGHT

@@ -1,0 +1,31 @@
+"""The `treering` command, which writes a line into a file for each call that begins, so that tests can wait for it.
+
+A test can also have every call fail, with words of its own.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from treering.interfaces.mcp.desk import Call, Desk
+from treering.interfaces.start import main
+
+BEGUN = "TEST_CALLS_BEGUN"
+FAILS = "TEST_CALLS_FAIL"
+at_work = Desk.at_work
+
+
+@contextmanager
+def telling(desk: Desk, session: str | None = None) -> Iterator[Call]:
+    with at_work(desk, session) as call:
+        with Path(os.environ[BEGUN]).open("a") as file:
+            file.write("begun\n")
+        if why := os.environ.get(FAILS):
+            raise ValueError(why)
+        yield call
+
+
+if __name__ == "__main__":
+    Desk.at_work = telling  # type: ignore[method-assign]
+    main()

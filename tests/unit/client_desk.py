@@ -1,0 +1,41 @@
+"""A client's configuration file, and what Treering does to it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from treering.interfaces.clients.connecting import Change, to_connect, to_remove
+from treering.interfaces.clients.kept import Ledger
+from treering.interfaces.clients.making import make
+from treering.interfaces.clients.table import client_named
+
+CLAUDE = client_named("claude")
+
+
+class Desk:
+    """A folder with one configuration file in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "project" / ".mcp.json"
+        self.path.parent.mkdir()
+        self.ledger = Ledger(folder / "kept")
+
+    def connect(self, command: str = "treering") -> Change:
+        change = self.planned(command)
+        make(change, self.ledger)
+        return change
+
+    def planned(self, command: str = "treering") -> Change:
+        return to_connect(CLAUDE, self.path, CLAUDE.entry(command), self.ledger)
+
+    def remove(self) -> Change:
+        change = to_remove(CLAUDE, self.path, self.ledger)
+        make(change, self.ledger)
+        return change
+
+    def write_another_key(self) -> None:
+        """As somebody else would."""
+        self.path.write_text(self.path.read_text().replace("{", '{\n  "x": 1,', 1))
+
+    def servers(self) -> dict[str, Any]:
+        return json.loads(self.path.read_text())["mcpServers"]
