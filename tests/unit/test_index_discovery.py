@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from tests.somebody import as_somebody
 from treering.core.errors import FolderUnavailable, InvalidInput
 from treering.core.settings import IndexSettings
 from treering.index.files import discovering
@@ -178,19 +179,6 @@ def test_a_name_that_is_no_text_is_counted(tree: Tree) -> None:
     discovery = look(root)
     assert found(discovery) == ["a.py"]
     assert discovery.skipped == odd
-
-
-@contextmanager
-def as_somebody() -> Iterator[None]:
-    """Root may read everything: where it runs the tests, somebody else looks."""
-    is_root = os.geteuid() == 0
-    if is_root:
-        os.seteuid(65534)
-    try:
-        yield
-    finally:
-        if is_root:
-            os.seteuid(0)
 
 
 def test_what_may_not_be_read_is_counted() -> None:

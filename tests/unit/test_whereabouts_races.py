@@ -5,7 +5,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -25,6 +25,7 @@ from tests.memory_places import (
     repository,
     start_at,
 )
+from tests.somebody import as_somebody
 from treering import compose
 from treering.compose import keep_in_data_folder, keep_in_project, project_name
 from treering.core.errors import NotADatabase, StoreError, StoreReadOnly, StoreUnavailable
@@ -184,19 +185,6 @@ def test_a_file_that_is_open_is_looked_into_too(root: Path) -> None:
         memory.remember("in the log, not in the file yet")
         assert compose.places.identity_in(in_project(root)) == memory.store.identity
         assert compose.places.projects_in(in_project(root)) == [project_name(root)]
-
-
-@contextmanager
-def as_somebody() -> Iterator[None]:
-    """Root may read everything: where it runs the tests, somebody else looks."""
-    is_root = os.geteuid() == 0
-    if is_root:
-        os.seteuid(65534)
-    try:
-        yield
-    finally:
-        if is_root:
-            os.seteuid(0)
 
 
 CLOSED: dict[str, Callable[[Path], Path]] = {
