@@ -20,3 +20,9 @@ def crew() -> Iterator[Crew]:
 def server() -> Iterator[ModelServer]:
     with model_server() as server:
         yield server
+
+
+@pytest.fixture(autouse=True)
+def durable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that kill processes run with the durability that users have."""
+    monkeypatch.delenv("TREERING_TEST_SYNCHRONOUS")

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from treering.core.language.folding import bare, fold
@@ -32,7 +32,6 @@ texts = (
 languages = st.none() | st.sampled_from((*LANGUAGES, "", "xx", "en-US"))
 
 
-@settings(max_examples=300)
 @given(text=texts, language=languages)
 def test_any_text_is_read(text: str, language: str | None) -> None:
     terms = terms_of(text, language)
@@ -48,7 +47,6 @@ def test_any_text_is_read(text: str, language: str | None) -> None:
     assert isinstance(names_time(text), bool)
 
 
-@settings(max_examples=300)
 @given(text=texts, known=st.lists(st.sampled_from(LANGUAGES), max_size=3))
 def test_any_query_is_read(text: str, known: list[str]) -> None:
     terms = query_terms(text, known)
@@ -57,14 +55,12 @@ def test_any_query_is_read(text: str, known: list[str]) -> None:
     assert all(term.word in term.forms and len(set(term.forms)) == len(term.forms) for term in terms)
 
 
-@settings(max_examples=300)
 @example(text="й\u0306\u0301ẞ\u0345が")
 @given(text=texts)
 def test_folding_twice_is_folding_once(text: str) -> None:
     assert fold(fold(text)) == fold(text) == fold(bare(text))
 
 
-@settings(max_examples=300)
 @given(text=texts, language=st.sampled_from(LANGUAGES))
 def test_a_word_of_a_text_is_found_in_it(text: str, language: str) -> None:
     terms = set(terms_of(text, language))

@@ -4,7 +4,7 @@ import time
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from treering.core.queries import KnowledgeFilter
@@ -622,7 +622,6 @@ texts = st.one_of(st.text(max_size=200), st.lists(words, max_size=40).map(" ".jo
 
 
 @given(texts, st.sampled_from([None, "en", "fr", "it", "de", "es", "zh", ""]), st.sampled_from(["user", "assistant"]))
-@settings(max_examples=300, deadline=None)
 def test_any_text_gives_sound_statements(text: str, language: str | None, role: str) -> None:
     found = read(text, language=language, role=role)
     said = lowered(" ".join(text.split()))
@@ -639,7 +638,6 @@ def _said(name: str, text: str) -> bool:
 
 
 @given(texts)
-@settings(max_examples=100, deadline=None)
 def test_the_same_turn_reads_the_same(text: str) -> None:
     assert read(text) == read(text)
 
@@ -654,7 +652,6 @@ def test_the_same_turn_reads_the_same(text: str) -> None:
         ]
     ),
 )  # fmt: skip
-@settings(max_examples=200, deadline=None)
 def test_any_moment_will_do(at: datetime, text: str) -> None:
     read(text, at=at)
 
