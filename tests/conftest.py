@@ -5,6 +5,7 @@ TREERING_TEST_ENGINES=sqlite leaves out every test that needs the server.
 
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 
 import tests.examples  # noqa: F401  (registers the profile of the property tests)
 import treering
+from tests.lifetimes import end_with_parent
 from tests.postgres_server import PostgresServer, url_in
 from tests.sqlite_template import create_from_template
 from treering.adapters.sql import sqlite
@@ -25,6 +27,11 @@ OpenMemory = Callable[..., Memory]
 # A run in the background may ignore Ctrl-C, and its children with it; tests of interrupted commands send one.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Commands and servers that tests start read and write bytecode, whatever the shell says: compiling takes longer than
+# most of them run.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # A model server that happens to run on this machine is not part of the tests.
 os.environ["TREERING_EMBEDDER"] = "bundled"
@@ -39,8 +46,10 @@ _servers: list[PostgresServer] = []
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The controller starts the server before its workers, which inherit the folder."""
-    if getattr(config.option, "numprocesses", None) and "postgresql" in ENGINES:
+    """The controller starts the server before its workers, which inherit the folder and end with it."""
+    if hasattr(config, "workerinput"):
+        end_with_parent()
+    elif getattr(config.option, "numprocesses", None) and "postgresql" in ENGINES:
         _start_server()
 
 
