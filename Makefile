@@ -19,12 +19,15 @@ $(VENV)/.pip: constraints.txt
 	$(BIN)/python -m pip install --quiet --upgrade --constraint constraints.txt pip
 	@touch $@
 
+# An editable install is not compiled by pip; a shell that forbids writing bytecode would compile it in every process.
+install = $(BIN)/pip install --quiet --constraint constraints.txt --editable $(1) && $(BIN)/python -m compileall -q -j 0 src
+
 $(VENV)/.run: $(VENV)/.pip pyproject.toml
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable .
+	$(call install,.)
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.pip pyproject.toml
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[postgres,s3]' --group test
+	$(call install,'.[postgres,s3]' --group test)
 	@touch $(VENV)/.run $@
 
 $(VENV)/.check: $(VENV)/.dev
