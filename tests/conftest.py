@@ -18,6 +18,7 @@ import treering
 from tests.lifetimes import end_with_parent
 from tests.postgres_server import PostgresServer, url_in
 from tests.sqlite_template import create_from_template
+from tests.statement_cache import share_compiled_statements
 from treering.adapters.sql import sqlite
 from treering.memory import Memory
 
@@ -41,6 +42,7 @@ os.environ["TREERING_BACKGROUND"] = "off"
 # Tests that kill a process delete it again.
 os.environ["TREERING_TEST_SYNCHRONOUS"] = "off"
 sqlite._create_for_this_user_only = create_from_template
+share_compiled_statements()
 
 _servers: list[PostgresServer] = []
 
