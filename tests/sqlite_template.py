@@ -14,13 +14,13 @@ from treering.adapters.sql.identity import IDENTITY_TABLE
 from treering.compose import open_store
 from treering.core.settings import Settings
 
-_create_empty: Callable[[Path], None] = sqlite._create_for_this_user_only
+create_empty: Callable[[Path], None] = sqlite._create_for_this_user_only
 
 
 def create_from_template(path: Path) -> None:
     """A migrated database with an identity of its own; an existing file stays as it is."""
     if path.exists() or not path.name.endswith(".db"):
-        return _create_empty(path)
+        return create_empty(path)
     content, identity = _template()
     with suppress(OSError):
         handle, aside = mkstemp(prefix=f".{path.name}.", dir=path.parent)
@@ -35,7 +35,7 @@ def create_from_template(path: Path) -> None:
 @cache
 def _template() -> tuple[bytes, bytes]:
     """Content of a migrated database, and the identity in it."""
-    sqlite._create_for_this_user_only, replaced = _create_empty, sqlite._create_for_this_user_only
+    sqlite._create_for_this_user_only, replaced = create_empty, sqlite._create_for_this_user_only
     try:
         with TemporaryDirectory() as folder:
             path = Path(folder) / "template.db"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import treering
@@ -156,6 +156,7 @@ said = st.lists(
 )
 
 
+@example([("ada", False, "Ada Lovelace", 0), ("ada", True, "Ada Lovelace", 0), ("ada", True, "Ada Lovelace", 0)])
 @given(said)
 def test_nobody_sees_an_entity_that_only_others_keep_to_themselves(
     tmp_path: Path, records: list[tuple[str, bool, str, int]]

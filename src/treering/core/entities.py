@@ -1,6 +1,7 @@
 """Who and what records speak of."""
 
 from enum import StrEnum
+from hashlib import blake2b
 
 from treering.core.scope import Visibility
 from treering.core.values import Count, Instant, Key, Label, Labels, Record, Share, Text
@@ -53,3 +54,8 @@ class EntityLink(Record):
     explicit: bool = False
     """Whether somebody linked the two; reading the record again does not unlink them."""
     created_at: Instant
+
+
+def link_id(entity: str, record: str) -> str:
+    """Id of the link between the two: a function of both, so that linking again changes nothing."""
+    return blake2b(f"{entity}\n{record}".encode(), digest_size=16).hexdigest()

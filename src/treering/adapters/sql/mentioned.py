@@ -11,7 +11,7 @@ from treering.adapters.sql.derived import Derivation
 from treering.adapters.sql.kinds import ENTITIES, ENTITY_LINKS
 from treering.adapters.sql.rows import insert_rows
 from treering.adapters.sql.tables import entities, entity_links
-from treering.core.entities import Entity
+from treering.core.entities import Entity, link_id
 from treering.core.scope import Visibility
 from treering.ports.collections import Heard
 
@@ -92,8 +92,11 @@ def hand_over(context: Context, entity: Entity) -> None:
                 merged_into=None,
             )
             _add(context, kept)
-            moved = update(entity_links).where(*_of(context, entity.id), entity_links.c.owner == owner)
-            context.connection.execute(moved.values(entity=kept.id))
+            moved = update(entity_links).where(*_here(context, entity_links), entity_links.c.id == bindparam("before"))
+            context.connection.execute(
+                moved.values(entity=kept.id, id=bindparam("after")),
+                [{"before": link.id, "after": link_id(kept.id, link.record)} for link in own],
+            )
 
 
 def _add(context: Context, entity: Entity) -> None:

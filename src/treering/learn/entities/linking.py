@@ -7,10 +7,9 @@ see, by a link that only its owner sees; it adds nothing to that entity.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from hashlib import blake2b
 from itertools import islice
 
-from treering.core.entities import EntityLink
+from treering.core.entities import EntityLink, link_id
 from treering.core.queries import EntityLinkFilter
 from treering.core.scope import Visibility
 from treering.core.statements import same_name
@@ -64,11 +63,6 @@ def link_records(tx: Transaction, records: Sequence[Spoken], new_id: NewId) -> i
     tx.entities.drop_unmentioned(left)
     tx.entities.recount(left)
     return len(wanted)
-
-
-def link_id(entity: str, record: str) -> str:
-    """The same for the same two."""
-    return blake2b(f"{entity}\n{record}".encode(), digest_size=16).hexdigest()
 
 
 def _links(register: Register, record: Spoken) -> Iterable[EntityLink]:

@@ -8,7 +8,7 @@ from itertools import islice
 from time import monotonic
 from typing import Any
 
-from treering.core.entities import Entity, EntityKind, EntityLink
+from treering.core.entities import Entity, EntityKind, EntityLink, link_id
 from treering.core.errors import InvalidInput, NotFound, StoreReadOnly
 from treering.core.queries import EntityFilter, Order
 from treering.core.scope import Scope, Visibility
@@ -17,7 +17,7 @@ from treering.core.statements import same_name
 from treering.learn.entities import merging
 from treering.learn.entities.extraction import FAST, Strategy, extract
 from treering.learn.entities.groups import counted, name_given
-from treering.learn.entities.linking import CLAIM, link_id
+from treering.learn.entities.linking import CLAIM
 from treering.learn.entities.mentions import Mention
 from treering.learn.entities.profiles import Profile, profile
 from treering.learn.entities.readers import Readers, accurate_readers
