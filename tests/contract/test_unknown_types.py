@@ -1,45 +1,38 @@
 """Records of a knowledge type that this process never heard of are kept, found and changed like all others."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
+import treering
 from tests.conftest import OpenMemory
+from treering.core import payloads
 from treering.core.errors import InvalidInput
-from treering.core.payloads import Opaque
+from treering.core.payloads import Opaque, Payload
 from treering.core.records import Knowledge
 from treering.memory import Memory
 
-WRITER = """
-import sys, treering
-from treering.core.payloads import Payload
+PAYLOAD = {"severity": 1, "services": ["shop"]}
+
 
 class Outage(Payload):
     severity: int = 3
     services: tuple[str, ...] = ()
     note: str | None = None
 
-treering.register_knowledge_type("outage", Outage, half_life_days=120)
-place, tenant, blobs = sys.argv[1:]
-with treering.open(place, project="p", tenant=tenant, blobs=blobs) as memory:
-    memory.remember("checkout was down", type="outage", id="told", payload={"severity": 1, "services": ["shop"]})
-    memory.remember("checkout was slow", type="outage", id="untold")
-    memory.pin("told")
-"""
-PAYLOAD = {"severity": 1, "services": ["shop"]}
-
 
 @pytest.fixture
-def memory(engine: str, open_memory: OpenMemory, tmp_path: Path, request: pytest.FixtureRequest) -> Memory:
-    """With two records of a type that only another process knew."""
-    memory = open_memory()
-    place = memory.store.location if engine == "sqlite" else request.getfixturevalue("postgres_url")
-    blobs = tmp_path / ("memory.db.blobs" if engine == "sqlite" else "blobs")
-    subprocess.run([sys.executable, "-c", WRITER, place, memory.scope.tenant, str(blobs)], check=True)
-    return memory
+def memory(open_memory: OpenMemory) -> Memory:
+    """With two records of a type that was registered only while they were written."""
+    with patch.dict(payloads._TYPES):
+        treering.register_knowledge_type("outage", Outage, half_life_days=120)
+        with open_memory() as writer:
+            writer.remember("checkout was down", type="outage", id="told", payload=PAYLOAD)
+            writer.remember("checkout was slow", type="outage", id="untold")
+            writer.pin("told")
+    return open_memory()
 
 
 def told(memory: Memory) -> Knowledge:

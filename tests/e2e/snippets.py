@@ -2,11 +2,18 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from unittest.mock import patch
+
+from tests.e2e.in_process import Outcome, run_in_process
+from tests.e2e.terminal import COMMAND
+from treering.core import payloads
+from treering.interfaces.start import main
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
@@ -17,6 +24,7 @@ _VARYING = (
     (re.compile(r"\d{4}-\d\d-\d\d"), "<date>"),
     (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}"), "<id>"),
 )
+_PIPE = re.compile(r""" \| (?=(?:[^"']|"[^"]*"|'[^']*')*$)""")
 
 
 @dataclass(frozen=True)
@@ -29,62 +37,106 @@ class Block:
 
 @dataclass
 class Reader:
-    """Somebody who follows a page from the top, in an empty folder, with an empty home and a tenant of their own."""
+    """Follows a page from the top, in an empty folder, with an empty home and a tenant of its own.
+
+    Python blocks and `treering` commands run in this process, each block with names of its own; the rest of a command
+    line, as after a `|`, runs in bash.
+    """
 
     folder: Path
     postgres_url: str
-    exports: list[str] = field(default_factory=list)
+    exports: dict[str, str] = field(default_factory=dict)
 
     def follow(self, page: Path) -> None:
         """Do everything that the page shows; a mismatch is an assertion error that names the page."""
         blocks = blocks_of(page)
         assert blocks, f"{page} shows nothing"
-        for block, following in zip(blocks, [*blocks[1:], None], strict=True):
-            expected = following.text if following and following.language == "text" else None
-            if block.language == "python":
-                self._python(page, block, expected)
-            elif block.language == "sh":
-                for command in block.text.splitlines():
-                    self._command(page, command, expected=None)
-            elif block.language == "console":
-                for command, printed in console_steps(block.text):
-                    self._command(page, command, expected=printed)
-            else:
-                assert block.language in ("text", "sql", "toml"), f"{page}: nobody runs {block.language!r} blocks"
+        with patch.dict(payloads._TYPES):
+            for block, following in zip(blocks, [*blocks[1:], None], strict=True):
+                expected = following.text if following and following.language == "text" else None
+                self._follow_block(page, block, expected)
+
+    def _follow_block(self, page: Path, block: Block, expected: str | None) -> None:
+        if block.language == "python":
+            self._python(page, block, expected)
+        elif block.language == "sh":
+            for command in block.text.splitlines():
+                self._command(page, command, expected=None)
+        elif block.language == "console":
+            for command, printed in console_steps(block.text):
+                self._command(page, command, expected=printed)
+        else:
+            assert block.language in ("text", "sql", "toml"), f"{page}: {block.language!r} blocks cannot be run"
 
     def _python(self, page: Path, block: Block, expected: str | None) -> None:
-        done = self._run([sys.executable, "-W", "error", "-c", block.text.replace(POSTGRES_EXAMPLE, self.postgres_url)])
-        assert done.returncode == 0, f"{page}:\n{block.text}\n{done.stderr}"
-        if expected is not None:
-            assert steady(done.stdout) == steady(expected), f"{page}:\n{block.text}"
+        code = compile(block.text.replace(POSTGRES_EXAMPLE, self.postgres_url), str(page), "exec")
+        done = self._run_in_process(lambda: exec(code, {"__name__": "__main__"}))
+        check(done, expected, f"{page}:\n{block.text}")
 
     def _command(self, page: Path, command: str, expected: str | None) -> None:
         if command.startswith("export "):
-            self.exports.append(command.replace(POSTGRES_EXAMPLE, self.postgres_url))
-            return
-        if command.startswith("pip install "):
+            settings = command.removeprefix("export ").replace(POSTGRES_EXAMPLE, self.postgres_url)
+            self.exports |= dict(setting.split("=", 1) for setting in shlex.split(settings))
+        elif command.startswith("pip install "):
             assert_installable(command)
-            return
-        if command.startswith("make "):
+        elif command.startswith("make "):
             run_make(command)
-            return
-        done = self._run(["bash", "-euo", "pipefail", "-c", "\n".join((*self.exports, command))])
-        assert done.returncode == 0, f"{page}: {command}\n{done.stderr}"
-        if expected is not None:
-            assert steady(done.stdout) == steady(expected), f"{page}: {command}"
+        else:
+            done = Outcome(0, b"", b"")
+            for stage in stages(command):
+                done = self._stage(stage, done.stdout)
+                check(done, None, f"{page}: {command}")
+            check(done, expected, f"{page}: {command}")
 
-    def _run(self, command: list[str]) -> "subprocess.CompletedProcess[str]":
-        environment = {
+    def _stage(self, stage: str, stdin: bytes) -> Outcome:
+        if stage.startswith("treering "):
+            _, *arguments = shlex.split(stage, comments=True)
+            return self._run_in_process(main, arguments, stdin)
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", stage],
+            cwd=self.folder,
+            env=self._variables(),
+            input=stdin,
+            capture_output=True,
+            timeout=60,
+        )
+        return Outcome(done.returncode, done.stdout, done.stderr)
+
+    def _run_in_process(
+        self, function: Callable[[], object], arguments: Sequence[str] = (), stdin: bytes = b""
+    ) -> Outcome:
+        return run_in_process(
+            function,
+            folder=self.folder,
+            environment=self._variables(),
+            arguments=(COMMAND, *arguments),
+            stdin=stdin,
+        )
+
+    def _variables(self) -> dict[str, str]:
+        return {
             "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
             "HOME": str(self.folder),
             "TREERING_DATA_DIR": str(self.folder / "data"),
             "TREERING_TENANT": self.folder.name,
             "TREERING_EMBEDDER": "bundled",
             "LANG": "C.UTF-8",
+            **self.exports,
         }
-        return subprocess.run(
-            command, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=60, check=False
-        )
+
+
+def check(done: Outcome, expected: str | None, shown: str) -> None:
+    """It succeeded, without a complaint, and printed what is expected."""
+    assert done.code == 0, f"{shown}\n{done.stderr.decode()}"
+    if expected is not None:
+        assert steady(done.stdout.decode()) == steady(expected), shown
+
+
+def stages(command: str) -> list[str]:
+    """The parts of a command line between `|`; what `treering` writes to a file goes there through `cat`."""
+    if "treering " not in command:
+        return [command]
+    return _PIPE.split(re.sub(r"^(treering .*?) > (?=\S+$)", r"\1 | cat > ", command))
 
 
 def blocks_of(page: Path) -> list[Block]:

@@ -1,4 +1,10 @@
-"""A terminal with the `treering` command, for tests: every call is a real process."""
+"""A terminal with the `treering` command, for tests.
+
+A command runs in this process, through the function that the installed script calls. Some thirty commands of the
+suite need a process: those that are sent a signal, control a screen, lose a stream, run beside each other, or depend
+on how the interpreter starts. They use `start_process` or `run_shell`, in test_cli_processes.py and in the tests of
+`--watch`.
+"""
 
 import json
 import os
@@ -7,9 +13,13 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+
+from tests.e2e.in_process import run_in_process
+from treering.interfaces.start import main
 
 COMMAND = str(Path(sys.executable).parent / "treering")
+END_OF_INPUT = "\x04"
 
 
 @dataclass
@@ -20,18 +30,16 @@ class Terminal:
     environment: dict[str, str] = field(default_factory=dict)
 
     def run(
-        self, *arguments: str | bytes, stdin: bytes = b"", **environment: str
+        self, *arguments: str | bytes, stdin: bytes | IO[bytes] = b"", **environment: str
     ) -> "subprocess.CompletedProcess[str]":
-        done = subprocess.run(
-            [COMMAND, *arguments],
-            cwd=self.folder,
-            env=self.variables(environment),
-            input=stdin,
-            capture_output=True,
-            timeout=60,
-            check=False,
+        done = run_in_process(
+            main,
+            folder=self.folder,
+            environment=self.variables(environment),
+            arguments=(COMMAND, *arguments),
+            stdin=stdin,
         )
-        return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+        return subprocess.CompletedProcess(arguments, done.code, done.stdout.decode(), done.stderr.decode())
 
     def ok(self, *arguments: str, stdin: bytes = b"") -> str:
         """What a command prints that must succeed, and must not complain."""
@@ -51,22 +59,29 @@ class Terminal:
         assert done.stderr.count("\n") == 1
         return done.stderr.removeprefix("error: ").strip()
 
-    def answered(self, answer: str, *arguments: str) -> tuple[int, str]:
-        """The exit code, and what a person at a terminal sees who types one answer."""
-        line, end = pty.openpty()
-        process = subprocess.Popen(
-            [COMMAND, *arguments],
+    def answered(self, answer: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
+        """Run a command whose stdin is a terminal, on which an answer was typed."""
+        keyboard, end = pty.openpty()
+        with open(keyboard, "wb", buffering=0) as keys, open(end, "rb", buffering=0) as stdin:
+            keys.write(f"{answer}{END_OF_INPUT}".encode())
+            return self.run(*arguments, stdin=stdin, NO_COLOR="1")
+
+    def start_process(self, *arguments: str | bytes, **options: Any) -> "subprocess.Popen[Any]":
+        """The command in a process; `options` of Popen replace the pipes."""
+        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        place = {"cwd": self.folder, "env": self.variables({})}
+        return subprocess.Popen([COMMAND, *arguments], **place | pipes | options)
+
+    def run_shell(self, script: str) -> "subprocess.CompletedProcess[bytes]":
+        """A script of bash, in which `treering` is the command."""
+        path = f"{Path(COMMAND).parent}{os.pathsep}{os.environ['PATH']}"
+        return subprocess.run(
+            ["bash", "-c", script],
             cwd=self.folder,
-            env=self.variables({"NO_COLOR": "1"}),
-            stdin=end,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            env=self.variables({"PATH": path}),
+            capture_output=True,
+            timeout=240,
         )
-        os.close(end)
-        os.write(line, answer.encode())
-        seen = process.communicate(timeout=60)[0].decode()
-        os.close(line)
-        return process.returncode, seen
 
     def variables(self, more: dict[str, str]) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("TREERING_")}

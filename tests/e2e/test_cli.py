@@ -1,19 +1,15 @@
-"""The command line as people and scripts use it: real processes on both engines."""
+"""The command line as people and scripts use it, on both engines."""
 
 import gzip
 import json
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
 import treering
-from tests.e2e.terminal import COMMAND, Terminal
+from tests.e2e.terminal import Terminal
 
 
 @pytest.fixture(scope="session")
@@ -108,24 +104,6 @@ def test_text_comes_from_stdin_and_secrets_stay_out(terminal: Terminal) -> None:
     assert token.encode() not in (terminal.folder / "memory.db").read_bytes()
 
 
-def test_two_terminals_at_once_lose_nothing(terminal: Terminal) -> None:
-    def started(name: str, count: int) -> "subprocess.Popen[bytes]":
-        loop = f'for i in $(seq {count}); do "{COMMAND}" remember "{name} $i" --id "{name}-$i" --json || exit 1; done'
-        return subprocess.Popen(
-            ["bash", "-c", loop],
-            cwd=terminal.folder,
-            env=terminal.variables({}),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-        )
-
-    running = [started("left", 3), started("right", 3)]
-    ended = [(process.communicate(timeout=60)[1], process.returncode) for process in running]
-
-    assert ended == [(b"", 0), (b"", 0)]
-    assert terminal.json("stats")["records"]["knowledge"] == 6
-
-
 def test_an_error_is_one_line_for_people_and_json_for_programs(terminal: Terminal) -> None:
     assert terminal.refused("get", "nope").startswith("nothing is stored under 'nope' in project '")
     assert "content" in terminal.refused("remember", b"\xff\xfe")
@@ -147,40 +125,6 @@ def test_doctor_says_why_a_memory_does_not_open(terminal: Terminal) -> None:
     assert "✗ open" in done.stdout
     assert "not a SQLite database" in done.stdout
     assert (report["healthy"], report["refused"]) == (False, "NotADatabase")
-
-
-def test_a_closed_pipe_is_no_event(terminal: Terminal) -> None:
-    terminal.ok("remember", "-", "--id", "long", stdin=b"x " * 200_000)
-    done = subprocess.run(
-        ["bash", "-c", f'"{COMMAND}" export - | head -c 10; "{COMMAND}" get long | head -c 10'],
-        cwd=terminal.folder,
-        env=terminal.variables({}),
-        capture_output=True,
-        timeout=60,
-    )
-    assert done.stderr == b""
-
-
-def test_output_that_cannot_be_written_is_said_or_let_go(terminal: Terminal) -> None:
-    script = f'"{COMMAND}" stats >/dev/full; echo "ended with $?" >&2; "{COMMAND}" stats >&-; echo "ended with $?" >&2'
-    done = subprocess.run(
-        ["bash", "-c", script],
-        cwd=terminal.folder,
-        env=terminal.variables({}),
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    complaint, *endings = done.stderr.splitlines()
-    assert "stdout cannot be written" in complaint
-    assert endings == ["ended with 1", "ended with 0"]
-
-
-def test_help_stays_short_because_nothing_heavy_is_imported() -> None:
-    heavy = "{'sqlalchemy', 'pydantic', 'alembic', 'rich', 'numpy', 'httpx', 'tokenizers'}"
-    asked = f"import sys, treering.interfaces.cli.app; print({heavy} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"
 
 
 def test_help_and_version_need_no_memory(tmp_path: Path) -> None:
@@ -229,28 +173,6 @@ def test_an_export_is_piped_into_another_project(terminal: Terminal) -> None:
         terminal.json("import", "-", "--project", f"p{len(packed)}", stdin=packed)
         assert terminal.json("get", "k", "--project", f"p{len(packed)}")["content"] == "carried over"
     assert "cut off" in terminal.refused("import", "-")
-
-
-def test_an_interrupted_import_says_nothing_and_stores_nothing(terminal: Terminal) -> None:
-    terminal.ok("remember", "carried over", "--id", "k")
-    lines = terminal.ok("export", "-").encode()
-    environment = terminal.variables({"TREERING_PROJECT": "other"})
-    process = subprocess.Popen(
-        [COMMAND, "import", "-"],
-        cwd=terminal.folder,
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    assert process.stdin is not None
-    process.stdin.write(lines)
-    process.stdin.flush()
-    time.sleep(2)
-    process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=30) == (b"", b"")
-    assert process.returncode == 130
-    assert terminal.json("stats", "--project", "other")["records"]["knowledge"] == 0
 
 
 def test_repositories_that_share_a_database_are_different_projects(terminal: Terminal) -> None:

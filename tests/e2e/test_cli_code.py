@@ -1,4 +1,4 @@
-"""index, impact, deps, related and map as people use them: every command is a real process."""
+"""index, impact, deps, related and map as people use them; a watcher is a process."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.code_projects import written
-from tests.e2e.terminal import COMMAND, Terminal
+from tests.e2e.terminal import Terminal
 
 FILES = {
     "app/tokens.py": "def verify(token):\n    return decode(token)\n\n\ndef decode(token):\n    return token\n",
@@ -178,15 +178,7 @@ def watching(terminal: Terminal) -> Callable[[], "subprocess.Popen[str]"]:
     started: list[subprocess.Popen[str]] = []
 
     def start() -> "subprocess.Popen[str]":
-        process = subprocess.Popen(
-            [COMMAND, "index", "--watch", "--json"],
-            cwd=terminal.folder,
-            env=terminal.variables({}),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
+        process = terminal.start_process("index", "--watch", "--json", text=True, start_new_session=True)
         started.append(process)
         return process
 

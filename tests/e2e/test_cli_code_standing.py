@@ -1,7 +1,6 @@
 """How far answers about code can be relied on, and what goes wrong for a while, as people see it."""
 
 import json
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -12,7 +11,7 @@ import pytest
 
 import treering
 from tests.code_projects import written
-from tests.e2e.terminal import COMMAND, Terminal
+from tests.e2e.terminal import Terminal
 from treering.adapters.processes import this_writer
 
 FILES = {
@@ -90,14 +89,7 @@ def test_another_folder_takes_a_projects_place_only_when_it_is_told_to(terminal:
 
 def test_a_watcher_says_what_it_waits_for_and_goes_on(terminal: Terminal, place: Path) -> None:
     with indexed_by_somebody(place):
-        process = subprocess.Popen(
-            [COMMAND, "index", "--watch", "--json", *here(place)],
-            cwd=terminal.folder,
-            env=terminal.variables({}),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        process = terminal.start_process("index", "--watch", "--json", *here(place), text=True)
         try:
             assert process.stderr is not None
             # Were it not to wait, it would say so where it says what it did.

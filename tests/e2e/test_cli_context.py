@@ -1,4 +1,4 @@
-"""`treering context` as people use it: real processes, and a real pseudo-terminal for --watch."""
+"""`treering context` as people use it; --watch is a process, on a real pseudo-terminal."""
 
 import fcntl
 import json
@@ -21,7 +21,7 @@ from uuid import uuid4
 import pytest
 
 import treering
-from tests.e2e.terminal import COMMAND, Terminal
+from tests.e2e.terminal import Terminal
 from treering.compose import now
 from treering.memory import Memory
 
@@ -184,11 +184,9 @@ def test_a_message_is_pinned_by_the_end_of_its_id(terminal: Terminal) -> None:
 
 def test_clearing_is_asked_for_where_somebody_is_there(terminal: Terminal) -> None:
     assert "nobody is here to ask; add --yes" in terminal.refused("context", "c1", "--clear")
-    with on_screen(terminal, "context", "c1", "--clear") as screen:
-        screen.until("pinned messages? [y/N]")
-        screen.type("n\n")
-        assert screen.ended() == 1
-    assert "nothing was cleared" in screen.seen
+    asked = terminal.answered("n\n", "context", "c1", "--clear")
+    assert asked.stdout.endswith("pinned messages? [y/N]: ")
+    assert (asked.returncode, asked.stderr) == (1, "error: nothing was cleared\n")
     assert terminal.json("context", "c1")["stats"]["in_context"] > 2
     assert "messages left the window" in terminal.ok("context", "c1", "--clear", "--yes")
 
@@ -238,9 +236,6 @@ class Screen:
             assert time.monotonic() < deadline, f"{text!r} did not appear in {self.seen!r}"
             self._read(0.1)
 
-    def type(self, text: str) -> None:
-        os.write(self.line, text.encode())
-
     def ended(self) -> int:
         """The exit code, with everything read that was written before."""
         deadline = time.monotonic() + PATIENCE
@@ -267,17 +262,11 @@ class Screen:
 def on_screen(terminal: Terminal, *arguments: str) -> Iterator[Screen]:
     line, end = pty.openpty()
     fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    environment = {**terminal.variables({"TERM": "xterm-256color"})}
+    environment = terminal.variables({"TERM": "xterm-256color"})
     for fixed in ("COLUMNS", "LINES", "NO_COLOR"):
         environment.pop(fixed, None)
-    process = subprocess.Popen(
-        [COMMAND, *arguments],
-        cwd=terminal.folder,
-        env=environment,
-        stdin=end,
-        stdout=end,
-        stderr=end,
-        start_new_session=True,
+    process = terminal.start_process(
+        *arguments, env=environment, stdin=end, stdout=end, stderr=end, start_new_session=True
     )
     os.close(end)
     try:
@@ -331,27 +320,21 @@ def test_watching_sees_a_pin_which_changes_no_number(terminal: Terminal) -> None
 
 @pytest.mark.parametrize("as_json", [True, False])
 def test_watching_into_a_pipe_writes_one_picture_for_each_change(terminal: Terminal, as_json: bool) -> None:
-    arguments = ["context", "c1", "--watch", "--every", "0.2", *(["--json"] if as_json else [])]
-    process = subprocess.Popen(
-        [COMMAND, *arguments],
-        cwd=terminal.folder,
-        env=terminal.variables({}),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    assert process.stdout is not None
+    process = terminal.start_process("context", "c1", "--watch", "--every", "0.2", *(["--json"] if as_json else []))
     try:
-        first = process.stdout.readline()
+        shown = process.stdout.readline()
         say(terminal, "said elsewhere")
-        time.sleep(2)
+        while b"said elsewhere" not in shown:
+            assert process.poll() is None
+            shown += process.stdout.readline()
+        time.sleep(1)
         process.send_signal(signal.SIGINT)
         rest, complaints = process.communicate(timeout=PATIENCE)
     finally:
         process.kill()
     assert (process.returncode, complaints) == (130, b"")
     if as_json:
-        counted = [json.loads(line)["stats"]["messages"] for line in (first + rest).splitlines()]
+        counted = [json.loads(line)["stats"]["messages"] for line in (shown + rest).splitlines()]
         assert counted == [counted[0], counted[0] + 1]
     else:
-        assert (first + rest).decode().count("c1  gpt-4o") == 2
-        assert "said elsewhere" in rest.decode()
+        assert (shown + rest).decode().count("c1  gpt-4o") == 2

@@ -35,9 +35,9 @@ def test_a_move_is_shown_before_it_is_made(terminal: Terminal, tmp_path: Path) -
         told = terminal.json(*arguments, "--dry-run")
         assert (told["memory"], told["dry_run"]) == (str(inside), True)
     assert not inside.parent.exists()
-    code, seen = terminal.answered("n\n", "init", "claude", "--in-project")
-    assert (code, inside.parent.exists()) == (1, False)
-    assert seen.index("the memory goes to") < seen.index("Write this and move the memory? [Y/n]")
+    done = terminal.answered("n\n", "init", "claude", "--in-project")
+    assert (done.returncode, inside.parent.exists()) == (1, False)
+    assert done.stdout.index("the memory goes to") < done.stdout.index("Write this and move the memory? [Y/n]")
     terminal.ok("init", "claude")
     assert "the memory is kept in" in terminal.ok("init", "claude", "--in-project")
 

@@ -1,15 +1,12 @@
 """search and embed as people use them: explained, packed, with files in play, and with models that do not answer."""
 
 import json
-import os
-import pty
-import subprocess
 from pathlib import Path
 
 import pytest
 
 import treering
-from tests.e2e.terminal import COMMAND, Terminal
+from tests.e2e.terminal import Terminal
 
 NOBODY = {"TREERING_EMBEDDER": "openai:some-model", "TREERING_EMBEDDER_URL": "http://127.0.0.1:1/v1"}
 
@@ -90,24 +87,6 @@ def test_embed_makes_what_lacks_once(terminal: Terminal) -> None:
     }
     assert "embedded 0 new" in again
     assert f"3 of 3 documents have a vector of {before['model']}" in terminal.ok("embed", "--status")
-
-
-def test_embed_shows_a_bar_on_a_terminal_only(terminal: Terminal) -> None:
-    screen, theirs = pty.openpty()
-    done = subprocess.run(
-        [COMMAND, "embed", "--json"],
-        cwd=terminal.folder,
-        env=terminal.variables({"TERM": "xterm"}),
-        stdout=subprocess.PIPE,
-        stderr=theirs,
-        timeout=60,
-        check=True,
-    )
-    os.close(theirs)
-    shown = os.read(screen, 65536).decode()
-    os.close(screen)
-    assert "3/3" in shown
-    assert json.loads(done.stdout)["embedded"] == 3
 
 
 def test_a_model_that_does_not_answer_costs_its_part_of_the_answer_only(terminal: Terminal) -> None:

@@ -1,4 +1,4 @@
-"""where, and search, naming places in the code: every command is a real process."""
+"""where, and search, naming places in the code."""
 
 from pathlib import Path
 
