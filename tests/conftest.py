@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from uuid import uuid4
 
@@ -19,6 +20,7 @@ from tests.lifetimes import end_with_parent
 from tests.postgres_server import PostgresServer, url_in
 from tests.sqlite_template import create_from_template
 from tests.statement_cache import share_compiled_statements
+from treering.adapters.models import bundled
 from treering.adapters.sql import sqlite
 from treering.memory import Memory
 
@@ -43,6 +45,8 @@ os.environ["TREERING_BACKGROUND"] = "off"
 os.environ["TREERING_TEST_SYNCHRONOUS"] = "off"
 sqlite._create_for_this_user_only = create_from_template
 share_compiled_statements()
+# Loading the bundled model takes longer than most tests.
+bundled._load = cache(bundled._load)
 
 _servers: list[PostgresServer] = []
 
