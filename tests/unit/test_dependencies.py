@@ -4,7 +4,8 @@ import ast
 import re
 import sys
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -25,13 +26,18 @@ FOR_BENCHES = [*FOR_TESTS, *GROUPS["bench"], *GROUPS["calibration"]]
 @pytest.mark.parametrize(("folder", "declared"), [("src", PROJECT), ("tests", FOR_TESTS), ("bench", FOR_BENCHES)])
 def test_what_is_imported_is_declared(folder: str, declared: list[str]) -> None:
     names = {_named(each) for each in declared}
-    brought_by = packages_distributions()
+    brought_by = _distributions()
     missing = {
         module
         for module in _imported((HERE / folder).rglob("*.py")) - OWN - sys.stdlib_module_names
         if module in brought_by and not names & {_named(each) for each in brought_by[module]}
     }
     assert missing == set()
+
+
+@cache
+def _distributions() -> Mapping[str, list[str]]:
+    return packages_distributions()
 
 
 def _named(requirement: str) -> str:

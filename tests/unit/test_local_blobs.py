@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from tests.lengths import at_length
 from treering.adapters.blobs.local import LocalBlobs
 from treering.core.errors import BlobMissing, StoreError, StoreFull, StoreReadOnly, StoreUnavailable
 from treering.core.scope import Scope
@@ -80,7 +81,7 @@ def _files(root: Path) -> list[Path]:
 def test_killed_writers_leave_every_acknowledged_blob_whole_and_no_partial_one_visible(tmp_path: Path) -> None:
     blobs = LocalBlobs(tmp_path / "blobs")
     acknowledged: set[str] = set()
-    for round_number in range(20):
+    for round_number in range(at_length(4, full=20)):
         # Both writers of a round put the same sequence, so they meet at the same names.
         writers = [_start(PUT_FOREVER, tmp_path / "blobs", str(round_number)) for _ in range(2)]
         for writer in writers:

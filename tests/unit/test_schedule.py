@@ -46,12 +46,11 @@ def test_the_last_slot_is_the_latest_that_has_come(cron: str, now: str, zone: Zo
     assert last_slot(cron, utc(now), zone) == utc(slot)
 
 
-@pytest.mark.parametrize("year", [2026, 2027])
 @pytest.mark.parametrize("cron", [AT_TWO, AT_HALF_PAST_TWO, AT_THREE])
 @pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "UTC"])
-def test_every_night_of_a_year_comes_exactly_once(year: int, cron: str, zone: str) -> None:
-    slots, now = list[datetime](), datetime(year, 1, 1, 12, tzinfo=UTC)
-    while now.year == year:
+def test_every_night_of_a_year_comes_exactly_once(cron: str, zone: str) -> None:
+    slots, now = list[datetime](), datetime(2026, 1, 1, 12, tzinfo=UTC)
+    while now.year == 2026:
         following = next_slot(cron, now, ZoneInfo(zone))
         assert following is not None
         assert following > now
