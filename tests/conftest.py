@@ -28,9 +28,11 @@ settings.register_profile("default", derandomize=True, **_RELAXED)
 settings.register_profile("fuzz", max_examples=1_000, **_RELAXED)
 settings.load_profile(os.environ.get("TREERING_TEST_PROFILE", "default"))
 
-# A run in the background may ignore Ctrl-C, and its children with it; tests of interrupted commands send one.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# Commands under test inherit ignored signals, but no handlers. A run that was started with `nohup` or `&` ignores these
+# two: it handles them instead, and still outlives a hang-up.
+for _number, _handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, lambda *_: None)):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _handler)
 
 # A model server that happens to run on this machine is not part of the tests.
 os.environ["TREERING_EMBEDDER"] = "bundled"
