@@ -1,19 +1,35 @@
-"""What several bad days need."""
+"""Processes and servers that the tests share."""
 
 from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
-from tests.integration.crew import Crew
+from tests.integration.crew import Crew, ForkServer
 from tests.integration.model_server import ModelServer, model_server
 
 
+@pytest.fixture(scope="session")
+def fork_server() -> Iterator[ForkServer]:
+    server = ForkServer()
+    yield server
+    server.close()
+
+
 @pytest.fixture
-def crew() -> Iterator[Crew]:
+def crew(fork_server: ForkServer) -> Iterator[Crew]:
     """Processes to be killed; none may fail by itself."""
-    with Crew() as crew:
+    with Crew(fork_server) as crew:
         yield crew
         assert crew.told("failed") == []
+
+
+@pytest.fixture
+def place(engine: str, tmp_path: Path, request: pytest.FixtureRequest) -> dict[str, str]:
+    """Arguments for a process that opens the memory of this test."""
+    where = str(tmp_path / "memory.db") if engine == "sqlite" else request.getfixturevalue("postgres_url")
+    return {"place": where, "tenant": f"t-{uuid4().hex[:12]}", "blobs": str(tmp_path / "blobs")}
 
 
 @pytest.fixture

@@ -1,14 +1,10 @@
-"""A member of a crew that consolidates episodes. Run as a program, like `crew_members.py`."""
+"""A member of a crew that consolidates episodes."""
 
-import sys
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from tests.integration import crew_members
-from tests.integration.crew_members import open_place, tell
+from tests.integration.crew_members import open_place
+from tests.integration.fork_server import tell
 from treering.learn.episodes.consolidation import consolidate as stage
 from treering.learn.stages import StageRun
 
@@ -35,9 +31,3 @@ def consolidate(**place: Any) -> None:
         stage.consolidate_episodes(
             StageRun(memory.scope, memory.store, NOW, memory.settings, memory.models, lambda: "unused", Silent())
         )
-    tell(ended=True)
-
-
-if __name__ == "__main__":
-    crew_members.WORK["consolidate"] = consolidate
-    crew_members.main()

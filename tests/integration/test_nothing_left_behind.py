@@ -14,7 +14,7 @@ import pytest
 import treering
 from tests.conftest import OpenMemory
 from tests.integration.crew import Crew
-from tests.integration.crew_members import open_place
+from tests.integration.crew_members import hold_transaction, open_place, remember_one
 from tests.integration.written import assert_healthy
 from treering.compose import now
 from treering.core.errors import StoreUnavailable
@@ -80,7 +80,7 @@ def test_the_log_does_not_grow_without_end(tmp_path: Path) -> None:
 def test_a_killed_writer_keeps_nobody_waiting(tmp_path: Path, crew: Crew) -> None:
     place = {"place": str(tmp_path / "memory.db"), "tenant": "t", "blobs": str(tmp_path / "blobs")}
     with open_place(**place) as memory:
-        pid = crew.start("hold_transaction", **place)
+        pid = crew.start(hold_transaction, **place)
         crew.hear(1)
         crew.kill(pid)
         begun = time.monotonic()
@@ -108,9 +108,9 @@ def test_two_memories_on_one_file_keep_what_the_other_process_checkpoints(tmp_pa
     with open_place(**place) as first:
         first.remember("written first")
         open_place(**place).close()
-        crew.join(crew.start("remember_one", text="written by another process", **place))
+        crew.join(crew.start(remember_one, text="written by another process", **place))
         first.remember("written last")
-        crew.join(crew.start("remember_one", text="written after all", **place))
+        crew.join(crew.start(remember_one, text="written after all", **place))
         assert len(first.recall("written")) == 4
     with open_place(**place) as memory:
         assert len(memory.recall("written")) == 4
