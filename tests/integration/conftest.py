@@ -7,6 +7,7 @@ from uuid import uuid4
 import pytest
 
 from tests.integration.crew import Crew, ForkServer
+from tests.integration.http_service import HttpService, http_service
 from tests.integration.model_server import ModelServer, model_server
 
 
@@ -23,6 +24,13 @@ def crew(fork_server: ForkServer) -> Iterator[Crew]:
     with Crew(fork_server) as crew:
         yield crew
         assert crew.told("failed") == []
+
+
+@pytest.fixture(scope="session")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpService]:
+    """`treering mcp --http` for tests that concern neither its start and options nor its end."""
+    with http_service(tmp_path_factory.mktemp("served")) as service:
+        yield service
 
 
 @pytest.fixture

@@ -7,8 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from queue import Queue
 from threading import Condition, Thread
+from time import monotonic, sleep
 from types import TracebackType
 from typing import Any, Self
+
+import psutil
 
 _ROOT = Path(__file__).parents[2]
 _PATIENCE = 120
@@ -81,6 +84,14 @@ class Crew:
         """Wait for a member to end by itself; what it raised is raised here."""
         self.wait_until(lambda: pid in self.told("ended"))
         self.kill(pid)
+
+    def await_death(self, pid: int) -> None:
+        """Wait for a member to be ended by a signal; it stays a zombie, as its parent does not ask how it ended."""
+        process, deadline = psutil.Process(pid), monotonic() + _PATIENCE
+        while process.status() != psutil.STATUS_ZOMBIE:
+            assert monotonic() < deadline, self.news[-5:]
+            sleep(0.005)
+        assert not {"ended", "failed"} & {name for news in self.news for name in news}
 
     def hear(self, news: int) -> None:
         """Wait until so much was told in all."""

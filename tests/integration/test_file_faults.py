@@ -26,14 +26,19 @@ from treering.core.settings import Settings
 NOBODY = 65534
 
 
-@pytest.fixture
-def stored(tmp_path: Path) -> Path:
-    """A healthy memory of some hundred records."""
-    path = tmp_path / "memory.db"
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("template") / "memory.db"
     with treering.open(path, tenant="t", project="p") as memory:
         for number in range(100):
             memory.remember(_content(number), id=f"k{number}")
     return path
+
+
+@pytest.fixture
+def stored(template: Path, tmp_path: Path) -> Path:
+    """A healthy memory of a hundred records."""
+    return Path(shutil.copy(template, tmp_path))
 
 
 def _content(number: int) -> str:

@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 from tests.conftest import OpenMemory
 from tests.integration.hostile import NAMES, NASTY, TEXTS, THINGS
 from tests.integration.written import assert_healthy
+from tests.lengths import at_length
 from treering.compose import now
 from treering.core.errors import InvalidInput, TreeringError
 from treering.core.queries import KnowledgeFilter, TurnFilter
 from treering.memory import Memory
 
-EXAMPLES = 60
+EXAMPLES = at_length(25, full=250)
 _numbers = count()
 
 
@@ -113,7 +114,7 @@ def test_any_session_and_id_is_kept_as_it_is_or_refused(memory: Memory, session:
         assert turn in list(tx.turns.stream(TurnFilter(sessions=(session,))))
 
 
-@settings(max_examples=30)
+@settings(max_examples=EXAMPLES // 2)
 @given(project=NAMES, tenant=NAMES)
 def test_any_project_is_apart_from_the_others_or_refused(
     open_memory: OpenMemory, tmp_path: Path, project: str, tenant: str

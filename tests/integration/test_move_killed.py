@@ -17,7 +17,7 @@ from treering.core.records import Knowledge
 
 TEXTS = ("one", "two", "a text that goes to the blobs " * 10_000, "and another that does " * 10_000)
 CHANGES = frozenset({"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "os.chmod", "sqlite3.connect"})
-STRIDE = at_length(2, full=1)
+STRIDE = at_length(5, full=1)
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
 Keep = Callable[[Path], Path]
