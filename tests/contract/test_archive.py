@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import treering
 from tests.conftest import ENGINES, OpenMemory
+from tests.examples import examples
 from tests.property.strategies import RECORDS, records, values
 from tests.samples import COLLECTIONS, NOW, SMALL_BLOBS, free_of_secrets, put, sample
 from treering.archive.export import export_lines, export_to
@@ -112,7 +113,7 @@ def test_a_record_that_differs_is_left_as_it_is_and_named(open_memory: OpenMemor
     assert target.get("same").content == "mine"
 
 
-@settings(max_examples=8)
+@examples(8)
 @given(data=st.data())
 def test_any_records_survive_the_trip(open_memory: OpenMemory, tmp_path: Path, data: st.DataObject) -> None:
     drawn = [data.draw(values(cls)) for cls in RECORDS if cls not in (Job, Episode)] + data.draw(records(Knowledge))

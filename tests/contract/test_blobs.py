@@ -14,10 +14,11 @@ from uuid import uuid4
 
 import boto3
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from moto.server import ThreadedMotoServer
 
+from tests.examples import examples
 from treering.adapters.blobs import open_blobs
 from treering.adapters.blobs.local import LocalBlobs
 from treering.adapters.blobs.s3 import S3Blobs
@@ -111,7 +112,7 @@ def test_what_was_put_comes_back_under_its_sha256(backend: Backend, data: bytes)
     assert backend.open().get(HERE, digest) == data
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(20)
 @given(data=st.binary(max_size=4096))
 def test_any_bytes_come_back(blobs: Blobs, data: bytes) -> None:
     assert blobs.get(HERE, blobs.put(HERE, data)) == data

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import OpenMemory
@@ -260,7 +260,6 @@ def test_purging_takes_reflections_what_stood_for_it_and_every_trace_once(
     assert len(swept) == 1
 
 
-@settings(max_examples=40)
 @given(data=st.data())
 def test_any_episode_moved_to_the_blob_store_comes_back_equal(open_memory: OpenMemory, data: Any) -> None:
     episode = data.draw(values(Episode, data.draw(st.sampled_from(("narrow", "wide")))).filter(free_of_secrets))

@@ -7,9 +7,10 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.property.model import PREDICATES, matches, ordered
 from tests.property.strategies import FILTERS, field, filters, records
 from tests.samples import COLLECTIONS, FILTER_OF, NOW, collection, knowledge, put, sample
@@ -50,7 +51,7 @@ def test_the_model_knows_every_field_of_every_filter() -> None:
 
 
 @every_kind
-@settings(max_examples=8)
+@examples(8)
 @given(data=st.data())
 def test_each_field_of_a_filter_finds_what_it_says(cls: type[Record], memory: Memory, data: st.DataObject) -> None:
     scope, where = own_scope(), FILTER_OF[cls]
@@ -67,7 +68,7 @@ def test_each_field_of_a_filter_finds_what_it_says(cls: type[Record], memory: Me
 
 
 @pytest.mark.parametrize(("cls", "by"), ORDERS, ids=lambda part: getattr(part, "__name__", part))
-@settings(max_examples=4)
+@examples(4)
 @given(data=st.data())
 def test_pages_hold_every_record_once_and_in_order(cls: Any, by: str, memory: Memory, data: st.DataObject) -> None:
     scope, order = own_scope(), Order(by=by, descending=data.draw(st.booleans()))
@@ -123,7 +124,6 @@ def test_a_cursor_of_another_query_is_refused(memory: Memory, cls: type[Record],
         tx.knowledge.find(after=foreign)
 
 
-@settings(max_examples=150)
 @given(data=st.data())
 def test_a_damaged_or_invented_cursor_is_refused(memory: Memory, data: st.DataObject) -> None:
     good = cursor_of(memory)

@@ -1,7 +1,6 @@
 """Durable work: one worker at a time, tried again after failures, never queued twice, never lost."""
 
 import threading
-import time
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -300,9 +299,7 @@ def test_settling_does_not_wait_for_work_of_other_kinds(memory: Memory) -> None:
     Queue(memory).add("other", kind="foreign")
     Queue(memory).at(NOW, "lease", "elsewhere", ("foreign",), limit=1, duration=MINUTE)
     Queue(memory).add("later", run_at=NOW + MINUTE)
-    began = time.monotonic()
-    settled = worker(memory, Clock(), lambda *_: None).settle(memory.scope, 5)
-    assert time.monotonic() - began < 4
+    settled = worker(memory, Clock(), lambda *_: None).settle(memory.scope, 3_600)
     assert settled.waiting == 2
 
 

@@ -4,7 +4,7 @@ from itertools import count
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import OpenMemory
@@ -290,7 +290,6 @@ TAGS = ("east", "west")
 PROJECTS = count()
 
 
-@settings(max_examples=25)
 @given(
     records=st.lists(
         st.tuples(st.sampled_from(WORDS), st.sampled_from(WORDS), st.sampled_from(TAGS), st.booleans()),

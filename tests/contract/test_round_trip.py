@@ -4,10 +4,11 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from tests.conftest import OpenMemory
+from tests.examples import examples
 from tests.property.model import typed
 from tests.property.strategies import RECORDS, values
 from tests.samples import COLLECTIONS, NOW, SMALL_BLOBS, collection, free_of_secrets, knowledge, put, turn
@@ -46,7 +47,7 @@ def test_every_kind_of_record_has_a_collection() -> None:
 
 
 @pytest.mark.parametrize("cls", RECORDS, ids=lambda cls: cls.__name__)
-@settings(max_examples=12)
+@examples(12)
 @given(data=st.data())
 def test_a_record_of_any_kind_comes_back_as_it_was_stored(
     cls: type[Record], memory: Memory, data: st.DataObject
@@ -56,7 +57,7 @@ def test_a_record_of_any_kind_comes_back_as_it_was_stored(
     assert typed(but_for_its_place(stored_again(memory, value))) == typed(but_for_its_place(value))
 
 
-@settings(max_examples=12)
+@examples(12)
 @given(values(Knowledge), values(Knowledge))
 def test_a_revised_record_comes_back_as_revised_and_then_as_it_was(
     memory: Memory, first: Knowledge, second: Knowledge
@@ -73,7 +74,7 @@ def test_a_revised_record_comes_back_as_revised_and_then_as_it_was(
         assert tx.knowledge.get(first.id) == first.replace(version=3, updated_at=NOW)
 
 
-@settings(max_examples=10)
+@examples(10)
 @example(text="🌳 שלום\u202e\r\n\t" * 200)
 @example(text="x" * 300_000)
 @given(text=st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\x00"), min_size=1, max_size=2_000))

@@ -6,10 +6,11 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import OpenMemory
+from tests.examples import examples
 from tests.samples import NOW, collection, sample
 from treering.core.entities import Entity
 from treering.core.errors import Conflict, InvalidInput, NotFound, NothingToUndo
@@ -32,7 +33,7 @@ def but_for_bookkeeping(record: Any) -> Any:
     return record.replace(version=1, updated_at=NOW)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(names=st.lists(st.sampled_from(sorted(CHANGES)), max_size=6))
 def test_stacked_changes_are_taken_back_one_by_one(memory: Memory, names: list[str]) -> None:
     record = memory.remember(f"water {names}", tags=["liquid"])

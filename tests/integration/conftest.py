@@ -44,3 +44,9 @@ def place(engine: str, tmp_path: Path, request: pytest.FixtureRequest) -> dict[s
 def server() -> Iterator[ModelServer]:
     with model_server() as server:
         yield server
+
+
+@pytest.fixture(autouse=True)
+def durable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests that kill processes run with the durability that users have."""
+    monkeypatch.delenv("TREERING_TEST_SYNCHRONOUS")

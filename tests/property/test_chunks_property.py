@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from treering.core.settings import ChunkSettings
@@ -91,7 +91,6 @@ def test_a_function_that_fits_is_in_one_chunk(functions: list[list[str]], limits
 
 
 @given(modules(), st.data())
-@settings(max_examples=200)
 def test_an_edit_inside_a_function_reaches_only_its_group(functions: list[list[str]], data: st.DataObject) -> None:
     """The groups are where names say they begin: everything before and after that of the edit is as it was."""
     limits = ChunkSettings(most_bytes=900, joined_bytes=300, group=3)

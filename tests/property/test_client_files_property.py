@@ -5,7 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from treering.interfaces.clients import json_text, toml_text
@@ -202,7 +202,6 @@ def files(draw: st.DrawFn) -> tuple[str, str | None]:
     return client.name, text.replace(SERVERS[0], client.servers)
 
 
-@settings(max_examples=60)
 @given(files(), st.lists(st.sampled_from(["treering", "/opt/treering", "/a b/treering"]), min_size=1, max_size=3))
 def test_a_file_is_given_back_byte_for_byte(drawn: tuple[str, str | None], commands: list[str]) -> None:
     name, text = drawn
@@ -221,7 +220,6 @@ def test_a_file_is_given_back_byte_for_byte(drawn: tuple[str, str | None], comma
             assert path.read_bytes() == text.encode()
 
 
-@settings(max_examples=60)
 @given(files(), st.booleans())
 def test_an_entry_that_was_theirs_comes_back_whatever_others_wrote_since(
     drawn: tuple[str, str | None], again: bool
@@ -243,7 +241,6 @@ def test_an_entry_that_was_theirs_comes_back_whatever_others_wrote_since(
     assert said == client.format.content(theirs)
 
 
-@settings(max_examples=60)
 @given(files())
 def test_what_others_wrote_since_stays(drawn: tuple[str, str | None]) -> None:
     name, text = drawn

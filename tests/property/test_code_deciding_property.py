@@ -10,12 +10,11 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import treering
 from tests.code_projects import code_of, fresh, stored, written
-from tests.lengths import at_length
 from treering.core.scope import Scope
 from treering.core.settings import IndexSettings
 from treering.index.files.discovering import discover
@@ -69,7 +68,6 @@ def memory() -> Iterator[Memory]:
 @example(list(ALL), [[("sub/.git/HEAD", "")], [("sub/.git/HEAD", None)]])
 @example(list(ALL), [[("home/.git", "")], [("home/.git", None)]])
 @example(list(ALL), [[(f"{ABOVE}.git/info/exclude", "")], [(f"{ABOVE}.gitignore", "dist/\n")], [("alpha.py", "")]])
-@settings(max_examples=at_length(60, full=600))
 def test_what_decides_which_files_are_read_is_followed(
     memory: Memory, first: list[Write], edits: list[list[Write]]
 ) -> None:

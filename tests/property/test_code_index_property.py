@@ -8,12 +8,12 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import treering
 from tests.code_projects import code_of, fresh, fresh_graph, stored, written
-from tests.lengths import at_length
+from tests.examples import examples
 from treering.core.scope import Scope
 from treering.memory import Memory
 
@@ -138,7 +138,6 @@ MANY_EDITS = st.lists(EDITS, min_size=1, max_size=5)
 
 
 @given(PROJECTS, MANY_EDITS, st.sampled_from((400, 2)))
-@settings(max_examples=at_length(60, full=1_000))
 def test_an_updated_graph_is_the_rebuilt_one(
     memory: Memory, first: list[tuple[str, str]], edits: list[Edit], batch: int
 ) -> None:
@@ -146,7 +145,7 @@ def test_an_updated_graph_is_the_rebuilt_one(
 
 
 @given(PROJECTS, MANY_EDITS, st.sampled_from((400, 2)))
-@settings(max_examples=at_length(15, full=200))
+@examples(15)
 def test_an_updated_graph_is_the_rebuilt_one_on_a_server(
     memory_of_server: Memory, first: list[tuple[str, str]], edits: list[Edit], batch: int
 ) -> None:

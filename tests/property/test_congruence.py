@@ -6,10 +6,11 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, given
 from hypothesis import strategies as st
 
 from tests.conftest import ENGINES
+from tests.examples import examples
 from tests.property.model import matches, ordered
 from tests.property.strategies import filters, values
 from tests.samples import NOW, by_words, sample
@@ -189,7 +190,6 @@ def both(open_engine: Callable[..., Memory]) -> tuple[Memory, ...]:
     return tuple(open_engine(engine) for engine in ENGINES)
 
 
-@settings(max_examples=40)
 @given(told=st.lists(operations, max_size=14))
 def test_both_engines_and_a_dictionary_agree(both: tuple[Memory, ...], told: list[tuple[Any, ...]]) -> None:
     scope, model = Scope(tenant=uuid4().hex, project="p"), Dictionary()
@@ -205,7 +205,7 @@ def test_both_engines_and_a_dictionary_agree(both: tuple[Memory, ...], told: lis
             assert list(tx.turns.stream(TurnFilter(deleted=None))) == model.said(TurnFilter(deleted=None))
 
 
-@settings(max_examples=25, phases=(Phase.explicit, Phase.reuse, Phase.generate))
+@examples(25, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 @given(
     texts=st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=5), min_size=1, max_size=8),
     queries=st.lists(st.sampled_from(WORDS), min_size=1, max_size=3),

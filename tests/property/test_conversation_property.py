@@ -6,11 +6,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
 import treering
+from tests.examples import examples
 from tests.property.conversation_histories import (
     ODD,
     ORDINARY,
@@ -78,7 +79,7 @@ def built(talk: Conversation, *current: Message) -> Context | None:
 
 
 @given(said=histories(), rules=RULES)
-@settings(max_examples=120, phases=PHASES)
+@examples(50, phases=PHASES)
 def test_every_request_is_sound_and_nothing_said_is_lost(
     memory: Memory, said: list[Message], rules: dict[str, Any]
 ) -> None:
@@ -93,7 +94,7 @@ def test_every_request_is_sound_and_nothing_said_is_lost(
 
 
 @given(said=histories(), rules=RULES)
-@settings(max_examples=60, phases=PHASES)
+@examples(50, phases=PHASES)
 def test_an_error_is_raised_only_where_what_must_stay_is_too_large(
     memory: Memory, said: list[Message], rules: dict[str, Any]
 ) -> None:
@@ -115,7 +116,7 @@ def test_messages_smaller_than_a_marker_leave_too(memory: Memory, strategy: str)
 
 
 @given(said=histories(ORDINARY), strategy=st.sampled_from(sorted(STRATEGIES)))
-@settings(max_examples=30, phases=PHASES)
+@examples(30, phases=PHASES)
 def test_a_history_that_fits_is_sent_as_it_is(memory: Memory, said: list[Message], strategy: str) -> None:
     talk = opened_with(memory, said, limit=ROOMY, strategy=strategy)
     sent = talk.build()
@@ -126,7 +127,7 @@ def test_a_history_that_fits_is_sent_as_it_is(memory: Memory, said: list[Message
 
 
 @given(said=histories(), rules=RULES)
-@settings(max_examples=60, phases=PHASES)
+@examples(50, phases=PHASES)
 def test_pruning_twice_is_pruning_once(memory: Memory, said: list[Message], rules: dict[str, Any]) -> None:
     talk = opened_with(memory, said, **rules)
     talk.prune()
@@ -140,7 +141,7 @@ def test_pruning_twice_is_pruning_once(memory: Memory, said: list[Message], rule
 
 
 @given(said=histories(), rules=RULES, data=st.data())
-@settings(max_examples=60, phases=PHASES)
+@examples(50, phases=PHASES)
 def test_what_is_pinned_stays_and_what_had_left_comes_back(
     memory: Memory, said: list[Message], rules: dict[str, Any], data: st.DataObject
 ) -> None:
@@ -157,7 +158,7 @@ def test_what_is_pinned_stays_and_what_had_left_comes_back(
 
 
 @given(said=histories((*ORDINARY, Speaker.calls_apart, Speaker.unanswered), most=12), rules=RULES, data=st.data())
-@settings(max_examples=60, phases=PHASES)
+@examples(50, phases=PHASES)
 def test_what_came_from_a_provider_is_taken_by_it_again(
     memory: Memory, said: list[Message], rules: dict[str, Any], data: st.DataObject
 ) -> None:
@@ -174,7 +175,7 @@ def test_what_came_from_a_provider_is_taken_by_it_again(
 
 
 @given(said=histories(most=12), current=st.sampled_from(["Where is total_of?", "x" * 3_000, ""]), rules=RULES)
-@settings(max_examples=40, phases=PHASES)
+@examples(40, phases=PHASES)
 def test_what_is_asked_now_and_what_is_recalled_fit_in_too(
     memory: Memory, said: list[Message], current: str, rules: dict[str, Any]
 ) -> None:
@@ -195,7 +196,7 @@ def test_what_is_asked_now_and_what_is_recalled_fit_in_too(
 
 
 @given(said=histories(most=10), limit=st.integers(400, 3_000), factor=st.floats(1.0, 3.0))
-@settings(max_examples=40, phases=PHASES)
+@examples(40, phases=PHASES)
 def test_what_the_provider_counts_stays_under_the_limit(
     memory: Memory, said: list[Message], limit: int, factor: float
 ) -> None:
@@ -393,4 +394,4 @@ class Talking(RuleBasedStateMachine):
 
 def test_whatever_is_done_in_whatever_order_the_window_is_sound(memory: Memory) -> None:
     Talking.memory = memory
-    run_state_machine_as_test(Talking, settings=settings(max_examples=12, stateful_step_count=15, phases=PHASES))
+    run_state_machine_as_test(Talking, settings=examples(12, stateful_step_count=15, phases=PHASES))

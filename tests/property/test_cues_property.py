@@ -1,13 +1,13 @@
 """What reading cues promises for any message."""
 
 import random
-import time
 import unicodedata
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.growth import LINEAR, growth
 from treering.core.messages import Message, Role
 from treering.session.cues import Cues, cues_of
 from treering.session.cues.phrases import book, leads, small_talk
@@ -96,11 +96,11 @@ def test_the_same_message_is_read_the_same(text: str, role: Role) -> None:
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.parametrize("role", [Role.USER, Role.ASSISTANT, Role.TOOL])
 def test_a_megabyte_takes_bounded_time(text: str, role: Role) -> None:
-    message = Message.of(role, text)
-    begun = time.perf_counter()
-    cues_of(message)
-    subject_of(text)
-    assert time.perf_counter() - begun < 0.5
+    def read(text: str) -> None:
+        cues_of(Message.of(role, text))
+        subject_of(text)
+
+    assert growth(read, text[: len(text) // 4], text) < LINEAR
 
 
 @given(st.lists(TEXTS, max_size=8))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import treering
@@ -113,7 +113,6 @@ def opened(folder: Path, project: str | None = None, **options: Any) -> Memory:
     return treering.open(folder / "m.db", project=project or uuid4().hex, background=False, **options)
 
 
-@settings(max_examples=25)
 @given(steps, st.sampled_from(NAMES), st.sampled_from(NAMES))
 def test_merging_and_taking_apart_is_as_if_nothing_was(tmp_path: Path, before: list[Any], one: str, other: str) -> None:
     with opened(tmp_path) as memory:
@@ -136,7 +135,6 @@ def test_merging_and_taking_apart_is_as_if_nothing_was(tmp_path: Path, before: l
         }
 
 
-@settings(max_examples=25)
 @given(steps)
 def test_no_order_of_changes_makes_a_circle_or_loses_a_record(tmp_path: Path, changes: list[Any]) -> None:
     with opened(tmp_path) as memory:
@@ -158,7 +156,6 @@ said = st.lists(
 )
 
 
-@settings(max_examples=25)
 @given(said)
 def test_nobody_sees_an_entity_that_only_others_keep_to_themselves(
     tmp_path: Path, records: list[tuple[str, bool, str, int]]

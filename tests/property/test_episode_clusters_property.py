@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -174,7 +174,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("bands") / "memory.db"
 
 
-@settings(max_examples=40)
 @given(DRAWN)
 def test_nothing_crosses_a_band_and_no_episode_is_lost(
     place: Path, drawn: list[tuple[dict[str, Any], int, int, int]]

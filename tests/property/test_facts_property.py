@@ -4,7 +4,7 @@ import random
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import OpenMemory
@@ -80,7 +80,6 @@ def test_values_of_what_can_have_many_exclude_each_other_only_where_one_says_so(
         assert stands(*plain) is not Relation.EXCLUDES
 
 
-@settings(max_examples=25)
 @given(st.lists(statements.map(lambda said: said.replace(over=(), ended=False)), min_size=1, max_size=8))
 def test_the_order_of_learning_does_not_change_what_stands(open_memory: OpenMemory, said: list[Statement]) -> None:
     """Each was said at its own time; delivered late or early, the same values stand in the end."""

@@ -3,11 +3,12 @@
 from datetime import datetime, timedelta
 from uuid import uuid4
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import OpenMemory
 from tests.contract.test_forgetting import Counted, run_of
+from tests.examples import examples
 from tests.property.strategies import values
 from tests.samples import NOW, knowledge
 from treering.core.confidence import effective_confidence, half_life_days, spread
@@ -105,7 +106,7 @@ def test_a_circle_of_any_size_ends(size: int, depth: int) -> None:
 ages = st.lists(st.tuples(st.sampled_from(("fact", "gotcha", "decision", "work_state")), st.floats(0, 300)), max_size=6)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(ages=ages)
 def test_forgetting_twice_is_forgetting_once_and_undo_is_identity(
     open_memory: OpenMemory, ages: list[tuple[str, float]]

@@ -4,7 +4,7 @@ from collections import defaultdict
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.property.graphs_drawn import (
@@ -237,7 +237,6 @@ def test_a_path_is_as_short_as_any(code: dict[str, File], origin: str, target: s
         assert all(after in used[before] for before, after in zip(route.ids, route.ids[1:], strict=False))
 
 
-@settings(max_examples=200)
 @given(codes, edits)
 def test_after_any_edits_the_graph_is_the_one_built_anew(
     code: dict[str, File], changes: list[tuple[str, str, File]]

@@ -6,7 +6,7 @@ such a text turns it inside out, and then nobody can say what was code.
 
 import re
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tree_sitter import Parser
 
@@ -80,7 +80,6 @@ def _of(names: set[str], statement: str, language: str) -> set[str]:
     return {name for name in names if name.partition(".")[0] == own[1]}
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.data(), st.sampled_from(sorted(ALL)))
 def test_a_broken_statement_costs_no_other_statement_its_definitions_or_its_calls(
     data: st.DataObject, language: str
@@ -96,7 +95,6 @@ def test_a_broken_statement_costs_no_other_statement_its_definitions_or_its_call
     assert kept <= calls_of(written, half)
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_mending_keeps_the_lines_and_says_which_it_changed(data: st.DataObject) -> None:
     source = data.draw(

@@ -11,11 +11,12 @@ from uuid import uuid4
 
 import psycopg
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, given
 from hypothesis import strategies as st
 from sqlalchemy import inspect, make_url
 
 from tests.conftest import OpenMemory
+from tests.examples import examples
 from tests.property.model import matches, visible
 from tests.property.strategies import filters, values
 from tests.samples import COLLECTIONS, FILTER_OF, NOW, by_words, collection, put, sample
@@ -34,7 +35,7 @@ from treering.ports.code_history import HistoryState
 TENANTS, PROJECTS, PRINCIPALS = ("t1", "t2"), ("p1", "p2"), ("a", "b")
 KINDS = tuple(COLLECTIONS)
 # Worlds are large: making them smaller takes longer than reading what failed.
-BIG_WORLDS = settings(max_examples=6, phases=(Phase.explicit, Phase.reuse, Phase.generate))
+BIG_WORLDS = examples(6, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 WORDS = ("cold", "water", "warm", "air", "fire")
 SEARCHED = {kind.value: kind for kind in STORED if kind.searched}
 SERVER_TABLES = {"sqlite": set[str](), "postgresql": {"postings", "nearby"}}

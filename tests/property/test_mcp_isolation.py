@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mcp.shared.exceptions import MCPError
 
@@ -98,7 +98,6 @@ tool_calls = st.sampled_from(sorted(CALLS)).flatmap(
 )
 
 
-@settings(max_examples=60)
 @given(asked=st.lists(tool_calls, min_size=1, max_size=3))
 def test_no_call_shows_or_changes_anything_of_another_project(
     neighbours: Neighbours, asked: list[tuple[str, dict[str, Any]]]

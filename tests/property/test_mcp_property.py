@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mcp.shared.exceptions import MCPError
 
@@ -121,7 +121,6 @@ def _clear(told: str) -> None:
         assert word not in told, told
 
 
-@settings(max_examples=400)
 @given(call=st.sampled_from(ROWS).flatmap(lambda row: st.tuples(st.just(row), changes(row))), gone=st.data())
 def test_hostile_arguments_get_an_answer_or_one_clear_line(
     world: World, call: tuple[Row, dict[str, Any]], gone: st.DataObject
@@ -146,7 +145,6 @@ URIS = ("", "treering://", "treering://memory/", "treering://memory/../../etc/pa
         "treering://health?x#y")  # fmt: skip
 
 
-@settings(max_examples=60)
 @given(uri=st.sampled_from(URIS) | texts.map(lambda text: Long(f"treering://memory/{text}")) | texts)
 def test_a_hostile_address_is_one_clear_line(agent: Agent, uri: str) -> None:
     with pytest.raises(MCPError) as refused:
@@ -155,7 +153,6 @@ def test_a_hostile_address_is_one_clear_line(agent: Agent, uri: str) -> None:
     assert agent.read("treering://health")
 
 
-@settings(max_examples=60)
 @given(
     name=st.sampled_from(("remember", "recall", "review", "", "__proto__", HUGE)),
     arguments=st.dictionaries(st.sampled_from(("what", "about", "project", "", HUGE)), texts, max_size=2),

@@ -8,10 +8,11 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import OpenMemory
+from tests.examples import examples
 from tests.samples import NOW, SMALL_BLOBS, sample
 from treering.archive.portable import header
 from treering.core.episodes import Episode, EpisodeLifecycle
@@ -90,7 +91,7 @@ def _on_disk(folder: Path) -> bytes:
 
 
 @pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.__name__.strip("_"))
-@settings(max_examples=10)
+@examples(10)
 @given(text=TEXT, tree=JSON)
 def test_no_file_has_the_secret(
     open_memory: OpenMemory,

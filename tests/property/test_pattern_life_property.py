@@ -7,12 +7,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 import treering
 from tests.episodes_told import Clock
+from tests.examples import examples
 from tests.patterns_told import ROUTINE, STRATEGY, did, keep
 from tests.samples import NOW
 from treering.core.errors import Conflict, InvalidInput, NotFound, NothingToUndo
@@ -171,9 +172,7 @@ def test_no_path_leads_from_deprecated_back_to_use() -> None:
         Life.open = staticmethod(opened)
         run_state_machine_as_test(
             Life,
-            settings=settings(
-                max_examples=12, stateful_step_count=15, deadline=None, suppress_health_check=list(HealthCheck)
-            ),
+            settings=examples(12, stateful_step_count=15, suppress_health_check=list(HealthCheck)),
         )
 
 
@@ -191,7 +190,6 @@ USES = st.lists(st.tuples(st.sampled_from("SPF"), st.none() | st.integers(0, 4))
 
 
 @given(crowd=st.lists(USES, min_size=2, max_size=4))
-@settings(max_examples=25)
 def test_a_merge_keeps_the_sum_of_the_evidence_in_the_store(memory: Memory, crowd: list[Any]) -> None:
     run = next(_RUN)
     ids = [keep(memory, f"{run}-{place}").id for place in range(len(crowd))]

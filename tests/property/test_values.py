@@ -7,10 +7,11 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from tests.examples import examples
 from tests.property.model import typed
 from tests.property.strategies import FILTERS, PAYLOADS, RECORDS, VALUES, json_objects, knowledge, values
 from treering.core.conditions import Not
@@ -20,7 +21,7 @@ from treering.core.payloads import Opaque, Stated, knowledge_types
 from treering.core.turns import Turn
 from treering.core.values import NESTING, FrozenDict, Value
 
-EXAMPLES = settings(max_examples=8)
+EXAMPLES = examples(8)
 every_value = pytest.mark.parametrize("cls", VALUES, ids=lambda cls: cls.__name__)
 NOW = datetime(2026, 5, 8, tzinfo=UTC)
 
@@ -102,7 +103,7 @@ def test_a_frozen_mapping_refuses_every_change(items: dict[str, Any]) -> None:
 
 
 @every_value
-@settings(max_examples=3)
+@examples(3)
 @given(data=st.data())
 def test_a_bad_value_is_invalid_input_that_names_its_field(cls: type[Value], data: st.DataObject) -> None:
     value = data.draw(values(cls))

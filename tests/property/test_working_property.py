@@ -5,7 +5,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -17,6 +17,7 @@ from hypothesis.stateful import (
 )
 
 import treering
+from tests.examples import examples
 from treering.core.errors import InvalidInput
 from treering.core.settings import Settings
 from treering.memory import Memory
@@ -176,11 +177,10 @@ class Working(RuleBasedStateMachine):
 
 def test_whatever_is_done_a_task_keeps_its_promises(memory: Memory) -> None:
     machine = type("Bound", (Working,), {"memory": memory})
-    run_state_machine_as_test(machine, settings=settings(max_examples=40, stateful_step_count=25, deadline=None))
+    run_state_machine_as_test(machine, settings=examples(40, stateful_step_count=25))
 
 
 @given(outputs=st.lists(OUTPUTS, min_size=1, max_size=14), budget=st.integers(1, 3_000))
-@settings(max_examples=60, deadline=None)
 def test_a_render_never_exceeds_its_budget_and_nothing_is_lost(memory: Memory, outputs: list[Any], budget: int) -> None:
     task = memory.task("Have tea")
     for number, output in enumerate(outputs):

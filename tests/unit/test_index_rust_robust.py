@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.index_projects import facts_of, resolve_all
@@ -70,7 +70,6 @@ def mutated(draw: st.DrawFn) -> bytes:
 
 
 @given(mutated())
-@settings(max_examples=150, deadline=None)
 def test_mutated_sources_never_raise_and_stored_facts_resolve_the_same(source: bytes) -> None:
     facts = facts_of(project(source), LANGUAGE)
     resolved = resolve_all(facts, LANGUAGE)
@@ -81,7 +80,6 @@ def test_mutated_sources_never_raise_and_stored_facts_resolve_the_same(source: b
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=60).map(" ".join))
-@settings(max_examples=100, deadline=None)
 def test_any_order_of_pieces_is_read(source: str) -> None:
     resolve_all(facts_of(project(source), LANGUAGE), LANGUAGE)
 
@@ -148,7 +146,6 @@ def edits(draw: st.DrawFn) -> tuple[str, str | None]:
 
 
 @given(st.lists(edits(), min_size=1, max_size=12))
-@settings(max_examples=150, deadline=None)
 def test_after_edits_only_askers_need_resolving_again(sequence: list[tuple[str, str | None]]) -> None:
     world, facts, resolved = World(), dict[str, Facts](), dict[str, Resolved]()
     for path, source in sequence:

@@ -1,6 +1,6 @@
 """After any edits, resolving only the files that asked for what changed gives what resolving everything gives."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.index_projects import resolve_all
@@ -51,7 +51,6 @@ def resolve(world: World, facts: Facts) -> Resolved:
 
 
 @given(edits)
-@settings(max_examples=150, deadline=None)
 def test_an_updated_project_is_the_rebuilt_one(sequence: list[tuple[str, str | None]]) -> None:
     world, facts, resolved = World(), dict[str, Facts](), dict[str, Resolved]()
     for path, source in sequence:

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
+from tests.examples import examples
 from tests.property.strategies import RECORDS, values
 from tests.samples import knowledge, sample, turn
 from treering.core import payloads
@@ -64,7 +65,7 @@ def test_a_secret_in_a_name_is_refused_because_it_cannot_be_replaced(field: str)
 
 
 @pytest.mark.parametrize("cls", RECORDS, ids=lambda cls: cls.__name__)
-@settings(max_examples=8)
+@examples(8)
 @given(data=st.data())
 def test_redaction_is_idempotent_and_leaves_clean_values_as_they_are(cls: type[Record], data: st.DataObject) -> None:
     value = data.draw(values(cls, "narrow"))

@@ -10,8 +10,13 @@ S = TypeVar("S", EmbedderSettings, RerankerSettings, WriterSettings)
 
 
 def from_environment(settings: Settings, environment: Mapping[str, str]) -> Settings:
-    """The settings, where they are silent with what TREERING_EMBEDDER, _RERANKER and _WRITER (each with _URL) say."""
-    embedder, reranker, writer = settings.embedder, settings.reranker, settings.writer
+    """The settings, where they are silent with what TREERING_EMBEDDER, _RERANKER and _WRITER (each with _URL) say.
+
+    TREERING_TEST_SYNCHRONOUS replaces `store.synchronous`.
+    """
+    embedder, reranker, writer, store = settings.embedder, settings.reranker, settings.writer, settings.store
+    if synchronous := environment.get("TREERING_TEST_SYNCHRONOUS"):
+        store = store.replace(synchronous=synchronous)
     if embedder == EmbedderSettings() and (named := environment.get("TREERING_EMBEDDER")):
         provider, _, model = named.partition(":")
         embedder = _made(EmbedderSettings, "TREERING_EMBEDDER", environment, provider=provider, model=model)
@@ -21,7 +26,7 @@ def from_environment(settings: Settings, environment: Mapping[str, str]) -> Sett
         reranker = _made(RerankerSettings, "TREERING_RERANKER", environment, provider=provider, **place)
     if writer == WriterSettings() and (named := environment.get("TREERING_WRITER")):
         writer = _made(WriterSettings, "TREERING_WRITER", environment, model=named)
-    return settings.replace(embedder=embedder, reranker=reranker, writer=writer)
+    return settings.replace(embedder=embedder, reranker=reranker, writer=writer, store=store)
 
 
 def _made(kind: type[S], variable: str, environment: Mapping[str, str], **fields: str) -> S:

@@ -192,8 +192,9 @@ class SQLite:
 
     def check(self, connection: Connection, scope: Scope) -> Sequence[Check]:
         damage = self.damage(connection)
+        unsynced = "" if self._settings.synchronous == "full" else "; commits are not synced to disk"
         return (
-            Check("engine", True, f"SQLite {sqlite3.sqlite_version}, embedded"),
+            Check("engine", True, f"SQLite {sqlite3.sqlite_version}, embedded{unsynced}"),
             Check("integrity", not damage, damage or "ok", DAMAGED if damage else ""),
         )
 
@@ -285,7 +286,7 @@ class SQLite:
             self._refuse_a_truncated_file(connection)
         _patiently(lambda: connection.execute("PRAGMA journal_mode = WAL"), self._settings.busy_seconds)
         for pragma in (
-            "synchronous = FULL",
+            f"synchronous = {self._settings.synchronous}",
             "secure_delete = ON",
             "temp_store = MEMORY",
             f"cache_size = -{_CACHE_KIB}",

@@ -42,6 +42,8 @@ class StoreSettings(Value):
     """How much of one text is searchable word by word; a PostgreSQL tsvector ends at 1 MB."""
     orphan_blob_hours: float = Field(default=24.0, ge=0)
     """How old an unreferenced blob must be before repair removes it: its transaction may still be open."""
+    synchronous: Literal["full", "off"] = "full"
+    """Whether SQLite syncs each commit to disk; `off` can lose acknowledged writes in a power failure. For tests."""
 
 
 class SecretSettings(Value):
