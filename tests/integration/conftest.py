@@ -19,7 +19,13 @@ def fork_server() -> Iterator[ForkServer]:
 
 
 @pytest.fixture
-def crew(fork_server: ForkServer) -> Iterator[Crew]:
+def durable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests that kill processes: the durability that users have."""
+    monkeypatch.delenv("TREERING_TEST_SYNCHRONOUS")
+
+
+@pytest.fixture
+def crew(fork_server: ForkServer, durable: None) -> Iterator[Crew]:
     """Processes to be killed; none may fail by itself."""
     with Crew(fork_server) as crew:
         yield crew
@@ -44,9 +50,3 @@ def place(engine: str, tmp_path: Path, request: pytest.FixtureRequest) -> dict[s
 def server() -> Iterator[ModelServer]:
     with model_server() as server:
         yield server
-
-
-@pytest.fixture(autouse=True)
-def durable(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests that kill processes run with the durability that users have."""
-    monkeypatch.delenv("TREERING_TEST_SYNCHRONOUS")

@@ -35,6 +35,10 @@ class ForkServer:
         self._listener = Thread(target=self._listen, daemon=True)
         self._listener.start()
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def order(self, **order: Any) -> int:
         """The id of the process that was started or killed."""
         assert self._process.stdin is not None

@@ -48,13 +48,18 @@ class PrivateServer:
     def _data(self) -> Path:
         return Path(self._server.pgdata)
 
+    @property
+    def pid(self) -> int:
+        """The postmaster."""
+        return _postmaster(self._data)
+
     def url(self, **changes: str) -> str:
         given = {"username": self.role, "password": self.password, "database": self.role} | changes
         return make_url(self.admin_url).set(**given).render_as_string(hide_password=False)
 
     def kill(self) -> None:
         """SIGKILL to the postmaster: its children end by themselves, nothing is shut down in order."""
-        pid = int((self._data / "postmaster.pid").read_text().splitlines()[0])
+        pid = self.pid
         os.kill(pid, signal.SIGKILL)
         _wait_until_gone(pid)
         (self._data / "postmaster.pid").unlink()
@@ -84,6 +89,10 @@ class PrivateServer:
         pg_ctl(list(command), pgdata=self._data, user=self._server.system_user)
 
 
+def _postmaster(data: Path) -> int:
+    return int((data / "postmaster.pid").read_text().splitlines()[0])
+
+
 def _wait_until_gone(pid: int) -> None:
     """Gone, or dead and only not yet collected by its parent."""
     status = Path(f"/proc/{pid}/stat")
@@ -96,7 +105,9 @@ def _wait_until_gone(pid: int) -> None:
 def _remove(folder: Path) -> None:
     """Shut a server down that is still there, and remove its folder."""
     with suppress(FileNotFoundError, ProcessLookupError):
-        os.kill(int((folder / "data" / "postmaster.pid").read_text().splitlines()[0]), signal.SIGQUIT)
+        pid = _postmaster(folder / "data")
+        os.kill(pid, signal.SIGQUIT)
+        _wait_until_gone(pid)
     shutil.rmtree(folder, ignore_errors=True)
 
 

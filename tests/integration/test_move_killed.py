@@ -24,7 +24,7 @@ Keep = Callable[[Path], Path]
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def root(tmp_path: Path, durable: None, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("DB", "PROJECT", "TENANT", "PRINCIPAL", "BLOBS"):
         monkeypatch.delenv(f"TREERING_{name}", raising=False)
     monkeypatch.setenv("TREERING_DATA_DIR", str(tmp_path / "data"))
