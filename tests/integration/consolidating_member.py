@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from tests.integration.crew_members import open_place
+from tests.integration.crew_members import die_after, open_place
 from tests.integration.fork_server import tell
 from treering.learn.episodes.consolidation import consolidate as stage
 from treering.learn.stages import StageRun
@@ -17,8 +17,8 @@ class Silent:
     def advance(self, cursor: str | None, steps: int = 1, **counts: int) -> None: ...
 
 
-def consolidate(**place: Any) -> None:
-    """Tells that it begins, of each cluster before it is merged, and that it ended."""
+def consolidate(commits: int = 0, **place: Any) -> None:
+    """Tells that it begins and of each cluster before it is merged; killed after so many commits, if any are given."""
     real = stage._merge
 
     def told(*given: Any) -> None:
@@ -27,6 +27,7 @@ def consolidate(**place: Any) -> None:
 
     stage._merge = told
     with open_place(**place) as memory:
+        die_after(memory, commits)
         tell(began=True)
         stage.consolidate_episodes(
             StageRun(memory.scope, memory.store, NOW, memory.settings, memory.models, lambda: "unused", Silent())

@@ -2,9 +2,11 @@
 
 import os
 import resource
+import signal
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from itertools import count
 from typing import Any
@@ -38,6 +40,22 @@ def open_place(
     return treering.open(
         place, project="p", tenant=tenant, blobs=blobs, settings=settings, clock=clock, background=False
     )
+
+
+def die_after(memory: Memory, commits: int) -> None:
+    """Have this process killed as soon as it has committed so many transactions: nothing may be half done then."""
+    transaction, left = memory.store.transaction, commits
+
+    @contextmanager
+    def counted(*given: Any, **options: Any) -> Iterator[Any]:
+        nonlocal left
+        with transaction(*given, **options) as tx:
+            yield tx
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    memory.store.transaction = counted  # type: ignore[method-assign]
 
 
 def write_groups(worker: str, **place: str) -> None:

@@ -3,15 +3,15 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from tests.integration.crew_members import open_place
+from tests.integration.crew_members import die_after, open_place
 from tests.integration.fork_server import tell
 from treering.learn.patterns import validating
 
 NOW = datetime(2026, 5, 8, 13, 56, tzinfo=UTC)
 
 
-def judge(**place: Any) -> None:
-    """Tells that it begins, of each verdict before it is written, and that it ended."""
+def judge(commits: int = 0, **place: Any) -> None:
+    """Tells that it begins and of each verdict before it is written; killed after so many commits, if any are given."""
     real = validating._write
 
     def told(*given: Any) -> None:
@@ -21,6 +21,7 @@ def judge(**place: Any) -> None:
     validating._write = told
     with open_place(**place, clock=lambda: NOW) as memory:
         small = memory.settings.patterns.replace(validated_together=5)
+        die_after(memory, commits)
         tell(began=True)
         validating.validate(memory.scope, memory.store, NOW, small)
 

@@ -18,7 +18,7 @@ from treering.memory import Memory
 
 KILLS = at_length(4, full=25)
 BANDS = 3
-TASKS = 50
+TASKS = at_length(20, full=50)
 REPEATED = 3
 SUBJECTS = ("login", "payment", "search", "upload", "backup", "invoice", "parser", "cache", "queue", "report")
 VERBS = ("repair", "rename", "document", "accelerate", "remove")
@@ -68,11 +68,15 @@ def test_no_original_is_lost_or_doubled_however_often_it_is_killed(place: dict[s
             tx.episodes.create_many(before.values())
         merged = list[int]()
         for kill in range(KILLS):
-            news = len(crew.news)
-            pid = crew.start(consolidate, **place)
-            # Most of them fall while clusters are written, the others anywhere.
-            crew.hear_of(news, began=1, merging=moments.randint(1, 8) if kill % 4 else 0)
-            time.sleep(moments.uniform(0, 0.02 if kill % 4 else 0.1))
+            # Half of them fall between two transactions, most others while clusters are written, the rest anywhere.
+            if kill % 2:
+                pid = crew.start(consolidate, commits=moments.randint(1, 6), **place)
+                crew.await_end(pid)
+            else:
+                news = len(crew.news)
+                pid = crew.start(consolidate, **place)
+                crew.hear_of(news, began=1, merging=moments.randint(1, 8) if kill % 4 else 0)
+                time.sleep(moments.uniform(0, 0.02 if kill % 4 else 0.1))
             crew.kill(pid)
             merged.append(assert_nothing_lost_or_doubled(memory, before))
         assert len(set(merged)) > KILLS // 2, f"the kills came before or after the work: {merged}"

@@ -288,7 +288,8 @@ def test_who_comes_after_a_process_that_was_ended_reads_in_others(
         if known:
             code_of(memory).index(root)
         written(root, {"deadly.py": DEADLY_TO_READ})
-        crew.await_death(crew.start(index_until_killed, place=str(place), root=str(root)))
+        crew.await_end(crew.start(index_until_killed, place=str(place), root=str(root)))
+        assert not crew.told("ended")
         following = code_of(memory, processes=processes)
         if asked:
             following._current._roots.add(root.resolve())

@@ -145,7 +145,7 @@ def test_after_a_kill_the_next_run_need_not_wait_for_the_lease(
         with pytest.raises(treering.TreeringError, match=rf"process {pid} on .* indexes this project now"):
             code_of(memory).index(root)
         os.kill(pid, signal.SIGKILL)
-        crew.await_death(pid)
+        crew.await_end(pid)
         done = code_of(memory).index(root)
         assert (done.read, done.complete) == (0, True)
         assert stored(memory) == whole

@@ -18,6 +18,8 @@ from treering.memory import Memory
 LEARNERS = 2
 KILLS = {"sqlite": at_length(6, full=85), "postgresql": at_length(4, full=15)}
 NIGHT_KILLS = {"sqlite": at_length(4, full=100), "postgresql": at_length(2, full=33)}
+NOTES = at_length(15, full=40)
+EPISODES = at_length(12, full=30)
 LATER = timedelta(hours=2)
 YEAR = 400.0
 
@@ -65,14 +67,14 @@ def test_a_night_that_is_killed_again_and_again_ends_as_one_that_is_not(
 def _fill(place: dict[str, str], begun: datetime) -> None:
     """Something to do for every stage: sessions to read, facts that fade, episodes that age and are alike."""
     with open_place(**place) as memory:
-        for number in range(40):
+        for number in range(NOTES):
             service, port = said_of(f"n{number}")
             at = begun - timedelta(days=number)
             memory.turn(
                 session=f"s{number}", id=f"t{number}", role="user", at=at, text=f"The {service} listens on port {port}."
             )
             memory.remember(f"observation {number} of the night", id=f"k{number}", created_at=at, last_accessed_at=at)
-        for number in range(30):
+        for number in range(EPISODES):
             at = begun - timedelta(days=60 * (number % 8))
             memory.episode(
                 f"rebuild the index of shard {number % 3}",
@@ -101,7 +103,7 @@ def _after_a_night(place: dict[str, str]) -> object:
                 (each.task.input, each.lifecycle.status, each.cold is None, each.lifecycle.consolidated_into is None)
                 for each in tx.episodes.stream(EpisodeFilter(deleted=None))
             )
-            whole = {id: tx.episodes.whole(id) for id in (f"e{number}" for number in range(30))}
+            whole = {id: tx.episodes.whole(id) for id in (f"e{number}" for number in range(EPISODES))}
             turns = sorted(turn.id for turn in tx.turns.stream())
         traces = {id: each and each.execution.trace for id, each in whole.items()}
         return facts, episodes, {id: len(trace or ()) for id, trace in traces.items()}, turns

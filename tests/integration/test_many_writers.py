@@ -9,7 +9,7 @@ from tests.lengths import at_length
 from treering.compose import now
 
 WRITERS = 8
-WRITES = at_length(60, full=1_000)
+WRITES = at_length(40, full=1_000)
 
 
 def test_eight_processes_lose_none_of_their_writes(tmp_path: Path, crew: Crew) -> None:

@@ -61,11 +61,15 @@ def test_a_kill_leaves_old_or_new_verdicts_only(place: dict[str, str], crew: Cre
         after = {each.pattern: each.judged.status for each in memory.patterns.validate(dry_run=True)}
         assert set(after.values()) == {PatternStatus.VALIDATED, PatternStatus.UNDER_REVIEW}
         judged = list[int]()
-        for _ in range(KILLS):
-            news = len(crew.news)
-            pid = crew.start(judge, **place)
-            crew.hear_of(news, writing=moments.randint(2, 9))
-            time.sleep(moments.uniform(0, 0.01))
+        for kill in range(KILLS):
+            if kill % 2:
+                pid = crew.start(judge, commits=moments.randint(1, 2), **place)
+                crew.await_end(pid)
+            else:
+                news = len(crew.news)
+                pid = crew.start(judge, **place)
+                crew.hear_of(news, writing=moments.randint(2, 9))
+                time.sleep(moments.uniform(0, 0.01))
             crew.kill(pid)
             judged.append(assert_old_or_new(memory, before, after))
         assert 0 < judged[0] < PATTERNS or len(set(judged)) > 1, f"the kills came before or after the work: {judged}"
