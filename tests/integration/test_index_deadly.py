@@ -35,7 +35,7 @@ DEADLY_TO_RESOLVE = "from f1 import g\n\n\ndef resolving_kills():\n    g()\n"
 HARMLESS = "from f1 import g\n\n\ndef harmless():\n    g()\n"
 
 _DEADLY = f"""
-import json, os, sys
+import json, os, sys, time
 sys.path[:] = [*json.loads(sys.argv[1]), {str(Path.cwd())!r}]
 from pathlib import Path
 from treering.index.building import crew_process
@@ -45,7 +45,7 @@ def hang():
     if mark:
         Path(mark).write_text(str(os.getpid()))
     while True:
-        pass
+        time.sleep(60)
 def deadly_reading(root, path, *others):
     if b"reading_kills" in Path(root, path).read_bytes():
         os.kill(os.getpid(), 9)
