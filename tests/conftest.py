@@ -27,9 +27,11 @@ from treering.memory import Memory
 ENGINES = tuple(os.environ.get("TREERING_TEST_ENGINES", "sqlite,postgresql").split(","))
 OpenMemory = Callable[..., Memory]
 
-# A run in the background may ignore Ctrl-C, and its children with it; tests of interrupted commands send one.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# Commands under test inherit ignored signals, but no handlers. A run that was started with `nohup` or `&` ignores these
+# two: it handles them instead, and still outlives a hang-up.
+for _number, _handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, lambda *_: None)):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _handler)
 
 # Commands and servers that tests start read and write bytecode, whatever the shell says: compiling takes longer than
 # most of them run.

@@ -1,4 +1,4 @@
-"""Processes that must not outlive a killed run."""
+"""Processes that must not outlive a killed run. Run as a program, it becomes the command in its arguments."""
 
 import ctypes
 import os
@@ -16,3 +16,8 @@ def end_with_parent() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it ended before the kernel was asked
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    end_with_parent()
+    os.execv(sys.argv[1], sys.argv[1:])

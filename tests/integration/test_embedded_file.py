@@ -15,9 +15,12 @@ from pathlib import Path
 import pytest
 
 import treering
-from tests.samples import NOW, SMALL_BLOBS
+from tests.integration.crew import Crew
+from tests.integration.fork_server import tell
+from tests.samples import NOW, SMALL_BLOBS, knowledge
 from treering.compose import salvage
 from treering.core.errors import InvalidInput, StoreError, StoreReadOnly, StoreUnavailable
+from treering.core.payloads import Payload
 from treering.core.settings import Settings
 from treering.memory import Memory
 
@@ -73,30 +76,24 @@ def test_only_its_user_can_read_the_database_and_its_copies(memory: Memory, path
     assert modes == dict.fromkeys(("memory.db", "memory.db-wal", "memory.db-shm", "copy.db"), 0o600)
 
 
-TRUNCATED_WHILE_OPEN = """
-import os, sys, treering
-with treering.open(sys.argv[1], project="p") as memory:
-    memory.store.forget_traces()
-    os.truncate(sys.argv[1], 8192)
-    try:
-        for word in ("word1", "word900"):
-            memory.recall(word)
-        with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
-            list(tx.knowledge.stream())
-    except treering.TreeringError as error:
-        print(type(error).__name__)
-"""
-
-
-def test_a_file_truncated_while_it_is_open_is_an_error_and_not_the_end_of_the_process(path: Path) -> None:
+def truncate_while_open(path: str) -> None:
     with treering.open(path, project="p") as memory:
-        for number in range(300):
-            memory.remember(f"word{number} " * 200)
-    answer = subprocess.run(
-        [sys.executable, "-c", TRUNCATED_WHILE_OPEN, str(path)], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert (answer.returncode, answer.stderr) == (0, "")
-    assert answer.stdout.strip() in ("NotADatabase", "StoreUnavailable", "StoreError")
+        memory.store.forget_traces()
+        os.truncate(path, 8192)
+        try:
+            for word in ("word1", "word900"):
+                memory.recall(word)
+            with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
+                list(tx.knowledge.stream())
+        except treering.TreeringError as error:
+            tell(error=type(error).__name__)
+
+
+def test_a_file_truncated_while_it_is_open_is_an_error_and_not_the_end_of_the_process(path: Path, crew: Crew) -> None:
+    with treering.open(path, project="p") as memory:
+        memory.remember_many(knowledge(f"k{number}", f"word{number} " * 200) for number in range(300))
+    crew.join(crew.start(truncate_while_open, path=str(path)))
+    assert crew.told("error")[0] in ("NotADatabase", "StoreUnavailable", "StoreError")
 
 
 def test_a_second_transaction_in_one_thread_is_said_so(memory: Memory) -> None:
@@ -183,20 +180,19 @@ def test_a_backup_that_cannot_be_written_names_its_own_place(
         memory.backup(folder / "copy.db")
 
 
-REMEMBER_AN_INCIDENT = """
-import sys, treering
-from treering.core.payloads import Payload
 class Incident(Payload):
     service: str | None = None
-treering.register_knowledge_type("incident", Incident)
-with treering.open(sys.argv[1], project="p") as memory:
-    memory.remember("outage " + "z" * 400_000, id="big", type="incident", payload={"service": "shop"})
-    memory.remember("outage", id="small", type="incident")
-"""
 
 
-def test_what_this_process_does_not_know_comes_through_a_rescue(path: Path) -> None:
-    subprocess.run([sys.executable, "-c", REMEMBER_AN_INCIDENT, str(path)], check=True, timeout=60)
+def remember_an_incident(path: str) -> None:
+    treering.register_knowledge_type("incident", Incident)
+    with treering.open(path, project="p") as memory:
+        memory.remember("outage " + "z" * 400_000, id="big", type="incident", payload={"service": "shop"})
+        memory.remember("outage", id="small", type="incident")
+
+
+def test_what_this_process_does_not_know_comes_through_a_rescue(path: Path, crew: Crew) -> None:
+    crew.join(crew.start(remember_an_incident, path=str(path)))
     with sqlite3.connect(path) as connection:
         rows = connection.execute("SELECT * FROM knowledge ORDER BY id").fetchall()
     connection.close()
@@ -221,8 +217,7 @@ def test_what_this_process_does_not_know_comes_through_a_rescue(path: Path) -> N
 
 def test_a_rescue_that_lost_something_ends_with_a_failure(path: Path) -> None:
     with treering.open(path, project="p", settings=SMALL_BLOBS) as memory:
-        for number in range(400):
-            memory.remember(f"word{number} " * 40, id=f"k{number}")
+        memory.remember_many(knowledge(f"k{number}", f"word{number} " * 40) for number in range(400))
     whole = bytearray(path.read_bytes())
     for start in range(0, len(whole), 4096):
         if b"word200 word200" in whole[start : start + 4096]:

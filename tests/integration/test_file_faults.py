@@ -11,7 +11,7 @@ from sqlalchemy import Engine, event
 
 import treering
 from tests.integration.crew import Crew
-from tests.integration.crew_members import open_place
+from tests.integration.crew_members import fill_up, hold_lock, open_place, remember_one
 from tests.integration.written import assert_healthy
 from treering.core.errors import (
     BlobMissing,
@@ -26,14 +26,19 @@ from treering.core.settings import Settings
 NOBODY = 65534
 
 
-@pytest.fixture
-def stored(tmp_path: Path) -> Path:
-    """A healthy memory of some hundred records."""
-    path = tmp_path / "memory.db"
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("template") / "memory.db"
     with treering.open(path, tenant="t", project="p") as memory:
         for number in range(100):
             memory.remember(_content(number), id=f"k{number}")
     return path
+
+
+@pytest.fixture
+def stored(template: Path, tmp_path: Path) -> Path:
+    """A healthy memory of a hundred records."""
+    return Path(shutil.copy(template, tmp_path))
 
 
 def _content(number: int) -> str:
@@ -50,7 +55,7 @@ def _assert_unharmed(path: Path) -> None:
 
 def test_a_disk_without_room_refuses_the_write_and_keeps_the_rest(tmp_path: Path, crew: Crew) -> None:
     place = {"place": str(tmp_path / "memory.db"), "blobs": str(tmp_path / "blobs"), "blob_bytes": 262_144}
-    crew.join(crew.start("fill_up", limit=2_000_000, **place))
+    crew.join(crew.start(fill_up, limit=2_000_000, **place))
     assert crew.told("error") == ["StoreFull"]
     assert "free some room" in crew.told("message")[0]
     with open_place(**place) as memory:
@@ -62,7 +67,7 @@ def test_a_disk_without_room_refuses_the_write_and_keeps_the_rest(tmp_path: Path
 def test_a_disk_without_room_for_a_blob_refuses_the_record(tmp_path: Path, crew: Crew) -> None:
     place = {"place": str(tmp_path / "memory.db"), "blobs": str(tmp_path / "blobs")}
     open_place(**place).close()
-    crew.join(crew.start("fill_up", limit=9_000, **place))
+    crew.join(crew.start(fill_up, limit=9_000, **place))
     assert crew.told("error") == ["StoreFull"]
     assert "free some" in crew.told("message")[0]
     with open_place(**place) as memory:
@@ -99,7 +104,7 @@ def _as_somebody_else(crew: Crew, path: Path) -> tuple[str, str]:
     """The error that a user without rights gets who wants to write; root has all rights, so root becomes another."""
     uid = NOBODY if os.geteuid() == 0 else None
     place = {"place": str(path), "blobs": str(path.parent / "blobs")}
-    crew.join(crew.start("remember_one", text="not allowed", uid=uid, **place))
+    crew.join(crew.start(remember_one, text="not allowed", uid=uid, **place))
     return crew.told("error")[-1], crew.told("message")[-1]
 
 
@@ -202,7 +207,7 @@ def test_flipped_bytes_are_an_error_and_never_a_wrong_answer(stored: Path) -> No
 
 
 def test_a_file_locked_for_too_long_is_said_so(stored: Path, crew: Crew) -> None:
-    crew.start("hold_lock", path=str(stored))
+    crew.start(hold_lock, path=str(stored))
     crew.hear(1)
     impatient = Settings.make(store={"busy_seconds": 0.2})
     with treering.open(stored, tenant="t", project="p", settings=impatient) as memory:
@@ -212,7 +217,7 @@ def test_a_file_locked_for_too_long_is_said_so(stored: Path, crew: Crew) -> None
 
 
 def test_after_the_lock_is_gone_the_same_memory_writes_again(stored: Path, crew: Crew) -> None:
-    holder = crew.start("hold_lock", path=str(stored))
+    holder = crew.start(hold_lock, path=str(stored))
     crew.hear(1)
     impatient = Settings.make(store={"busy_seconds": 0.2})
     with treering.open(stored, tenant="t", project="p", settings=impatient) as memory:

@@ -7,10 +7,11 @@ from posixpath import normpath
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import OpenMemory
+from tests.examples import examples
 from tests.integration.hostile import NAMES, NASTY, TEXTS, THINGS
 from tests.integration.written import assert_healthy
 from treering.compose import now
@@ -18,7 +19,6 @@ from treering.core.errors import InvalidInput, TreeringError
 from treering.core.queries import KnowledgeFilter, TurnFilter
 from treering.memory import Memory
 
-EXAMPLES = 60
 _numbers = count()
 
 
@@ -32,7 +32,6 @@ def _stored(memory: Memory) -> int:
         return tx.knowledge.count() + tx.turns.count() + tx.sessions.count()
 
 
-@settings(max_examples=EXAMPLES)
 @given(text=TEXTS)
 def test_any_text_is_remembered_as_it_is_or_refused(memory: Memory, text: str) -> None:
     word, before = _word(), _stored(memory)
@@ -47,7 +46,6 @@ def test_any_text_is_remembered_as_it_is_or_refused(memory: Memory, text: str) -
     assert memory.recall(word)[0].id == record.id
 
 
-@settings(max_examples=EXAMPLES)
 @given(text=TEXTS)
 def test_any_turn_is_kept_as_it_is_or_refused(memory: Memory, text: str) -> None:
     word, before = _word(), _stored(memory)
@@ -62,7 +60,6 @@ def test_any_turn_is_kept_as_it_is_or_refused(memory: Memory, text: str) -> None
     assert memory.recall(word)[0].id == turn.id
 
 
-@settings(max_examples=EXAMPLES)
 @given(query=TEXTS)
 def test_any_query_is_answered(memory: Memory, query: str) -> None:
     memory.remember("one record is here")
@@ -74,7 +71,6 @@ def _without_detours(path: str) -> str:
     return f"{plain}/" if path.endswith("/") and plain != "." else plain
 
 
-@settings(max_examples=EXAMPLES)
 @given(name=NAMES, tags=st.lists(NAMES, max_size=3), files=st.lists(NAMES, max_size=3))
 def test_any_name_is_kept_as_it_is_or_refused(memory: Memory, name: str, tags: list[str], files: list[str]) -> None:
     word, before = _word(), _stored(memory)
@@ -99,7 +95,6 @@ def test_any_name_is_kept_as_it_is_or_refused(memory: Memory, name: str, tags: l
             assert record.id in {found.id for found in tx.knowledge.stream(wanted)}
 
 
-@settings(max_examples=EXAMPLES)
 @given(session=NAMES, id=NAMES, speaker=NAMES)
 def test_any_session_and_id_is_kept_as_it_is_or_refused(memory: Memory, session: str, id: str, speaker: str) -> None:
     word, before = _word(), _stored(memory)
@@ -113,7 +108,7 @@ def test_any_session_and_id_is_kept_as_it_is_or_refused(memory: Memory, session:
         assert turn in list(tx.turns.stream(TurnFilter(sessions=(session,))))
 
 
-@settings(max_examples=30)
+@examples(15)
 @given(project=NAMES, tenant=NAMES)
 def test_any_project_is_apart_from_the_others_or_refused(
     open_memory: OpenMemory, tmp_path: Path, project: str, tenant: str
@@ -150,7 +145,7 @@ REMEMBER_MORE = ("created_at", "half_life_days", "valid_from", "pinned", "versio
 TURN = ("session", "role", "text", "id", "at", "speaker", "metadata", "tool_calls", "visibility", "seq", "tainted")
 
 
-@settings(max_examples=4 * EXAMPLES)
+@examples(100)
 @given(field=st.sampled_from((*REMEMBER, *REMEMBER_MORE)), thing=THINGS)
 def test_anything_for_any_field_of_a_record_is_kept_or_refused(memory: Memory, field: str, thing: Any) -> None:
     before = _stored(memory)
@@ -162,7 +157,7 @@ def test_anything_for_any_field_of_a_record_is_kept_or_refused(memory: Memory, f
     assert memory.get(record.id) == record
 
 
-@settings(max_examples=3 * EXAMPLES)
+@examples(75)
 @given(field=st.sampled_from(TURN), thing=THINGS)
 def test_anything_for_any_field_of_a_turn_is_kept_or_refused(memory: Memory, field: str, thing: Any) -> None:
     before = _stored(memory)
@@ -177,7 +172,7 @@ def test_anything_for_any_field_of_a_turn_is_kept_or_refused(memory: Memory, fie
 VERBS = ("get", "confirm", "flag", "pin", "forget", "undo", "history", "recall")
 
 
-@settings(max_examples=3 * EXAMPLES)
+@examples(75)
 @given(verb=st.sampled_from(VERBS), thing=st.one_of(THINGS, NAMES))
 def test_anything_for_an_id_is_refused_with_an_error_of_ours(memory: Memory, verb: str, thing: Any) -> None:
     kept = memory.remember("stays as it is", id="kept")

@@ -13,9 +13,12 @@ import pytest
 
 import treering
 from tests.code_projects import code_of, fresh, stored, written
+from tests.integration.crew import Crew
 from treering.core.settings import IndexSettings
 from treering.index.building import crew as crews
-from treering.index.building.crew import ENDED_ITS_READER, ENDED_ITS_RESOLVER, Crew
+from treering.index.building import hands
+from treering.index.building.crew import ENDED_ITS_READER, ENDED_ITS_RESOLVER
+from treering.index.building.crew import Crew as Readers
 from treering.index.building.crew_process import Lesson
 from treering.index.building.resolving import Resolution, resolve_file
 from treering.index.building.stored_world import StoredWorld
@@ -32,7 +35,7 @@ DEADLY_TO_RESOLVE = "from f1 import g\n\n\ndef resolving_kills():\n    g()\n"
 HARMLESS = "from f1 import g\n\n\ndef harmless():\n    g()\n"
 
 _DEADLY = f"""
-import json, os, sys
+import json, os, sys, time
 sys.path[:] = [*json.loads(sys.argv[1]), {str(Path.cwd())!r}]
 from pathlib import Path
 from treering.index.building import crew_process
@@ -42,7 +45,7 @@ def hang():
     if mark:
         Path(mark).write_text(str(os.getpid()))
     while True:
-        pass
+        time.sleep(60)
 def deadly_reading(root, path, *others):
     if b"reading_kills" in Path(root, path).read_bytes():
         os.kill(os.getpid(), 9)
@@ -87,7 +90,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 def test_a_crew_tells_of_a_file_that_ends_its_reader_and_can_tell_when_it_changed(tmp_path: Path) -> None:
     root = written(tmp_path / "project", {**PROJECT, "deadly.py": DEADLY_TO_READ}).resolve()
     found = discover(root, IndexSettings()).found
-    with Crew(root, IndexSettings()) as crew:
+    with Readers(root, IndexSettings()) as crew:
         read = {reading.path: reading for reading in crew.read(found)}
     assert {path for path, reading in read.items() if reading.skipped} == {"deadly.py"}
     ended = read["deadly.py"]
@@ -100,7 +103,7 @@ def test_a_crew_tells_of_a_file_that_ends_its_reader_and_can_tell_when_it_change
 def test_a_crew_resolves_all_but_the_files_that_end_it(tmp_path: Path, deadly: tuple[str, ...]) -> None:
     files = {**PROJECT, **dict.fromkeys(deadly, DEADLY_TO_RESOLVE)}
     root = written(tmp_path / "project", files).resolve()
-    with Crew(root, IndexSettings()) as crew:
+    with Readers(root, IndexSettings()) as crew:
         read = list(crew.read(discover(root, IndexSettings()).found))
         lessons = [Lesson(each.path, each.language, each.given, each.facts) for each in read]
         resolved = list(crew.resolve([each.path for each in read], lambda: [lessons]))
@@ -259,20 +262,17 @@ def test_whoever_leaves_need_not_wait_for_a_process_and_leaves_none_behind(
     assert code_of(memory).index(root).complete
 
 
-ENDING = """
-import os, sys, treering
-from pathlib import Path
-from tests.code_projects import code_of
-from treering.index.building import hands
-read = hands.read_file
-def deadly(root, path, *others):
-    if b"reading_kills" in Path(root, path).read_bytes():
-        os.kill(os.getpid(), 9)
-    return read(root, path, *others)
-hands.read_file = deadly
-with treering.open(sys.argv[1], project="p", background=False) as memory:
-    code_of(memory).index(sys.argv[2])
-"""
+def index_until_killed(place: str, root: str) -> None:
+    """Index in this process, which a file kills that it reads."""
+
+    def deadly(root: Path, path: str, *others: Any) -> Reading:
+        if b"reading_kills" in Path(root, path).read_bytes():
+            os.kill(os.getpid(), signal.SIGKILL)
+        return read_file(root, path, *others)
+
+    hands.read_file = deadly
+    with treering.open(place, project="p", background=False) as memory:
+        code_of(memory).index(root)
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ with treering.open(sys.argv[1], project="p", background=False) as memory:
     [(False, False, 2), (False, True, 2), (True, False, 2), (True, True, 2), (False, False, 1), (True, True, 1)],
 )
 def test_who_comes_after_a_process_that_was_ended_reads_in_others(
-    tmp_path: Path, known: bool, asked: bool, processes: int
+    tmp_path: Path, crew: Crew, known: bool, asked: bool, processes: int
 ) -> None:
     place, root = tmp_path / "memory.db", tmp_path / "project"
     with treering.open(place, project="p", background=False) as memory:
@@ -288,8 +288,8 @@ def test_who_comes_after_a_process_that_was_ended_reads_in_others(
         if known:
             code_of(memory).index(root)
         written(root, {"deadly.py": DEADLY_TO_READ})
-        ended = subprocess.run([sys.executable, "-c", ENDING, str(place), str(root)], cwd=os.getcwd(), check=False)
-        assert ended.returncode == -signal.SIGKILL
+        crew.await_end(crew.start(index_until_killed, place=str(place), root=str(root)))
+        assert not crew.told("ended")
         following = code_of(memory, processes=processes)
         if asked:
             following._current._roots.add(root.resolve())

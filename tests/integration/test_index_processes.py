@@ -6,56 +6,102 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import treering
 from tests.code_projects import code_of, fresh, stored, written
+from tests.integration.crew import Crew
+from tests.integration.fork_server import tell
 from tests.lengths import at_length
+from treering.index.building.summary import Phase, Progress
 
+FILES = at_length(150, full=400)
 MANY = {
-    f"pkg/file_{number}.py": f"from pkg.file_{(number * 7) % 400} import f{(number * 7) % 400}\n\n\n"
-    f"def f{number}():\n    return f{(number * 7) % 400}()\n"
-    for number in range(400)
+    f"pkg/file_{number}.py": f"from pkg.file_{(number * 7) % FILES} import f{(number * 7) % FILES}\n\n\n"
+    f"def f{number}():\n    return f{(number * 7) % FILES}()\n"
+    for number in range(FILES)
 } | {"pkg/__init__.py": ""}
-
-INDEX = """
-import sys, treering
-from tests.code_projects import code_of
-with treering.open(sys.argv[1], project="p", background=False) as memory:
-    code = code_of(memory, batch=int(sys.argv[3]), lease_seconds=0.5)
-    print("ready", flush=True)
-    while True:
-        try:
-            done = code.index(sys.argv[2])
-            break
-        except treering.TreeringError as exc:
-            if "index" not in str(exc):
-                raise
-    print(done.totals.files, flush=True)
-"""
+KILLS = at_length(3, full=17)
+STEPS_BEFORE_A_KILL = at_length(90, full=45)
 
 
-def indexing(place: Path, root: Path, batch: int = 50) -> "subprocess.Popen[str]":
-    command = [sys.executable, "-c", INDEX, str(place), str(root), str(batch)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+@pytest.fixture(scope="module")
+def whole() -> dict[str, Any]:
+    """The graph of all files, read in this process."""
+    return fresh(MANY)
 
 
-def test_many_files_are_read_and_resolved_in_several_processes(tmp_path: Path) -> None:
-    root = written(tmp_path / "project", MANY)
-    with treering.open(tmp_path / "memory.db", project="p") as memory:
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return written(tmp_path / "project", MANY)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """An empty memory."""
+    path = tmp_path / "memory.db"
+    treering.open(path, project="p").close()
+    return path
+
+
+def index(place: str, root: str) -> None:
+    """Wait for others that index, then do so."""
+    with treering.open(place, project="p", background=False) as memory:
+        code = code_of(memory, batch=50)
+        while True:
+            try:
+                done = code.index(root)
+                break
+            except treering.TreeringError as exc:
+                if "index" not in str(exc):
+                    raise
+                time.sleep(0.05)
+        tell(files=done.totals.files)
+
+
+def index_until(place: str, root: str, steps: int) -> None:
+    """Index, and stop for good after so many steps."""
+    left = steps
+
+    def report(progress: Progress) -> None:
+        nonlocal left
+        left -= progress.total is not None
+        if left == 0:
+            tell(stopped=True)
+            time.sleep(600)
+
+    with treering.open(place, project="p", background=False) as memory:
+        code_of(memory, batch=20).index(root, on_progress=report)
+
+
+def index_half(place: str, root: str, go_on: str) -> None:
+    """Index, and stop when half of the files are resolved until the file `go_on` is there."""
+
+    def report(progress: Progress) -> None:
+        if progress.phase is Phase.RESOLVING and progress.done == FILES // 2:
+            tell(half=True)
+            while not Path(go_on).exists():
+                time.sleep(0.05)
+
+    with treering.open(place, project="p", background=False) as memory:
+        code_of(memory, batch=20).index(root, on_progress=report)
+
+
+def test_many_files_are_read_and_resolved_in_several_processes(place: Path, root: Path, whole: dict[str, Any]) -> None:
+    with treering.open(place, project="p") as memory:
         done = code_of(memory, many_files=2, batch=60).index(root)
-        assert (done.read, done.resolved, done.complete) == (401, 401, True)
-        assert stored(memory) == fresh(MANY)
+        assert (done.read, done.resolved, done.complete) == (FILES + 1, FILES + 1, True)
+        assert stored(memory) == whole
         changed = {**MANY, "pkg/file_7.py": "def g(): ...\n"}
         written(root, changed)
         assert code_of(memory).index(root).read == 1
         assert stored(memory) == fresh(changed)
 
 
-def test_a_branch_switch_of_many_files_is_shared_out_as_well(tmp_path: Path) -> None:
-    root = written(tmp_path / "project", MANY)
-    with treering.open(tmp_path / "memory.db", project="p") as memory:
+def test_a_branch_switch_of_many_files_is_shared_out_as_well(place: Path, root: Path) -> None:
+    with treering.open(place, project="p") as memory:
         code_of(memory).index(root)
         switched = {path: content.replace("def f", "def g") for path, content in MANY.items() if "file_1" in path}
         written(root, switched)
@@ -65,37 +111,15 @@ def test_a_branch_switch_of_many_files_is_shared_out_as_well(tmp_path: Path) -> 
         assert stored(memory) == fresh(now)
 
 
-UNTIL = """
-import sys, time, treering
-from tests.code_projects import code_of
-left = int(sys.argv[3])
-
-def tell(progress):
-    global left
-    left -= progress.total is not None
-    if left == 0:
-        print("in the middle", flush=True)
-        time.sleep(600)
-
-with treering.open(sys.argv[1], project="p", background=False) as memory:
-    code_of(memory, batch=20).index(sys.argv[2], on_progress=tell)
-"""
-
-
-def test_a_killed_process_leaves_what_is_right_and_the_next_one_goes_on(tmp_path: Path) -> None:
+def test_a_killed_process_leaves_what_is_right_and_the_next_one_goes_on(
+    place: Path, root: Path, whole: dict[str, Any], crew: Crew
+) -> None:
     """Each is killed after so many files: a part of what there is to read and to resolve, and of a batch."""
-    root = written(tmp_path / "project", MANY)
-    place, whole = tmp_path / "memory.db", fresh(MANY)
-    treering.open(place, project="p").close()
     resolved: set[str] = set()
-    for _ in range(at_length(3, full=17)):
-        command = [sys.executable, "-c", UNTIL, str(place), str(root), str(at_length(250, full=45))]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        assert process.stdout is not None
-        said = process.stdout.readline()
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        assert said == "in the middle\n"
+    for kill in range(KILLS):
+        pid = crew.start(index_until, place=str(place), root=str(root), steps=STEPS_BEFORE_A_KILL)
+        crew.wait_until(lambda kill=kill: len(crew.told("stopped")) > kill)
+        crew.kill(pid)
         with treering.open(place, project="p") as memory:
             with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
                 state = tx.code.state()
@@ -106,84 +130,62 @@ def test_a_killed_process_leaves_what_is_right_and_the_next_one_goes_on(tmp_path
             assert now == {path: whole[path] for path in now}
             resolved |= now.keys()
     assert 0 < len(resolved) < len(MANY)
-    assert indexing(place, root).communicate(timeout=120)[0] == "ready\n401\n"
+    crew.join(crew.start(index, place=str(place), root=str(root)))
+    assert crew.told("files") == [FILES + 1]
     with treering.open(place, project="p") as memory:
         assert stored(memory) == whole
 
 
-HALF_WAY = """
-import sys, time, treering
-from tests.code_projects import code_of
-from treering.index.building.summary import Phase
-
-def tell(progress):
-    if progress.phase is Phase.RESOLVING and progress.done == 200:
-        print("half-way", flush=True)
-        time.sleep(600)
-
-with treering.open(sys.argv[1], project="p", background=False) as memory:
-    code_of(memory, batch=50).index(sys.argv[2], on_progress=tell)
-"""
-
-
-def test_after_a_kill_the_next_run_need_not_wait_for_the_lease(tmp_path: Path) -> None:
-    root = written(tmp_path / "project", MANY)
-    place = tmp_path / "memory.db"
-    command = [sys.executable, "-c", HALF_WAY, str(place), str(root)]
+def test_after_a_kill_the_next_run_need_not_wait_for_the_lease(
+    place: Path, root: Path, whole: dict[str, Any], crew: Crew, tmp_path: Path
+) -> None:
     with treering.open(place, project="p") as memory:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        try:
-            assert process.stdout is not None
-            assert process.stdout.readline() == "half-way\n"
-            with pytest.raises(treering.TreeringError, match=rf"process {process.pid} on .* indexes this project now"):
-                code_of(memory).index(root)
-        finally:
-            process.send_signal(signal.SIGKILL)
-        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-        # Nobody has asked how it ended, so its number is still taken.
+        pid = crew.start(index_half, place=str(place), root=str(root), go_on=str(tmp_path / "never"))
+        crew.wait_until(lambda: bool(crew.told("half")))
+        with pytest.raises(treering.TreeringError, match=rf"process {pid} on .* indexes this project now"):
+            code_of(memory).index(root)
+        os.kill(pid, signal.SIGKILL)
+        crew.await_end(pid)
         done = code_of(memory).index(root)
-        process.communicate()
         assert (done.read, done.complete) == (0, True)
-        assert stored(memory) == fresh(MANY)
+        assert stored(memory) == whole
 
 
-def test_processes_that_index_at_once_take_turns(tmp_path: Path) -> None:
-    root = written(tmp_path / "project", MANY)
-    place = tmp_path / "memory.db"
-    treering.open(place, project="p").close()
-    processes = [indexing(place, root) for _ in range(3)]
-    said = [process.communicate(timeout=120) for process in processes]
-    assert [out for out, _ in said] == ["ready\n401\n"] * 3, said
+def test_processes_that_index_at_once_take_turns(place: Path, root: Path, whole: dict[str, Any], crew: Crew) -> None:
+    for pid in [crew.start(index, place=str(place), root=str(root)) for _ in range(3)]:
+        crew.join(pid)
+    assert crew.told("files") == [FILES + 1] * 3
     with treering.open(place, project="p") as memory:
-        assert stored(memory) == fresh(MANY)
+        assert stored(memory) == whole
 
 
-def test_whoever_reads_while_another_indexes_sees_nothing_wrong(tmp_path: Path) -> None:
-    root = written(tmp_path / "project", MANY)
-    place = tmp_path / "memory.db"
-    treering.open(place, project="p").close()
-    whole = {(edge[0], edge[1]) for kept in fresh(MANY).values() for edge in kept.edges}  # type: ignore[index]
-    process = indexing(place, root, batch=20)
-    try:
-        with treering.open(place, project="p") as memory:
-            reader = code_of(memory)
-            seen_incomplete = False
-            while process.poll() is None:
-                try:
-                    found = reader._current.graph()
-                except treering.TreeringError:
-                    continue
-                assert {(edge.origin, edge.target) for edge in found.edges()} <= whole
-                seen_incomplete |= not found.module_map().standing.whole
-            assert seen_incomplete
-            assert reader.module_map().standing.whole
-    finally:
-        process.kill()
-        process.communicate()
+def test_a_reader_sees_nothing_wrong_while_another_process_indexes(
+    place: Path, root: Path, whole: dict[str, Any], crew: Crew, tmp_path: Path
+) -> None:
+    edges = {(edge[0], edge[1]) for kept in whole.values() for edge in kept.edges}
+    go_on = tmp_path / "go on"
+    pid = crew.start(index_half, place=str(place), root=str(root), go_on=str(go_on))
+    with treering.open(place, project="p") as memory:
+        reader = code_of(memory)
+        seen_incomplete = False
+        while not crew.told("ended"):
+            assert not crew.told("failed")
+            half = bool(crew.told("half"))
+            try:
+                found = reader._current.graph()
+            except treering.TreeringError:
+                assert not half
+                continue
+            assert {(edge.origin, edge.target) for edge in found.edges()} <= edges
+            seen_incomplete |= not found.module_map().standing.whole
+            if half:
+                go_on.touch()
+        assert seen_incomplete
+        assert reader.module_map().standing.whole
+    crew.join(pid)
 
 
-def test_the_processes_end_with_whoever_started_them(tmp_path: Path) -> None:
-    root = written(tmp_path / "project", MANY)
+def test_the_processes_end_with_whoever_started_them(root: Path) -> None:
     script = (
         "import os, sys, time\nfrom pathlib import Path\nfrom treering.core.settings import IndexSettings\n"
         "from treering.index.building.crew import Crew\n"

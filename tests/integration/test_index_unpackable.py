@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.code_projects import code_of, stored, written
@@ -66,7 +66,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", ["tsconfig.json", "package.json"])
-@settings(max_examples=60)
 @given(VALUES)
 @example(HOSTILE["tsconfig.json"])
 @example(HOSTILE["package.json"])

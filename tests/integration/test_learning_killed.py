@@ -4,13 +4,9 @@ import random
 import time
 from collections import Counter
 from datetime import datetime, timedelta
-from pathlib import Path
-from uuid import uuid4
-
-import pytest
 
 from tests.integration.crew import Crew
-from tests.integration.crew_members import open_place, said_of
+from tests.integration.crew_members import maintain, open_place, said_of, say_and_learn
 from tests.integration.written import assert_healthy
 from tests.lengths import at_length
 from treering.compose import now
@@ -20,29 +16,25 @@ from treering.core.runs import RunState
 from treering.memory import Memory
 
 LEARNERS = 2
-KILLS = {"sqlite": at_length(20, full=85), "postgresql": at_length(8, full=15)}
-NIGHT_KILLS = at_length(12, full=100)
+KILLS = {"sqlite": at_length(6, full=85), "postgresql": at_length(4, full=15)}
+NIGHT_KILLS = {"sqlite": at_length(4, full=100), "postgresql": at_length(2, full=33)}
+NOTES = at_length(15, full=40)
+EPISODES = at_length(12, full=30)
 LATER = timedelta(hours=2)
 YEAR = 400.0
-
-
-@pytest.fixture
-def place(engine: str, tmp_path: Path, request: pytest.FixtureRequest) -> dict[str, str]:
-    url = str(tmp_path / "memory.db") if engine == "sqlite" else request.getfixturevalue("postgres_url")
-    return {"place": url, "tenant": f"t-{uuid4().hex[:12]}", "blobs": str(tmp_path / "blobs")}
 
 
 def test_each_turn_is_learned_once_however_often_learners_are_killed(
     engine: str, place: dict[str, str], crew: Crew
 ) -> None:
     moments = random.Random(3)
-    pids = [crew.start("say_and_learn", worker=f"w{number}", **place) for number in range(LEARNERS)]
+    pids = [crew.start(say_and_learn, worker=f"w{number}", **place) for number in range(LEARNERS)]
     for kill in range(KILLS[engine]):
         time.sleep(moments.uniform(0.005, 0.15))
         crew.hear(kill)
         which = moments.randrange(LEARNERS)
         crew.kill(pids[which])
-        pids[which] = crew.start("say_and_learn", worker=f"w{kill + LEARNERS}", **place)
+        pids[which] = crew.start(say_and_learn, worker=f"w{kill + LEARNERS}", **place)
     for pid in pids:
         crew.kill(pid)
     # Whoever was killed holds leases for a while.
@@ -57,16 +49,15 @@ def test_each_turn_is_learned_once_however_often_learners_are_killed(
 
 
 def test_a_night_that_is_killed_again_and_again_ends_as_one_that_is_not(
-    place: dict[str, str], tmp_path: Path, crew: Crew, engine: str
+    place: dict[str, str], crew: Crew, engine: str
 ) -> None:
     moments = random.Random(4)
     undisturbed = {**place, "tenant": f"{place['tenant']}-twin"}
     begun = now()
     for where in (place, undisturbed):
         _fill(where, begun)
-    kills = NIGHT_KILLS if engine == "sqlite" else NIGHT_KILLS // 3
-    for _ in range(kills):
-        pid = crew.start("maintain", days=YEAR, **place)
+    for _ in range(NIGHT_KILLS[engine]):
+        pid = crew.start(maintain, days=YEAR, **place)
         time.sleep(moments.uniform(0.05, 0.6))
         crew.kill(pid)
     ends = [_after_a_night(where) for where in (place, undisturbed)]
@@ -76,14 +67,14 @@ def test_a_night_that_is_killed_again_and_again_ends_as_one_that_is_not(
 def _fill(place: dict[str, str], begun: datetime) -> None:
     """Something to do for every stage: sessions to read, facts that fade, episodes that age and are alike."""
     with open_place(**place) as memory:
-        for number in range(40):
+        for number in range(NOTES):
             service, port = said_of(f"n{number}")
             at = begun - timedelta(days=number)
             memory.turn(
                 session=f"s{number}", id=f"t{number}", role="user", at=at, text=f"The {service} listens on port {port}."
             )
             memory.remember(f"observation {number} of the night", id=f"k{number}", created_at=at, last_accessed_at=at)
-        for number in range(30):
+        for number in range(EPISODES):
             at = begun - timedelta(days=60 * (number % 8))
             memory.episode(
                 f"rebuild the index of shard {number % 3}",
@@ -112,7 +103,7 @@ def _after_a_night(place: dict[str, str]) -> object:
                 (each.task.input, each.lifecycle.status, each.cold is None, each.lifecycle.consolidated_into is None)
                 for each in tx.episodes.stream(EpisodeFilter(deleted=None))
             )
-            whole = {id: tx.episodes.whole(id) for id in (f"e{number}" for number in range(30))}
+            whole = {id: tx.episodes.whole(id) for id in (f"e{number}" for number in range(EPISODES))}
             turns = sorted(turn.id for turn in tx.turns.stream())
         traces = {id: each and each.execution.trace for id, each in whole.items()}
         return facts, episodes, {id: len(trace or ()) for id, trace in traces.items()}, turns

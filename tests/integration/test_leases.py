@@ -1,27 +1,17 @@
 """A job is done by one worker at a time, and a dead worker's job by the next."""
 
-import time
 from collections import Counter
 from datetime import timedelta
-from pathlib import Path
-from uuid import uuid4
-
-import pytest
 
 from tests.integration.crew import Crew
-from tests.integration.crew_members import open_place
+from tests.integration.crew_members import open_place, work_off
 from treering.compose import now
 from treering.core.jobs import Job, JobState
 from treering.core.queries import JobFilter
 from treering.memory import Memory
 
 JOBS = 40
-
-
-@pytest.fixture
-def place(engine: str, tmp_path: Path, request: pytest.FixtureRequest) -> dict[str, str]:
-    where = str(tmp_path / "memory.db") if engine == "sqlite" else request.getfixturevalue("postgres_url")
-    return {"place": where, "tenant": f"t-{uuid4().hex[:12]}", "blobs": str(tmp_path / "blobs")}
+LEASE = 60.0
 
 
 def _queue(memory: Memory, count: int) -> None:
@@ -38,7 +28,7 @@ def _done(memory: Memory) -> int:
 def test_workers_at_once_never_do_the_same_job_twice(place: dict[str, str], crew: Crew) -> None:
     with open_place(**place) as memory:
         _queue(memory, JOBS)
-        pids = [crew.start("work_off", worker=f"w{number}", seconds=0.01, lease=60, **place) for number in range(3)]
+        pids = [crew.start(work_off, worker=f"w{number}", seconds=0.01, lease=LEASE, **place) for number in range(3)]
         for pid in pids:
             crew.join(pid)
         assert Counter(crew.told("did")) == Counter(f"job-{number}" for number in range(JOBS))
@@ -49,13 +39,12 @@ def test_workers_at_once_never_do_the_same_job_twice(place: dict[str, str], crew
 def test_the_jobs_of_a_killed_worker_are_taken_over_when_its_lease_ends(place: dict[str, str], crew: Crew) -> None:
     with open_place(**place) as memory:
         _queue(memory, 2)
-        killed = crew.start("work_off", worker="killed", seconds=600, lease=2, **place)
+        killed = crew.start(work_off, worker="killed", seconds=600, lease=LEASE, **place)
         crew.hear(1)
         crew.kill(killed)
         with memory.store.transaction(memory.scope, now()) as tx:
-            assert tx.jobs.lease("early", ["count"], limit=2, duration=timedelta(seconds=60)) == []
-        time.sleep(2)
-        crew.join(crew.start("work_off", worker="next", seconds=0, lease=60, **place))
+            assert tx.jobs.lease("early", ["count"], limit=2, duration=timedelta(seconds=LEASE)) == []
+        crew.join(crew.start(work_off, worker="next", seconds=0, lease=LEASE, later=LEASE, **place))
         took_over = [(news["did"], news["attempt"]) for news in crew.news if news.get("worker") == "next"]
         assert sorted(took_over) == [("job-0", 2), ("job-1", 2)]
         assert _done(memory) == 2

@@ -3,18 +3,18 @@
 from pathlib import Path
 
 from tests.integration.crew import Crew
-from tests.integration.crew_members import open_place
+from tests.integration.crew_members import open_place, write_singles
 from tests.integration.written import assert_healthy, assert_without_gaps
 from tests.lengths import at_length
 from treering.compose import now
 
 WRITERS = 8
-WRITES = at_length(250, full=1_000)
+WRITES = at_length(40, full=1_000)
 
 
 def test_eight_processes_lose_none_of_their_writes(tmp_path: Path, crew: Crew) -> None:
     place = {"place": str(tmp_path / "memory.db"), "tenant": "t", "blobs": str(tmp_path / "blobs")}
-    pids = [crew.start("write_singles", worker=f"w{number}", writes=WRITES, **place) for number in range(WRITERS)]
+    pids = [crew.start(write_singles, worker=f"w{number}", writes=WRITES, **place) for number in range(WRITERS)]
     for pid in pids:
         crew.join(pid)
     with open_place(**place) as memory:

@@ -6,7 +6,6 @@ What asks for one of those is named here with what it asks for; everything else 
 
 import json
 import re
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -16,7 +15,8 @@ import pytest
 
 from tests.integration.bearer_proxy import bearer_proxy
 from tests.integration.http_service import http_service
-from tests.integration.node_clients import run_client
+from tests.integration.node_clients import run_conformance
+from tests.integration.once import once_per_run
 
 NO_SUCH_TOOL = "calls a tool of the reference server"
 NO_SUCH_RESOURCE = "reads a resource of the reference server"
@@ -91,16 +91,24 @@ class Check:
 @pytest.fixture(scope="module")
 def checks(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, list[Check]]:
     """What the suite found, by the revision of the protocol that it spoke."""
-    project = tmp_path_factory.mktemp("project")
-    subprocess.run(["git", "init", "--quiet"], cwd=project, check=True)
-    with http_service(project) as service, bearer_proxy(service.url, service.token) as url:
-        return {revision: _found(url, revision, tmp_path_factory.mktemp("checks")) for revision in FOR_EVERYBODY}
+    with once_per_run(tmp_path_factory, "conformance") as (folder, first):
+        if first:
+            _run_suite(folder)
+        return {revision: _found(folder / revision) for revision in FOR_EVERYBODY}
 
 
-def _found(url: str, revision: str, folder: Path) -> list[Check]:
-    done = run_client("conformance", "server", "--url", url, "--requirements", revision, "-o", ".", folder=folder)
+def _run_suite(folder: Path) -> None:
+    (folder / "project" / ".git").mkdir(parents=True)
+    with http_service(folder / "project") as service, bearer_proxy(service.url, service.token) as url:
+        for revision in FOR_EVERYBODY:
+            reports = folder / revision
+            reports.mkdir()
+            done = run_conformance("server", "--url", url, "--requirements", revision, "-o", ".", folder=reports)
+            assert [*reports.iterdir()], done
+
+
+def _found(folder: Path) -> list[Check]:
     reports = {path: re.sub(r"^server-|-\d{4}-\d\d-\d\dT.*$", "", path.parent.name) for path in folder.glob("*/*.json")}
-    assert reports, done
     return [
         Check(scenario, check["id"], check["status"], check.get("errorMessage", ""))
         for path, scenario in reports.items()

@@ -14,6 +14,7 @@ import httpx2
 import pytest
 from mcp.client.streamable_http import streamable_http_client
 
+from tests.conftest import ENGINES
 from tests.e2e.terminal import Terminal
 from tests.integration.http_service import HttpService, http_service
 from tests.served import ERAS, Agent, connected
@@ -25,9 +26,13 @@ PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
 PROTOCOLS = {"legacy": "2025-11-25", "auto": "2026-07-28"}
 
 
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpService]:
-    with http_service(tmp_path_factory.mktemp("served")) as service:
+@pytest.fixture(scope="module", params=ENGINES)
+def service_on_engine(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[HttpService]:
+    folder = tmp_path_factory.mktemp("served")
+    place = str(folder / "memory.db") if request.param == "sqlite" else request.getfixturevalue("postgres_url")
+    with http_service(folder, "--db", place, "--project", f"p-{uuid4().hex}") as service:
         yield service
 
 
@@ -68,19 +73,16 @@ def asked(
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_what_one_client_records_another_finds(
-    tmp_path: Path, request: pytest.FixtureRequest, engine: str, era: str
-) -> None:
-    place = str(tmp_path / "memory.db") if engine == "sqlite" else request.getfixturevalue("postgres_url")
-    with http_service(tmp_path, "--db", place, "--project", f"p-{uuid4().hex}") as service:
-        with agent_at(service, era) as first:
-            assert first.protocol == PROTOCOLS[era]
-            id = first.call("record_memory", text="The nightly build needs the marmalade flag.")["id"]
-        with agent_at(service, era) as second:
-            assert id in second.told("search_memory", query="marmalade flag")
-            assert json.loads(second.read(f"treering://memory/{id}"))["source"] == "agent_explicit"
-            assert "marmalade" in second.prompt("recall", about="the nightly build")
-            assert len(second.ask("list_tools").tools) == 16
+def test_what_one_client_records_another_finds(service_on_engine: HttpService, era: str) -> None:
+    flavour = {"legacy": "marmalade", "auto": "rhubarb"}[era]
+    with agent_at(service_on_engine, era) as first:
+        assert first.protocol == PROTOCOLS[era]
+        id = first.call("record_memory", text=f"The {flavour} build needs the {flavour} flag.")["id"]
+    with agent_at(service_on_engine, era) as second:
+        assert id in second.told("search_memory", query=f"{flavour} flag")
+        assert json.loads(second.read(f"treering://memory/{id}"))["source"] == "agent_explicit"
+        assert flavour in second.prompt("recall", about=f"the {flavour} build")
+        assert len(second.ask("list_tools").tools) == 16
 
 
 def test_two_protocols_speak_of_one_memory_at_once(service: HttpService) -> None:

@@ -17,6 +17,7 @@ from tests.integration.http_service import (
     nobody_can_write,
 )
 from tests.integration.test_mcp_http import agent_at, asked, recording
+from tests.lengths import at_length
 from tests.served import ERAS
 from treering.interfaces.mcp.threads import AT_ONCE, Row
 
@@ -24,6 +25,7 @@ SECRET = "ghp_" + "a1B2c3D4e5" * 4
 MOST_FILES = 40
 """A server holds some twenty files when nobody is there: the database for each thread, locks, pipes and its socket."""
 MOST_THREADS = 20
+CLIENTS = at_length(16, full=40)
 
 
 def test_a_client_that_leaves_in_the_middle_of_a_call_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -74,38 +76,38 @@ def test_who_waits_to_write_keeps_nobody_from_reading(tmp_path: Path) -> None:
         assert len({call.result(PATIENCE) for call in waiting}) == 20
 
 
-def test_who_sends_half_a_request_keeps_nobody_out(tmp_path: Path) -> None:
-    with http_service(tmp_path) as service:
-        address = httpx2.URL(service.url)
-        head = f"POST /mcp HTTP/1.1\r\nHost: {address.netloc.decode()}\r\n".encode()
-        whole = head + f"Authorization: Bearer {service.token}\r\nContent-Length: 100\r\n\r\n{{".encode()
-        begun = [b"", b"P", head, whole] * 25
-        held = [socket.create_connection((address.host, address.port)) for _ in begun]
-        for connection, half in zip(held, begun, strict=True):
-            connection.sendall(half)
-        assert recording(service, "auto", "There is room for everybody.")
-        for connection in held:
-            connection.close()
-        eventually(lambda: service.connections == 0)
-        assert service.files < MOST_FILES
+def test_who_sends_half_a_request_keeps_nobody_out(service: HttpService) -> None:
+    address = httpx2.URL(service.url)
+    head = f"POST /mcp HTTP/1.1\r\nHost: {address.netloc.decode()}\r\n".encode()
+    whole = head + f"Authorization: Bearer {service.token}\r\nContent-Length: 100\r\n\r\n{{".encode()
+    begun = [b"", b"P", head, whole] * 25
+    held = [socket.create_connection((address.host, address.port)) for _ in begun]
+    for connection, half in zip(held, begun, strict=True):
+        connection.sendall(half)
+    assert recording(service, "auto", "There is room for everybody.")
+    for connection in held:
+        connection.close()
+    eventually(lambda: service.connections == 0)
+    assert service.files < MOST_FILES
 
 
-def test_many_clients_that_came_and_went_have_left_nothing(tmp_path: Path) -> None:
-    with http_service(tmp_path) as service, ThreadPoolExecutor(8) as calling:
-        coming = [calling.submit(recording, service, ERAS[each % 2], f"Client {each} was here.") for each in range(40)]
-        assert len({call.result(PATIENCE) for call in coming}) == 40
+def test_many_clients_that_came_and_went_have_left_nothing(service: HttpService) -> None:
+    with ThreadPoolExecutor(8) as calling:
+        coming = [
+            calling.submit(recording, service, ERAS[each % 2], f"Client {each} was here.") for each in range(CLIENTS)
+        ]
+        assert len({call.result(PATIENCE) for call in coming}) == CLIENTS
         eventually(lambda: service.connections == 0)
         assert service.files < MOST_FILES
         assert service.threads < MOST_THREADS
 
 
-def test_refusals_open_nothing(tmp_path: Path) -> None:
-    with http_service(tmp_path) as service:
-        for _ in range(50):
-            assert asked(service, Authorization="")[0].status == 401
-            assert asked(service)[0].status == 400
-        eventually(lambda: service.connections == 0)
-        assert service.files < MOST_FILES
+def test_refusals_open_nothing(service: HttpService) -> None:
+    for _ in range(50):
+        assert asked(service, Authorization="")[0].status == 401
+        assert asked(service)[0].status == 400
+    eventually(lambda: service.connections == 0)
+    assert service.files < MOST_FILES
 
 
 def test_what_goes_wrong_is_told_without_secrets(tmp_path: Path) -> None:

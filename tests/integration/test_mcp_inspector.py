@@ -10,7 +10,7 @@ import pytest
 
 from tests.e2e.terminal import COMMAND
 from tests.integration.http_service import http_service
-from tests.integration.node_clients import run_client
+from tests.integration.node_clients import InspectorCommandLine, inspector_command_line
 from tests.leftovers import files_left, processes_left
 from treering.interfaces.mcp.prompts import PROMPTS
 from treering.interfaces.mcp.resources import RESOURCES
@@ -24,15 +24,13 @@ QUESTION = "where is the key of the cellar"
 class Inspector:
     """Every call is a client of its own, which leaves when it has its answer."""
 
-    folder: Path
+    command_line: InspectorCommandLine
     server: tuple[str, ...]
     era: str = "modern"
 
     def ask(self, method: str, *options: str) -> Any:
         manner = ("--protocol-era", self.era, "--format", "json", "--method", method)
-        done = run_client("mcp-inspector", "--cli", *manner, *options, *self.server, folder=self.folder)
-        assert done.returncode == 0, done
-        return json.loads(done.stdout)["result"]
+        return json.loads(self.command_line.run(*manner, *options, *self.server))["result"]
 
     def call(self, tool: str, **arguments: Any) -> Any:
         return self.ask("tools/call", "--tool-name", tool, "--tool-args-json", json.dumps(arguments))
@@ -40,12 +38,13 @@ class Inspector:
 
 @pytest.fixture(params=["stdio", "http"])
 def inspector(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Inspector]:
-    if request.param == "stdio":
-        yield Inspector(tmp_path, ("-e", "TREERING_EMBEDDER=bundled", "--", COMMAND, "mcp"))
-    else:
-        with http_service(tmp_path) as service:
-            shown = ("--header", f"Authorization: Bearer {service.token}")
-            yield Inspector(tmp_path, ("--transport", "http", "--server-url", service.url, *shown))
+    with inspector_command_line(tmp_path) as command_line:
+        if request.param == "stdio":
+            yield Inspector(command_line, ("-e", "TREERING_EMBEDDER=bundled", "--", COMMAND, "mcp"))
+        else:
+            with http_service(tmp_path) as service:
+                shown = ("--header", f"Authorization: Bearer {service.token}")
+                yield Inspector(command_line, ("--transport", "http", "--server-url", service.url, *shown))
     assert processes_left(tmp_path) == []
     assert files_left(tmp_path) == []
 
@@ -74,10 +73,8 @@ def test_the_inspector_sees_and_uses_all_that_the_server_offers(inspector: Inspe
     asked = inspector.ask("prompts/get", "--prompt-name", "recall", "--prompt-args", f"about={QUESTION}")
     assert FACT in asked["messages"][0]["content"]["text"]
 
-
-def test_the_protocol_before_is_spoken_too(inspector: Inspector) -> None:
+    # The protocol before is spoken too.
     assert inspector.ask("initialize")["protocolVersion"] == "2026-07-28"
     before = replace(inspector, era="legacy")
     assert before.ask("initialize")["protocolVersion"] == "2025-11-25"
-    inspector.call("record_memory", text=FACT)
     assert FACT in before.call("search_memory", query=QUESTION)["content"][0]["text"]

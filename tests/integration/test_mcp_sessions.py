@@ -1,10 +1,8 @@
 """Whose session it is over HTTP: of the previous protocol each client has one, of the current nobody has."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from tests.integration.http_service import HttpService, http_service
+from tests.integration.http_service import HttpService
 from tests.integration.test_mcp_http import agent_at, asked
 
 REQUEST = (
@@ -12,12 +10,6 @@ REQUEST = (
     b'{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},'
     b'"io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"}}}}'
 )
-
-
-@pytest.fixture
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpService]:
-    with http_service(tmp_path_factory.mktemp("served")) as service:
-        yield service
 
 
 @pytest.mark.parametrize("era", ["legacy", "auto"])

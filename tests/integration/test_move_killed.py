@@ -17,14 +17,14 @@ from treering.core.records import Knowledge
 
 TEXTS = ("one", "two", "a text that goes to the blobs " * 10_000, "and another that does " * 10_000)
 CHANGES = frozenset({"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "os.chmod", "sqlite3.connect"})
-STRIDE = at_length(2, full=1)
+STRIDE = at_length(5, full=1)
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
 Keep = Callable[[Path], Path]
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def root(tmp_path: Path, durable: None, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("DB", "PROJECT", "TENANT", "PRINCIPAL", "BLOBS"):
         monkeypatch.delenv(f"TREERING_{name}", raising=False)
     monkeypatch.setenv("TREERING_DATA_DIR", str(tmp_path / "data"))

@@ -2,40 +2,20 @@
 
 import random
 import time
-from collections.abc import Iterator
-from pathlib import Path
-from uuid import uuid4
 
-import pytest
-
-from tests.conftest import ENGINES
-from tests.integration import crew as crews
 from tests.integration.crew import Crew
 from tests.integration.crew_members import open_place
-from tests.integration.judging_member import NOW
+from tests.integration.judging_member import NOW, apply_all, judge
 from tests.integration.written import assert_healthy
+from tests.lengths import at_length
 from tests.samples import sample
 from treering.core.patterns import Application, Pattern, PatternStatus
 from treering.core.queries import PatternFilter
 from treering.memory import Memory
 
-KILLS = 8
+KILLS = at_length(4, full=8)
 PATTERNS = 60
 EPISODES = 40
-
-
-@pytest.fixture
-def crew(monkeypatch: pytest.MonkeyPatch) -> Iterator[Crew]:
-    monkeypatch.setattr(crews, "_MEMBERS", Path(__file__).with_name("judging_member.py"))
-    with Crew() as crew:
-        yield crew
-        assert crew.told("failed") == []
-
-
-@pytest.fixture(params=ENGINES)
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]:
-    where = str(tmp_path / "memory.db") if request.param == "sqlite" else request.getfixturevalue("postgres_url")
-    return {"place": where, "tenant": f"t-{uuid4().hex[:12]}", "blobs": str(tmp_path / "blobs")}
 
 
 def fill(memory: Memory) -> None:
@@ -73,17 +53,6 @@ def assert_old_or_new(memory: Memory, before: dict[str, Pattern], after: dict[st
     return judged
 
 
-def hear(crew: Crew, news: int, *, writing: int) -> None:
-    deadline = time.monotonic() + 120
-    while True:
-        told = [name for each in crew.news[news:] for name in each]
-        assert "failed" not in told, crew.told("failed")
-        if "ended" in told or ("began" in told and told.count("writing") >= writing):
-            return
-        assert time.monotonic() < deadline, told
-        time.sleep(0.002)
-
-
 def test_a_kill_leaves_old_or_new_verdicts_only(place: dict[str, str], crew: Crew) -> None:
     moments = random.Random(5)
     with open_place(**place, clock=lambda: NOW) as memory:
@@ -92,15 +61,19 @@ def test_a_kill_leaves_old_or_new_verdicts_only(place: dict[str, str], crew: Cre
         after = {each.pattern: each.judged.status for each in memory.patterns.validate(dry_run=True)}
         assert set(after.values()) == {PatternStatus.VALIDATED, PatternStatus.UNDER_REVIEW}
         judged = list[int]()
-        for _ in range(KILLS):
-            news = len(crew.news)
-            pid = crew.start("judge", **place)
-            hear(crew, news, writing=moments.randint(2, 9))
-            time.sleep(moments.uniform(0, 0.01))
+        for kill in range(KILLS):
+            if kill % 2:
+                pid = crew.start(judge, commits=moments.randint(1, 2), **place)
+                crew.await_end(pid)
+            else:
+                news = len(crew.news)
+                pid = crew.start(judge, **place)
+                crew.hear_of(news, writing=moments.randint(2, 9))
+                time.sleep(moments.uniform(0, 0.01))
             crew.kill(pid)
             judged.append(assert_old_or_new(memory, before, after))
         assert 0 < judged[0] < PATTERNS or len(set(judged)) > 1, f"the kills came before or after the work: {judged}"
-        crew.join(crew.start("judge", **place))
+        crew.join(crew.start(judge, **place))
         assert {id: each.status for id, each in patterns(memory).items()} == after
         assert_healthy(memory)
 
@@ -110,7 +83,7 @@ def test_what_two_processes_tell_at_once_counts_once(place: dict[str, str], crew
         memory.patterns.add(id="p", name="p", category="strategy", content={"form": "strategy", "approach": "x"})
         for number in range(EPISODES):
             memory.episode("fix it", id=f"e{number}", session=f"s{number}")
-        members = [crew.start("apply_all", episodes=EPISODES, **place) for _ in range(2)]
+        members = [crew.start(apply_all, episodes=EPISODES, **place) for _ in range(2)]
         for member in members:
             crew.join(member)
         assert len(crew.told("application")) == 2 * EPISODES

@@ -9,6 +9,7 @@ import pytest
 
 import treering
 from tests.integration.crew import Crew
+from tests.integration.crew_members import hold_transaction, write_groups
 from tests.integration.written import assert_healthy
 from treering.compose import now, salvage
 from treering.core.errors import NotADatabase, StoreUnavailable
@@ -219,7 +220,7 @@ def test_the_damaged_file_is_kept_as_it_was(copy: Path, original: dict[str, Reco
 
 def test_what_only_the_log_holds_is_saved_too(copy: Path, crew: Crew) -> None:
     place = {"place": str(copy), "tenant": "local", "blobs": f"{copy}.blobs"}
-    pid = crew.start("write_groups", worker="w", **place)
+    pid = crew.start(write_groups, worker="w", **place)
     crew.hear(30)
     crew.kill(pid)
     assert Path(f"{copy}-wal").stat().st_size > 0
@@ -261,7 +262,7 @@ def test_a_file_in_use_is_not_replaced(copy: Path, crew: Crew) -> None:
         with pytest.raises(StoreUnavailable, match="open elsewhere"):
             salvage(copy)
         memory.remember("still written to the same file")
-    pid = crew.start("hold_transaction", place=str(copy), tenant="local", blobs=f"{copy}.blobs")
+    pid = crew.start(hold_transaction, place=str(copy), tenant="local", blobs=f"{copy}.blobs")
     crew.hear(1)
     with pytest.raises(StoreUnavailable, match="open elsewhere"):
         salvage(copy)

@@ -8,8 +8,8 @@ import psycopg
 import pytest
 
 import treering
-from tests.integration.crew import Crew
-from tests.integration.crew_members import open_place
+from tests.integration.crew import Crew, ForkServer
+from tests.integration.crew_members import open_place, write_groups
 from tests.integration.private_server import PrivateServer
 from tests.integration.written import assert_healthy, assert_whole
 from treering.compose import now
@@ -38,10 +38,12 @@ def memory(server: PrivateServer, tmp_path: Path, request: pytest.FixtureRequest
         yield memory
 
 
-def test_a_killed_server_has_every_acknowledged_write_when_it_is_back(server: PrivateServer, tmp_path: Path) -> None:
+def test_a_killed_server_has_every_acknowledged_write_when_it_is_back(
+    server: PrivateServer, tmp_path: Path, fork_server: ForkServer
+) -> None:
     place = {"place": server.url(), "tenant": "t", "blobs": str(tmp_path / "blobs")}
-    with Crew() as crew:
-        pids = [crew.start("write_groups", worker=f"w{number}", **place) for number in range(4)]
+    with Crew(fork_server) as crew:
+        pids = [crew.start(write_groups, worker=f"w{number}", **place) for number in range(4)]
         crew.hear(60)
         server.kill()
         for pid in pids:
