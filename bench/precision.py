@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import treering
+from bench.data import data_folder
 from bench.results import table, write_section
 from treering.core.queries import KnowledgeFilter
 from treering.memory import Memory
 
-DATA = Path(__file__).parents[2] / "shared" / "bench" / "precisionmembench"
+SET = "precisionmembench"
 USER = "test-user"
 UNIVERSAL = "user:universal"
 QUESTION = "open_question"
@@ -99,15 +100,26 @@ class Outcome:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--data", type=Path, help="folder of the benchmark; else precisionmembench of the shared data")
     parser.add_argument("--show", action="store_true", help="print the names of the cases that are not exact")
     chosen = parser.parse_args()
-    data = Data(chosen.data)
+    data = Data(chosen.data or data_folder(SET))
     precise, checks = measure(data, precisely)
     plain, _ = measure(data, plainly)
     if chosen.show:
         _show(precise)
-    write_section("Precision", "make bench-precision", _written(data, precise, plain, checks))
+    write_section("precision", "Precision", _written(data, precise, plain, checks))
+
+
+def figures() -> dict[str, float]:
+    """The figures of precise search."""
+    outcomes, _ = measure(Data(data_folder(SET)), precisely)
+    right = sum(each.right for each in outcomes)
+    return {
+        "precision.exact": sum(each.found == each.wanted for each in outcomes),
+        "precision.precision": right / sum(len(each.found) for each in outcomes),
+        "precision.recall": right / sum(len(each.wanted) for each in outcomes),
+    }
 
 
 class Data:
