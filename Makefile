@@ -77,7 +77,7 @@ format: $(VENV)/.dev  ## rewrite the code in the house format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.bench $(if $(filter calibrate,$(NAME)),$(VENV)/.calibration)  ## run a bench: NAME=short, ARGS=…; without NAME, list them (bench/README.md)
+bench: $(if $(NAME),$(VENV)/.bench,$(VENV)/.run) $(if $(filter calibrate,$(NAME)),$(VENV)/.calibration)  ## run a bench: NAME=short, ARGS=…; without NAME, list them (bench/README.md)
 	@$(BIN)/python -m bench $(NAME) $(ARGS)
 
 clean:  ## remove everything that make created

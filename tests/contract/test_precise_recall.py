@@ -130,14 +130,7 @@ def test_an_entity_that_everything_speaks_of_names_nothing(open_memory: OpenMemo
     assert found(memory, "tell me about the port") == set()
 
 
-def test_an_unsure_link_is_not_followed(harbour: Memory) -> None:
-    with harbour.store.transaction(harbour.scope, NOW) as tx:
-        put(tx, [sample(Entity, "e", name="Dredger", kind="other")])
-        put(tx, [sample(EntityLink, "l", entity="e", record="filling-0", confidence=0.3)])
-    assert found(harbour, "dredger") == set()
-
-
-@pytest.mark.parametrize(("confidence", "ids"), [(0.5, set()), (0.51, {"filling-0"})])
+@pytest.mark.parametrize(("confidence", "ids"), [(0.3, set()), (0.5, set()), (0.51, {"filling-0"})])
 def test_a_link_is_followed_if_it_is_likelier_than_not(harbour: Memory, confidence: float, ids: set[str]) -> None:
     with harbour.store.transaction(harbour.scope, NOW) as tx:
         put(tx, [sample(Entity, "e", name="Dredger", kind="other")])
