@@ -87,9 +87,9 @@ class Comparison:
 
 
 def compare(recorded: Iterable[Figure], measured: Mapping[str, float]) -> Comparison:
-    """Compare a short run with the recorded figures; a measured key that is not recorded is a `KeyError`."""
+    """Compare a short run, rounded as recorded figures are; a measured key that is not recorded is a `KeyError`."""
     figures = {figure.key: figure for figure in recorded}
-    changes = [Change(figures[key], value) for key, value in measured.items()]
+    changes = [Change(figures[key], round(value, _DIGITS)) for key, value in measured.items()]
     return Comparison(
         worse=tuple(change for change in changes if change.figure.is_worse(change.value)),
         better=tuple(change for change in changes if change.figure.is_better(change.value)),

@@ -71,12 +71,14 @@ def _measured(names: list[str]) -> Iterator[tuple[str, float]]:
     for name in names:
         begun, spent = time.perf_counter(), time.process_time()
         try:
-            yield from import_module(SHORT[name]).figures().items()
+            figures: dict[str, float] = import_module(SHORT[name]).figures()
         except DataMissing as missing:
             print(f"{name}: not run: data not here: {missing}", flush=True)
-        else:
-            took, processor = time.perf_counter() - begun, time.process_time() - spent
-            print(f"{name}: {took:.0f} s, {processor:.0f} s of processor time", flush=True)
+            continue
+        took, processor = time.perf_counter() - begun, time.process_time() - spent
+        values = ", ".join(f"{key} {value:.4g}" for key, value in figures.items())
+        print(f"{name}: {values} ({took:.0f} s, {processor:.0f} s of processor time)", flush=True)
+        yield from figures.items()
 
 
 if __name__ == "__main__":
