@@ -5,12 +5,9 @@ BIN    := $(VENV)/bin
 PYTEST := $(BIN)/pytest --numprocesses logical --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast test-agents fuzz soak check format bench bench-store bench-postgres bench-secrets bench-startup bench-mcp bench-retrieval \
-        bench-weights bench-query-kinds bench-cues bench-peers bench-precision bench-search bench-working bench-tokens \
-        bench-conversation bench-replay bench-facts bench-duplicates bench-ingest bench-consolidation bench-night bench-year \
-        bench-patterns bench-pattern-replay bench-pattern-matching bench-pattern-mining bench-pattern-store bench-graph bench-codegraph bench-code-index bench-code-where bench-cochange bench-mcp-load calibrate clean
+.PHONY: help run test test-fast test-agents fuzz soak check format bench clean
 
-help:  ## show this list
+help:
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/' | expand -t 31
 
 # pip learned dependency groups in 25.1; older ones are upgraded inside the virtual environment only.
@@ -91,111 +88,8 @@ format: $(VENV)/.check  ## rewrite the code in the house format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: bench-store bench-postgres bench-secrets bench-startup bench-mcp bench-tokens bench-conversation bench-replay bench-working bench-search bench-retrieval bench-weights bench-query-kinds bench-cues bench-facts bench-duplicates bench-precision bench-ingest bench-consolidation bench-night bench-year bench-patterns bench-pattern-replay bench-pattern-matching bench-pattern-mining bench-pattern-store bench-graph bench-codegraph bench-code-index bench-code-where bench-peers bench-cochange bench-mcp-load  ## measure every figure in bench/RESULTS.md
-
-bench-store: $(VENV)/.bench  ## embedded engine up to 1,000,000 records
-	$(BIN)/python -m bench.store
-
-bench-postgres: $(VENV)/.bench  ## PostgreSQL at 100,000 records
-	$(BIN)/python -m bench.postgres
-
-bench-secrets: $(VENV)/.bench  ## secret detection, both ways
-	$(BIN)/python -m bench.secrets
-
-bench-startup: $(VENV)/.bench  ## import and command start-up
-	$(BIN)/python -m bench.startup
-
-bench-mcp: $(VENV)/.bench  ## the MCP server: from its start to the first answer, the tools, the first search
-	$(BIN)/python -m bench.mcp_startup
-
-bench-tokens: $(VENV)/.bench  ## token counts against real vocabularies (VOCABULARIES=directory), and what counting costs
-	$(BIN)/python -m bench.tokens $(if $(VOCABULARIES),--vocabularies $(VOCABULARIES))
-
-bench-conversation: $(VENV)/.bench  ## a conversation of 5,000 messages: deciding, building, memory
-	$(BIN)/python -m bench.conversation
-
-bench-replay: $(VENV)/.bench  ## recorded sessions through each strategy, at three limits
-	$(BIN)/python -m bench.replay
-
-bench-working: $(VENV)/.bench  ## working memory: variables, outputs, prompts, saves
-	$(BIN)/python -m bench.working
-
-bench-search: $(VENV)/.bench  ## search as the store grows to 1,000,000 records, and on PostgreSQL
-	$(BIN)/python -m bench.search_speed
-	$(BIN)/python -m bench.search_postgres
-
-bench-retrieval: $(VENV)/.bench  ## what is found on public sets, against plainer ways
-	$(BIN)/python -m bench.retrieval
-	$(BIN)/python -m bench.retrieval --engines
-
-bench-weights: $(VENV)/.bench  ## how the weights of the fusion are learned
-	$(BIN)/python -m bench.weights
-
-bench-query-kinds: $(VENV)/.bench  ## query kinds and time words
-	$(BIN)/python -m bench.query_kinds
-
-bench-cues: $(VENV)/.bench  ## what messages are by their words, and where subjects change
-	$(BIN)/python -m bench.cues
-
-bench-facts: $(VENV)/.bench  ## fact extraction on hand-labelled turns in five languages
-	$(BIN)/python -m bench.facts
-
-bench-duplicates: $(VENV)/.bench  ## what is said again becomes one record, what is unrelated stays apart
-	$(BIN)/python -m bench.duplicates
-
-bench-ingest: $(VENV)/.bench  ## a durable turn as the store grows to 1,000,000
-	$(BIN)/python -m bench.ingest
-
-bench-consolidation: $(VENV)/.bench  ## consolidation of 100,000 episodes
-	$(BIN)/python -m bench.consolidation
-
-bench-night: $(VENV)/.bench  ## a night of maintenance on 100,000 records
-	$(BIN)/python -m bench.night
-
-bench-year: $(VENV)/.bench  ## a simulated year of a team, with every night's maintenance
-	$(BIN)/python -m bench.year
-
-bench-patterns: $(VENV)/.bench  ## patterns in simulated worlds: what is believed of those that help, idle and hurt
-	$(BIN)/python -m bench.pattern_worlds
-
-bench-pattern-replay: $(VENV)/.bench  ## next steps and recoveries mined from older sessions, tried on newer ones
-	$(BIN)/python -m bench.pattern_replay
-
-bench-pattern-matching: $(VENV)/.bench  ## patterns that apply to a task, among up to 20,000
-	$(BIN)/python -m bench.pattern_matching
-
-bench-pattern-mining: $(VENV)/.bench  ## mining 10,000 episodes of 50 steps
-	$(BIN)/python -m bench.pattern_mining
-
-bench-pattern-store: $(VENV)/.bench  ## 5,000 patterns with 1,000,000 applications on both engines: find, get, validate
-	$(BIN)/python -m bench.pattern_store
-
-bench-graph: $(VENV)/.bench  ## the code graph in memory at 50,000 nodes: impact, totals, edits, memory
-	$(BIN)/python -m bench.graph
-
-bench-precision: $(VENV)/.bench  ## precise recall on PrecisionMemBench: what is retrieved, and what had better not be
-	$(BIN)/python -m bench.precision
-
-bench-peers: $(VENV)/.bench  ## other memory libraries on the same sets
-	$(BIN)/python -m bench.peers
-
-bench-codegraph: $(VENV)/.bench  ## the code graph against compilers and language servers (REPOSITORIES=folder of the shared ones, CACHE=folder)
-	$(BIN)/python -m bench.codegraph $(if $(REPOSITORIES),--repositories $(REPOSITORIES)) $(if $(CACHE),--cache $(CACHE))
-
-bench-code-index: $(VENV)/.bench  ## the code index from disk to memory, as repositories grow (REPOSITORIES=folder of flask, fastapi, hono, CACHE=folder)
-	$(BIN)/python -m bench.code_index $(if $(REPOSITORIES),--repositories $(REPOSITORIES)) $(if $(CACHE),--cache $(CACHE))
-
-bench-code-where: $(VENV)/.bench  ## questions for places in published source (CACHE=folder)
-	$(BIN)/python -m bench.code_where $(if $(CACHE),--cache $(CACHE))
-
-bench-cochange: $(VENV)/.bench  ## files that change together, on histories of real repositories (MIRROR=folder of them)
-	$(BIN)/python -m bench.cochange --timed --write $(if $(MIRROR),--mirror $(MIRROR))
-
-bench-mcp-load: $(VENV)/.bench  ## fifty clients at once over HTTP for a minute
-	$(BIN)/python -m bench.mcp_load
-
-calibrate: $(VENV)/.calibration  ## fit token estimates to real vocabularies (VOCABULARIES=directory TEXTS=folder WRITE=1)
-	$(BIN)/python -m bench.calibration $(VOCABULARIES) $(if $(TEXTS),--texts $(TEXTS)) $(if $(KEEP),--keep $(KEEP)) $(if $(WRITE),--write)
+bench: $(if $(NAME),$(VENV)/.bench,$(VENV)/.run) $(if $(filter calibrate,$(NAME)),$(VENV)/.calibration)  ## run a bench: NAME=short, ARGS=…; without NAME, list them (bench/README.md)
+	@$(BIN)/python -m bench $(NAME) $(ARGS)
 
 clean:  ## remove everything that make created
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

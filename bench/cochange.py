@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.data import DATA
 from bench.results import percentile, table, write_section
 from treering.adapters.git.commits import GitCommits
 from treering.index.history.counts import CoChange
@@ -25,7 +26,7 @@ from treering.index.history.ranking import related
 from treering.ports.commits import Commit
 
 MIRROR = Path("/work/.mirror")
-QUERIES = Path("/work/shared/bench/codegraph/cochange")
+QUERIES = DATA / "codegraph" / "cochange"
 SHARED = ("pallets+flask", "honojs+hono", "gin-gonic+gin")
 NEVER_FITTED = (
     *("django+django", "pytest-dev+pytest", "aio-libs+aiohttp", "vitejs+vite", "junegunn+fzf", "tokio-rs+axum"),
@@ -183,7 +184,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", help="owner+name, below --mirror; all that are known where none is given")
     parser.add_argument("--mirror", type=Path, default=MIRROR, help="folder of <owner>+<name>/repo git directories")
     parser.add_argument("--timed", action="store_true", help="say how long it takes; on a machine that is at rest")
-    parser.add_argument("--write", action="store_true", help="write the section of RESULTS.md")
+    parser.add_argument("--write", action="store_true", help="write the section of the results page")
     options = parser.parse_args()
     parts = {name: part for part, names in _parts().items() for name in names}
     wanted = [options.mirror / name for name in options.names or parts]
@@ -201,7 +202,7 @@ def main() -> None:
             f"\n\nThe longest history: {total:,} commits read and counted in {seconds:.1f} s, {pairs:,} pairs of files."
         )
     if options.write:
-        write_section("Files that change together", "make bench-cochange", body)
+        write_section("cochange", "Files that change together", body)
     else:
         print(body)
 

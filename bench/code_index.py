@@ -25,7 +25,7 @@ import treering
 from bench.codegraph_packages import PACKAGES, Package, Unavailable, fetched
 from bench.made_up_code import FUNCTIONS, USES, make_up
 from bench.process_memory import peak, peak_of_children
-from bench.results import percentile, table, write_section
+from bench.results import PAGES, percentile, table, write_section
 from treering.index.asking.live import LiveGraph
 from treering.index.which_language import language_named
 from treering.memory import Memory
@@ -52,7 +52,7 @@ ADDED = {
 """What an edit appends: one more definition, so that others' view of the file changes too."""
 
 _CACHE = user_cache_path("treering") / "bench-codegraph"
-TARGET = Path(__file__).with_name("code_index.svg")
+TARGET = PAGES / "code_index.svg"
 
 
 T = TypeVar("T")
@@ -314,8 +314,8 @@ def main() -> None:
     )
     drawn = f"![Cost against size]({TARGET.name})"
     write_section(
+        "code-index",
         "Code index",
-        "make bench-code-index",
         "\n\n".join(
             (
                 note,

@@ -194,7 +194,7 @@ def main() -> None:
         "from reading the code before anything was searched. Another place of the same function counts, its caller or "
         "its class does not. Times are of the whole call, with a look at the files."
     )
-    write_section("Where in the code", "make bench-code-where", f"{said}\n\n{table(HEADERS, rows)}")
+    write_section("code-where", "Where in the code", f"{said}\n\n{table(HEADERS, rows)}")
 
 
 if __name__ == "__main__":

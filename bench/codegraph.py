@@ -27,9 +27,10 @@ from bench.codegraph_packages import (
     typescript,
 )
 from bench.codegraph_scoring import Truth, read_shared, read_truth, score_calls, score_imports
+from bench.data import DATA
 from bench.results import table, write_section
 
-SHARED = Path(__file__).parents[2] / "shared" / "bench" / "codegraph" / "truth"
+SHARED = DATA / "codegraph" / "truth"
 COMPILER = Path(__file__).with_name("codegraph_typescript.mjs")
 HEADERS = (
     *("code", "language", "imports F1", "calls", "call F1", "precision", "recall", "judged precision"),
@@ -191,7 +192,7 @@ def main() -> None:
     chosen = options.parse_args()
     shared, packages = list(shared_rows(chosen.repositories)), list(package_rows(chosen.cache.resolve()))
     if shared or packages:
-        write_section("Code graph", "make bench-codegraph", body(shared, packages))
+        write_section("codegraph", "Code graph", body(shared, packages))
 
 
 if __name__ == "__main__":

@@ -213,7 +213,7 @@ def main() -> None:
         print(json.dumps(run(given.run)))
         return
     rows = [measured(size) for size in given.sizes]
-    write_section("Consolidating episodes", "python -m bench.consolidation", f"{table(HEADERS, rows)}\n\n{NOTES}")
+    write_section("consolidation", "Consolidating episodes", f"{table(HEADERS, rows)}\n\n{NOTES}")
 
 
 if __name__ == "__main__":

@@ -168,7 +168,7 @@ def main() -> None:
         f"o200k_base, SQLAlchemy, the database); 5,000 messages of 1 KB take {five:.1f} MB more (goal 40), "
         f"10,000 {ten:.1f} MB. Only what is in the window is held with its text."
     )
-    write_section("Conversation", "make bench-conversation", f"{body}\n\n{held}")
+    write_section("conversation", "Conversation", f"{body}\n\n{held}")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from bench.data import DATA
 from bench.results import percentile, table, write_section
 from treering.core.messages import Message, ResultPart, Role, TextPart
 from treering.session.cues import Cues, cues_of
@@ -18,7 +19,6 @@ from treering.session.cues.phrases import Cue
 from treering.session.topics import Topic, subject_of
 
 MESSAGES = Path(__file__).parent / "cue_messages" / "messages.jsonl"
-SHARED = Path("/work/shared/bench")
 PARTS = ("tune", "held")
 CALLS, PAIRS = 2_000, 300
 Case = dict[str, Any]
@@ -44,7 +44,19 @@ ABOUT_SHIFTS = (
 def main() -> None:
     cases = load()
     parts = [ABOUT, _by_cue(cases), _by_language(cases), _errors_seen(), _shifts(), _speed()]
-    write_section("Cues and topics", "make bench-cues", "\n\n".join(filter(None, parts)))
+    write_section("cues", "Cues and topics", "\n\n".join(filter(None, parts)))
+
+
+def figures() -> dict[str, float]:
+    """Precision and recall over all cues of the held messages."""
+    counted = outcomes(case for case in load() if case["part"] == "held")
+    seen = Counter[tuple[bool, bool]]()
+    for (_, found, labelled), count in counted.items():
+        seen[found, labelled] += count
+    return {
+        "cues.precision": seen[True, True] / (seen[True, True] + seen[True, False]),
+        "cues.recall": seen[True, True] / (seen[True, True] + seen[False, True]),
+    }
 
 
 def load() -> list[Case]:
@@ -117,7 +129,7 @@ def _by_language(cases: list[Case]) -> str:
 
 def _errors_seen() -> str:
     """Against what the agent's program itself marked as an error, which leaves out commands that failed quietly."""
-    if not SHARED.exists():
+    if not DATA.exists():
         return ""
     results = [event for event in _lines("agent_sessions/events.jsonl.gz") if event["kind"] == "tool_result"]
     seen = Counter((event["is_error"], cues_of(Message.of(Role.TOOL, event["text"])).error) for event in results)
@@ -130,7 +142,7 @@ def _errors_seen() -> str:
 
 
 def _shifts() -> str:
-    if not SHARED.exists():
+    if not DATA.exists():
         return ""
     rows = [_joined(name, list(conversations())) for name, conversations in _SETS.items()]
     headers = ("set", "conversations", "users' messages", "joints", "precision", "recall", "false a message")
@@ -207,7 +219,7 @@ _SETS: dict[str, Callable[[], Iterator[list[Said]]]] = {
 
 
 def _lines(path: str) -> Iterator[Case]:
-    with gzip.open(SHARED / path, "rt", encoding="utf-8") as file:
+    with gzip.open(DATA / path, "rt", encoding="utf-8") as file:
         yield from map(json.loads, file)
 
 

@@ -65,8 +65,7 @@ def main() -> None:
     parser.add_argument("--wrong", action="store_true", help="print the facts that have not one record each")
     chosen = parser.parse_args()
     groups, unrelated = _lines("facts.jsonl"), _lines("unrelated.jsonl")
-    again = learned_from(list(_interleaved(groups)))
-    apart = learned_from([Said(case["id"], case["id"], case["text"], case["speaker"]) for case in unrelated])
+    again, apart = _both_learned(groups, unrelated)
     if chosen.wrong:
         _print_wrong({_fact(group): " / ".join(group["turns"][:3]) for group in groups}, again)
         _print_wrong({case["id"]: case["text"] for case in unrelated}, apart)
@@ -74,7 +73,25 @@ def main() -> None:
     if chosen.wrong:
         print(body)
     else:
-        write_section("Duplicates", "make bench-duplicates", body)
+        write_section("duplicates", "Duplicates", body)
+
+
+def figures() -> dict[str, float]:
+    """Records a repeated fact, facts without one, and records too many or too few after unrelated turns."""
+    groups, unrelated = _lines("facts.jsonl"), _lines("unrelated.jsonl")
+    again, apart = _both_learned(groups, unrelated)
+    sizes = [len(again.standing.get(_fact(group), ())) for group in groups]
+    return {
+        "duplicates.repeated": sum(sizes) / len(sizes),
+        "duplicates.lost": sizes.count(0),
+        "duplicates.unrelated": abs(apart.records - len(unrelated)),
+    }
+
+
+def _both_learned(groups: list[dict[str, Any]], unrelated: list[dict[str, Any]]) -> tuple[Learned, Learned]:
+    again = learned_from(list(_interleaved(groups)))
+    apart = learned_from([Said(case["id"], case["id"], case["text"], case["speaker"]) for case in unrelated])
+    return again, apart
 
 
 def learned_from(turns: list[Said]) -> Learned:

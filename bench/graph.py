@@ -210,6 +210,19 @@ def rows(nodes: int, edges: int, *, tangled: bool) -> list[tuple[object, ...]]:
     ]
 
 
+def figures() -> dict[str, float]:
+    """Processor time of impact, and of replacing a file, in the smallest graph."""
+    code = made_up(SIZES[0], 10 * SIZES[0], tangled=False)
+    graph, chance = CodeGraph.load([columns(code)]), random.Random(1)
+    graph.prepare()
+    asked = questions(graph, chance.choices(code.ids, k=QUESTIONS), CAP)
+    edits, _ = edited(graph, code, chance)
+    return {
+        "graph.impact": percentile([each.processor for each in asked], 0.5),
+        "graph.replace": percentile([each.processor for each in edits], 0.5),
+    }
+
+
 def memory() -> str:
     """What a graph adds to a process that does nothing else, in megabytes: loaded, and at its peak while counting."""
     told = subprocess.run([sys.executable, "-m", "bench.graph", "memory"], capture_output=True, text=True, check=True)
@@ -250,7 +263,7 @@ def main() -> None:
         f"Memory of the layered graph of {NODES:,} nodes: {memory()}."
     )
     headers = ("nodes / edges", "what", "p50, or once", "p95", "of processor time", "p95 of it")
-    write_section("Code graph in memory", "make bench-graph", f"{note}\n\n{table(headers, lines)}")
+    write_section("graph", "Code graph in memory", f"{note}\n\n{table(headers, lines)}")
 
 
 if __name__ == "__main__":

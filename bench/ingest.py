@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import treering
-from bench.results import percentile, table, write_section
+from bench.results import PAGES, percentile, table, write_section
 from bench.store import WORDS
 from treering.compose import new_id
 from treering.core.turns import Session, Turn
@@ -135,7 +135,7 @@ def main() -> None:
     largest = options.parse_args().largest
     with tempfile.TemporaryDirectory() as folder:
         rows = run(tuple(size for size in SIZES if size <= largest), Path(folder))
-    plot(rows, Path(__file__).with_name("ingest.svg"))
+    plot(rows, PAGES / "ingest.svg")
     headers = (
         "turns stored",
         "turn p50",
@@ -163,7 +163,7 @@ def main() -> None:
         "its reading. Learned: the `consolidate` stage over those turns, each of which says a new fact that is "
         "held against what is known.\n\n![cost by size](ingest.svg)"
     )
-    write_section("Ingest", "make bench-ingest", f"{body}\n\n{told}")
+    write_section("ingest", "Ingest", f"{body}\n\n{told}")
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
 import treering
-from bench.results import percentile, table, write_section
+from bench.results import PAGES, percentile, table, write_section
 from bench.store import WORDS
 from treering.core.errors import NotFound
 from treering.memory import Memory
@@ -262,7 +262,7 @@ def main() -> None:
     options.add_argument("--seconds", type=float, default=60)
     options.add_argument("--reading", type=float, default=115, help="seconds after those in which nothing is written")
     options.add_argument("--clients", type=int, default=50)
-    options.add_argument("--only-print", action="store_true", help="leave RESULTS.md and the picture as they are")
+    options.add_argument("--only-print", action="store_true", help="leave the results page and the picture as they are")
     asked = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
@@ -273,8 +273,8 @@ def main() -> None:
     if asked.only_print:
         print(body)
         return
-    plot(load, Path(__file__).with_name("mcp_load.svg"))
-    write_section("Many clients over HTTP", "make bench-mcp-load", f"{body}\n{NOTE}")
+    plot(load, PAGES / "mcp_load.svg")
+    write_section("mcp-load", "Many clients over HTTP", f"{body}\n{NOTE}")
 
 
 if __name__ == "__main__":

@@ -96,7 +96,7 @@ def main() -> None:
         "as the tools are listed: most of the time before its answer is spent on loading the SDK and the library.\n\n"
         + table(("server", "step", "p50", "p95", "goal, ms"), rows)
     )
-    write_section("Start of the MCP server", "make bench-mcp", body)
+    write_section("mcp", "Start of the MCP server", body)
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ def main() -> None:
         f"{peak:,.0f} MB. The first night has everything to do (nothing has a vector), the second nothing. "
         f"Goal: under {GOAL_MINUTES} minutes."
     )
-    write_section("A night", "make bench-night", f"{told}\n\n{table(('stage', 'first, s', 'second, s'), rows)}")
+    write_section("night", "A night", f"{told}\n\n{table(('stage', 'first, s', 'second, s'), rows)}")
 
 
 if __name__ == "__main__":

@@ -198,7 +198,7 @@ def main() -> None:
         f"force); the answers to the first {BRUTE_TASKS} are compared with brute force."
     )
     headers = ("patterns", "way", "left", "apply", "p50", "p95", "p95 of processor time", "built in")
-    write_section("Pattern matching", "make bench-pattern-matching", f"{note}\n\n{table(headers, lines)}")
+    write_section("pattern-matching", "Pattern matching", f"{note}\n\n{table(headers, lines)}")
 
 
 if __name__ == "__main__":

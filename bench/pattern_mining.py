@@ -141,7 +141,7 @@ def main() -> None:
         return
     rows = [measured(size, STEPS, names) for names in given.names for size in given.sizes]
     body = f"{__doc__}\n{table(HEADERS, rows)}\n\n{NOTES}"
-    write_section("Mining patterns", "make bench-pattern-mining", body)
+    write_section("pattern-mining", "Mining patterns", body)
 
 
 if __name__ == "__main__":

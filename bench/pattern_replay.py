@@ -21,6 +21,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from bench.data import DATA, data_folder
 from bench.results import table, write_section
 from treering.core.episodes import Episode, TraceEntry
 from treering.core.settings.mining import AdviceSettings, MiningSettings
@@ -31,7 +32,7 @@ from treering.learn.patterns.mining.candidates import mine
 from treering.learn.patterns.mining.mined import Mining
 from treering.learn.patterns.mining.steps import step_of
 
-EVENTS = Path(__file__).parents[2] / "shared" / "bench" / "agent_sessions" / "events.jsonl.gz"
+EVENTS = DATA / "agent_sessions" / "events.jsonl.gz"
 VALIDATED = (0.4, 0.55, 0.7, 0.85, 1.0)
 """Where the older half is cut when something is tuned: each part is scored by what lies before it."""
 OUTPUT = 4_000
@@ -285,6 +286,20 @@ class Measured:
         return "\n\n".join(parts)
 
 
+def halves(events: Path) -> tuple[list[list[Recorded]], list[list[Recorded]]]:
+    """The older and the newer sessions."""
+    recorded = sessions(events)
+    return recorded[: len(recorded) // 2], recorded[len(recorded) // 2 :]
+
+
+def figures() -> dict[str, float]:
+    """How often the next step is the first guess, and one of three."""
+    measured = Measured()
+    measured.add(*halves(data_folder(EVENTS.parent.name) / EVENTS.name))
+    score = measured.asked["The next step"]["mined patterns and the run's own steps"]
+    return {"pattern-replay.first": score.share(1), "pattern-replay.three": score.share(2)}
+
+
 def main() -> None:
     options = argparse.ArgumentParser()
     options.add_argument("--events", type=Path, default=EVENTS)
@@ -294,8 +309,7 @@ def main() -> None:
         raise SystemExit(
             f"{given.events} is not here: the recorded sessions belong to the workplace, not to the project"
         )
-    recorded = sessions(given.events)
-    older, newer = recorded[: len(recorded) // 2], recorded[len(recorded) // 2 :]
+    older, newer = halves(given.events)
     measured = Measured()
     if given.validate:
         for begin, end in pairwise(int(share * len(older)) for share in VALIDATED):
@@ -303,7 +317,7 @@ def main() -> None:
         print(measured.shown())
         return
     measured.add(older, newer)
-    write_section("Mined patterns on recorded sessions", "make bench-pattern-replay", f"{__doc__}\n{measured.shown()}")
+    write_section("pattern-replay", "Mined patterns on recorded sessions", f"{__doc__}\n{measured.shown()}")
 
 
 if __name__ == "__main__":

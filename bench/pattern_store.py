@@ -133,7 +133,7 @@ def main() -> None:
     options.add_argument("--engines", nargs="+", choices=("sqlite", "postgresql"), default=("sqlite", "postgresql"))
     options.add_argument("--patterns", type=int, default=5_000)
     options.add_argument("--applications", type=int, default=1_000_000)
-    options.add_argument("--dry-run", action="store_true", help="print, and leave RESULTS.md alone")
+    options.add_argument("--dry-run", action="store_true", help="print, and leave the results page alone")
     given = options.parse_args()
     rows = list[Row]()
     with tempfile.TemporaryDirectory() as name:
@@ -167,7 +167,7 @@ def main() -> None:
     if given.dry_run:
         print(body)
     else:
-        write_section("Patterns in the store", "make bench-pattern-store", body)
+        write_section("pattern-store", "Patterns in the store", body)
 
 
 if __name__ == "__main__":

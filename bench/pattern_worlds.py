@@ -29,7 +29,7 @@ from bench.pattern_rules import (
 )
 from bench.pattern_shared import all_forms
 from bench.pattern_shared import overview as of_shared_sessions
-from bench.results import table, write_section
+from bench.results import PAGES, table, write_section
 
 # The settings were chosen on worlds with lower seeds than these.
 FIRST_SEED = 1_000
@@ -270,10 +270,8 @@ def main() -> None:
     if chosen.dry:
         print(body)
         return
-    plot(figures, Path(__file__).with_name("pattern_worlds.svg"))
-    write_section(
-        "Patterns in worlds of known truth", "make bench-patterns", f"{body}\n\n![worlds](pattern_worlds.svg)"
-    )
+    plot(figures, PAGES / "pattern_worlds.svg")
+    write_section("patterns", "Patterns in worlds of known truth", f"{body}\n\n![worlds](pattern_worlds.svg)")
 
 
 if __name__ == "__main__":

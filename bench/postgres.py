@@ -42,7 +42,7 @@ def main() -> None:
         ("records", "bulk load, records/s", "get p95 (goal 3 ms)", "two-filter query p95 (goal 20 ms)", "write p95"),
         [(f"{SIZE:,}", f"{rate:,.0f}", f"{get:.2f} ms", f"{query:.2f} ms", f"{write:.2f} ms")],
     )
-    write_section("PostgreSQL", "make bench-postgres", f"{body}\n\n{engine}, over a local socket.")
+    write_section("postgres", "PostgreSQL", f"{body}\n\n{engine}, over a local socket.")
 
 
 if __name__ == "__main__":

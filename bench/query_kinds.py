@@ -30,7 +30,17 @@ WITH_TIME_WORDS = "what did we decide last week about the cache, and what has ch
 def main() -> None:
     first = _seconds(WITH_TIME_WORDS)
     parts = (_author(), _kinds(), _times(), _speed(first))
-    write_section("Query kinds", "make bench-query-kinds", "\n\n".join(parts))
+    write_section("query-kinds", "Query kinds", "\n\n".join(parts))
+
+
+def figures() -> dict[str, float]:
+    """Shares of the held queries whose kind is right, and whose time words are read exactly."""
+    kinds = [case["kind"] == str(kind_of(case["query"]).kind) for case in load("query_kinds", "held")]
+    times = [_is_read(case) for case in load("time_words", "held")]
+    return {
+        "query-kinds.held": sum(kinds) / len(kinds),
+        "query-kinds.times": sum(times) / len(times),
+    }
 
 
 def load(folder: str, part: str) -> list[dict[str, Any]]:
@@ -82,10 +92,14 @@ def _times() -> str:
 
 
 def _score(cases: list[dict[str, Any]]) -> tuple[object, ...]:
-    right = [(_says_something(case), all(case[key] == value for key, value in read(case).items())) for case in cases]
+    right = [(_says_something(case), _is_read(case)) for case in cases]
     timed = [exact for timed, exact in right if timed]
     plain = [exact for timed, exact in right if not timed]
     return len(cases), _share(exact for _, exact in right), _share(timed), _share(plain)
+
+
+def _is_read(case: dict[str, Any]) -> bool:
+    return all(case[key] == value for key, value in read(case).items())
 
 
 def _says_something(case: dict[str, Any]) -> bool:

@@ -20,6 +20,7 @@ from statistics import fmean
 from typing import Any
 
 import treering
+from bench.data import DATA
 from bench.results import table, write_section
 from treering.adapters.tokenizers import tokenizer
 from treering.core.messages import CallPart, Message, ResultPart, Role, TextPart
@@ -27,7 +28,7 @@ from treering.session.conversation.context import Context
 from treering.session.counting import Meter, rules_of
 from treering.session.names import names_in
 
-EVENTS = Path(__file__).parents[2] / "shared" / "bench" / "agent_sessions" / "events.jsonl.gz"
+EVENTS = DATA / "agent_sessions" / "events.jsonl.gz"
 LIMITS = (32_000, 64_000, 128_000)
 WAYS: dict[str, dict[str, Any]] = {
     "rolling_window": {"strategy": "rolling_window"},
@@ -162,7 +163,7 @@ def main() -> None:
     headers = ("limit", "way", "histories pruned", "requests", "over", "orphans", "fullest", "needed again, kept")
     body = table(headers, found)
     if every == 1:
-        write_section("Conversation replay", "make bench-replay", f"{__doc__}\n{body}")
+        write_section("replay", "Conversation replay", f"{__doc__}\n{body}")
     else:
         print(body)
 

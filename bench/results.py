@@ -1,4 +1,4 @@
-"""Writes one section of RESULTS.md, leaving the others as they are."""
+"""Writes one section of a page in bench/results, leaving the others as they are."""
 
 import os
 import platform
@@ -7,18 +7,20 @@ import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 
-RESULTS = Path(__file__).with_name("RESULTS.md")
-HEADER = "# Results\n\nEvery figure is printed by the command above it. Times come from a shared two-core machine.\n"
+from bench.registry import BENCHES, command_of
+
+PAGES = Path(__file__).with_name("results")
 
 
-def write_section(title: str, command: str, body: str) -> None:
-    """Replace (or add) the section called `title`, stamped with date, machine and commit."""
-    text = RESULTS.read_text() if RESULTS.exists() else HEADER
-    section = f"## {title}\n\n`{command}` · {_stamp()}\n\n{body.strip()}\n"
+def write_section(bench: str, title: str, body: str) -> None:
+    """Replace (or add) the section called `title` on the page of a bench, with date, machine and commit."""
+    page = PAGES / f"{BENCHES[bench].page}.md"
+    text = page.read_text("utf-8") if page.exists() else f"# {page.stem.capitalize()}\n"
+    section = f"## {title}\n\n`{command_of(bench)}` · {_stamp()}\n\n{body.strip()}\n"
     existing = re.compile(rf"^## {re.escape(title)}\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
     known = existing.search(text) is not None
     updated = existing.sub(lambda _: section + "\n", text) if known else f"{text.rstrip()}\n\n{section}"
-    RESULTS.write_text(updated.rstrip() + "\n")
+    page.write_text(updated.rstrip() + "\n", "utf-8")
     print(section)
 
 
@@ -34,9 +36,17 @@ def percentile(seconds: list[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, round(share * (len(ordered) - 1)))] * 1000
 
 
-def _stamp() -> str:
+def today() -> str:
+    return f"{datetime.now(UTC):%Y-%m-%d}"
+
+
+def revision() -> str:
+    """The short hash of the commit, marked if the working tree differs from it."""
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
     dirty = subprocess.run(["git", "status", "--porcelain"], capture_output=True, text=True, check=False)
-    revision = (commit.stdout.strip() or "no commit") + (" + changes" if dirty.stdout.strip() else "")
+    return (commit.stdout.strip() or "no commit") + (" + changes" if dirty.stdout.strip() else "")
+
+
+def _stamp() -> str:
     machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
-    return f"{datetime.now(UTC):%Y-%m-%d} · {machine} · {revision}"
+    return f"{today()} · {machine} · {revision()}"

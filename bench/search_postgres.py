@@ -18,7 +18,7 @@ SIZE = 100_000
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--size", type=int, default=SIZE)
-    parser.add_argument("--dry", action="store_true", help="print, do not write RESULTS.md")
+    parser.add_argument("--dry", action="store_true", help="print, do not write the results page")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name, server(Path(name)) as url:
         _make_pgvector(url)
@@ -49,7 +49,7 @@ def main() -> None:
     if options.dry:
         print(body)
     else:
-        write_section("Search speed, PostgreSQL", "make bench-search", body)
+        write_section("search", "Search speed, PostgreSQL", body)
 
 
 def _make_pgvector(url: str) -> None:

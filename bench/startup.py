@@ -37,7 +37,7 @@ def main() -> None:
         rows.append((name, f"{percentile(taken, 0.5):.0f} ms", f"{percentile(taken, 0.95):.0f} ms", goal or "–"))
     body = table(("whole process", "p50", "p95", "goal, ms"), rows)
     reported = f"`python -X importtime -c 'import treering'` reports {import_time():.1f} ms for the package."
-    write_section("Start-up", "make bench-startup", f"{body}\n\n{reported}")
+    write_section("startup", "Start-up", f"{body}\n\n{reported}")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import treering
-from bench.results import percentile, table, write_section
+from bench.results import PAGES, percentile, table, write_section
 from treering.compose import new_id
 from treering.core.queries import KnowledgeFilter, ShareRange, TimeRange
 from treering.core.records import Knowledge, Source
@@ -165,7 +165,7 @@ def main() -> None:
     largest = options.parse_args().largest
     with tempfile.TemporaryDirectory() as folder:
         rows = run(tuple(size for size in SIZES if size <= largest), Path(folder))
-    plot(rows, Path(__file__).with_name("store.svg"))
+    plot(rows, PAGES / "store.svg")
     headers = (
         "records",
         "bulk load, records/s",
@@ -194,7 +194,7 @@ Bulk load stores values that exist already, 100,000 a transaction; open is in a 
 
 ![cost by size](store.svg)
 """
-    write_section("Embedded store", "make bench-store", f"{body}\n\n{goals}")
+    write_section("store", "Embedded store", f"{body}\n\n{goals}")
 
 
 if __name__ == "__main__":

@@ -17,8 +17,9 @@ from itertools import islice
 from pathlib import Path
 
 from bench.calibration.files import entries
-from bench.calibration.pieces import PACKAGES, SETS, STANDARD, pieces, rows, said
+from bench.calibration.pieces import PACKAGES, STANDARD, pieces, rows, said
 from bench.calibration.vocabularies import Count, load, missing
+from bench.data import DATA
 from bench.results import percentile, table, write_section
 from treering.adapters.tokenizers import tokenizer
 from treering.core.messages import CallPart, Message, ResultPart, TextPart
@@ -55,9 +56,9 @@ def texts() -> Iterator[tuple[str, list[str]]]:
         yield kind, list(pieces((file.read_text("utf-8", "replace")[:20_000] for file in found), draw, SOURCE))
     sets = {"English": "locomo", "encyclopaedia": "xquad_en_en", "Spanish": "xquad_es_es", "Chinese": "memdaily"}
     for kind, name in sets.items():
-        if (corpus := SETS / name / "corpus.jsonl.gz").exists():
+        if (corpus := DATA / name / "corpus.jsonl.gz").exists():
             yield kind, list(pieces((row["text"] for row in rows(corpus)), draw, SOURCE))
-    if (events := SETS / "agent_sessions" / "events.jsonl.gz").exists():
+    if (events := DATA / "agent_sessions" / "events.jsonl.gz").exists():
         yield "agent sessions", list(pieces((said(row) for row in islice(rows(events), 0, None, 7)), draw, SOURCE))
 
 
@@ -169,7 +170,7 @@ def hard() -> list[tuple[object, ...]]:
 
 def replay() -> str:
     """Each session's messages are added one by one, and after each the whole window is counted again."""
-    events = SETS / "agent_sessions" / "events.jsonl.gz"
+    events = DATA / "agent_sessions" / "events.jsonl.gz"
     if not events.exists():
         return "Replay: not measured, the sessions are not here."
     sessions: dict[str, list[Message]] = {}
@@ -213,8 +214,7 @@ def main() -> None:
         "among others. Held out: the same fit on half of its sources, measured on the other half."
     )
     body = "\n\n".join((speed, loads, limits, replay(), note, accuracy(directory)))
-    command = "make bench-tokens" if directory == PACKAGES else "make bench-tokens VOCABULARIES=directory"
-    write_section("Token counts", command, body)
+    write_section("tokens", "Token counts", body)
 
 
 if __name__ == "__main__":

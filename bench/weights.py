@@ -169,7 +169,7 @@ def main() -> None:
     if chosen.dry:
         print(body)
     else:
-        write_section("Fusion weights", "make bench-weights", body)
+        write_section("weights", "Fusion weights", body)
 
 
 if __name__ == "__main__":

@@ -101,7 +101,7 @@ def main() -> None:
         fast = table(("verb", "operations", "p50", "p99", "p99.9"), list(variables(memory)))
         slow = table(("verb", "runs", "p50", "p95"), [*outputs(memory), *prunes(memory)])
     note = f"Goal: get and set below {GOAL_MICROSECONDS} µs at p99. {NAMES} names, SQLite."
-    write_section("Working memory", "make bench-working", f"{note}\n\n{fast}\n\n{slow}")
+    write_section("working", "Working memory", f"{note}\n\n{fast}\n\n{slow}")
 
 
 if __name__ == "__main__":

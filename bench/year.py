@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import treering
-from bench.results import table, write_section
+from bench.results import PAGES, table, write_section
 from bench.store import WORDS
 from treering.compose import new_id
 from treering.core.confidence import effective_confidence
@@ -182,7 +182,7 @@ def main() -> None:
         print(seconds, counts)
         return
     minutes = (time.perf_counter() - begun) / 60
-    plot(series, Path(__file__).with_name("year.svg"))
+    plot(series, PAGES / "year.svg")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     told = (
         f"{stats.records['turns']:,} turns and {stats.records['episodes']:,} episodes in {DAYS} days, all stages every "
@@ -191,7 +191,7 @@ def main() -> None:
     )
     parts = table(("part", "seconds"), [(name, f"{taken:.1f}") for name, taken in seconds.items()])
     done = table(("what the nights did", "how often"), [(name, f"{number:,}") for name, number in counts.items()])
-    write_section("A year of a team", "make bench-year", f"{told}\n\n{parts}\n\n{done}\n\n![the year](year.svg)")
+    write_section("year", "A year of a team", f"{told}\n\n{parts}\n\n{done}\n\n![the year](year.svg)")
 
 
 if __name__ == "__main__":

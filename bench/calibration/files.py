@@ -19,7 +19,7 @@ HEAD = """\
 # (`kinds.py`). Fitted so that every window of 2,000 tokens of the texts comes out at least 1.5 % too high, and the sum
 # as little too high as that allows.
 #
-# Made by `make calibrate VOCABULARIES=directory TEXTS=file WRITE=1`: `bench/calibration/vocabularies.py` says where the
+# Made by `make bench NAME=calibrate ARGS="…"` (bench/README.md): `bench/calibration/vocabularies.py` says where the
 # vocabularies come from, `bench/calibration/texts.py` which texts are read where no file is named. `texts` is what a
 # family was fitted to. Texts that were kept (`--keep`) give the same numbers again, those of another machine give other
 # costs and similar sums. Those of sum e4c7786c8622ba9f are prose, chats and documentation in English, code, JSON, logs,

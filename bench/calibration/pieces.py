@@ -8,8 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-SETS = Path(__file__).parents[3] / "shared" / "bench"
-"""Sets of the workplace; nobody else needs to have them."""
 PACKAGES = Path(sysconfig.get_paths()["purelib"])
 STANDARD = Path(sysconfig.get_paths()["stdlib"])
 

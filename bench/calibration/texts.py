@@ -17,7 +17,8 @@ from pathlib import Path
 from random import Random
 
 from bench.calibration.noise import NOISE, noise
-from bench.calibration.pieces import PACKAGES, SETS, STANDARD, pieces, rows, said
+from bench.calibration.pieces import PACKAGES, STANDARD, pieces, rows, said
+from bench.data import DATA
 
 FIRST, SECOND = "first", "second"
 HALVES = (FIRST, SECOND)
@@ -119,12 +120,12 @@ def _of_noise() -> Iterator[Text]:
 
 def _of_sets() -> Iterator[Text]:
     for name, half in _SETS:
-        if (file := SETS / name / "corpus.jsonl.gz").exists():
+        if (file := DATA / name / "corpus.jsonl.gz").exists():
             yield from _cut(name, half, (row["text"] for row in rows(file)), SET)
 
 
 def _of_sessions() -> Iterator[Text]:
-    if not (file := SETS / "agent_sessions" / "events.jsonl.gz").exists():
+    if not (file := DATA / "agent_sessions" / "events.jsonl.gz").exists():
         return
     events = list(rows(file))
     places = {session: place for place, session in enumerate(sorted({event["session"] for event in events}))}

@@ -14,8 +14,9 @@ import tempfile
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from bench.data import DATA
 from bench.peers.embeddings import Embedder, model_folder, serving
-from bench.peers.trial import DATA, SETS, Row
+from bench.peers.trial import SETS, Row
 from bench.results import table, write_section
 
 ROOT = Path(__file__).parents[2]
@@ -250,7 +251,7 @@ def main() -> None:
     if chosen.quick or chosen.dry:
         print(body)
     else:
-        write_section("Peers", "make bench-peers", body)
+        write_section("peers", "Peers", body)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ import argparse
 import gzip
 import importlib.metadata
 import json
-import os
 import random
 import sys
 import tempfile
@@ -20,9 +19,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from bench.data import DATA
 from bench.results import percentile
 
-DATA = Path(os.environ.get("TREERING_BENCH_DATA") or Path(__file__).parents[3] / "shared" / "bench")
 SETS = ("locomo", "realtalk", "longmemeval", "beam100k", "memdaily")
 LIMIT = 10
 LOOPBACK = ("127.0.0.1", "::1", "localhost", None, "")

@@ -7,11 +7,12 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from bench.data import DATA
 from bench.results import write_section
 from bench.retrieval.engines import agreement
 from bench.retrieval.measuring import Measured, measure
 from bench.retrieval.report import ABOUT, WAYS, against_targets, by_way
-from bench.retrieval.sets import DATA, NAMES, Dataset, load
+from bench.retrieval.sets import NAMES, Dataset, load
 from bench.retrieval.ways import use_bundled_embedder
 
 
@@ -48,9 +49,7 @@ def main() -> None:
     use_bundled_embedder()
     size = {"groups": 1, "questions": 20} if chosen.quick else {}
     datasets = [load(name, **size) for name in chosen.sets or NAMES]
-    title, command, run = ("Retrieval quality", "make bench-retrieval", _quality)
-    if chosen.engines:
-        title, command, run = ("Words on both engines", "make bench-retrieval", _engines)
+    title, run = ("Words on both engines", _engines) if chosen.engines else ("Retrieval quality", _quality)
     begun = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         body = run(datasets, Path(folder))
@@ -58,7 +57,7 @@ def main() -> None:
     if chosen.quick or chosen.dry or chosen.sets:
         print(body)
     else:
-        write_section(title, command, body)
+        write_section("retrieval", title, body)
 
 
 if __name__ == "__main__":

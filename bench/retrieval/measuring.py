@@ -5,12 +5,15 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from bench.retrieval.measures import Judged, judge
-from bench.retrieval.sets import WHOLE_TEXTS, Dataset, Group
-from bench.retrieval.ways import Rank, index, recalling, ways
+from bench.retrieval.measures import Judged, judge, mean
+from bench.retrieval.sets import WHOLE_TEXTS, Dataset, Group, load
+from bench.retrieval.ways import Rank, index, recalling, use_bundled_embedder, ways
 from treering.core.settings import Settings
 
+DEFAULT = "Treering"
+SMALL_SETS = ("realtalk", "longmemeval")
 APART = "Treering, a session for each document"
 
 
@@ -34,6 +37,22 @@ class Measured:
                 found = rank(question.text)
                 self.seconds.setdefault(way, []).append(time.perf_counter() - begun)
                 self.judged.setdefault(way, []).append(judge(found, question.gold, question.category))
+
+
+def figures() -> dict[str, float]:
+    """The figure of each small set, with default settings."""
+    use_bundled_embedder()
+    return {f"retrieval.{name}": _default_figure(load(name)) for name in SMALL_SETS}
+
+
+def _default_figure(dataset: Dataset) -> float:
+    measured = Measured(dataset)
+    with TemporaryDirectory() as folder:
+        place = Path(folder) / "memory.db"
+        for group in dataset.groups:
+            index(place, group.name, group)
+            measured.add(DEFAULT, group, recalling(place, group.name, Settings()))
+    return mean(measured.figures(DEFAULT))
 
 
 def measure(dataset: Dataset, folder: Path) -> Measured:

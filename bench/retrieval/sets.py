@@ -2,13 +2,13 @@
 
 import gzip
 import json
-import os
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-DATA = Path(os.environ.get("TREERING_BENCH_DATA") or Path(__file__).parents[3] / "shared" / "bench")
+from bench.data import data_folder
+
 NAMES = (
     "locomo",
     "realtalk",
@@ -67,11 +67,12 @@ class Dataset:
 
 def load(name: str, *, groups: int | None = None, questions: int | None = None) -> Dataset:
     """A set; with numbers, only the first groups and the first questions of each."""
+    folder = data_folder(name)
     documents: dict[str, list[Document]] = {}
-    for line in _lines(DATA / name / "corpus.jsonl.gz"):
+    for line in _lines(folder / "corpus.jsonl.gz"):
         documents.setdefault(line["group"], []).append(Document(line["id"], line["text"], line["date"]))
     asked: dict[str, list[Question]] = {}
-    for line in _lines(DATA / name / "tasks.jsonl.gz"):
+    for line in _lines(folder / "tasks.jsonl.gz"):
         asked.setdefault(line["group"], []).append(Question(line["query"], line["cat"], frozenset(line["gold"])))
     made = (Group(group, tuple(held), tuple(asked.get(group, ())[:questions])) for group, held in documents.items())
     return Dataset(name, tuple(islice((group for group in made if group.questions), groups)))

@@ -130,11 +130,23 @@ def test_an_entity_that_everything_speaks_of_names_nothing(open_memory: OpenMemo
     assert found(memory, "tell me about the port") == set()
 
 
-def test_an_unsure_link_is_not_followed(harbour: Memory) -> None:
+@pytest.mark.parametrize(("confidence", "ids"), [(0.3, set()), (0.5, set()), (0.51, {"filling-0"})])
+def test_a_link_is_followed_if_it_is_likelier_than_not(harbour: Memory, confidence: float, ids: set[str]) -> None:
     with harbour.store.transaction(harbour.scope, NOW) as tx:
         put(tx, [sample(Entity, "e", name="Dredger", kind="other")])
-        put(tx, [sample(EntityLink, "l", entity="e", record="filling-0", confidence=0.3)])
-    assert found(harbour, "dredger") == set()
+        put(tx, [sample(EntityLink, "l", entity="e", record="filling-0", confidence=confidence)])
+    assert found(harbour, "dredger") == ids
+
+
+def test_a_name_mentioned_in_passing_is_not_proof(harbour: Memory) -> None:
+    """Records are linked in the background once stored; a guessed name must not pass where its one word would not."""
+    harbour.remember("Brings every tanker in since March", id="pilot")
+    harbour.entities.link("pilot", "Edda", aliases=("harbour pilot",))
+    harbour.remember("The old lighthouse has a stove that Edda lights in autumn", id="stove")
+    harbour.remember("Edda wants the radar mast moved", id="mast")
+    assert harbour.settle().waiting == 0
+    assert found(harbour, "Which tanker will Edda bring in at noon tomorrow?") == {"pilot", "mast"}
+    assert found(harbour, "the lighthouse stove") == {"stove"}
 
 
 def test_files_are_names(harbour: Memory) -> None:

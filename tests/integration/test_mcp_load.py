@@ -1,4 +1,4 @@
-"""Many clients at once over HTTP, for some seconds: what `make bench-mcp-load` measures for a minute."""
+"""Many clients at once over HTTP, for some seconds: what `make bench NAME=mcp-load` measures for a minute."""
 
 from pathlib import Path
 

@@ -57,7 +57,8 @@ class Precise:
         slipped = self._misspelt(runs, {run for each in exact for run in each.runs})
         for each in (*entities_named(self.tx, slipped, self._slipped, graph), *exact):
             for (kind, id), confidence in records_of(self.tx, each, graph).items():
-                if confidence >= most.sure:
+                # A name that rules read in passing has even odds: following it would let one shared word pass as proof.
+                if confidence > most.sure:
                     yield Tie(kind, id, 1.0, f"named: {_called(each)}")
 
     def _spelled(self, run: Run) -> Sequence[str]:

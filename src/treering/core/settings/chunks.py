@@ -30,7 +30,7 @@ class FindingSettings(Value):
     """What a word counts for once more where what is defined is called by it: names are chosen to be found."""
     meaning: Share = 0.2
     """The share of the vectors beside that of the words: chosen, like the two above, on 24 questions about requests
-    and gin, and measured on others (`bench/RESULTS.md`)."""
+    and gin, and measured on others (`bench/results/code.md`)."""
     apart: float = Field(default=5.0, ge=0)
     """How many standard deviations nearer than all chunks one must lie that shares no word with the question. Of the
     model that comes with Treering only: on requests, questions that mean nothing there came up to 4.9, and every

@@ -58,7 +58,7 @@ class PreciseSettings(Value):
     likeness: float = Field(default=0.85, ge=0, le=1)
     """Vectors alone prove something only this near: texts that say the same in other words. A shared topic is none."""
     sure: float = Field(default=0.5, ge=0, le=1)
-    """Links to entities and relations that are likelier than not are followed."""
+    """Links to entities are followed if they are surer than this (likelier than not), relations if at least as firm."""
     most_names: int = Field(default=1_000, ge=1, le=LABELS)
     """Runs of a query's words that are looked up as names: a user's whole message is a query, of 200 words here."""
     most_entities: int = Field(default=20, ge=1)
