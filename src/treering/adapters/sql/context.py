@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from sqlalchemy import Connection, Engine
 from sqlalchemy.sql import ColumnElement
 
+from treering.core.jobs import Job
 from treering.core.scope import Scope
 from treering.core.settings import Settings
 from treering.ports.blobs import Blobs
@@ -36,12 +37,16 @@ class Dialect(Protocol):
         """An INSERT that knows ON CONFLICT."""
         ...
 
-    def writing(self) -> AbstractContextManager[None]:
+    def writing(self, *, wait: bool) -> AbstractContextManager[None]:
         """Writers of this process take turns where the engine has one writer."""
         ...
 
-    def options(self, *, writing: bool) -> Mapping[str, Any]:
-        """What a connection is told before its transaction begins."""
+    def options(self, *, writing: bool, wait: bool) -> Mapping[str, Any]:
+        """Execution options of a connection whose transaction is about to begin."""
+        ...
+
+    def wait_for_nothing(self, connection: Connection) -> None:
+        """Let each statement of this transaction fail rather than wait for a lock."""
         ...
 
     def lock(self, connection: Connection, scope: Scope, name: str) -> None:
@@ -153,6 +158,8 @@ class Context:
     unsaved: Unsaved
     queued: list[str] = field(default_factory=list)
     """The kinds of the jobs that this transaction queued."""
+    unqueued: list[tuple[Job, ...]] = field(default_factory=list)
+    """Jobs to queue at the end of the transaction: of each group the first whose key does not wait by then."""
 
     def is_unchanged(self) -> bool:
         """Whether the transaction has changed nothing so far: what it sees, everybody sees."""

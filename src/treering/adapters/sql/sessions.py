@@ -63,7 +63,7 @@ class SessionRecords(Writes[Session]):
         named = (json.dumps(id, ensure_ascii=False)[1:-1], BLOBS)
         naming = (stored.id == session, *(stored.rest.contains(each, autoescape=True) for each in named))
         here = (stored.tenant == scope.tenant, stored.project == scope.project)
-        statement = select(self._table).where(*here, or_(*naming)).with_for_update()
+        statement = select(self._table).where(*here, or_(*naming)).order_by(stored.id).with_for_update()
         return self._context.connection.execute(statement).mappings().all()
 
     def _rewrite(self, session: Session, before: Stored[Session]) -> None:
@@ -89,7 +89,10 @@ class SessionRecords(Writes[Session]):
 
     def end(self, id: str) -> bool:
         stored = self._table.c
-        ending = self._table.update().where(self._visible(), stored.id == id, stored.ended_at.is_(None))
+        is_open = (self._visible(), stored.id == id, stored.ended_at.is_(None))
+        # Waiting for a session that is spoken in could close a circle: its next turn may end the session begun here.
+        free = select(stored.id).where(*is_open).with_for_update(skip_locked=True).scalar_subquery()
+        ending = self._table.update().where(*is_open, stored.id == free)
         return self._context.connection.execute(ending.values(ended_at=stored.last_at)).rowcount == 1
 
     def learn(self, id: str, *, known: int, learned: int) -> bool:
@@ -106,7 +109,7 @@ class SessionRecords(Writes[Session]):
         for turn in turns:
             by_session[turn.session].append(turn)
         free: dict[str, int] = {}
-        for id, mine in by_session.items():
+        for id, mine in sorted(by_session.items()):
             session = Session(
                 id=id,
                 owner=mine[0].owner,

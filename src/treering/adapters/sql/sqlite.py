@@ -77,6 +77,10 @@ class SQLite:
         self._alone = alone
         self._writers = threading.Lock()
         self._writer: int | None = None
+        self._deadline = 0.0
+        """When the writer of this process gives up waiting for others; its wait for other threads counts too."""
+        self._locked_out_since: float | None = None
+        """Since when this process waits for another one that holds the write lock."""
         self._loaded: dict[tuple[str, str], Any] = {}
         self._opened: tuple[int, int] | None = None
         self.location = str(path)
@@ -112,20 +116,36 @@ class SQLite:
         return insert(table)
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
+    def writing(self, *, wait: bool) -> Iterator[None]:
         if self._writer == threading.get_ident():
             raise StoreUnavailable("this thread already holds a transaction; end it first, or use that one")
-        if not self._writers.acquire(timeout=self._settings.busy_seconds):
-            raise StoreUnavailable("another thread of this process holds a transaction open; end it first")
-        self._writer = threading.get_ident()
+        deadline = time.monotonic() + (self._settings.busy_seconds if wait else 0)
+        if not self._writers.acquire(timeout=max(0, deadline - time.monotonic())):
+            raise self._busy()
+        self._writer, self._deadline = threading.get_ident(), deadline
         try:
             yield
         finally:
             self._writer = None
             self._writers.release()
 
-    def options(self, *, writing: bool) -> dict[str, Any]:
+    def _busy(self) -> StoreUnavailable:
+        """The reason why this process cannot write: another process, else another thread of this one."""
+        if self._locked_out_since is None:
+            return StoreUnavailable(
+                f"{self._path}: another thread of this process has a transaction open; end it first, or try again later"
+            )
+        seconds = time.monotonic() - self._locked_out_since
+        return StoreUnavailable(
+            f"{self._path}: another process kept the database locked for {seconds:,.0f} seconds; end it, or try again "
+            "later"
+        )
+
+    def options(self, *, writing: bool, wait: bool) -> dict[str, Any]:
         return {"writing": writing}
+
+    def wait_for_nothing(self, connection: Connection) -> None:
+        """Only the beginning of a transaction waits, and `writing` has said for how long."""
 
     def lock(self, connection: Connection, scope: Scope, name: str) -> None:
         """Nothing to lock: there is one writer."""
@@ -220,7 +240,7 @@ class SQLite:
 
     def _empty_log(self, engine: Engine) -> bool:
         """One attempt, that waits for nobody: writers of this process go on between two."""
-        with self.writing():
+        with self.writing(wait=True):
             return _emptied_log(engine)
 
     def copy_to(self, engine: Engine, target: Path, identity: str) -> Copied:
@@ -272,7 +292,7 @@ class SQLite:
 
     def after_fork(self) -> None:
         self._writers = threading.Lock()
-        self._writer = None
+        self._writer = self._locked_out_since = None
         self._loaded = {}
 
     def _prepare(self, connection: sqlite3.Connection, _record: object) -> None:
@@ -283,7 +303,8 @@ class SQLite:
         if self._opened is None:
             self._refuse_another_programs_file(connection)
             self._refuse_a_truncated_file(connection)
-        _patiently(lambda: connection.execute("PRAGMA journal_mode = WAL"), self._settings.busy_seconds)
+        deadline = time.monotonic() + self._settings.busy_seconds
+        _patiently(lambda: connection.execute("PRAGMA journal_mode = WAL"), deadline)
         for pragma in (
             "synchronous = FULL",
             "secure_delete = ON",
@@ -323,8 +344,16 @@ class SQLite:
             connection.exec_driver_sql("BEGIN")
             return
         connection.exec_driver_sql("PRAGMA busy_timeout = 0")
+        self._locked_out_since = time.monotonic()
         try:
-            _patiently(lambda: connection.exec_driver_sql("BEGIN IMMEDIATE"), self._settings.busy_seconds)
+            _patiently(lambda: connection.exec_driver_sql("BEGIN IMMEDIATE"), self._deadline)
+        except DBAPIError as exc:
+            if not _is_busy(exc):
+                raise
+            # Not reset: threads that give up at the same moment have the same reason.
+            raise self._busy() from exc
+        else:
+            self._locked_out_since = None
         finally:
             connection.exec_driver_sql(f"PRAGMA busy_timeout = {round(self._settings.busy_seconds * 1000)}")
 
@@ -390,19 +419,22 @@ def _emptied_log(engine: Engine) -> bool:
     return not busy
 
 
-def _patiently(attempt: Callable[[], object], seconds: float) -> None:
+def _is_busy(exc: sqlite3.OperationalError | DBAPIError) -> bool:
+    error = exc.orig if isinstance(exc, DBAPIError) else exc
+    return getattr(error, "sqlite_errorname", "") == "SQLITE_BUSY"
+
+
+def _patiently(attempt: Callable[[], object], deadline: float) -> None:
     """Try until no other process is in the way.
 
     SQLite's own waiting sleeps up to a tenth of a second at a time, so that among busy writers the one who has waited
     longest comes last; short and uneven steps let everyone through.
     """
-    deadline = time.monotonic() + seconds
     while True:
         try:
             attempt()
         except (sqlite3.OperationalError, DBAPIError) as exc:
-            error = exc.orig if isinstance(exc, DBAPIError) else exc
-            if getattr(error, "sqlite_errorname", "") != "SQLITE_BUSY" or time.monotonic() > deadline:
+            if not _is_busy(exc) or time.monotonic() > deadline:
                 raise
             time.sleep(random.uniform(0.0005, 0.003))
         else:

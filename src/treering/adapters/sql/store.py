@@ -1,11 +1,14 @@
 """The store: transactions on one of the two engines."""
 
+import random
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
+from typing import TypeVar
 
 from sqlalchemy import Connection, RootTransaction
 
@@ -18,7 +21,7 @@ from treering.adapters.sql.context import Context, Dialect, Unsaved
 from treering.adapters.sql.entities import EntityRecords
 from treering.adapters.sql.forks import survive_forks
 from treering.adapters.sql.identity import identity_of
-from treering.adapters.sql.jobs import JobQueue
+from treering.adapters.sql.jobs import JobQueue, queue_deferred
 from treering.adapters.sql.kinds import (
     AUDIT,
     CO_ACCESS,
@@ -38,7 +41,7 @@ from treering.adapters.sql.sessions import SessionRecords
 from treering.adapters.sql.traces import traces_of
 from treering.adapters.sql.turns import EpisodeRecords, TurnRecords
 from treering.core.entities import EntityLink
-from treering.core.errors import StoreError
+from treering.core.errors import StoreError, TransactionAborted
 from treering.core.events import Event
 from treering.core.fingerprints import ErrorFingerprint
 from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
@@ -51,6 +54,8 @@ from treering.ports.blobs import Blobs, StoredBlob
 from treering.ports.clock import NewId
 from treering.ports.index import SearchIndex
 from treering.ports.store import Check, Copied, Traces
+
+T = TypeVar("T")
 
 # Nothing that is derived depends on the moment.
 _ANY_TIME = datetime(1970, 1, 1, tzinfo=UTC)
@@ -225,11 +230,35 @@ class SqlStore:
             upkeep.rebuild(self._context(connection, scope, _ANY_TIME, writing=True))
 
     @contextmanager
-    def transaction(self, scope: Scope, now: datetime) -> Iterator[SqlTransaction]:
-        with self._usable(), self._dialect.writing(), self._open(scope, now, writing=True) as context:
+    def transaction(self, scope: Scope, now: datetime, *, wait: bool = True) -> Iterator[SqlTransaction]:
+        with (
+            self._usable(),
+            self._dialect.writing(wait=wait),
+            self._open(scope, now, writing=True, wait=wait) as context,
+        ):
             yield SqlTransaction(context)
         if context.queued:
             self.on_queued()
+
+    def write(self, scope: Scope, now: datetime, work: Callable[[SqlTransaction], T]) -> T:
+        settings = self._settings.store
+        for attempt in range(1, settings.write_attempts):
+            try:
+                with self.transaction(scope, now) as tx:
+                    return work(tx)
+            except TransactionAborted:
+                # Uneven pauses: two transactions that met once do not meet again.
+                time.sleep(random.uniform(0, 2 * settings.retry_seconds * 2 ** (attempt - 1)))
+        with self.transaction(scope, now) as tx:
+            return work(tx)
+
+    def write_if_free(self, scope: Scope, now: datetime, work: Callable[[SqlTransaction], object]) -> bool:
+        try:
+            with self.transaction(scope, now, wait=False) as tx:
+                work(tx)
+        except StoreError:
+            return False
+        return True
 
     @contextmanager
     def reading(self, scope: Scope, now: datetime) -> Iterator[SqlTransaction]:
@@ -310,7 +339,7 @@ class SqlStore:
         """A transaction for the whole project, whoever owns its records."""
         with (
             self._usable(),
-            self._dialect.writing(),
+            self._dialect.writing(wait=True),
             self._open(scope, now, writing=True, upkeep=True) as context,
         ):
             yield context
@@ -323,13 +352,16 @@ class SqlStore:
         with self._dialect.translated():
             yield
 
-    def _entered(self, scope: Scope, *, writing: bool, upkeep: bool) -> tuple[Connection, RootTransaction]:
+    def _entered(self, scope: Scope, *, writing: bool, upkeep: bool, wait: bool) -> tuple[Connection, RootTransaction]:
         """A transaction that knows its scope. A connection that died while it waited in the pool is replaced."""
         for last in (False, True):
-            connection = self._engine.connect().execution_options(**self._dialect.options(writing=writing))
+            options = self._dialect.options(writing=writing, wait=wait)
+            connection = self._engine.connect().execution_options(**options)
             try:
                 transaction = connection.begin()
                 self._dialect.enter(connection, scope, upkeep=upkeep)
+                if not wait:
+                    self._dialect.wait_for_nothing(connection)
             except BaseException as exc:
                 connection.close()
                 if last or not getattr(exc, "connection_invalidated", False):
@@ -339,10 +371,14 @@ class SqlStore:
         raise AssertionError("the second try returns or raises")
 
     @contextmanager
-    def _open(self, scope: Scope, now: datetime, *, writing: bool, upkeep: bool = False) -> Iterator[Context]:
-        connection, transaction = self._entered(scope, writing=writing, upkeep=upkeep)
+    def _open(
+        self, scope: Scope, now: datetime, *, writing: bool, upkeep: bool = False, wait: bool = True
+    ) -> Iterator[Context]:
+        connection, transaction = self._entered(scope, writing=writing, upkeep=upkeep, wait=wait)
         with connection, transaction:
-            yield self._context(connection, scope, now, writing=writing)
+            context = self._context(connection, scope, now, writing=writing)
+            yield context
+            queue_deferred(context)
 
     def _context(self, connection: Connection, scope: Scope, now: datetime, *, writing: bool) -> Context:
         guard = partial(self._dialect.guard_blobs, connection, scope, sweeping=False)

@@ -99,7 +99,7 @@ def queue_chunk_embedding(work: ChunkEmbedding, models: Models, new_id: NewId) -
         return False
     with work.store.transaction(work.scope, work.clock()) as tx:
         # The one that is at work may have passed by already: the other waits behind it.
-        return any(tx.jobs.enqueue(code_embedding_job(work.clock(), new_id(), turn=turn)) for turn in (0, 1))
+        return tx.jobs.enqueue_first([code_embedding_job(work.clock(), new_id(), turn=turn) for turn in (0, 1)])
 
 
 def do_chunk_embedding(

@@ -35,8 +35,7 @@ def queue_linking(tx: Transaction, now: datetime, new_id: NewId) -> bool:
 
     A job that is at work may have read past what was just stored: another one then waits behind it.
     """
-    jobs = (linking_job(tx.scope.principal, now, new_id(), turn) for turn in (1, 2))
-    return any(tx.jobs.enqueue(job) for job in jobs)
+    return tx.jobs.enqueue_first([linking_job(tx.scope.principal, now, new_id(), turn) for turn in (1, 2)])
 
 
 def do_linking(scope: Scope, store: Store, job: Job, clock: Clock, *, settings: Settings, new_id: NewId) -> None:
