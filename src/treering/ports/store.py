@@ -160,8 +160,14 @@ class Store(Protocol):
         """
         ...
 
-    def write_if_free(self, scope: Scope, now: datetime, work: Callable[[Transaction], object]) -> bool:
-        """Run `work` in a write transaction without waiting for a lock; False if it cannot be stored now."""
+    def write_if_free(
+        self, scope: Scope, now: datetime, work: Callable[[Transaction], object], *, seconds: float = 0.0
+    ) -> bool:
+        """Run `work` in a write transaction that waits at most this long for others; False if it was not stored."""
+        ...
+
+    def keeps_vectors(self, scope: Scope) -> bool:
+        """Whether vectors of the project are in memory that are not stored yet."""
         ...
 
     def reading(self, scope: Scope, now: datetime) -> AbstractContextManager[Transaction]:

@@ -1,6 +1,6 @@
 """What every collection of one transaction shares."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -37,16 +37,20 @@ class Dialect(Protocol):
         """An INSERT that knows ON CONFLICT."""
         ...
 
-    def writing(self, *, wait: bool) -> AbstractContextManager[None]:
-        """Writers of this process take turns where the engine has one writer."""
+    def writing(self, seconds: float | None) -> AbstractContextManager[None]:
+        """Writers of this process take turns where the engine has one writer; None waits as the settings say."""
         ...
 
-    def options(self, *, writing: bool, wait: bool) -> Mapping[str, Any]:
+    def options(self, *, writing: bool) -> Mapping[str, Any]:
         """Execution options of a connection whose transaction is about to begin."""
         ...
 
-    def wait_for_nothing(self, connection: Connection) -> None:
-        """Let each statement of this transaction fail rather than wait for a lock."""
+    def limit_waits(self, connection: Connection, seconds: float) -> None:
+        """Let a statement of this transaction fail rather than wait longer for a lock."""
+        ...
+
+    def keeps_vectors(self, scope: Scope) -> bool:
+        """Whether vectors of the project are in memory only."""
         ...
 
     def lock(self, connection: Connection, scope: Scope, name: str) -> None:
@@ -160,6 +164,8 @@ class Context:
     """The kinds of the jobs that this transaction queued."""
     unqueued: list[tuple[Job, ...]] = field(default_factory=list)
     """Jobs to queue at the end of the transaction: of each group the first whose key does not wait by then."""
+    after_commit: list[Callable[[], object]] = field(default_factory=list)
+    """What to do once the transaction is stored."""
 
     def is_unchanged(self) -> bool:
         """Whether the transaction has changed nothing so far: what it sees, everybody sees."""

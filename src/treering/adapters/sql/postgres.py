@@ -125,17 +125,21 @@ class Postgres:
     def insert(self, table: Any) -> Any:
         return insert(table)
 
-    def writing(self, *, wait: bool) -> nullcontext[None]:
+    def writing(self, seconds: float | None) -> nullcontext[None]:
         return nullcontext()
 
-    def options(self, *, writing: bool, wait: bool) -> dict[str, Any]:
+    def options(self, *, writing: bool) -> dict[str, Any]:
         if writing:
             return {}
         return {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 
-    def wait_for_nothing(self, connection: Connection) -> None:
+    def limit_waits(self, connection: Connection, seconds: float) -> None:
         # 0 would wait for ever; a millisecond is the least that the server knows.
-        connection.execute(select(func.set_config("lock_timeout", "1ms", True)))
+        connection.execute(select(func.set_config("lock_timeout", f"{max(1, round(seconds * 1000))}ms", True)))
+
+    def keeps_vectors(self, scope: Scope) -> bool:
+        remembered = self._remembered.get((scope.tenant, scope.project))
+        return remembered is not None and bool(remembered.kept.models())
 
     def lock(self, connection: Connection, scope: Scope, name: str) -> None:
         named = "\x1f".join((scope.tenant, scope.project, name))

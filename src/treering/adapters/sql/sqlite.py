@@ -116,11 +116,12 @@ class SQLite:
         return insert(table)
 
     @contextmanager
-    def writing(self, *, wait: bool) -> Iterator[None]:
+    def writing(self, seconds: float | None) -> Iterator[None]:
         if self._writer == threading.get_ident():
             raise StoreUnavailable("this thread already holds a transaction; end it first, or use that one")
-        deadline = time.monotonic() + (self._settings.busy_seconds if wait else 0)
-        if not self._writers.acquire(timeout=max(0, deadline - time.monotonic())):
+        patience = self._settings.busy_seconds if seconds is None else seconds
+        deadline = time.monotonic() + patience
+        if not self._writers.acquire(timeout=patience):
             raise self._busy()
         self._writer, self._deadline = threading.get_ident(), deadline
         try:
@@ -141,11 +142,15 @@ class SQLite:
             "later"
         )
 
-    def options(self, *, writing: bool, wait: bool) -> dict[str, Any]:
+    def options(self, *, writing: bool) -> dict[str, Any]:
         return {"writing": writing}
 
-    def wait_for_nothing(self, connection: Connection) -> None:
-        """Only the beginning of a transaction waits, and `writing` has said for how long."""
+    def limit_waits(self, connection: Connection, seconds: float) -> None:
+        """Only the beginning of a transaction waits, and `writing` knows for how long."""
+
+    def keeps_vectors(self, scope: Scope) -> bool:
+        loaded = self._loaded.get((scope.tenant, scope.project))
+        return loaded is not None and bool(loaded.kept.models())
 
     def lock(self, connection: Connection, scope: Scope, name: str) -> None:
         """Nothing to lock: there is one writer."""
@@ -240,7 +245,7 @@ class SQLite:
 
     def _empty_log(self, engine: Engine) -> bool:
         """One attempt, that waits for nobody: writers of this process go on between two."""
-        with self.writing(wait=True):
+        with self.writing(None):
             return _emptied_log(engine)
 
     def copy_to(self, engine: Engine, target: Path, identity: str) -> Copied:

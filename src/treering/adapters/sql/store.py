@@ -230,13 +230,16 @@ class SqlStore:
             upkeep.rebuild(self._context(connection, scope, _ANY_TIME, writing=True))
 
     @contextmanager
-    def transaction(self, scope: Scope, now: datetime, *, wait: bool = True) -> Iterator[SqlTransaction]:
+    def transaction(self, scope: Scope, now: datetime, *, seconds: float | None = None) -> Iterator[SqlTransaction]:
+        """It waits at most `seconds` for others, or as long as the settings say."""
         with (
             self._usable(),
-            self._dialect.writing(wait=wait),
-            self._open(scope, now, writing=True, wait=wait) as context,
+            self._dialect.writing(seconds),
+            self._open(scope, now, writing=True, seconds=seconds) as context,
         ):
             yield SqlTransaction(context)
+        for follow in context.after_commit:
+            follow()
         if context.queued:
             self.on_queued()
 
@@ -252,13 +255,18 @@ class SqlStore:
         with self.transaction(scope, now) as tx:
             return work(tx)
 
-    def write_if_free(self, scope: Scope, now: datetime, work: Callable[[SqlTransaction], object]) -> bool:
+    def write_if_free(
+        self, scope: Scope, now: datetime, work: Callable[[SqlTransaction], object], *, seconds: float = 0.0
+    ) -> bool:
         try:
-            with self.transaction(scope, now, wait=False) as tx:
+            with self.transaction(scope, now, seconds=seconds) as tx:
                 work(tx)
         except StoreError:
             return False
         return True
+
+    def keeps_vectors(self, scope: Scope) -> bool:
+        return self._dialect.keeps_vectors(scope)
 
     @contextmanager
     def reading(self, scope: Scope, now: datetime) -> Iterator[SqlTransaction]:
@@ -339,7 +347,7 @@ class SqlStore:
         """A transaction for the whole project, whoever owns its records."""
         with (
             self._usable(),
-            self._dialect.writing(wait=True),
+            self._dialect.writing(None),
             self._open(scope, now, writing=True, upkeep=True) as context,
         ):
             yield context
@@ -352,16 +360,18 @@ class SqlStore:
         with self._dialect.translated():
             yield
 
-    def _entered(self, scope: Scope, *, writing: bool, upkeep: bool, wait: bool) -> tuple[Connection, RootTransaction]:
+    def _entered(
+        self, scope: Scope, *, writing: bool, upkeep: bool, seconds: float | None
+    ) -> tuple[Connection, RootTransaction]:
         """A transaction that knows its scope. A connection that died while it waited in the pool is replaced."""
         for last in (False, True):
-            options = self._dialect.options(writing=writing, wait=wait)
+            options = self._dialect.options(writing=writing)
             connection = self._engine.connect().execution_options(**options)
             try:
                 transaction = connection.begin()
                 self._dialect.enter(connection, scope, upkeep=upkeep)
-                if not wait:
-                    self._dialect.wait_for_nothing(connection)
+                if seconds is not None:
+                    self._dialect.limit_waits(connection, seconds)
             except BaseException as exc:
                 connection.close()
                 if last or not getattr(exc, "connection_invalidated", False):
@@ -372,9 +382,9 @@ class SqlStore:
 
     @contextmanager
     def _open(
-        self, scope: Scope, now: datetime, *, writing: bool, upkeep: bool = False, wait: bool = True
+        self, scope: Scope, now: datetime, *, writing: bool, upkeep: bool = False, seconds: float | None = None
     ) -> Iterator[Context]:
-        connection, transaction = self._entered(scope, writing=writing, upkeep=upkeep, wait=wait)
+        connection, transaction = self._entered(scope, writing=writing, upkeep=upkeep, seconds=seconds)
         with connection, transaction:
             context = self._context(connection, scope, now, writing=writing)
             yield context
