@@ -174,7 +174,7 @@ class Teaching:
         """Take a record or a turn out of sight; `undo` brings it back."""
 
         def forget(tx: Transaction) -> None:
-            held = _holding(tx, id, deleted=False)
+            held = _claimed(tx, id, deleted=False)
             held.delete(id)
             if held is tx.turns:
                 from treering.learn.derived import forget_learned
@@ -187,7 +187,7 @@ class Teaching:
         """Remove a record or a turn for good, with every copy of it."""
 
         def purge(tx: Transaction) -> None:
-            held = _holding(tx, id)
+            held = _claimed(tx, id)
             withdraw(tx, id, self.new_id)
             if held is tx.turns:
                 from treering.learn.derived import purge_learned
@@ -206,7 +206,7 @@ class Teaching:
         """
 
         def take_back(tx: Transaction) -> bool:
-            _claim(tx, id)
+            _claim_with_learned(tx, id)
             if _stands_for_others(tx, id):
                 return False
             self._take_back(tx, id)
@@ -317,6 +317,21 @@ class Teaching:
     def _both_ends(self, ids: tuple[str, ...]) -> tuple[str, ...]:
         each = self.settings.witnesses
         return ids if len(ids) <= 2 * each else (*ids[:each], *ids[-each:])
+
+
+def _claim_with_learned(tx: Transaction, id: str) -> None:
+    """Claim a record; a turn together with what was learned from it."""
+    turns = [match.value for match in tx.turns.readable([id] if tx.turns.holds(id, deleted=True) else [])]
+    for turn in turns:
+        from treering.learn.derived import claim_learned
+
+        claim_learned(tx, turn)
+    _claim(tx, id)
+
+
+def _claimed(tx: Transaction, id: str, *, deleted: bool = True) -> Removable:
+    _claim_with_learned(tx, id)
+    return _holding(tx, id, deleted=deleted)
 
 
 def _holding(tx: Transaction, id: str, *, deleted: bool = True) -> Removable:

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from sqlalchemy import Connection, Engine
 from sqlalchemy.sql import ColumnElement
@@ -136,6 +136,14 @@ class Dialect(Protocol):
         ...
 
 
+class Removed(NamedTuple):
+    """A record that is taken away; for a turn also its place."""
+
+    id: str
+    session: str | None = None
+    seq: int | None = None
+
+
 @dataclass
 class Unsaved:
     """What the parts of one transaction share and nobody else sees yet."""
@@ -164,6 +172,8 @@ class Context:
     """The kinds of the jobs that this transaction queued."""
     unqueued: list[tuple[Job, ...]] = field(default_factory=list)
     """Jobs to queue at the end of the transaction: of each group the first whose key does not wait by then."""
+    unquoted: list[Removed] = field(default_factory=list)
+    """Records whose words leave the sessions that quote them, at the end of the transaction."""
     after_commit: list[Callable[[], object]] = field(default_factory=list)
     """What to do once the transaction is stored."""
 

@@ -201,8 +201,7 @@ class JobQueue(Writes[Job]):
 
 def queue_deferred(context: Context) -> None:
     """The last step of a transaction that writes."""
-    if context.unqueued:
-        JobQueue(context).queue_deferred()
+    JobQueue(context).queue_deferred()
 
 
 def queue_blob_sweep(context: Context, digests: Sequence[str]) -> None:

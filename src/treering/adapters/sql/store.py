@@ -37,7 +37,7 @@ from treering.adapters.sql.learned import KnowledgeTable
 from treering.adapters.sql.migrate import bring_up_to_date
 from treering.adapters.sql.owners import owners_of_personal
 from treering.adapters.sql.records import DerivedRecords, LogRecords
-from treering.adapters.sql.sessions import SessionRecords
+from treering.adapters.sql.sessions import SessionRecords, forget_quotations
 from treering.adapters.sql.traces import traces_of
 from treering.adapters.sql.turns import EpisodeRecords, TurnRecords
 from treering.core.entities import EntityLink
@@ -388,7 +388,10 @@ class SqlStore:
         with connection, transaction:
             context = self._context(connection, scope, now, writing=writing)
             yield context
-            queue_deferred(context)
+            if context.unquoted:
+                forget_quotations(context)
+            if context.unqueued:
+                queue_deferred(context)
 
     def _context(self, connection: Connection, scope: Scope, now: datetime, *, writing: bool) -> Context:
         guard = partial(self._dialect.guard_blobs, connection, scope, sweeping=False)

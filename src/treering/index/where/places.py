@@ -149,7 +149,11 @@ class Places:
 
     def _caught_up(self, embedder: Embedder, covered: ChunkCoverage, enough: Enough, hurried: bool) -> ChunkCoverage:
         lacking = covered.chunks - covered.vectors
-        if not embedder.local or not lacking or enough(0, lacking):
+        if not embedder.local or not lacking:
+            return covered
+        # The time that a model takes to load is not that of its vectors.
+        embedder.query("")
+        if enough(0, lacking):
             return covered
         kept = self._kept.setdefault(embedder.model, {})
         self._work.all(
@@ -157,7 +161,7 @@ class Places:
             between=lambda made, _last: not enough(made, lacking),
             keep=self._keep,
             known=kept.keys(),
-            batch=_AT_ONCE if hurried else None,
+            batch=min(_AT_ONCE, self._work.settings.embedder.batch) if hurried else None,
         )
         return self._with_kept(self._work.coverage(embedder.model), embedder.model)
 
@@ -172,9 +176,14 @@ class Places:
         return ChunkCoverage(covered.chunks, min(covered.chunks, covered.vectors + len(self._kept.get(model, ()))))
 
     def _few(self) -> Enough:
-        settings = self._work.settings.embedder
-        until = thread_time() + settings.inline_seconds
-        return lambda made, _lacking: made >= settings.inline or (made > 0 and thread_time() >= until)
+        settings, until = self._work.settings.embedder, list[float]()
+
+        def enough(made: int, _lacking: int) -> bool:
+            if not until:
+                until.append(thread_time() + settings.inline_seconds)
+            return made >= settings.inline or thread_time() >= until[0]
+
+        return enough
 
     def _for_some_seconds(self, tell: Tell) -> Enough:
         seconds = self._work.settings.index.finding.embed_seconds
