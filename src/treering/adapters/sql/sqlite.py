@@ -138,7 +138,7 @@ class SQLite:
             )
         seconds = time.monotonic() - self._locked_out_since
         return StoreUnavailable(
-            f"{self._path}: another process kept the database locked for {seconds:,.0f} seconds; end it, or try again "
+            f"{self._path}: another process kept the database locked for {seconds:,.1f} seconds; end it, or try again "
             "later"
         )
 
@@ -349,9 +349,11 @@ class SQLite:
             connection.exec_driver_sql("BEGIN")
             return
         connection.exec_driver_sql("PRAGMA busy_timeout = 0")
-        self._locked_out_since = time.monotonic()
+        now = self._locked_out_since = time.monotonic()
+        # A migration writes before there is anybody to take turns with.
+        deadline = self._deadline if self._writer == threading.get_ident() else now + self._settings.busy_seconds
         try:
-            _patiently(lambda: connection.exec_driver_sql("BEGIN IMMEDIATE"), self._deadline)
+            _patiently(lambda: connection.exec_driver_sql("BEGIN IMMEDIATE"), deadline)
         except DBAPIError as exc:
             if not _is_busy(exc):
                 raise
