@@ -198,7 +198,7 @@ class Memory:
             model=model,
             rules=rules,
             tokenizer=tokenizer,
-            find=AmongRemoved(self.scope, self._ports, self.settings, self.recall),
+            find=AmongRemoved(self.settings, self.recall),
             on_event=on_event,
         )
 
@@ -487,9 +487,18 @@ class Memory:
         self._ports.upkeep.stop()
         if self._ports.background is not None:
             self._ports.background.close()
-        self._episode_care.write_accesses()
+        self._episode_care.write_accesses(self.settings.store.closing_seconds)
+        self._store_kept_vectors()
         self.store.close()
         self._ports.models.close()
+
+    def _store_kept_vectors(self) -> None:
+        """Vectors that searches made while another process was writing."""
+        if not self.store.keeps_vectors(self.scope):
+            return
+        from treering.retrieve.embed import store_kept
+
+        store_kept(self.scope, self.store, self._ports.clock(), seconds=self.settings.store.closing_seconds)
 
     def _note(self, action: Action, **detail: object) -> None:
         note(self.scope, self.store, self._ports.clock(), self._ports.new_id(), action, **detail)

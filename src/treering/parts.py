@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from treering.archive.backup import OpenEmbedded
 from treering.core.errors import NotFound, TreeringError
 from treering.core.queries import TurnFilter
-from treering.core.scope import Scope
 from treering.core.settings import Settings
 from treering.core.turns import Turn
 from treering.core.values import LABELS
@@ -50,21 +49,16 @@ class Ports:
 
 @dataclass(frozen=True, slots=True)
 class AmongRemoved:
-    """Looks among some turns of a session, by their meaning too where that takes no service."""
+    """Looks among some turns of a session."""
 
-    scope: Scope
-    ports: Ports
     settings: Settings
     recall: Callable[..., Answer]
 
     def __call__(self, query: str, session: str, ids: Sequence[str], limit: int) -> "FoundAgain":
-        from treering.retrieve.embed import embed_where_local
         from treering.session.conversation.held import FoundAgain
 
         if not ids:
             return FoundAgain(())
-        ports = self.ports
-        embed_where_local(self.scope, ports.store, ports.clock, ports.models, self.settings)
         where = TurnFilter(sessions=(session,), ids=tuple(ids) if len(ids) <= LABELS else ())
         most = limit if where.ids else max(limit, self.settings.recall.candidates)
         answer = self.recall(query, knowledge=None, turns=where, limit=most, thorough=False)

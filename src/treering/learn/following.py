@@ -8,4 +8,4 @@ from treering.ports.store import Transaction
 def queue_following(tx: Transaction, new_id: NewId) -> None:
     """Have what was just stored linked to what it names, and found by its meaning. Costs the same for any amount."""
     for alternatives in following_jobs(tx.scope.principal, tx.now, new_id):
-        any(tx.jobs.enqueue(job) for job in alternatives)
+        tx.jobs.enqueue_first(alternatives)

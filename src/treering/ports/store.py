@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from treering.core.entities import EntityLink
 from treering.core.events import Event
@@ -32,6 +32,8 @@ from treering.ports.code_history import CodeHistory
 from treering.ports.collections import Derived, Entities, Episodes, Jobs, KnowledgeRecords, Log, Sessions, Turns
 from treering.ports.index import SearchIndex
 from treering.ports.patterns import Applications, Patterns
+
+T = TypeVar("T")
 
 
 class Transaction(Protocol):
@@ -149,8 +151,27 @@ class Store(Protocol):
         """Write. Commits at the end of the block, rolls back on any exception; durable when the block is left."""
         ...
 
+    def write(self, scope: Scope, now: datetime, work: Callable[[Transaction], T]) -> T:
+        """Run `work` in a write transaction; its result is returned once everything is durable.
+
+        When a server aborts the transaction in favour of another one (a deadlock, a serialisation failure), nothing
+        of it is stored, and `work` runs again in a new one, a bounded number of times. It must therefore have no
+        effect outside of the transaction. `TransactionAborted` after the last attempt.
+        """
+        ...
+
+    def write_if_free(
+        self, scope: Scope, now: datetime, work: Callable[[Transaction], object], *, seconds: float = 0.0
+    ) -> bool:
+        """Run `work` in a write transaction that waits at most this long for others; False if it was not stored."""
+        ...
+
+    def keeps_vectors(self, scope: Scope) -> bool:
+        """Whether vectors of the project are in memory that are not stored yet."""
+        ...
+
     def reading(self, scope: Scope, now: datetime) -> AbstractContextManager[Transaction]:
-        """Read from one consistent snapshot."""
+        """Read from one consistent snapshot. Never waits for a writer."""
         ...
 
     def sizes(self, scope: Scope) -> Mapping[str, int]:

@@ -84,7 +84,7 @@ class PatternRecords(LearnedRecords[Pattern]):
         # What lies in a blob may name it as well.
         named = (_PATTERNS.rest.contains(each, autoescape=True) for each in (json.dumps(id, ensure_ascii=False), BLOBS))
         with self._context.seeing_all():
-            found = select(PATTERNS.table).where(*here, or_(*named)).with_for_update()
+            found = select(PATTERNS.table).where(*here, or_(*named)).order_by(_PATTERNS.id).with_for_update()
             for row in self._context.connection.execute(found).mappings().all():
                 try:
                     pattern, before = self._decode(row), self._codec.stored(row)

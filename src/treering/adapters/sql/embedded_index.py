@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from treering.adapters.sql.context import Context
 from treering.adapters.sql.finding import Index
+from treering.adapters.sql.kept_vectors import KeptVectors
 from treering.adapters.vectors.signs import STORED, Rounded, Signs, centred, in_common
 from treering.adapters.words.postings import Scored, Words, score
 from treering.adapters.words.segments import Columns, Segments
@@ -85,13 +86,14 @@ class Loaded:
     def __init__(self) -> None:
         self.lock = Lock()
         self.state = State()
+        self.kept = KeptVectors()
 
 
 class EmbeddedIndex(Index):
     """The documents of one project, as one transaction sees them."""
 
     def __init__(self, context: Context, loaded: Loaded) -> None:
-        super().__init__(context)
+        super().__init__(context, loaded.kept)
         self._loaded = loaded
         self._settings: RecallSettings = context.settings.recall
         self._read: State | None = None
@@ -109,7 +111,7 @@ class EmbeddedIndex(Index):
         found: list[str] = [""]
         while following := self._context.connection.exec_driver_sql(_FOLLOWING, (*self._here, found[-1])).scalar():
             found.append(following)
-        return found[1:]
+        return sorted({*found[1:], *self._kept.models()})
 
     def speakers(self) -> Collection[int]:
         return {speaker for speaker, count in self._state().speakers.items() if speaker and count > 1}
@@ -284,25 +286,33 @@ class EmbeddedIndex(Index):
         return state
 
     def _with_vectors(self, state: State, model: str) -> State:
+        """With those in the file, then those that are kept in memory: these are of later documents."""
         space = state.spaces.get(model)
         known = len(space.signs.numbers) if space else 0
         newest = int(space.signs.numbers[-1]) if space and known else 0
         arrived = self._context.connection.exec_driver_sql(_ARRIVED, (*self._here, model, newest)).scalar_one()
+        arrived += sum(number > newest for number in self._kept.of(model))
         if not arrived:
             return state if space else replace(state, spaces={**state.spaces, model: _nothing()})
         if space is None or arrived > 3 * known:
             space = self._begun(model, arrived + known)
             newest = 0
         for rows in self._fetched(_VECTORS, (*self._here, model, newest)):
-            space = _grown(space, rows)
+            space = _grown(space, [number for number, _ in rows], _matrix([vector for _, vector in rows]))
+        newest = int(space.signs.numbers[-1]) if len(space.signs.numbers) else 0
+        if kept := [each for number, each in self._kept.of(model).items() if number > newest]:
+            space = _grown(space, [number for number, *_ in kept], np.array([vector for *_, vector in kept]))
         return replace(state, spaces={**state.spaces, model: space})
 
     def _begun(self, model: str, count: int) -> Space:
         """Without vectors yet; what they have in common is known first, by some of them."""
         named = (*self._here, model)
         numbers = [number for (number,) in self._context.connection.exec_driver_sql(_NUMBERS, named)]
-        some = json.dumps(numbers[:: max(1, count // _SAMPLE)][:_SAMPLE])
-        sample = _matrix([vector for _, vector in self._context.connection.exec_driver_sql(_CHOSEN, (*named, some))])
+        later = [number for number in self._kept.of(model) if not numbers or number > numbers[-1]]
+        some = [*numbers, *later][:: max(1, count // _SAMPLE)][:_SAMPLE]
+        stored = self._context.connection.exec_driver_sql(_CHOSEN, (*named, json.dumps(some)))
+        found = [_matrix([vector])[0] for _, vector in stored]
+        sample = np.array([*found, *(self._kept.of(model)[number][2] for number in sorted(set(some) & set(later)))])
         return Space(Signs(in_common(sample, count)), Rounded.of(np.empty((0, sample.shape[1]), np.float32)))
 
     def _fetched(self, statement: str, values: tuple[Any, ...]) -> Iterator[Sequence[Any]]:
@@ -331,10 +341,9 @@ def _with_documents(state: State, fetched: Iterator[Sequence[Any]]) -> State:
     return State(segments, state.spaces, languages, speakers, threads, owners)
 
 
-def _grown(space: Space, rows: Sequence[Any]) -> Space:
-    numbers, vectors = np.array([row[0] for row in rows], np.int64), _matrix([row[1] for row in rows])
+def _grown(space: Space, numbers: Sequence[int], vectors: NDArray[np.float32]) -> Space:
     apart = Rounded.of(centred(vectors, space.signs.mean))
-    return Space(space.signs.extended(numbers, vectors), space.rounded.joined(apart))
+    return Space(space.signs.extended(np.array(numbers, np.int64), vectors), space.rounded.joined(apart))
 
 
 def _likeness(space: Space, query: NDArray[np.float32], numbers: NDArray[np.int64]) -> NDArray[np.float64]:

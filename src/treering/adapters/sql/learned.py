@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from sqlalchemy import RowMapping, Select, delete, select, update
 
 from treering.adapters.sql.codec import codec_of, primitive
-from treering.adapters.sql.context import Context
+from treering.adapters.sql.context import Context, Removed
 from treering.adapters.sql.derived import Derivation
 from treering.adapters.sql.jobs import queue_blob_sweep
 from treering.adapters.sql.kinds import ENTITIES, KNOWLEDGE, PATTERNS, REVISIONS, Kind
@@ -16,7 +16,6 @@ from treering.adapters.sql.mentioned import forget_links
 from treering.adapters.sql.records import LogRecords, Stored, Writes, batches
 from treering.adapters.sql.remarks import forget_remarks
 from treering.adapters.sql.rows import insert_rows
-from treering.adapters.sql.sessions import SessionRecords
 from treering.core.errors import BlobMissing, Conflict, InvalidInput, NotFound, NothingToUndo, Unreadable
 from treering.core.history import Action, Revision
 from treering.core.records import Knowledge
@@ -93,7 +92,7 @@ class Removals(Writes[V]):
 
     def _forget_quotations(self, row: Mapping[Any, Any]) -> None:
         """What sessions hold of it: passages that a task retrieved, summaries of what was said."""
-        SessionRecords(self._context).forget_words_of(row["id"])
+        self._context.unquoted.append(Removed(row["id"]))
 
     def _locked(self, id: str) -> Mapping[Any, Any]:
         """The row, for a change that does not need the record's text."""

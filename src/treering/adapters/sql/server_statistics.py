@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sqlalchemy import func, select
 
 from treering.adapters.sql.context import Context
+from treering.adapters.sql.kept_vectors import KeptVectors
 from treering.adapters.sql.server_words import counted, holding_any
 from treering.adapters.sql.tables import vectors
 from treering.adapters.vectors.signs import STORED, in_common
@@ -79,6 +80,7 @@ class Remembered:
     """How many documents hold a word that stands in very many, by its codes."""
     gathered: set[str] = field(default_factory=set)
     """Models whose vectors pgvector has, all of them; it then gets each new one too."""
+    kept: KeptVectors = field(default_factory=KeptVectors)
 
 
 class Statistics:
@@ -176,8 +178,10 @@ class Statistics:
     def _learned(self, model: str) -> Space | None:
         total = self.vectors(model)
         known = self._remembered.spaces.get(model)
-        if not total or (known is not None and total <= 4 * known.vectors):
-            return known if total else None
+        if not total:
+            return self._learned_from_kept(model)
+        if known is not None and total <= 4 * known.vectors:
+            return known
         named = {"tenant": self._here[0], "project": self._here[1], "model": model}
         step = max(1, total // _SAMPLE)
         stored = self._context.connection.exec_driver_sql(
@@ -188,6 +192,14 @@ class Statistics:
         if not self._context.writing:
             self._remembered.spaces[model] = space
         return space
+
+    def _learned_from_kept(self, model: str) -> Space | None:
+        """As long as none is stored."""
+        kept = [vector for *_, vector in self._remembered.kept.of(model).values()]
+        if not kept:
+            return None
+        sample = np.array(kept[:: max(1, len(kept) // _SAMPLE)][:_SAMPLE])
+        return Space(len(kept), sample, in_common(sample, len(kept)))
 
     def _remembered_count(self, word: tuple[int, ...]) -> int | None:
         known = self._remembered.common.get(word)

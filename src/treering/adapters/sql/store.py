@@ -1,11 +1,14 @@
 """The store: transactions on one of the two engines."""
 
+import random
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
+from typing import TypeVar
 
 from sqlalchemy import Connection, RootTransaction
 
@@ -18,7 +21,7 @@ from treering.adapters.sql.context import Context, Dialect, Unsaved
 from treering.adapters.sql.entities import EntityRecords
 from treering.adapters.sql.forks import survive_forks
 from treering.adapters.sql.identity import identity_of
-from treering.adapters.sql.jobs import JobQueue
+from treering.adapters.sql.jobs import JobQueue, queue_deferred
 from treering.adapters.sql.kinds import (
     AUDIT,
     CO_ACCESS,
@@ -34,11 +37,11 @@ from treering.adapters.sql.learned import KnowledgeTable
 from treering.adapters.sql.migrate import bring_up_to_date
 from treering.adapters.sql.owners import owners_of_personal
 from treering.adapters.sql.records import DerivedRecords, LogRecords
-from treering.adapters.sql.sessions import SessionRecords
+from treering.adapters.sql.sessions import SessionRecords, forget_quotations
 from treering.adapters.sql.traces import traces_of
 from treering.adapters.sql.turns import EpisodeRecords, TurnRecords
 from treering.core.entities import EntityLink
-from treering.core.errors import StoreError
+from treering.core.errors import StoreError, TransactionAborted
 from treering.core.events import Event
 from treering.core.fingerprints import ErrorFingerprint
 from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
@@ -51,6 +54,8 @@ from treering.ports.blobs import Blobs, StoredBlob
 from treering.ports.clock import NewId
 from treering.ports.index import SearchIndex
 from treering.ports.store import Check, Copied, Traces
+
+T = TypeVar("T")
 
 # Nothing that is derived depends on the moment.
 _ANY_TIME = datetime(1970, 1, 1, tzinfo=UTC)
@@ -225,11 +230,43 @@ class SqlStore:
             upkeep.rebuild(self._context(connection, scope, _ANY_TIME, writing=True))
 
     @contextmanager
-    def transaction(self, scope: Scope, now: datetime) -> Iterator[SqlTransaction]:
-        with self._usable(), self._dialect.writing(), self._open(scope, now, writing=True) as context:
+    def transaction(self, scope: Scope, now: datetime, *, seconds: float | None = None) -> Iterator[SqlTransaction]:
+        """It waits at most `seconds` for others, or as long as the settings say."""
+        with (
+            self._usable(),
+            self._dialect.writing(seconds),
+            self._open(scope, now, writing=True, seconds=seconds) as context,
+        ):
             yield SqlTransaction(context)
+        for follow in context.after_commit:
+            follow()
         if context.queued:
             self.on_queued()
+
+    def write(self, scope: Scope, now: datetime, work: Callable[[SqlTransaction], T]) -> T:
+        settings = self._settings.store
+        for attempt in range(1, settings.write_attempts):
+            try:
+                with self.transaction(scope, now) as tx:
+                    return work(tx)
+            except TransactionAborted:
+                # Uneven pauses: two transactions that met once do not meet again.
+                time.sleep(random.uniform(0, 2 * settings.retry_seconds * 2 ** (attempt - 1)))
+        with self.transaction(scope, now) as tx:
+            return work(tx)
+
+    def write_if_free(
+        self, scope: Scope, now: datetime, work: Callable[[SqlTransaction], object], *, seconds: float = 0.0
+    ) -> bool:
+        try:
+            with self.transaction(scope, now, seconds=seconds) as tx:
+                work(tx)
+        except StoreError:
+            return False
+        return True
+
+    def keeps_vectors(self, scope: Scope) -> bool:
+        return self._dialect.keeps_vectors(scope)
 
     @contextmanager
     def reading(self, scope: Scope, now: datetime) -> Iterator[SqlTransaction]:
@@ -310,7 +347,7 @@ class SqlStore:
         """A transaction for the whole project, whoever owns its records."""
         with (
             self._usable(),
-            self._dialect.writing(),
+            self._dialect.writing(None),
             self._open(scope, now, writing=True, upkeep=True) as context,
         ):
             yield context
@@ -323,13 +360,18 @@ class SqlStore:
         with self._dialect.translated():
             yield
 
-    def _entered(self, scope: Scope, *, writing: bool, upkeep: bool) -> tuple[Connection, RootTransaction]:
+    def _entered(
+        self, scope: Scope, *, writing: bool, upkeep: bool, seconds: float | None
+    ) -> tuple[Connection, RootTransaction]:
         """A transaction that knows its scope. A connection that died while it waited in the pool is replaced."""
         for last in (False, True):
-            connection = self._engine.connect().execution_options(**self._dialect.options(writing=writing))
+            options = self._dialect.options(writing=writing)
+            connection = self._engine.connect().execution_options(**options)
             try:
                 transaction = connection.begin()
                 self._dialect.enter(connection, scope, upkeep=upkeep)
+                if seconds is not None:
+                    self._dialect.limit_waits(connection, seconds)
             except BaseException as exc:
                 connection.close()
                 if last or not getattr(exc, "connection_invalidated", False):
@@ -339,10 +381,17 @@ class SqlStore:
         raise AssertionError("the second try returns or raises")
 
     @contextmanager
-    def _open(self, scope: Scope, now: datetime, *, writing: bool, upkeep: bool = False) -> Iterator[Context]:
-        connection, transaction = self._entered(scope, writing=writing, upkeep=upkeep)
+    def _open(
+        self, scope: Scope, now: datetime, *, writing: bool, upkeep: bool = False, seconds: float | None = None
+    ) -> Iterator[Context]:
+        connection, transaction = self._entered(scope, writing=writing, upkeep=upkeep, seconds=seconds)
         with connection, transaction:
-            yield self._context(connection, scope, now, writing=writing)
+            context = self._context(connection, scope, now, writing=writing)
+            yield context
+            if context.unquoted:
+                forget_quotations(context)
+            if context.unqueued:
+                queue_deferred(context)
 
     def _context(self, connection: Connection, scope: Scope, now: datetime, *, writing: bool) -> Context:
         guard = partial(self._dialect.guard_blobs, connection, scope, sweeping=False)

@@ -119,3 +119,10 @@ class Accesses:
         with self._lock:
             taken, self._waiting = self._waiting, {}
             return taken
+
+    def put_back(self, taken: Mapping[str, Access]) -> None:
+        """They could not be written now."""
+        with self._lock:
+            for id, access in taken.items():
+                since = self._waiting.get(id, Access(0, access.last))
+                self._waiting[id] = Access(access.times + since.times, max(access.last, since.last))
