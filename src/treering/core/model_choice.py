@@ -11,6 +11,8 @@ S = TypeVar("S", EmbedderSettings, RerankerSettings, WriterSettings)
 
 def from_environment(settings: Settings, environment: Mapping[str, str]) -> Settings:
     """The settings, where they are silent with what TREERING_EMBEDDER, _RERANKER and _WRITER (each with _URL) say."""
+    if not any(environment.get(name) for name in ("TREERING_EMBEDDER", "TREERING_RERANKER", "TREERING_WRITER")):
+        return settings
     embedder, reranker, writer = settings.embedder, settings.reranker, settings.writer
     if embedder == EmbedderSettings() and (named := environment.get("TREERING_EMBEDDER")):
         provider, _, model = named.partition(":")

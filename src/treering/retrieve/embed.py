@@ -1,5 +1,7 @@
 """Gives every document its vector, in order and in batches; whoever comes next goes on where the last one stopped."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from time import monotonic
@@ -8,16 +10,17 @@ from typing import TYPE_CHECKING
 from treering.core.embedded_text import digest_it_brings, digest_of, embedded_text, vector_it_brings
 from treering.core.errors import ModelUnavailable
 from treering.core.jobs import Job, embedding_job
-from treering.core.scope import Scope
-from treering.core.settings import EmbedderSettings, Settings
-from treering.ports.clock import Clock
-from treering.ports.index import Coverage, Unembedded
-from treering.ports.models import Embedder, Models
-from treering.ports.store import Store
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from treering.core.scope import Scope
+    from treering.core.settings import EmbedderSettings, Settings
+    from treering.ports.clock import Clock
+    from treering.ports.index import Coverage, Unembedded
+    from treering.ports.models import Embedder, Models
+    from treering.ports.store import Store
 
 
 def embed_batch(scope: Scope, store: Store, now: datetime, embedder: Embedder, settings: EmbedderSettings) -> int:
@@ -130,7 +133,7 @@ def _text(waiting: Unembedded, embedder: Embedder) -> str:
     return embedded_text(waiting.record, contextual=embedder.contextual, before=waiting.before, after=waiting.after)
 
 
-def _brought(waiting: Sequence[Unembedded], embedder: Embedder) -> "list[tuple[int, str, NDArray[np.float32]]]":
+def _brought(waiting: Sequence[Unembedded], embedder: Embedder) -> list[tuple[int, str, NDArray[np.float32]]]:
     """The vectors of those that have one to bring, as long as the model's are."""
     import numpy as np
 

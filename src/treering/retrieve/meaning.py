@@ -1,15 +1,20 @@
 """The query's vector: from the model that the project has vectors of, or the reason why there is none."""
 
+from __future__ import annotations
+
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from treering.core.errors import ModelUnavailable, StoreError
-from treering.core.scope import Scope
-from treering.core.settings import Settings
-from treering.ports.models import Embedder, Models, Vectors
-from treering.ports.store import Store
 from treering.retrieve.embed import embed_all
+
+if TYPE_CHECKING:
+    from treering.core.scope import Scope
+    from treering.core.settings import Settings
+    from treering.ports.models import Embedder, Models, Vectors
+    from treering.ports.store import Store
 
 
 @dataclass(frozen=True)
@@ -18,7 +23,7 @@ class Meaning:
 
     model: str = ""
     reliance: float = 1.0
-    vector: "Vectors | None" = None
+    vector: Vectors | None = None
     why_not: str = ""
 
 

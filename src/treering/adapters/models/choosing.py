@@ -1,17 +1,20 @@
 """Which models are used: what the settings name, else what is found on this machine, else what comes with Treering."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from threading import Lock
 from time import monotonic
-from typing import TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
-from treering.adapters.models.bundled import BundledEmbedder
 from treering.core.errors import InvalidInput, ModelUnavailable
-from treering.core.settings import Settings
 from treering.ports.models import Embedder, Reranker, Writer
+
+if TYPE_CHECKING:
+    from treering.core.settings import Settings
 
 OLLAMA = "http://127.0.0.1:11434"
 # Which provider makes the vectors of a model, by the beginning of its name.
@@ -38,7 +41,7 @@ class ChosenModels:
         if provider == "none":
             raise ModelUnavailable("the settings turn it off; choose an embedder to find by meaning")
         if provider == "bundled":
-            return self._once("embedder", provider, BundledEmbedder)
+            return self._once("embedder", provider, _bundled)
         name = f"{provider} {'hurried' if hurried else 'patient'}"
         make = {"ollama": self._ollama, "openai": self._openai}[provider]
         return self._once("embedder", name, lambda: make(known, hurried=hurried))
@@ -162,3 +165,10 @@ def _memory_bytes() -> int:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError, AttributeError):
         return 0
+
+
+def _bundled() -> Embedder:
+    # Numpy and the tokenizer take longer to import than many a command takes in all.
+    from treering.adapters.models.bundled import BundledEmbedder
+
+    return BundledEmbedder()

@@ -23,7 +23,7 @@ class Command(NamedTuple):
 
 
 class LazyGroup(TyperGroup):
-    """The commands of `table`, which a subclass names. Until one is called, `commands` holds summaries without options."""
+    """The commands of `table`, which a subclass sets. `commands` holds summaries, without options."""
 
     table: ClassVar[Sequence[Command]] = ()
 
