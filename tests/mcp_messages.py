@@ -19,6 +19,5 @@ def greeting(version: str, id: int = 0) -> bytes:
 
 def envelope(version: str) -> dict[str, Any]:
     """Parameters that every request carries since 2026-07-28."""
-    keys = ("protocolVersion", "clientInfo", "clientCapabilities")
-    values = (version, _CLIENT, {})
-    return {"_meta": {f"io.modelcontextprotocol/{key}": value for key, value in zip(keys, values, strict=True)}}
+    said = {"protocolVersion": version, "clientInfo": _CLIENT, "clientCapabilities": dict[str, Any]()}
+    return {"_meta": {f"io.modelcontextprotocol/{key}": value for key, value in said.items()}}
