@@ -56,6 +56,7 @@ class Waited(NamedTuple):
 
 def fill(folder: Path) -> None:
     """A memory to search in, where the server looks for it."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ["TREERING_DB"] = str(folder / "memory.db")
     with treering.open(background=False) as memory:
         for number in range(RECORDS):

@@ -67,7 +67,8 @@ def main() -> None:
     taken: dict[str, list[float]] = {row.name: [] for row in ROWS}
     with tempfile.TemporaryDirectory() as folder:
         database = Path(folder) / "memory.db"
-        environment = os.environ | {"TREERING_DB": str(database), "TREERING_PROJECT": PROJECT}
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        environment |= {"TREERING_DB": str(database), "TREERING_PROJECT": PROJECT}
         fill(database)
         # In turn, so that a busy minute of the machine is not one row's alone; the first round fills the caches.
         for number in range(RUNS + 1):

@@ -20,7 +20,7 @@ class Place(NamedTuple):
     project: str | None
 
 
-_OBJECTS = 50_000
+_OBJECTS = 200_000
 """Objects after which circles of garbage are looked for: imports leave none, and a command is done by then."""
 _OPTIONS = tuple(f"--{name}" for name in Place._fields)
 
