@@ -213,7 +213,7 @@ def main() -> None:
     if options.dry:
         print(body)
     else:
-        write_section("Beside writers", "python -m bench.beside_writers", body)
+        write_section("beside-writers", "Beside writers", body)
 
 
 if __name__ == "__main__":

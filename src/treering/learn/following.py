@@ -1,8 +1,14 @@
 """What is to be done about a record once it is stored."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from treering.core.jobs import following_jobs
-from treering.ports.clock import NewId
-from treering.ports.store import Transaction
+
+if TYPE_CHECKING:
+    from treering.ports.clock import NewId
+    from treering.ports.store import Transaction
 
 
 def queue_following(tx: Transaction, new_id: NewId) -> None:

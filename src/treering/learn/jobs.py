@@ -1,5 +1,7 @@
 """Runs durable jobs: takes a lease, does the work, finishes or tries again later."""
 
+from __future__ import annotations
+
 import math
 import threading
 import time
@@ -10,14 +12,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from treering.core.errors import Conflict, TreeringError
 from treering.core.jobs import LEARN_SESSION, LINK_ENTITIES, Job, JobState
 from treering.core.queries import JobFilter, Order
 from treering.core.scope import Scope
-from treering.core.settings import JobSettings
-from treering.ports.clock import Clock
-from treering.ports.store import Store
+
+if TYPE_CHECKING:
+    from treering.core.settings import JobSettings
+    from treering.ports.clock import Clock
+    from treering.ports.store import Store
 
 Handler = Callable[[Scope, Job, datetime], None]
 # Beats in a lease: what is left between two of them is how far clocks may be apart, and how long a beat may be late.
@@ -116,7 +121,7 @@ class Worker:
         self._name = name
         self._stop = stop or threading.Event()
 
-    def only(self, *kinds: str) -> "Worker":
+    def only(self, *kinds: str) -> Worker:
         """A worker that leaves all other kinds alone."""
         handlers = {kind: handler for kind, handler in self._handlers.items() if kind in kinds}
         return Worker(self._store, handlers, self._clock, self._settings, name=self._name, stop=self._stop)

@@ -1,9 +1,11 @@
 """What people and agents do to knowledge: remember, confirm, correct, flag, pin, forget, undo."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from treering.core.errors import Conflict, InvalidInput, NotFound, NothingToUndo
 from treering.core.history import Action
@@ -12,7 +14,6 @@ from treering.core.queries import KnowledgeFilter, Order
 from treering.core.quoting import without_quotation
 from treering.core.records import Knowledge, Relation, RelationKind, text_digest
 from treering.core.redaction import without_secrets
-from treering.core.scope import Scope
 from treering.core.settings import EpisodeSettings, KnowledgeSettings, RelationSettings
 from treering.core.values import EMPTY, LABELS
 from treering.learn.authors import (
@@ -28,9 +29,12 @@ from treering.learn.episodes.consolidation.dissolving import dissolve, withdraw_
 from treering.learn.following import queue_following
 from treering.learn.reflect.withdrawing import withdraw
 from treering.learn.relations import propagate, reachable
-from treering.ports.clock import NewId
-from treering.ports.collections import Removable
-from treering.ports.store import Store, Transaction
+
+if TYPE_CHECKING:
+    from treering.core.scope import Scope
+    from treering.ports.clock import NewId
+    from treering.ports.collections import Removable
+    from treering.ports.store import Store, Transaction
 
 # Evidence: what a repetition adds to.
 _LABELS = ("tags", "files", "modules", "impacted_nodes")

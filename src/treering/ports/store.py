@@ -1,37 +1,40 @@
 """What Treering needs from a database: transactions in one scope at one moment, and collections inside them."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from treering.core.entities import EntityLink
-from treering.core.events import Event
-from treering.core.fingerprints import ErrorFingerprint
-from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
-from treering.core.history import AuditEntry, Revision
-from treering.core.queries import (
-    AuditFilter,
-    CoAccessFilter,
-    EdgeFilter,
-    EntityLinkFilter,
-    EventFilter,
-    FingerprintFilter,
-    NodeFilter,
-    RevisionFilter,
-    RunFilter,
-)
-from treering.core.runs import Run
-from treering.core.scope import Scope
-from treering.ports.blobs import Blobs
-from treering.ports.code import CodeIndex
-from treering.ports.code_chunks import CodeChunks
-from treering.ports.code_history import CodeHistory
-from treering.ports.collections import Derived, Entities, Episodes, Jobs, KnowledgeRecords, Log, Sessions, Turns
-from treering.ports.index import SearchIndex
-from treering.ports.patterns import Applications, Patterns
+if TYPE_CHECKING:
+    from treering.core.entities import EntityLink
+    from treering.core.events import Event
+    from treering.core.fingerprints import ErrorFingerprint
+    from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
+    from treering.core.history import AuditEntry, Revision
+    from treering.core.queries import (
+        AuditFilter,
+        CoAccessFilter,
+        EdgeFilter,
+        EntityLinkFilter,
+        EventFilter,
+        FingerprintFilter,
+        NodeFilter,
+        RevisionFilter,
+        RunFilter,
+    )
+    from treering.core.runs import Run
+    from treering.core.scope import Scope
+    from treering.ports.blobs import Blobs
+    from treering.ports.code import CodeIndex
+    from treering.ports.code_chunks import CodeChunks
+    from treering.ports.code_history import CodeHistory
+    from treering.ports.collections import Derived, Entities, Episodes, Jobs, KnowledgeRecords, Log, Sessions, Turns
+    from treering.ports.index import SearchIndex
+    from treering.ports.patterns import Applications, Patterns
 
 T = TypeVar("T")
 
@@ -48,7 +51,7 @@ class Transaction(Protocol):
         """Be the only one in the project who works on `name`, until the transaction ends."""
         ...
 
-    def part(self) -> "Transaction":
+    def part(self) -> Transaction:
         """The same transaction; what is changed through it is undone by itself."""
         ...
 

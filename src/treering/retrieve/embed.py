@@ -1,5 +1,7 @@
 """Gives every document its vector, in order and in batches; whoever comes next goes on where the last one stopped."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from time import monotonic, thread_time
@@ -8,16 +10,17 @@ from typing import TYPE_CHECKING
 from treering.core.embedded_text import digest_it_brings, digest_of, embedded_text, vector_it_brings
 from treering.core.errors import ModelUnavailable
 from treering.core.jobs import Job, embedding_job
-from treering.core.scope import Scope
-from treering.core.settings import EmbedderSettings, Settings
-from treering.ports.clock import Clock
-from treering.ports.index import Coverage, Unembedded
-from treering.ports.models import Embedder, Models
-from treering.ports.store import Store, Transaction
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from treering.core.scope import Scope
+    from treering.core.settings import EmbedderSettings, Settings
+    from treering.ports.clock import Clock
+    from treering.ports.index import Coverage, Unembedded
+    from treering.ports.models import Embedder, Models
+    from treering.ports.store import Store, Transaction
 
 _AT_ONCE = 128
 """Documents that a search embeds before it looks at the clock again: some ten milliseconds."""
@@ -140,7 +143,7 @@ def coverage(scope: Scope, store: Store, now: datetime, model: str) -> Coverage:
 
 def _vectors_of(
     tx: Transaction, waiting: Sequence[Unembedded], embedder: Embedder
-) -> "Callable[[], list[tuple[int, str, NDArray[np.float32]]]]":
+) -> Callable[[], list[tuple[int, str, NDArray[np.float32]]]]:
     """Makes a vector for each, with the digest of its text; without the transaction, if the model takes long.
 
     Texts that were embedded before are not embedded again.
@@ -154,7 +157,7 @@ def _vectors_of(
     known = dict(tx.index.known_vectors(embedder.model, sorted(set(digests.values()))))
     fresh = {digest: texts[number] for number, digest in digests.items() if digest not in known}
 
-    def make() -> "list[tuple[int, str, NDArray[np.float32]]]":
+    def make() -> list[tuple[int, str, NDArray[np.float32]]]:
         embedded = dict(zip(fresh, embedder.documents(list(fresh.values())), strict=True)) if fresh else {}
         every = known | embedded
         return [*brought, *((number, digest, every[digest]) for number, digest in digests.items())]
@@ -166,7 +169,7 @@ def _text(waiting: Unembedded, embedder: Embedder) -> str:
     return embedded_text(waiting.record, contextual=embedder.contextual, before=waiting.before, after=waiting.after)
 
 
-def _brought(waiting: Sequence[Unembedded], embedder: Embedder) -> "list[tuple[int, str, NDArray[np.float32]]]":
+def _brought(waiting: Sequence[Unembedded], embedder: Embedder) -> list[tuple[int, str, NDArray[np.float32]]]:
     """The vectors of those that have one to bring, as long as the model's are."""
     import numpy as np
 

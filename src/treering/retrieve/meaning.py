@@ -1,14 +1,19 @@
 """The query's vector: from the model that the project has vectors of, or the reason why there is none."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from treering.core.errors import ModelUnavailable
-from treering.core.scope import Scope
-from treering.core.settings import Settings
-from treering.ports.models import Models, Vectors
-from treering.ports.store import Store
 from treering.retrieve.embed import catch_up
+
+if TYPE_CHECKING:
+    from treering.core.scope import Scope
+    from treering.core.settings import Settings
+    from treering.ports.models import Models, Vectors
+    from treering.ports.store import Store
 
 
 @dataclass(frozen=True)
@@ -17,7 +22,7 @@ class Meaning:
 
     model: str = ""
     reliance: float = 1.0
-    vector: "Vectors | None" = None
+    vector: Vectors | None = None
     why_not: str = ""
 
 

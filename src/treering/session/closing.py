@@ -1,10 +1,16 @@
 """A new session ends those before it: what was said in them can be learned from."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from treering.core.jobs import following_jobs, learning_job
 from treering.core.queries import SessionFilter
-from treering.core.turns import Turn
-from treering.ports.clock import NewId
-from treering.ports.store import Transaction
+
+if TYPE_CHECKING:
+    from treering.core.turns import Turn
+    from treering.ports.clock import NewId
+    from treering.ports.store import Transaction
 
 _MOST = 20
 """Sessions that are ended at once; more are left to the nightly consolidation."""

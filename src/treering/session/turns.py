@@ -1,16 +1,20 @@
 """Keeps what was said."""
 
+from __future__ import annotations
+
 from datetime import date, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from treering.core.errors import Conflict
 from treering.core.moments import moment_of
 from treering.core.redaction import without_secrets
-from treering.core.scope import Scope
 from treering.core.turns import Turn
-from treering.ports.clock import NewId
-from treering.ports.store import Store, Transaction
 from treering.session.closing import kept_turn
+
+if TYPE_CHECKING:
+    from treering.core.scope import Scope
+    from treering.ports.clock import NewId
+    from treering.ports.store import Store, Transaction
 
 
 def add_turn(

@@ -1,22 +1,25 @@
 """What every collection of one transaction shares."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from sqlalchemy import Connection, Engine
-from sqlalchemy.sql import ColumnElement
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Engine
+    from sqlalchemy.sql import ColumnElement
 
-from treering.core.jobs import Job
-from treering.core.scope import Scope
-from treering.core.settings import Settings
-from treering.ports.blobs import Blobs
-from treering.ports.clock import NewId
-from treering.ports.index import SearchIndex
-from treering.ports.store import Check, Copied
+    from treering.core.jobs import Job
+    from treering.core.scope import Scope
+    from treering.core.settings import Settings
+    from treering.ports.blobs import Blobs
+    from treering.ports.clock import NewId
+    from treering.ports.index import SearchIndex
+    from treering.ports.store import Check, Copied
 
 
 class Dialect(Protocol):
@@ -91,7 +94,7 @@ class Dialect(Protocol):
 
     def before_bulk(self, connection: Connection) -> None: ...
 
-    def index(self, context: "Context") -> SearchIndex:
+    def index(self, context: Context) -> SearchIndex:
         """The documents of the context's project."""
         ...
 

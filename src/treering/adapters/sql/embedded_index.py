@@ -3,25 +3,30 @@
 The file is the truth: what is found here counts only once the file confirms it.
 """
 
+from __future__ import annotations
+
 import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from treering.adapters.sql.context import Context
 from treering.adapters.sql.finding import Index
 from treering.adapters.sql.kept_vectors import KeptVectors
 from treering.adapters.vectors.signs import STORED, Rounded, Signs, centred, in_common
 from treering.adapters.words.postings import Scored, Words, score
 from treering.adapters.words.segments import Columns, Segments
 from treering.core.ranking import BM25
-from treering.core.settings import RecallSettings
 from treering.ports.index import DOCUMENT_KINDS, Candidates, Coverage, Wanted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from treering.adapters.sql.context import Context
+    from treering.core.settings import RecallSettings
 
 _KIND = {name: place for place, name in enumerate(DOCUMENT_KINDS)}
 # A plus keeps SQLite from an index that would have it read the whole project to find what is new.

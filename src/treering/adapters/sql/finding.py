@@ -1,26 +1,31 @@
 """What the indexes of both engines share: from documents to records and back, and the vectors in the database."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Select, and_, delete, func, select, true, tuple_
 
 from treering.adapters.sql.codec import codec_of
 from treering.adapters.sql.conditions import in_scope, matching
-from treering.adapters.sql.context import Context
 from treering.adapters.sql.driving import choose
 from treering.adapters.sql.kept_vectors import KeptVectors, MadeVector
 from treering.adapters.sql.kinds import KINDS, TURNS, Kind
 from treering.adapters.sql.tables import documents, vectors
 from treering.adapters.vectors.signs import STORED
 from treering.core.errors import BlobMissing, ModelUnavailable, Unreadable
-from treering.core.queries import Filter
 from treering.core.values import Record
 from treering.ports.index import Candidates, Coverage, Listed, Unembedded, Wanted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from treering.adapters.sql.context import Context
+    from treering.core.queries import Filter
 
 _KINDS = {kind.name: kind for kind in KINDS}
 

@@ -1,17 +1,21 @@
 """The durable queue: leases, retries and dead letters."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import and_, delete, or_, select, update
 
 from treering.adapters.sql.codec import micros
-from treering.adapters.sql.context import Context
 from treering.adapters.sql.kinds import JOBS
 from treering.adapters.sql.records import LogRecords, Writes
 from treering.core.history import Action
 from treering.core.jobs import Job, JobState
+
+if TYPE_CHECKING:
+    from treering.adapters.sql.context import Context
 
 SWEEP_BLOBS = "sweep_blobs"
 _NEVER_REPORTED = "its last worker took it and never reported back; see what stops the worker, then revive the job"

@@ -1,14 +1,16 @@
 """Records that are revised: every change keeps the state before it, so that every change can be undone."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import RowMapping, Select, delete, select, update
 
 from treering.adapters.sql.codec import codec_of, primitive
-from treering.adapters.sql.context import Context, Removed
+from treering.adapters.sql.context import Removed
 from treering.adapters.sql.derived import Derivation
 from treering.adapters.sql.jobs import queue_blob_sweep
 from treering.adapters.sql.kinds import ENTITIES, KNOWLEDGE, PATTERNS, REVISIONS, Kind
@@ -21,7 +23,10 @@ from treering.core.history import Action, Revision
 from treering.core.records import Knowledge
 from treering.core.scope import Visibility
 from treering.core.values import EMPTY, Record, is_storable
-from treering.ports.collections import Detail
+
+if TYPE_CHECKING:
+    from treering.adapters.sql.context import Context
+    from treering.ports.collections import Detail
 
 V = TypeVar("V", bound=Record)
 
@@ -42,7 +47,7 @@ class Subject:
     visibility: Visibility
 
     @classmethod
-    def of(cls, row: Mapping[Any, Any]) -> "Subject":
+    def of(cls, row: Mapping[Any, Any]) -> Subject:
         return cls(
             id=row["id"],
             owner=row.get("owner", ""),

@@ -1,14 +1,14 @@
 """The index of the server engine: the database finds, and what it finds is scored here as on the embedded engine."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, exists
 
-from treering.adapters.sql.context import Context
 from treering.adapters.sql.finding import Index
 from treering.adapters.sql.nearby import IN_VIEW, Narrowed, Nearby, Query, make_nearby
 from treering.adapters.sql.server_documents import Documents, read_documents
@@ -16,8 +16,13 @@ from treering.adapters.sql.server_statistics import EXACT, MOST_POSTINGS, Rememb
 from treering.adapters.sql.server_words import Held, code_in, holding, kind_number, read_array
 from treering.adapters.sql.tables import documents, vectors
 from treering.adapters.vectors.signs import centred
-from treering.core.ranking import BM25
 from treering.ports.index import DOCUMENT_KINDS, Candidates, Coverage, Wanted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from treering.adapters.sql.context import Context
+    from treering.core.ranking import BM25
 
 _SEARCHED = set(DOCUMENT_KINDS)
 _AT_ONCE = 5_000

@@ -1,19 +1,25 @@
 """What the server engine knows of a project as a whole. Statistics change slowly: what takes long to count is kept."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import func, select
 
-from treering.adapters.sql.context import Context
 from treering.adapters.sql.kept_vectors import KeptVectors
 from treering.adapters.sql.server_words import counted, holding_any
 from treering.adapters.sql.tables import vectors
 from treering.adapters.vectors.signs import STORED, in_common
 from treering.core.ranking import BM25
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from treering.adapters.sql.context import Context
 
 _KEPT = timedelta(seconds=60)
 MOST_POSTINGS = 10_000

@@ -1,14 +1,16 @@
 """Sessions: they hold turns, the window of a conversation, and what a task saved."""
 
+from __future__ import annotations
+
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import case, or_, select
 
 from treering.adapters.sql.codec import BLOBS, primitive
-from treering.adapters.sql.context import Context, Removed
+from treering.adapters.sql.context import Removed
 from treering.adapters.sql.jobs import queue_blob_sweep
 from treering.adapters.sql.kinds import SESSIONS
 from treering.adapters.sql.records import LogRecords, Stored, Writes
@@ -17,6 +19,9 @@ from treering.core.history import Action
 from treering.core.turns import Session, Turn
 from treering.core.values import is_storable
 from treering.ports.collections import Pulse
+
+if TYPE_CHECKING:
+    from treering.adapters.sql.context import Context
 
 _AT_ONCE = 500
 """Removed records that are looked for in one statement."""

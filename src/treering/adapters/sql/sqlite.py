@@ -1,5 +1,7 @@
 """The embedded engine: one SQLite file in WAL mode, every commit synced to disk."""
 
+from __future__ import annotations
+
 import json
 import os
 import random
@@ -10,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import mkstemp
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
     URL,
@@ -30,7 +32,6 @@ from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from treering.adapters.sql.context import Context
 from treering.adapters.sql.identity import IDENTITY_TABLE
 from treering.adapters.sql.kinds import EVERYONE
 from treering.adapters.sql.migrate import refuse_another_programs
@@ -44,9 +45,12 @@ from treering.core.errors import (
     StoreUnavailable,
 )
 from treering.core.scope import Scope
-from treering.core.settings import StoreSettings
-from treering.ports.index import SearchIndex
 from treering.ports.store import Check, Copied
+
+if TYPE_CHECKING:
+    from treering.adapters.sql.context import Context
+    from treering.core.settings import StoreSettings
+    from treering.ports.index import SearchIndex
 
 _HEADER = 100
 _WITHOUT_DOCUMENT = (

@@ -1,5 +1,7 @@
 """The store: transactions on one of the two engines."""
 
+from __future__ import annotations
+
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -8,20 +10,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TypeVar
-
-from sqlalchemy import Connection, RootTransaction
+from typing import TYPE_CHECKING, TypeVar
 
 from treering.adapters.sql import upkeep
-from treering.adapters.sql.applications import ApplicationRecords, PatternRecords
-from treering.adapters.sql.code_chunks import StoredChunks
-from treering.adapters.sql.code_history import StoredHistory
-from treering.adapters.sql.code_index import StoredCode
 from treering.adapters.sql.context import Context, Dialect, Unsaved
-from treering.adapters.sql.entities import EntityRecords
 from treering.adapters.sql.forks import survive_forks
 from treering.adapters.sql.identity import identity_of
-from treering.adapters.sql.jobs import JobQueue, queue_deferred
 from treering.adapters.sql.kinds import (
     AUDIT,
     CO_ACCESS,
@@ -35,25 +29,34 @@ from treering.adapters.sql.kinds import (
 )
 from treering.adapters.sql.learned import KnowledgeTable
 from treering.adapters.sql.migrate import bring_up_to_date
-from treering.adapters.sql.owners import owners_of_personal
 from treering.adapters.sql.records import DerivedRecords, LogRecords
-from treering.adapters.sql.sessions import SessionRecords, forget_quotations
-from treering.adapters.sql.traces import traces_of
-from treering.adapters.sql.turns import EpisodeRecords, TurnRecords
-from treering.core.entities import EntityLink
 from treering.core.errors import StoreError, TransactionAborted
-from treering.core.events import Event
-from treering.core.fingerprints import ErrorFingerprint
-from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
-from treering.core.history import AuditEntry, Revision
-from treering.core.runs import Run
-from treering.core.scope import Scope
-from treering.core.settings import Settings
 from treering.core.values import is_storable
-from treering.ports.blobs import Blobs, StoredBlob
-from treering.ports.clock import NewId
-from treering.ports.index import SearchIndex
-from treering.ports.store import Check, Copied, Traces
+
+# A collection is imported when a transaction first uses it: most commands use two or three of them.
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, RootTransaction
+
+    from treering.adapters.sql.applications import ApplicationRecords, PatternRecords
+    from treering.adapters.sql.code_chunks import StoredChunks
+    from treering.adapters.sql.code_history import StoredHistory
+    from treering.adapters.sql.code_index import StoredCode
+    from treering.adapters.sql.entities import EntityRecords
+    from treering.adapters.sql.jobs import JobQueue
+    from treering.adapters.sql.sessions import SessionRecords
+    from treering.adapters.sql.turns import EpisodeRecords, TurnRecords
+    from treering.core.entities import EntityLink
+    from treering.core.events import Event
+    from treering.core.fingerprints import ErrorFingerprint
+    from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
+    from treering.core.history import AuditEntry, Revision
+    from treering.core.runs import Run
+    from treering.core.scope import Scope
+    from treering.core.settings import Settings
+    from treering.ports.blobs import Blobs, StoredBlob
+    from treering.ports.clock import NewId
+    from treering.ports.index import SearchIndex
+    from treering.ports.store import Check, Copied, Traces
 
 T = TypeVar("T")
 
@@ -75,10 +78,12 @@ class SqlTransaction:
         if is_storable(name):
             self._context.dialect.lock(self._context.connection, self.scope, f"claim {name}")
 
-    def part(self) -> "SqlTransaction":
+    def part(self) -> SqlTransaction:
         return SqlTransaction(replace(self._context, group=self._context.new_id()))
 
     def owners_of_personal(self) -> Sequence[str]:
+        from treering.adapters.sql.owners import owners_of_personal
+
         return owners_of_personal(self._context)
 
     @cached_property
@@ -87,26 +92,38 @@ class SqlTransaction:
 
     @cached_property
     def sessions(self) -> SessionRecords:
+        from treering.adapters.sql.sessions import SessionRecords
+
         return SessionRecords(self._context)
 
     @cached_property
     def turns(self) -> TurnRecords:
+        from treering.adapters.sql.turns import TurnRecords
+
         return TurnRecords(self._context)
 
     @cached_property
     def episodes(self) -> EpisodeRecords:
+        from treering.adapters.sql.turns import EpisodeRecords
+
         return EpisodeRecords(self._context)
 
     @cached_property
     def applications(self) -> ApplicationRecords:
+        from treering.adapters.sql.applications import ApplicationRecords
+
         return ApplicationRecords(self._context)
 
     @cached_property
     def patterns(self) -> PatternRecords:
+        from treering.adapters.sql.applications import PatternRecords
+
         return PatternRecords(self._context)
 
     @cached_property
     def entities(self) -> EntityRecords:
+        from treering.adapters.sql.entities import EntityRecords
+
         return EntityRecords(self._context)
 
     @cached_property
@@ -147,18 +164,26 @@ class SqlTransaction:
 
     @cached_property
     def jobs(self) -> JobQueue:
+        from treering.adapters.sql.jobs import JobQueue
+
         return JobQueue(self._context)
 
     @cached_property
     def code(self) -> StoredCode:
+        from treering.adapters.sql.code_index import StoredCode
+
         return StoredCode(self._context)
 
     @cached_property
     def chunks(self) -> StoredChunks:
+        from treering.adapters.sql.code_chunks import StoredChunks
+
         return StoredChunks(self._context)
 
     @cached_property
     def code_history(self) -> StoredHistory:
+        from treering.adapters.sql.code_history import StoredHistory
+
         return StoredHistory(self._context)
 
     @cached_property
@@ -175,7 +200,7 @@ class GuardedBlobs:
         self._guarded = False
         self.location = blobs.location
 
-    def within(self, namespace: str) -> "GuardedBlobs":
+    def within(self, namespace: str) -> GuardedBlobs:
         return GuardedBlobs(self._blobs.within(namespace), self._guard)
 
     def put(self, scope: Scope, data: bytes) -> str:
@@ -327,6 +352,8 @@ class SqlStore:
             self._dialect.forget_traces(self._engine, seconds)
 
     def raw_traces(self, scope: Scope, now: datetime, needles: Sequence[str]) -> Traces:
+        from treering.adapters.sql.traces import traces_of
+
         with self._usable(), self._open(scope, now, writing=False, upkeep=True) as context:
             files = [Path(f"{self.location}{suffix}") for suffix in self._dialect.raw_files]
             return traces_of(context, files, needles)
@@ -389,8 +416,12 @@ class SqlStore:
             context = self._context(connection, scope, now, writing=writing)
             yield context
             if context.unquoted:
+                from treering.adapters.sql.sessions import forget_quotations
+
                 forget_quotations(context)
             if context.unqueued:
+                from treering.adapters.sql.jobs import queue_deferred
+
                 queue_deferred(context)
 
     def _context(self, connection: Connection, scope: Scope, now: datetime, *, writing: bool) -> Context:

@@ -1,16 +1,18 @@
 """Turns and episodes: appended, never rewritten."""
 
+from __future__ import annotations
+
 import gzip
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
 from treering.adapters.sql.applications import ApplicationRecords, PatternRecords
 from treering.adapters.sql.codec import primitive
-from treering.adapters.sql.context import Context, Removed
+from treering.adapters.sql.context import Removed
 from treering.adapters.sql.jobs import queue_blob_sweep
 from treering.adapters.sql.kinds import EPISODES, TURNS
 from treering.adapters.sql.learned import Removals
@@ -21,7 +23,10 @@ from treering.core.errors import BlobMissing, Conflict, NothingToUndo, Unreadabl
 from treering.core.history import Action
 from treering.core.turns import Turn
 from treering.core.values import EMPTY
-from treering.ports.collections import Detail
+
+if TYPE_CHECKING:
+    from treering.adapters.sql.context import Context
+    from treering.ports.collections import Detail
 
 
 class TurnRecords(LogRecords[Turn], Removals[Turn]):

@@ -4,25 +4,30 @@ Text is read only below the root that was indexed, and used only where it is wha
 leaves this process is without secrets, as all that is stored is.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from time import monotonic
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from treering.core.errors import ModelUnavailable
 from treering.core.jobs import Job, code_embedding_job
-from treering.core.scope import Scope
 from treering.core.secrets import redact
-from treering.core.settings import Settings
 from treering.index.chunks.words import embedded_text
 from treering.index.where.texts import chunks_in
-from treering.ports.clock import Clock, NewId
-from treering.ports.code_chunks import ChunkCoverage
-from treering.ports.models import Embedder, Models
-from treering.ports.store import Store
+
+if TYPE_CHECKING:
+    from treering.core.scope import Scope
+    from treering.core.settings import Settings
+    from treering.ports.clock import Clock, NewId
+    from treering.ports.code_chunks import ChunkCoverage
+    from treering.ports.models import Embedder, Models
+    from treering.ports.store import Store
 
 Place = tuple[str, int]
 """The path and the place of a chunk."""
@@ -44,7 +49,7 @@ class ChunkEmbedding:
         *,
         after: Place | None = None,
         between: Callable[[int, Place], bool] = lambda _made, _last: True,
-        keep: "Callable[[str, Mapping[str, bytes]], object] | None" = None,
+        keep: Callable[[str, Mapping[str, bytes]], object] | None = None,
         known: Container[str] = (),
         batch: int | None = None,
     ) -> int:

@@ -1,5 +1,7 @@
 """Where is …? Places in the code, by their words and, where chunks have vectors, by their meaning."""
 
+from __future__ import annotations
+
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,17 +14,17 @@ from treering.core.places import CodePlace
 from treering.core.secrets import redact
 from treering.index.building.pipeline import nobody
 from treering.index.building.summary import Phase, Progress
-from treering.index.building.updating import Tell
 from treering.index.graph import Standing
 from treering.index.where.embedding import ChunkEmbedding, queue_chunk_embedding
 from treering.index.where.texts import chunks_in
-from treering.ports.clock import NewId
-from treering.ports.code import CodeState
 from treering.ports.code_chunks import ChunkCoverage
-from treering.ports.models import Embedder, Models, Vectors
 
 if TYPE_CHECKING:
+    from treering.index.building.updating import Tell
     from treering.index.where.finding import ChunkSearch, Where
+    from treering.ports.clock import NewId
+    from treering.ports.code import CodeState
+    from treering.ports.models import Embedder, Models, Vectors
 
 Enough = Callable[[int, int], bool]
 """Whether so many vectors are enough for now, of so many that are missing."""
@@ -75,7 +77,7 @@ class _Meaning(NamedTuple):
     """A query's vector, and how many chunks it can be compared with."""
 
     model: str = ""
-    vector: "Vectors | None" = None
+    vector: Vectors | None = None
     covered: ChunkCoverage = ChunkCoverage()
     missing: Mapping[str, str] = {}
     made: int = 0
@@ -117,7 +119,7 @@ class Places:
         """Have vectors made of what has none, in the background; whether there is something to do."""
         return queue_chunk_embedding(self._work, self._models, self._new_id)
 
-    def _shown(self, found: "Sequence[Where]", root: Path | None) -> Iterator[CodePlace]:
+    def _shown(self, found: Sequence[Where], root: Path | None) -> Iterator[CodePlace]:
         settings, texts = self._work.settings.index, dict[str, str]()
         if root is not None and settings.finding.shown_lines:
             with self._work.store.reading(self._work.scope, self._work.clock()) as tx:
@@ -195,7 +197,7 @@ class Places:
 
         return enough
 
-    def _search(self, state: CodeState, meaning: _Meaning) -> "ChunkSearch":
+    def _search(self, state: CodeState, meaning: _Meaning) -> ChunkSearch:
         from treering.index.where.finding import ChunkSearch
 
         with self._lock:

@@ -1,13 +1,18 @@
 """Whole episodes at hand: the last ones used, each served only while the store says that it is still the same."""
 
+from __future__ import annotations
+
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from threading import Lock
+from typing import TYPE_CHECKING
 
-from treering.core.episodes import Episode
 from treering.core.scope import Scope
+
+if TYPE_CHECKING:
+    from treering.core.episodes import Episode
 
 Place = tuple[Scope, str]
 

@@ -1,21 +1,26 @@
 """What is done with one episode, or with all that are old enough."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from typing import TYPE_CHECKING
 
-from treering.core.episodes import Episode
 from treering.core.errors import BlobMissing, InvalidInput, NotFound
 from treering.core.moments import moment_of
-from treering.core.scope import Scope
-from treering.core.settings import Settings
 from treering.learn.episodes.cache import Access, Accesses, EpisodeCache
 from treering.learn.episodes.lifecycle import age_episodes
 from treering.learn.stages import StageRun, Work
-from treering.ports.clock import Clock, NewId
-from treering.ports.models import Models
-from treering.ports.store import Store, Transaction
+
+if TYPE_CHECKING:
+    from treering.core.episodes import Episode
+    from treering.core.scope import Scope
+    from treering.core.settings import Settings
+    from treering.ports.clock import Clock, NewId
+    from treering.ports.models import Models
+    from treering.ports.store import Store, Transaction
 
 # A hundred years: a longer time cannot be taken from every date.
 _LONGEST = 36_500
