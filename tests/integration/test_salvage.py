@@ -22,6 +22,12 @@ RECORDS = 2_000
 TURNS = 600
 
 
+@pytest.fixture(autouse=True)
+def by_words_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search finds exactly the records that hold its word."""
+    monkeypatch.setenv("TREERING_EMBEDDER", "none")
+
+
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A healthy database of a few thousand records in two projects, with a blob."""

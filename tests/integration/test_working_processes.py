@@ -32,7 +32,7 @@ def test_a_task_saved_by_a_killed_process_goes_on_in_another(place: dict[str, st
     for _ in range(KILLS):
         news = len(crew.news)
         pid = crew.start(work_on, **place)
-        crew.hear_of(news, saved=1)
+        crew.hear_of(news, saved=2)
         time.sleep(moments.uniform(0.0, 0.15))
         crew.kill(pid)
         with open_place(**place) as memory:
