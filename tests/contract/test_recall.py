@@ -259,6 +259,27 @@ def test_turns_of_the_same_words_on_different_days_stay_apart(memory: Memory) ->
     assert [hit.also for hit in answer] == [(), ()]
 
 
+# Order
+
+
+def test_equal_input_gives_equal_results_whatever_the_ids(open_memory: OpenMemory) -> None:
+    """Turns that tie, and facts that are learned from turns, have the same places in every database."""
+    said = ["We drink green tea.", "I live in Berlin.", "We drink green tea.", "I work at Siemens in Berlin."] * 3
+    names = [f"t{place:02}" for place in range(len(said))]
+    found = []
+    for project, named in (("one", names), ("two", names[::-1])):
+        memory = open_memory(project=project)
+        for day, (id, text) in enumerate(zip(named, said, strict=True), start=1):
+            at = datetime(2026, 3, day, tzinfo=UTC)
+            memory.turn(session=f"s{day}", role="user", text=text, id=id, at=at)
+        memory.settle()
+        answers = [memory.recall(query, limit=20) for query in ("green tea", "Berlin", "where does the user live")]
+        found.append([[(hit.kind, hit.text, hit.source) for hit in answer] for answer in answers])
+
+    assert found[0] == found[1]
+    assert {kind for answer in found[0] for kind, *_ in answer} == {"knowledge", "turn"}
+
+
 # Trust and phases
 
 
