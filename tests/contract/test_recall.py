@@ -280,6 +280,21 @@ def test_equal_input_gives_equal_results_whatever_the_ids(open_memory: OpenMemor
     assert {kind for answer in found[0] for kind, *_ in answer} == {"knowledge", "turn"}
 
 
+def test_a_memory_that_has_long_been_open_ranks_like_one_opened_now(open_memory: OpenMemory) -> None:
+    things = ("kettle", "teapot", "saucer", "ladle", "oven", "fridge", "toaster", "whisk", "grater")
+    texts = [f"The {one} stands beside the {other}." for one in things for other in things if one != other]
+    long_open = open_memory()
+    for place, text in enumerate(texts):
+        long_open.turn(session=f"s{place}", role="user", text=text, id=f"t{place}", at=NOW)
+        long_open.recall("something to drink from")
+
+    just_opened = open_memory()
+    for query in ("something to drink from", "where is the stove", "cold milk"):
+        before, after = long_open.recall(query, limit=20), just_opened.recall(query, limit=20)
+        assert ids(before) == ids(after)
+        assert [hit.score for hit in before] == pytest.approx([hit.score for hit in after])
+
+
 # Trust and phases
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from treering.adapters.sql.context import Context
 from treering.adapters.sql.finding import Index
-from treering.adapters.vectors.signs import STORED, Rounded, Signs, centred, in_common
+from treering.adapters.vectors.signs import SAMPLE, STORED, Rounded, Signs, centred, first_sampled, in_common
 from treering.adapters.words.postings import Scored, Words, score
 from treering.adapters.words.segments import Columns, Segments
 from treering.core.ranking import BM25
@@ -47,8 +47,6 @@ _CHOSEN = (
 _AT_ONCE = 20_000
 # Of very many vectors at least one in so many is ranked by its numbers.
 _RESCORED_OF = 150
-# Vectors that tell what all have in common.
-_SAMPLE = 512
 
 
 @dataclass(frozen=True)
@@ -290,20 +288,20 @@ class EmbeddedIndex(Index):
         arrived = self._context.connection.exec_driver_sql(_ARRIVED, (*self._here, model, newest)).scalar_one()
         if not arrived:
             return state if space else replace(state, spaces={**state.spaces, model: _nothing()})
-        if space is None or arrived > 3 * known:
-            space = self._begun(model, arrived + known)
-            newest = 0
+        if space is None or first_sampled(known + arrived) != first_sampled(known):
+            space, newest = self._begun(model), 0
         for rows in self._fetched(_VECTORS, (*self._here, model, newest)):
             space = _grown(space, rows)
         return replace(state, spaces={**state.spaces, model: space})
 
-    def _begun(self, model: str, count: int) -> Space:
+    def _begun(self, model: str) -> Space:
         """Without vectors yet; what they have in common is known first, by some of them."""
         named = (*self._here, model)
         numbers = [number for (number,) in self._context.connection.exec_driver_sql(_NUMBERS, named)]
-        some = json.dumps(numbers[:: max(1, count // _SAMPLE)][:_SAMPLE])
+        first = first_sampled(len(numbers))
+        some = json.dumps(numbers[: first : max(1, first // SAMPLE)])
         sample = _matrix([vector for _, vector in self._context.connection.exec_driver_sql(_CHOSEN, (*named, some))])
-        return Space(Signs(in_common(sample, count)), Rounded.of(np.empty((0, sample.shape[1]), np.float32)))
+        return Space(Signs(in_common(sample, first)), Rounded.of(np.empty((0, sample.shape[1]), np.float32)))
 
     def _fetched(self, statement: str, values: tuple[Any, ...]) -> Iterator[Sequence[Any]]:
         cursor = self._context.connection.exec_driver_sql(statement, values)
