@@ -3,6 +3,7 @@
 TREERING_TEST_ENGINES=sqlite leaves out every test that needs the server.
 """
 
+import gc
 import os
 import signal
 import sys
@@ -74,6 +75,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out = [item for item in items if "postgres_admin_url" in getattr(item, "fixturenames", ())]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in set(left_out)]
+
+
+def pytest_collection_finish() -> None:
+    """Leave the collected tests out of garbage collection: walking them took a quarter of the processor time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 def _start_server() -> None:

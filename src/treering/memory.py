@@ -1,5 +1,7 @@
 """Memory: the verbs every door calls. It delegates; the rooms do the work."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date, datetime
 from functools import cached_property
@@ -7,48 +9,45 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from treering.archive.backup import backup
-from treering.archive.export import export_lines, export_to
-from treering.archive.restore import Imported, import_lines, lines_of
-from treering.core.episodes import Episode
 from treering.core.errors import InvalidInput, NotFound, StoreError
-from treering.core.history import Action, HistoryEntry
-from treering.core.messages import Role
+from treering.core.history import Action
 from treering.core.moments import end_of
-from treering.core.patterns import Pattern
 from treering.core.phases import Phase
-from treering.core.queries import KnowledgeFilter, TurnFilter
-from treering.core.records import Knowledge
-from treering.core.scope import Scope
-from treering.core.settings import Settings
-from treering.core.tokens import CountTokens
-from treering.core.turns import Turn
-from treering.health.doctor import Report, examine
-from treering.health.stats import Stats, stats
-from treering.learn.authors import Author, Reason
-from treering.learn.episodes.cache import EpisodeCache
-from treering.learn.episodes.verbs import EpisodeCare
-from treering.learn.history import history, note
-from treering.learn.jobs import Settled
-from treering.learn.teach import Teaching
 from treering.parts import AmongRemoved, Ports, with_places
-from treering.ports.store import Check
-from treering.ports.tokens import Tokenizer
-from treering.retrieve.answer import Answer
 from treering.retrieve.request import ALL_KNOWLEDGE, ALL_TURNS, Recall, believed, said_by, standing
-from treering.session.turns import add_turn
 
+# The verbs import what they need themselves: a process that uses one verb does not wait for the parts of all others.
 if TYPE_CHECKING:
+    from treering.archive.restore import Imported
+    from treering.core.episodes import Episode
+    from treering.core.history import HistoryEntry
+    from treering.core.messages import Role
+    from treering.core.patterns import Pattern
+    from treering.core.queries import KnowledgeFilter, TurnFilter
+    from treering.core.records import Knowledge
+    from treering.core.scope import Scope
+    from treering.core.settings import Settings
+    from treering.core.tokens import CountTokens
+    from treering.core.turns import Turn
+    from treering.health.doctor import Report
     from treering.health.report import HealthReport
+    from treering.health.stats import Stats
     from treering.index.asking.status import CodeStatus
     from treering.index.asking.verbs import Code
     from treering.inject.briefing import Briefing
     from treering.inject.pack import Packed
     from treering.inject.patterns import Patterns
+    from treering.learn.authors import Author, Reason
     from treering.learn.entities.verbs import Entities
     from treering.learn.episodes.keeping import Content
+    from treering.learn.episodes.verbs import EpisodeCare
     from treering.learn.forget.proof import Forgotten
+    from treering.learn.jobs import Settled
+    from treering.learn.teach import Teaching
     from treering.learn.upkeep.verbs import Upkeep
+    from treering.ports.store import Check
+    from treering.ports.tokens import Tokenizer
+    from treering.retrieve.answer import Answer
     from treering.retrieve.episodes.verbs import Episodes
     from treering.session.conversation.conversation import Conversation
     from treering.session.conversation.views import Happened
@@ -65,9 +64,21 @@ class Memory:
         self.settings = settings
         self.models = ports.models
         self._ports = ports
-        cache = EpisodeCache(settings.episodes.cache)
-        self._episode_care = EpisodeCare(scope, ports.store, ports.clock, ports.new_id, settings, ports.models, cache)
-        self._teaching = Teaching(ports.store, settings.knowledge, ports.new_id, settings.relations, settings.episodes)
+
+    @cached_property
+    def _episode_care(self) -> EpisodeCare:
+        from treering.learn.episodes.cache import EpisodeCache
+        from treering.learn.episodes.verbs import EpisodeCare
+
+        ports, cache = self._ports, EpisodeCache(self.settings.episodes.cache)
+        return EpisodeCare(self.scope, self.store, ports.clock, ports.new_id, self.settings, self.models, cache)
+
+    @cached_property
+    def _teaching(self) -> Teaching:
+        from treering.learn.teach import Teaching
+
+        settings = self.settings
+        return Teaching(self.store, settings.knowledge, self._ports.new_id, settings.relations, settings.episodes)
 
     def remember(self, text: str, *, type: str = "fact", **fields: Any) -> Knowledge:
         """Keep a piece of knowledge. `fields` are those of `Knowledge`: tags, files, confidence, payload, id…"""
@@ -89,19 +100,21 @@ class Memory:
         **fields: Any,
     ) -> Turn:
         """Keep what was said. `at` is when it was said; a turn delivered twice under one id is stored once."""
+        from treering.session.turns import add_turn
+
         said = {"session": session, "role": role, "text": text, **fields}
         return add_turn(self.scope, self.store, self._ports.clock(), self._ports.new_id, id=id, at=at, **said)
 
     def episode(
         self,
-        task: "str | Mapping[str, Any]",
+        task: str | Mapping[str, Any],
         *,
-        outcome: "str | Mapping[str, Any]" = "SUCCESS",
+        outcome: str | Mapping[str, Any] = "SUCCESS",
         output: str | None = None,
         session: str | None = None,
         at: datetime | date | str | None = None,
         id: str | None = None,
-        artifacts: "Mapping[str, Content] | None" = None,
+        artifacts: Mapping[str, Content] | None = None,
         **fields: Any,
     ) -> Episode:
         """Keep a whole task execution. `fields` are what is known of it: plan, trace, insights, domain, tools, tags…
@@ -126,7 +139,7 @@ class Memory:
         )
 
     @cached_property
-    def episodes(self) -> "Episodes":
+    def episodes(self) -> Episodes:
         """Every way to an episode: search, recent, around, during, trend, similar_failures, get, artifact…"""
         from treering.retrieve.episodes.verbs import Episodes
 
@@ -134,7 +147,7 @@ class Memory:
         return Episodes(self.scope, self.store, ports.clock, self.settings, self.models, self._episode_care)
 
     @cached_property
-    def patterns(self) -> "Patterns":
+    def patterns(self) -> Patterns:
         """What works, with evidence: find_applicable, record_application, validate, refine, merge, mine…"""
         from treering.inject.patterns import Patterns
 
@@ -149,7 +162,7 @@ class Memory:
         )
 
     @cached_property
-    def code(self) -> "Code":
+    def code(self) -> Code:
         """The code graph: index, watch, find, impact, dependencies, data_flow, path, entry_points, module_map…"""
         from treering.index.asking.verbs import Code
         from treering.index.where.embedding import ChunkEmbedding
@@ -173,8 +186,8 @@ class Memory:
         oversize: str | None = None,
         at_task_boundary: bool | None = None,
         tokenizer: Tokenizer | str | None = None,
-        on_event: "Callable[[Happened], None]" = lambda _happened: None,
-    ) -> "Conversation":
+        on_event: Callable[[Happened], None] = lambda _happened: None,
+    ) -> Conversation:
         """A conversation with a model: all of it is kept, what fits is sent. Its turns are the session's of this id.
 
         Without a model it goes on under the rules it was held under before.
@@ -198,7 +211,7 @@ class Memory:
             model=model,
             rules=rules,
             tokenizer=tokenizer,
-            find=AmongRemoved(self.scope, self._ports, self.settings, self.recall),
+            find=AmongRemoved(self.settings, self.recall),
             on_event=on_event,
         )
 
@@ -264,7 +277,7 @@ class Memory:
         budget: int | None = None,
         reflection: bool = True,
         **options: Any,
-    ) -> "Packed":
+    ) -> Packed:
         """What `recall` finds as text for a prompt, each item cited, in a budget of tokens; `options` are recall's.
 
         The newest `reflection`, where there is one, comes last.
@@ -280,7 +293,7 @@ class Memory:
         latest = latest_reflection(self.scope, self.store, self._ports.clock()) if shown else None
         return pack(found.hits, phase=chosen, budget=budget, settings=self.settings.pack, reflection=latest)
 
-    def briefing(self, session: str | None = None, *, episodes: int = 5) -> "Briefing":
+    def briefing(self, session: str | None = None, *, episodes: int = 5) -> Briefing:
         """Where things stand as a session begins or goes on: kept, in progress, rules that stand, the latest tasks."""
         from treering.inject.briefing import briefing
 
@@ -299,9 +312,9 @@ class Memory:
         id: str | None = None,
         model: str | None = None,
         count: CountTokens | None = None,
-        on_event: "Callable[[Step], None] | None" = None,
+        on_event: Callable[[Step], None] | None = None,
         **context: Any,
-    ) -> "Task":
+    ) -> Task:
         """A task's working memory: new with a description, else resumed from its latest save by `id`.
 
         `model` or `count` says how many tokens a text takes; `on_event` hears each step of pruning; `context` is what
@@ -339,6 +352,8 @@ class Memory:
 
         A person's word is taken as sure; `by` says that somebody else corrects it, an agent or text from outside.
         """
+        from treering.learn.authors import Reason
+
         now, why = self._ports.clock(), Reason.named(reason)
         return self._teaching.correct(self.scope, now, id, why, text=text, duplicate_of=duplicate_of, by=by)
 
@@ -350,7 +365,7 @@ class Memory:
         """Keep it from fading."""
         return self._teaching.pin(self.scope, self._ports.clock(), id, pinned=pinned)
 
-    def forget(self, id: str, *, hard: bool = False) -> "Forgotten | None":
+    def forget(self, id: str, *, hard: bool = False) -> Forgotten | None:
         """Take it away: so that `undo` brings it back, or (`hard`) for good, leaving no copy, which it can prove.
 
         A PostgreSQL server overwrites its free pages and its log in its own time.
@@ -388,10 +403,14 @@ class Memory:
 
     def history(self, id: str) -> tuple[HistoryEntry, ...]:
         """What happened to a record, newest first."""
+        from treering.learn.history import history
+
         return history(self.scope, self.store, self._ports.clock(), id)
 
     def stats(self) -> Stats:
         """What this project holds."""
+        from treering.health.stats import stats
+
         code, cache = self._code_status(), self._episode_care.cache.counts()
         told = {} if code is None else code.told()
         return stats(self.scope, self.store, self._ports.clock(), episode_cache=cache, code=told)
@@ -410,7 +429,7 @@ class Memory:
         return self._ports.worker.settle(self.scope, timeout, more)
 
     @property
-    def entities(self) -> "Entities":
+    def entities(self) -> Entities:
         """Who and what this memory speaks of: told about, found, linked, merged, renamed."""
         from treering.learn.entities.verbs import Entities
 
@@ -418,31 +437,41 @@ class Memory:
         return Entities(self.scope, self.store, self.settings, self.models, ports.clock, ports.new_id)
 
     @property
-    def upkeep(self) -> "Upkeep[HealthReport]":
+    def upkeep(self) -> Upkeep[HealthReport]:
         """Maintenance: `run` a stage or all, what is `due`, the last `runs`, a `report` of how the memory is."""
         return self._ports.upkeep
 
     def export(self, path: str | Path, *, history: bool = False) -> int:
         """Write everything to a portable file (`.gz` compresses); how many lines is returned."""
+        from treering.archive.export import export_to
+
         return export_to(Path(path), self.export_lines(history=history))
 
     def export_lines(self, *, history: bool = False) -> Iterator[str]:
         """The lines of an export, one by one."""
+        from treering.archive.export import export_lines
+
         self._note(Action.EXPORT, history=history)
         return export_lines(self.scope, self.store, self._ports.blobs, self._ports.clock(), history=history)
 
     def import_(self, path: str | Path) -> Imported:
         """Read an export into this project: all of it or nothing. What is there already is left as it is."""
+        from treering.archive.restore import import_lines, lines_of
+
         return import_lines(self.scope, self.store, self._ports.blobs, self._ports.clock(), lines_of(Path(path)))
 
     def backup(self, path: str | Path) -> Path:
         """Copy the memory to a new SQLite file that opens by itself; from a server, what this principal sees of it."""
+        from treering.archive.backup import backup
+
         ports, now = self._ports, self._ports.clock()
         self._note(Action.BACKUP, file=Path(path).name)
         return backup(self.scope, self.store, ports.blobs, now, target=Path(path), open_embedded=ports.open_embedded)
 
     def doctor(self, *, repair: bool = False) -> Report:
         """How this memory is, after rebuilding what is derived where `repair` says so."""
+        from treering.health.doctor import examine
+
         now = self._ports.clock()
         if repair:
             self._note(Action.REPAIR)
@@ -470,10 +499,12 @@ class Memory:
             with self.store.reading(self.scope, self._ports.clock()) as tx:
                 return (check_of(found, tx.code),)
         except StoreError as exc:
+            from treering.ports.store import Check
+
             # Who asks wants to hear of a damaged database from every side, and not only that.
             return (Check("code", False, str(exc)),)
 
-    def _code_status(self) -> "CodeStatus | None":
+    def _code_status(self) -> CodeStatus | None:
         """None where nothing is indexed; then nobody need wait for what reads code."""
         with self.store.reading(self.scope, self._ports.clock()) as tx:
             state = tx.code.state()
@@ -484,14 +515,26 @@ class Memory:
 
     def close(self) -> None:
         """Let go of the database and the models. Everything acknowledged is stored already."""
-        self._ports.upkeep.stop()
+        self._ports.stop.set()
         if self._ports.background is not None:
             self._ports.background.close()
-        self._episode_care.write_accesses()
+        if "_episode_care" in self.__dict__:
+            self._episode_care.write_accesses(self.settings.store.closing_seconds)
+        self._store_kept_vectors()
         self.store.close()
         self._ports.models.close()
 
+    def _store_kept_vectors(self) -> None:
+        """Vectors that searches made while another process was writing."""
+        if not self.store.keeps_vectors(self.scope):
+            return
+        from treering.retrieve.embed import store_kept
+
+        store_kept(self.scope, self.store, self._ports.clock(), seconds=self.settings.store.closing_seconds)
+
     def _note(self, action: Action, **detail: object) -> None:
+        from treering.learn.history import note
+
         note(self.scope, self.store, self._ports.clock(), self._ports.new_id(), action, **detail)
 
     def __enter__(self) -> Self:

@@ -1,31 +1,34 @@
 """What a memory is put together from, and where two rooms meet that do not know each other."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from threading import Event
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from treering.archive.backup import OpenEmbedded
 from treering.core.errors import NotFound, TreeringError
 from treering.core.queries import TurnFilter
-from treering.core.scope import Scope
-from treering.core.settings import Settings
 from treering.core.turns import Turn
 from treering.core.values import LABELS
-from treering.learn.jobs import Worker
-from treering.ports.blobs import Blobs
-from treering.ports.clock import Clock, NewId
-from treering.ports.models import Models
-from treering.ports.store import Store
-from treering.ports.tokens import Tokenizer
-from treering.retrieve.answer import Answer
 
 if TYPE_CHECKING:
+    from treering.archive.backup import OpenEmbedded
+    from treering.core.settings import Settings
     from treering.health.doctor import Standing
     from treering.health.report import HealthReport
     from treering.index.asking.verbs import Code, Surroundings
+    from treering.learn.jobs import Worker
     from treering.learn.upkeep.background import Background
     from treering.learn.upkeep.verbs import Upkeep
+    from treering.ports.blobs import Blobs
+    from treering.ports.clock import Clock, NewId
+    from treering.ports.models import Models
+    from treering.ports.store import Store
+    from treering.ports.tokens import Tokenizer
+    from treering.retrieve.answer import Answer
     from treering.session.conversation.held import FoundAgain
 
 
@@ -35,36 +38,46 @@ class Ports:
 
     store: Store
     blobs: Blobs
-    worker: Worker
-    upkeep: "Upkeep[HealthReport]"
-    background: "Background | None"
+    staff: Callable[[], tuple[Worker, Upkeep[HealthReport]]]
+    stop: Event
+    """Ends every worker of this memory once it is set."""
+    background: Background | None
     models: Models
     tokenizers: Callable[[str], Tokenizer]
     clock: Clock
     new_id: NewId
     open_embedded: OpenEmbedded
-    surroundings: "Callable[[], Surroundings]"
-    standing: "Callable[[], Standing]"
+    surroundings: Callable[[], Surroundings]
+    standing: Callable[[], Standing]
     version: str
+
+    @property
+    def worker(self) -> Worker:
+        return self._working[0]
+
+    @cached_property
+    def upkeep(self) -> Upkeep[HealthReport]:
+        upkeep = self._working[1]
+        return upkeep if self.background is None else replace(upkeep, others=(self.background.check,))
+
+    @cached_property
+    def _working(self) -> tuple[Worker, Upkeep[HealthReport]]:
+        # Made on demand: most calls queue no job and ask nothing of maintenance, whose parts take long to import.
+        return self.staff()
 
 
 @dataclass(frozen=True, slots=True)
 class AmongRemoved:
-    """Looks among some turns of a session, by their meaning too where that takes no service."""
+    """Looks among some turns of a session."""
 
-    scope: Scope
-    ports: Ports
     settings: Settings
     recall: Callable[..., Answer]
 
-    def __call__(self, query: str, session: str, ids: Sequence[str], limit: int) -> "FoundAgain":
-        from treering.retrieve.embed import embed_where_local
+    def __call__(self, query: str, session: str, ids: Sequence[str], limit: int) -> FoundAgain:
         from treering.session.conversation.held import FoundAgain
 
         if not ids:
             return FoundAgain(())
-        ports = self.ports
-        embed_where_local(self.scope, ports.store, ports.clock, ports.models, self.settings)
         where = TurnFilter(sessions=(session,), ids=tuple(ids) if len(ids) <= LABELS else ())
         most = limit if where.ids else max(limit, self.settings.recall.candidates)
         answer = self.recall(query, knowledge=None, turns=where, limit=most, thorough=False)
@@ -77,7 +90,7 @@ _OF_CODE = {"meaning": "meaning of code", "meaning of some": "meaning of some co
 """What code was searched without, as an answer about more than code calls it."""
 
 
-def with_places(answer: Answer, code: "Callable[[], Code]", limit: int) -> Answer:
+def with_places(answer: Answer, code: Callable[[], Code], limit: int) -> Answer:
     """The answer with places in the code; as it is where no code is indexed. Whatever fails costs the places only."""
     began, missing = perf_counter(), dict(answer.missing)
     try:

@@ -16,7 +16,7 @@ from tests.agents.script import Calls, Says
 from tests.agents.scripted_model import ScriptedModel, scripted_model
 from tests.e2e.terminal import COMMAND
 from tests.leftovers import files_left, processes_left
-from treering.interfaces.mcp.prompts import written
+from treering.interfaces.mcp.texts import written
 from treering.interfaces.mcp.tools import TOOLS
 
 pytestmark = pytest.mark.agents

@@ -5,7 +5,7 @@ from sqlalchemy import text as sql
 
 from tests.conftest import OpenMemory
 from tests.samples import NOW, put, sample
-from treering.adapters.sql.tables import metadata
+from treering.adapters.sql.schema import metadata
 from treering.core.episodes import Episode
 from treering.core.errors import TreeringError
 from treering.core.events import Event

@@ -108,7 +108,7 @@ def by_words(memory: Memory, *words: str, **options: Any) -> set[str]:
 
 
 @pytest.fixture
-def both(open_engine: Callable[..., Memory]) -> tuple[Memory, ...]:
+def both(open_engine: Callable[..., Memory], postgres_url: str) -> tuple[Memory, ...]:
     memories = tuple(open_engine(engine) for engine in ENGINES)
     for memory in memories:
         fill(memory)

@@ -10,7 +10,8 @@ from sqlalchemy import func, select
 
 from tests.conftest import OpenMemory
 from tests.samples import COLLECTIONS, NOW, by_words, collection, knowledge, put, sample, turn
-from treering.adapters.sql.tables import documents, metadata
+from treering.adapters.sql.schema import metadata
+from treering.adapters.sql.tables import documents
 from treering.core.entities import Entity, EntityLink
 from treering.core.episodes import Episode, EpisodeLifecycle
 from treering.core.errors import Conflict, InvalidInput, NotFound

@@ -216,7 +216,9 @@ def test_repair_leaves_nothing_of_documents_that_are_gone(memory: Memory, engine
         assert read(memory, f"SELECT number FROM {table} WHERE number NOT IN (SELECT number FROM documents)") == []
 
 
-def test_a_check_sees_that_words_of_documents_are_gone_and_repair_brings_them_back(open_engine: OpenMemory) -> None:
+def test_a_check_sees_that_words_of_documents_are_gone_and_repair_brings_them_back(
+    open_engine: OpenMemory, postgres_url: str
+) -> None:
     memory = open_engine("postgresql")
     memory.remember("found by its words", id="harmed")
     run(memory, "DELETE FROM postings")

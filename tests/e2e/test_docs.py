@@ -22,7 +22,7 @@ from treering.core.turns import Turn
 from treering.core.values import Value
 from treering.index.asking.verbs import Code
 from treering.inject.patterns import Patterns
-from treering.interfaces.cli.app import VERBS, app
+from treering.interfaces.cli.app import COMMANDS, app
 from treering.interfaces.cli.patterns.commands import VERBS as PATTERN_VERBS
 from treering.interfaces.mcp.prompts import PROMPTS
 from treering.interfaces.mcp.resources import RESOURCES
@@ -51,7 +51,7 @@ def test_what_a_page_shows_does_what_it_says(page: Path, tmp_path: Path, postgre
 
 
 def test_every_command_is_documented() -> None:
-    commands = [verb.__name__.rstrip("_") for _, verbs in VERBS for verb in verbs]
+    commands = [command.name for command in COMMANDS if not command.hidden]
     commands += [f"patterns {verb.__name__.rstrip('_')}" for _, verbs in PATTERN_VERBS for verb in verbs]
     assert undocumented(commands, "cli") == []
 
@@ -60,7 +60,8 @@ def test_every_option_is_documented_with_its_command() -> None:
     page = reference("cli")
     shared, *_ = page.split("\n### ")
     missing = []
-    every = typer.main.get_command(app).commands
+    group = typer.main.get_command(app)
+    every = {command.name: group.loaded(command.name) for command in COMMANDS}
     shown = {name: each for name, each in every.items() if not each.hidden}
     shown |= {f"patterns {name}": each for name, each in every["patterns"].commands.items()}
     for name, command in shown.items():

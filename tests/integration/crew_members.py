@@ -114,6 +114,13 @@ def write_singles(worker: str, writes: int, **place: str) -> None:
     tell(wrote=writes, slowest=slowest)
 
 
+def begin_sessions(worker: str, turns: int, **place: str) -> None:
+    """A new session with every third turn; sessions of the other processes end with it."""
+    with open_place(**place) as memory:
+        for number in range(turns):
+            memory.turn(session=f"{worker}-{number // 3}", role="user", text=f"{worker} says {number}")
+
+
 def work_off(worker: str, seconds: float, lease: float, later: float = 0, **place: str) -> None:
     """Do jobs until none is left, by a clock that is `later` seconds fast; each is told before it is finished."""
     with open_place(**place) as memory:
@@ -133,6 +140,14 @@ def hold_lock(path: str) -> None:
     """Another program in the middle of a long transaction."""
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("BEGIN EXCLUSIVE")
+    tell(locked=path)
+    time.sleep(600)
+
+
+def hold_write_lock(path: str) -> None:
+    """Another program that has begun to write and does not end."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("BEGIN IMMEDIATE")
     tell(locked=path)
     time.sleep(600)
 

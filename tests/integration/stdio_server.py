@@ -12,7 +12,7 @@ from typing import Any, Self
 import treering
 from tests.e2e.terminal import COMMAND
 from tests.leftovers import files_left, processes_left
-from treering.interfaces.mcp.stdio.printing import greeting, line
+from tests.mcp_messages import greeting, line
 from treering.memory import Memory
 
 PATIENCE = 60

@@ -24,7 +24,7 @@ from tests.integration.stdio_server import (
 )
 from tests.integration.written import assert_healthy
 from tests.leftovers import files_left, processes_left
-from treering.interfaces.mcp.stdio.printing import line
+from tests.mcp_messages import line
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

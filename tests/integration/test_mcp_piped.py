@@ -23,14 +23,11 @@ from tests.integration.stdio_server import (
     record,
 )
 from tests.integration.written import assert_healthy
-from treering.interfaces.mcp.stdio.printing import envelope, line
+from tests.mcp_messages import envelope, line
 
 CHANGED = "exec {python} -c 'import sys; {change}; from treering.interfaces.start import main; main()' mcp"
 IMPATIENT = CHANGED.format(
     python=sys.executable, change="from treering.interfaces.mcp.stdio import serving; serving.SILENCE_SECONDS = 1"
-)
-WITHOUT_PROGRAMME = CHANGED.format(
-    python=sys.executable, change="from treering.interfaces.mcp import stdio; stdio.printed = lambda: None"
 )
 
 
@@ -59,7 +56,7 @@ def test_a_client_that_only_looks_at_the_tools_leaves_no_trace(project: Project)
     done = project.piped(GREETING, INITIALIZED, line("tools/list", id=1))
     assert (done.returncode, len(answers(done.stdout))) == (0, 2)
     with project.server().greeted() as server:
-        server.ask(line("completion/complete", id=1))  # nothing that is printed: the SDK has taken over
+        server.ask(line("completion/complete", id=1))
         assert server.process.stdin is not None
         server.process.stdin.close()
         assert server.ends() == 0
@@ -102,14 +99,6 @@ def test_a_piped_request_that_nothing_comes_of_is_told_and_fails(project: Projec
     assert done.returncode == 1
     assert [each["id"] for each in answers(done.stdout)] == [0, 2]
     assert done.stderr.startswith(b"error: 1 request was not answered")
-
-
-def test_a_server_whose_greeting_is_not_printed_says_the_same(project: Project) -> None:
-    lines = (GREETING, INITIALIZED, line("tools/list", id=1), line("prompts/list", id=2))
-    done = project.piped(*lines, shell=WITHOUT_PROGRAMME)
-    assert done.returncode == 0, done.stderr
-    assert answers(done.stdout) == answers(project.piped(*lines).stdout)
-    assert_nothing_left(project)
 
 
 # What comes in and goes out

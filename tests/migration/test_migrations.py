@@ -29,8 +29,8 @@ from treering.adapters.sql.context import Dialect
 from treering.adapters.sql.migrate import VERSION_TABLE, bring_up_to_date, revision_of
 from treering.adapters.sql.migrations import REVISIONS
 from treering.adapters.sql.postgres import Postgres
+from treering.adapters.sql.schema import metadata
 from treering.adapters.sql.sqlite import SQLite
-from treering.adapters.sql.tables import metadata
 from treering.core.errors import NotADatabase, StoreError, StoreFromTheFuture
 from treering.core.history import Action
 from treering.core.scope import Scope

@@ -5,10 +5,13 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta, timezone
 from enum import Enum
 from functools import cache
+from importlib import import_module
+from pkgutil import walk_packages
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from hypothesis import strategies as st
 
+import treering.core
 from treering.core.conditions import AllOf, AnyOf, Condition, Not
 from treering.core.conditions import Test as FieldTest
 from treering.core.episodes import Artifact, Episode, Vector
@@ -307,6 +310,11 @@ conditions: st.SearchStrategy[Any] = st.recursive(
     ),
     max_leaves=4,
 )
+
+
+# A class is found below `Value` once its module is imported, and the library imports only what it uses.
+for _module in walk_packages(treering.core.__path__, "treering.core."):
+    import_module(_module.name)
 
 
 def _concrete(cls: type[V]) -> list[type[V]]:

@@ -21,7 +21,7 @@ from tests.property.model import matches, visible
 from tests.property.strategies import filters, values
 from tests.samples import COLLECTIONS, FILTER_OF, NOW, by_words, collection, put, sample
 from treering.adapters.sql.kinds import KINDS as STORED
-from treering.adapters.sql.tables import metadata
+from treering.adapters.sql.schema import metadata
 from treering.core.episodes import Episode
 from treering.core.errors import NotFound
 from treering.core.queries import KnowledgeFilter, TurnFilter

@@ -5,7 +5,8 @@ import pytest
 from tests.property.strategies import FILTERS, RECORDS
 from treering.adapters.sql.conditions import CONDITIONS
 from treering.adapters.sql.kinds import KINDS, Kind
-from treering.adapters.sql.tables import documents, facets, metadata, vectors
+from treering.adapters.sql.schema import metadata
+from treering.adapters.sql.tables import documents, facets, vectors
 from treering.core.queries import Filter
 
 by_name = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)

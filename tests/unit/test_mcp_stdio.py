@@ -9,12 +9,12 @@ from typing import Any, NoReturn
 
 import pytest
 
+from tests.mcp_messages import greeting, line
 from treering.compose import now
 from treering.core.errors import StoreUnavailable
 from treering.interfaces.mcp.desk import Desk
 from treering.interfaces.mcp.stdio import wire
-from treering.interfaces.mcp.stdio.printing import greeting, line
-from treering.interfaces.mcp.stdio.reception import Handover, Reception
+from treering.interfaces.mcp.stdio.inbox import Inbox
 from treering.interfaces.mcp.stdio.serving import Patience, serve
 
 GREETED = (greeting("2025-11-25"), line("notifications/initialized"))
@@ -29,16 +29,11 @@ def desk_of(open_memory: Callable[[], Any] = no_memory) -> Desk:
     return Desk(open_memory, session="", clock=now, call_seconds=0)
 
 
-def read(*lines: bytes, handover: Handover | None = None) -> Reception:
+def read(*lines: bytes) -> Inbox:
     """Lines with the end of input behind them, before any is answered."""
-
-    class Standing(Reception):
-        def hand_over(self) -> Handover:
-            return handover or super().hand_over()
-
-    reception = Standing(lines, lambda _: None)
-    reception.listen()
-    return reception
+    inbox = Inbox(lines)
+    inbox.fill()
+    return inbox
 
 
 def test_the_time_to_answer_begins_anew_with_each_answer() -> None:
@@ -85,12 +80,30 @@ def test_a_request_that_is_taken_back_is_not_waited_for() -> None:
     assert gave_up == []
 
 
-def test_a_greeting_that_the_sdk_refuses_ends_nothing() -> None:
+def test_a_line_before_the_handshake_that_is_no_message_ends_nothing() -> None:
     heard = list[Any]()
-    answered = Handover(decisive=(b"no greeting\n",), answered=frozenset({0}))
-    reception = read(line("ping", id=1), handover=answered)
-    serve(desk_of(), reception, lambda text: heard.append(json.loads(text)))
+    serve(desk_of(), read(b"no greeting\n", line("ping", id=1)), lambda text: heard.append(json.loads(text)))
     assert heard == [{"jsonrpc": "2.0", "id": 1, "result": {}}]
+
+
+def test_the_end_of_an_empty_input_is_told_apart() -> None:
+    assert not Inbox(()).fill()
+    assert Inbox(GREETED).fill()
+
+
+def test_what_a_tool_needs_is_loaded_after_the_first_answer() -> None:
+    happened, loaded = list[str](), threading.Event()
+
+    def load() -> None:
+        happened.append("loaded")
+        loaded.set()
+
+    def write(_text: bytes) -> None:
+        happened.append("answered")
+
+    serve(Desk(no_memory, session="", clock=now, load=load), read(GREETED[0]), write)
+    assert loaded.wait(60)
+    assert happened == ["answered", "loaded"]
 
 
 def test_what_goes_wrong_is_raised_as_itself() -> None:

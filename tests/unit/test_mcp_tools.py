@@ -8,9 +8,10 @@ import pytest
 
 from treering.core.errors import InvalidInput, NotFound
 from treering.core.tokens import estimate_tokens
-from treering.interfaces.mcp.prompts import PROMPTS, written
+from treering.interfaces.mcp.prompts import PROMPTS
 from treering.interfaces.mcp.resources import RESOURCES, addressed
 from treering.interfaces.mcp.server import _described
+from treering.interfaces.mcp.texts import written
 from treering.interfaces.mcp.tool import one_clear_line
 from treering.interfaces.mcp.tools import BY_NAME, TOOLS
 

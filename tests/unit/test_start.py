@@ -1,33 +1,16 @@
 """The short way into `treering mcp` means what the command line means, and is taken only where it does."""
 
-import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
 from treering.interfaces import start
-from treering.interfaces.cli.app import app
-from treering.interfaces.cli.door import run
-from treering.interfaces.mcp.stdio.printing import greeting
+from treering.interfaces.cli.app import COMMANDS, app
+from treering.interfaces.cli.door import ExitCode, run
 from treering.interfaces.start import Place, plain_place
-
-HEAVY = {"mcp", "mcp_types", "pydantic", "anyio", "asyncio", "sqlalchemy", "numpy", "typer", "rich", "logging"}
-FIRST_ANSWER = """
-import json, os, sys
-from treering.interfaces.mcp.stdio.wire import Wire
-
-def write(wire, text):
-    os.write(wire.outgoing, text + json.dumps(sorted(sys.modules)).encode())
-    os._exit(0)
-
-Wire.write = write
-sys.argv[1:] = ["mcp"]
-from treering.interfaces.start import main
-main()
-"""
 
 
 @pytest.mark.parametrize(
@@ -102,10 +85,15 @@ def test_a_root_that_cannot_be_entered_is_refused_by_the_command_line(monkeypatc
     assert ways(monkeypatch, ["mcp", "--root", "/no/such/folder"]) == ["long"]
 
 
-def test_nothing_heavy_is_loaded_before_the_first_answer() -> None:
-    """What a client waits for is seconds on a slow machine, as soon as somebody imports one of these too early."""
-    told = subprocess.run([sys.executable, "-c", FIRST_ANSWER], input=greeting("2025-11-25"), stdout=subprocess.PIPE)
-    answer, loaded = (json.loads(each) for each in told.stdout.splitlines())
-    assert answer["result"]["serverInfo"]["name"] == "treering"
-    assert not HEAVY & {name.partition(".")[0] for name in loaded}
-    assert not [name for name in loaded if name.startswith(("treering.interfaces.cli", "treering.memory"))]
+def test_the_list_of_commands_says_what_their_own_help_says() -> None:
+    group: Any = typer.main.get_command(app)
+    for row in COMMANDS:
+        command = group.loaded(row.name)
+        first_paragraph = " ".join(command.help.split("\n\n")[0].split())
+        assert (command.name, first_paragraph, command.hidden) == (row.name, row.summary, row.hidden)
+        assert command.rich_help_panel == row.panel
+
+
+def test_a_mistyped_command_is_answered_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(app, ["serch", "x"]) == ExitCode.USAGE
+    assert "Did you mean 'search'" in capsys.readouterr().err

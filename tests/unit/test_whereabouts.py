@@ -26,7 +26,7 @@ from tests.memory_places import (
     start_at,
 )
 from treering import compose
-from treering.archive.backup import blobs_beside
+from treering.archive.blob_folder import blobs_beside
 from treering.compose import keep_in_data_folder, keep_in_project, project_name
 from treering.core.errors import InvalidInput, StoreError, StoreReadOnly, StoreUnavailable
 from treering.whereabouts import copying, moving

@@ -1,5 +1,7 @@
 """A copy that opens by itself: a SQLite file, with its blobs beside it, whatever engine it came from."""
 
+from __future__ import annotations
+
 import os
 import shutil
 from collections.abc import Callable
@@ -7,13 +9,17 @@ from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from treering.archive.blob_folder import blobs_beside
 from treering.archive.export import export_lines
 from treering.archive.restore import import_lines
 from treering.core.errors import BlobMissing, InvalidInput, StoreReadOnly
-from treering.core.scope import Scope
-from treering.ports.blobs import Blobs
 from treering.ports.store import Copied, Store
+
+if TYPE_CHECKING:
+    from treering.core.scope import Scope
+    from treering.ports.blobs import Blobs
 
 OpenEmbedded = Callable[[Path], Store]
 
@@ -44,11 +50,6 @@ def backup(
             f"{missing[0]}; `treering doctor` says more"
         )
     return target
-
-
-def blobs_beside(database: Path) -> Path:
-    """Where the blobs of an embedded database are."""
-    return database.with_name(f"{database.name}.blobs")
 
 
 def _refuse_what_is_taken(target: Path) -> None:

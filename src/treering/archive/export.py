@@ -1,5 +1,7 @@
 """Writes a project in its portable form, from one consistent snapshot, in constant memory."""
 
+from __future__ import annotations
+
 import errno
 import gzip
 import os
@@ -8,15 +10,17 @@ from contextlib import contextmanager, nullcontext, suppress
 from datetime import datetime
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from treering.archive.portable import PARTS, blob_line, footer, header, record_line
 from treering.core.episodes import Artifact, Episode
 from treering.core.errors import BlobMissing, InvalidInput, StoreError, StoreFull, StoreReadOnly
-from treering.core.scope import Scope
-from treering.core.values import Record
-from treering.ports.blobs import Blobs
-from treering.ports.store import Store, Transaction
+
+if TYPE_CHECKING:
+    from treering.core.scope import Scope
+    from treering.core.values import Record
+    from treering.ports.blobs import Blobs
+    from treering.ports.store import Store, Transaction
 
 _FULL = (StoreFull, "free some room and try again")
 _ERRORS: Mapping[int | None, tuple[type[StoreError], str]] = {

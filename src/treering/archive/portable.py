@@ -3,11 +3,13 @@
 A file that was cut off has no closing line, and one that was edited does not add up: both are noticed.
 """
 
+from __future__ import annotations
+
 import json
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from treering.core.entities import Entity, EntityLink
 from treering.core.episodes import Episode
@@ -21,8 +23,10 @@ from treering.core.queries import EntityFilter, EpisodeFilter, Filter, Knowledge
 from treering.core.records import Knowledge
 from treering.core.runs import Run
 from treering.core.turns import Session, Turn
-from treering.core.values import Record
-from treering.ports.store import Transaction
+
+if TYPE_CHECKING:
+    from treering.core.values import Record
+    from treering.ports.store import Transaction
 
 FORMAT = 1
 

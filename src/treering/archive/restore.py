@@ -1,5 +1,7 @@
 """Reads a portable file into a project: all of it or nothing, and twice is the same as once."""
 
+from __future__ import annotations
+
 import gzip
 import zlib
 from collections.abc import Iterator
@@ -7,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from treering.archive.portable import BY_NAME, BlobLine, Line, Part, read_lines
 from treering.core.errors import InvalidInput
@@ -15,9 +17,11 @@ from treering.core.history import Action, Revision
 from treering.core.redaction import without_secrets
 from treering.core.scope import Scope, Visibility
 from treering.core.turns import Session
-from treering.core.values import Record
-from treering.ports.blobs import Blobs
-from treering.ports.store import Store, Transaction
+
+if TYPE_CHECKING:
+    from treering.core.values import Record
+    from treering.ports.blobs import Blobs
+    from treering.ports.store import Store, Transaction
 
 _BATCH = 1_000
 # What the store decides itself, or counts on: no difference in them makes two records differ.

@@ -1,11 +1,13 @@
 """Settings to a Memory: the only place that knows which adapters exist, and the only reader of the environment."""
 
+from __future__ import annotations
+
 import os
 import threading
-from dataclasses import replace
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from treering import __version__
 from treering.compose.loading import load_ahead
@@ -23,22 +25,26 @@ from treering.compose.places import (
 )
 from treering.compose.plug_ins import PLUG_INS, load_plug_ins
 from treering.compose.stores import data_directory, new_id, now, open_store, salvage
-from treering.compose.working import background as working_in_background
-from treering.compose.working import workers
 from treering.core.model_choice import from_environment
 from treering.core.redaction import refuse_secret
 from treering.core.scope import Scope
 from treering.core.settings import Settings
 from treering.memory import Memory
 from treering.parts import Ports
-from treering.ports.clock import Clock
-from treering.ports.models import Models
-from treering.ports.tokens import Tokenizer
 from treering.whereabouts.finding import project_name, repository_around, repository_root
 
 if TYPE_CHECKING:
+    from treering.core.settings import UpkeepSettings
+    from treering.health.report import HealthReport
     from treering.index.asking.verbs import Surroundings
     from treering.index.history.chronicle import Repository as IndexedRepository
+    from treering.learn.jobs import Worker
+    from treering.learn.upkeep.background import Background
+    from treering.learn.upkeep.verbs import Upkeep
+    from treering.ports.clock import Clock
+    from treering.ports.models import Models
+    from treering.ports.store import Store
+    from treering.ports.tokens import Tokenizer
 
 __all__ = [
     "PLUG_INS",
@@ -82,7 +88,7 @@ def open(
     place nor a project is named, here or in the environment.
     """
     load_plug_ins()
-    chosen = from_environment(settings or Settings(), os.environ)
+    chosen = from_environment(settings or Settings.defaults(), os.environ)
     scope = Scope.make(
         tenant=tenant or os.environ.get("TREERING_TENANT") or "local",
         project=project or os.environ.get("TREERING_PROJECT") or project_in(path_or_url, repository),
@@ -96,15 +102,15 @@ def open(
     models = _models(chosen)
     stop = threading.Event()
     root = repository_in(named, project or os.environ.get("TREERING_PROJECT"), repository)
-    staff = partial(workers, scope, models=models, settings=chosen, clock=clock, stop=stop, root=root)
-    worker, upkeep = staff(store)
+    staff = partial(_workers, scope, models=models, settings=chosen, clock=clock, stop=stop, root=root)
+    _check_time_zone(chosen)
     wanted = os.environ.get("TREERING_BACKGROUND") != "off" if background is None else background
-    thread = working_in_background(scope, store, staff, chosen.upkeep, stop) if wanted else None
+    thread = _background(scope, store, staff, chosen.upkeep, stop) if wanted else None
     ports = Ports(
         store=store,
         blobs=store.blobs,
-        worker=worker,
-        upkeep=upkeep if thread is None else replace(upkeep, others=(thread.check,)),
+        staff=partial(staff, store),
+        stop=stop,
         background=thread,
         models=models,
         tokenizers=_tokenizer,
@@ -118,7 +124,7 @@ def open(
     return Memory(scope, ports, chosen)
 
 
-def _surroundings(root: Path | None, settings: Settings) -> "Surroundings":
+def _surroundings(root: Path | None, settings: Settings) -> Surroundings:
     """What the code graph is read from."""
     from treering.adapters.processes import has_ended, this_writer
     from treering.adapters.watcher.files import watched
@@ -140,7 +146,7 @@ def _surroundings(root: Path | None, settings: Settings) -> "Surroundings":
     )
 
 
-def _indexed_repository(seconds: float, root: Path) -> "IndexedRepository":
+def _indexed_repository(seconds: float, root: Path) -> IndexedRepository:
     """The history of the repository that an indexed folder lies in."""
     from treering.adapters.git.commits import GitCommits
     from treering.index.history.chronicle import Repository
@@ -148,6 +154,32 @@ def _indexed_repository(seconds: float, root: Path) -> "IndexedRepository":
     top = repository_root(root)
     inside = "" if root == top else f"{root.relative_to(top).as_posix()}/"
     return Repository(GitCommits(top, os.environ, seconds), inside)
+
+
+def _workers(scope: Scope, store: Store, **parts: Any) -> tuple[Worker, Upkeep[HealthReport]]:
+    from treering.compose.working import workers
+
+    return workers(scope, store, **parts)
+
+
+def _background(
+    scope: Scope,
+    store: Store,
+    staff: Callable[[Store], tuple[Worker, Upkeep[HealthReport]]],
+    times: UpkeepSettings,
+    stop: threading.Event,
+) -> Background:
+    from treering.compose.working import background
+
+    return background(scope, store, staff, times, stop)
+
+
+def _check_time_zone(settings: Settings) -> None:
+    """`InvalidInput` for an unknown time zone: at once, although maintenance is loaded later."""
+    if settings.upkeep.timezone:
+        from treering.learn.upkeep.schedule import zone_named
+
+        zone_named(settings.upkeep.timezone)
 
 
 def _models(settings: Settings) -> Models:

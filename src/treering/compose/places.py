@@ -1,5 +1,7 @@
 """Where the memory is: what was named, else the place that belongs to the repository."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +12,6 @@ from treering.compose.stores import SQLITE, data_directory, now, open_store
 from treering.core.errors import TreeringError
 from treering.core.model_choice import from_environment
 from treering.core.settings import Settings
-from treering.ports.store import Store
 from treering.whereabouts.choosing import Place, file_at, own_file
 from treering.whereabouts.finding import Home, repository_around
 from treering.whereabouts.guarding import held
@@ -18,6 +19,7 @@ from treering.whereabouts.inheriting import choice_of, settled
 
 if TYPE_CHECKING:
     from treering.health.doctor import Standing
+    from treering.ports.store import Store
 
 
 def embedded_path(
@@ -53,7 +55,7 @@ def keep_in_data_folder(root: Path) -> Path:
 
 def standing(
     path_or_url: str | os.PathLike[str] | None = None, repository: str | os.PathLike[str] | None = None
-) -> "Standing":
+) -> Standing:
     """How the memory that `open` would use stands to the repository around."""
     from treering.health.doctor import Standing
     from treering.ports.store import Check

@@ -1,5 +1,7 @@
 """The stores: a file or a server, with its blobs."""
 
+from __future__ import annotations
+
 import os
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -8,15 +10,15 @@ from typing import TYPE_CHECKING
 
 from uuid_utils import uuid7
 
-from treering.archive.backup import blobs_beside
+from treering.archive.blob_folder import blobs_beside
 from treering.core.errors import InvalidInput
 from treering.core.settings import Settings
-from treering.ports.blobs import Blobs
-from treering.ports.clock import NewId
-from treering.ports.store import Store
 
 if TYPE_CHECKING:
     from treering.adapters.sql.salvage import Salvaged
+    from treering.ports.blobs import Blobs
+    from treering.ports.clock import NewId
+    from treering.ports.store import Store
 
 SQLITE = "sqlite:///"
 _POSTGRES = ("postgresql://", "postgres://", "postgresql+psycopg://")
@@ -70,7 +72,7 @@ def open_store(
     return SqlStore(SQLite(path, settings.store, alone=alone), kept, settings, ids)
 
 
-def salvage(path: str | os.PathLike[str]) -> "Salvaged":
+def salvage(path: str | os.PathLike[str]) -> Salvaged:
     """Save what is readable of a damaged SQLite file; the file as it was is kept beside the new one."""
     from treering.adapters.sql.salvage import salvage as save
 

@@ -1,5 +1,7 @@
 """Who does jobs, and what the night is made of."""
 
+from __future__ import annotations
+
 import os
 import socket
 import threading
@@ -12,18 +14,18 @@ from typing import TYPE_CHECKING
 from treering.compose.stores import new_id
 from treering.core.errors import ModelUnavailable
 from treering.core.jobs import EMBED_CODE, LEARN_SESSION, LINK_ENTITIES, Job
-from treering.core.scope import Scope
-from treering.core.settings import Settings, UpkeepSettings
 from treering.learn.jobs import Handler, Lease, Worker
-from treering.ports.clock import Clock
-from treering.ports.models import Models
-from treering.ports.store import Store
 
 if TYPE_CHECKING:
+    from treering.core.scope import Scope
+    from treering.core.settings import Settings, UpkeepSettings
     from treering.health.report import HealthReport
     from treering.learn.stages import StageRun
     from treering.learn.upkeep.background import Background
     from treering.learn.upkeep.verbs import Upkeep
+    from treering.ports.clock import Clock
+    from treering.ports.models import Models
+    from treering.ports.store import Store
 
 
 def workers(
@@ -35,7 +37,7 @@ def workers(
     clock: Clock,
     stop: threading.Event,
     root: Path | None = None,
-) -> tuple[Worker, "Upkeep[HealthReport]"]:
+) -> tuple[Worker, Upkeep[HealthReport]]:
     """Who does jobs, and who looks after the schedule."""
     from treering.learn.upkeep.queueing import MAINTAIN
     from treering.learn.upkeep.running import Maintenance
@@ -48,7 +50,7 @@ def workers(
     maintenance = Maintenance(store, stages, settings, models, clock, new_id, name, stop)
     handlers = {**_handlers(store, models, settings, clock, stop), MAINTAIN: maintenance.do}
 
-    def report(scope: Scope, moment: datetime) -> "HealthReport":
+    def report(scope: Scope, moment: datetime) -> HealthReport:
         from treering.health.report import health_report
 
         return health_report(scope, store, moment, stages=STAGES, settings=settings)
@@ -60,17 +62,17 @@ def workers(
 def background(
     scope: Scope,
     store: Store,
-    staff: Callable[[Store], tuple[Worker, "Upkeep[HealthReport]"]],
+    staff: Callable[[Store], tuple[Worker, Upkeep[HealthReport]]],
     times: UpkeepSettings,
     stop: threading.Event,
-) -> "Background":
+) -> Background:
     """A thread that begins when this store has queued a job; `staff` works there, on the store that it is given."""
     from treering.learn.upkeep.background import Background, Gate
 
     gate = Gate()
-    worker, upkeep = staff(gate.guarding(store))
 
     def work() -> None:
+        worker, upkeep = staff(gate.guarding(store))
         look = partial(upkeep.look, thread.trouble)
         worker.run_forever(scope, look, every=times.look_seconds, idle=times.idle_seconds, pause=thread.pause)
 
@@ -127,7 +129,7 @@ def _sweep_blobs(store: Store, scope: Scope, job: Job, moment: datetime) -> None
     store.sweep_blobs(scope, job.payload["digests"], moment)
 
 
-def _make_vectors(run: "StageRun") -> None:
+def _make_vectors(run: StageRun) -> None:
     """Where the model is local: nothing is sent anywhere at night that nobody asked for."""
     from treering.index.where.embedding import ChunkEmbedding
     from treering.retrieve.embed import embed_all
@@ -153,14 +155,14 @@ def _make_vectors(run: "StageRun") -> None:
         run.models.failed("embedder", exc)
 
 
-def _count_health(run: "StageRun") -> Mapping[str, int]:
+def _count_health(run: StageRun) -> Mapping[str, int]:
     from treering.health.report import health_report
     from treering.learn.upkeep.work import STAGES
 
     return health_report(run.scope, run.store, run.now, stages=STAGES, settings=run.settings).counts()
 
 
-def _mark_stale(root: Path | None, run: "StageRun") -> None:
+def _mark_stale(root: Path | None, run: StageRun) -> None:
     from treering.adapters.git.history import open_repository
     from treering.learn.staleness import mark_stale
 

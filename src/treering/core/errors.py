@@ -40,6 +40,10 @@ class StoreUnavailable(StoreError):
     """The database cannot be reached: gone, refused, wrong password, locked for too long."""
 
 
+class TransactionAborted(StoreUnavailable):
+    """The server aborted the transaction in favour of another one; nothing of it was stored."""
+
+
 class StoreReadOnly(StoreError):
     """The database or its folder cannot be written."""
 

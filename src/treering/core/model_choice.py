@@ -8,12 +8,16 @@ from treering.core.settings import EmbedderSettings, RerankerSettings, Settings,
 
 S = TypeVar("S", EmbedderSettings, RerankerSettings, WriterSettings)
 
+_VARIABLES = ("TREERING_EMBEDDER", "TREERING_RERANKER", "TREERING_WRITER", "TREERING_TEST_SYNCHRONOUS")
+
 
 def from_environment(settings: Settings, environment: Mapping[str, str]) -> Settings:
     """The settings, where they are silent with what TREERING_EMBEDDER, _RERANKER and _WRITER (each with _URL) say.
 
     TREERING_TEST_SYNCHRONOUS replaces `store.synchronous`.
     """
+    if not any(environment.get(name) for name in _VARIABLES):
+        return settings
     embedder, reranker, writer, store = settings.embedder, settings.reranker, settings.writer, settings.store
     if synchronous := environment.get("TREERING_TEST_SYNCHRONOUS"):
         store = store.replace(synchronous=synchronous)

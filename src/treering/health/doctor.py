@@ -1,5 +1,7 @@
 """Says how a memory is: the engine, its integrity and size, its models, what is missing and how to get it."""
 
+from __future__ import annotations
+
 import platform
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -7,17 +9,20 @@ from dataclasses import dataclass
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from treering.core.errors import TreeringError
 from treering.core.jobs import Job, JobState
 from treering.core.queries import JobFilter
-from treering.core.scope import Scope
-from treering.core.settings import EmbedderSettings, Settings
-from treering.ports.blobs import Blobs
-from treering.ports.code_chunks import ChunkCoverage
-from treering.ports.index import Coverage
-from treering.ports.models import Embedder, Models, Reranker, Writer
 from treering.ports.store import Check, Store
+
+if TYPE_CHECKING:
+    from treering.core.scope import Scope
+    from treering.core.settings import EmbedderSettings, Settings
+    from treering.ports.blobs import Blobs
+    from treering.ports.code_chunks import ChunkCoverage
+    from treering.ports.index import Coverage
+    from treering.ports.models import Embedder, Models, Reranker, Writer
 
 _MOST_DEAD = 100
 _ROOM = 500 * 1024 * 1024

@@ -1,15 +1,19 @@
 """Counts what a project holds."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from treering.core.jobs import JobState
 from treering.core.payloads import knowledge_types
 from treering.core.queries import JobFilter, KnowledgeFilter, TurnFilter
-from treering.core.scope import Scope
-from treering.ports.store import Store
+
+if TYPE_CHECKING:
+    from treering.core.scope import Scope
+    from treering.ports.store import Store
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,16 @@
 """Which language reads a file, told by its name alone: no grammar is loaded before there is something to read."""
 
+from __future__ import annotations
+
 from functools import cache
 from importlib import import_module
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from treering.core.errors import MissingDependency
-from treering.index.facts import Language
 from treering.index.languages.configurations import CONFIGURATIONS
+
+if TYPE_CHECKING:
+    from treering.index.facts import Language
 
 
 class Known(NamedTuple):

@@ -5,6 +5,7 @@ parts take longer to load than the first answer takes. Whatever is said in anoth
 the command line, where it means the same.
 """
 
+import gc
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -19,12 +20,15 @@ class Place(NamedTuple):
     project: str | None
 
 
+_OBJECTS = 200_000
+"""Objects after which circles of garbage are looked for: imports leave none, and a command is done by then."""
 _OPTIONS = tuple(f"--{name}" for name in Place._fields)
 
 
 def main() -> None:
     place = plain_place(sys.argv[1:], os.environ)
     if place is None or not _entered(place.root):
+        gc.set_threshold(_OBJECTS)
         from treering.interfaces.cli.app import main as command_line
 
         command_line()

@@ -7,13 +7,25 @@ from treering.core.queries import KnowledgeFilter
 from treering.core.records import Knowledge, RelationKind, Source
 from treering.core.settings import Settings
 from treering.core.turns import Turn
+from treering.learn.facts.keeping import FactKeeper, claim_subjects
 from treering.learn.reflect.withdrawing import withdraw
+from treering.learn.sessions import heard_by_rules
 from treering.learn.teach import Teaching
 from treering.ports.store import Transaction
 
 _MOST = 1_000
 _LEARNED = (Source.CONSOLIDATION, Source.OBSERVER_INFERRED)
 _WHY = {"reason": "the turn that it was learned from was forgotten"}
+
+
+def claim_learned(tx: Transaction, turn: Turn) -> None:
+    """Claim a turn with all that rests on it, before anything is changed: facts first, then records."""
+    learned = list(_learned_from(tx, turn.id, deleted=None))
+    said = [turn, *(other for record in learned for other in _others(tx, record, turn.id))]
+    claim_subjects(tx, heard_by_rules(said))
+    below = (known.id for record in learned for known in _superseded(tx, record))
+    for id in sorted({turn.id, *(record.id for record in learned), *below}):
+        tx.claim(f"record {id}")
 
 
 def forget_learned(tx: Transaction, turn: str) -> None:
@@ -78,7 +90,4 @@ def _reopen(tx: Transaction, record: Knowledge) -> None:
 
 
 def _learn_again(tx: Transaction, turns: Sequence[Turn], teaching: Teaching) -> None:
-    from treering.learn.facts.keeping import FactKeeper
-    from treering.learn.sessions import heard_by_rules
-
     FactKeeper(tx, teaching, Settings(knowledge=teaching.settings)).keep(heard_by_rules(turns))

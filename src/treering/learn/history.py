@@ -1,14 +1,19 @@
 """What happened to a record, newest first."""
 
+from __future__ import annotations
+
 from collections import defaultdict
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from treering.core.errors import NotFound
 from treering.core.history import Action, AuditEntry, HistoryEntry, Revision
 from treering.core.queries import AuditFilter, Order, RevisionFilter
 from treering.core.records import Knowledge
-from treering.core.scope import Scope
-from treering.ports.store import Store
+
+if TYPE_CHECKING:
+    from treering.core.scope import Scope
+    from treering.ports.store import Store
 
 _MOST = 1_000
 

@@ -1,23 +1,28 @@
 """Runs durable jobs: takes a lease, does the work, finishes or tries again later."""
 
+from __future__ import annotations
+
 import math
 import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from treering.core.errors import Conflict, TreeringError
 from treering.core.jobs import LEARN_SESSION, LINK_ENTITIES, Job, JobState
 from treering.core.queries import JobFilter, Order
 from treering.core.scope import Scope
-from treering.core.settings import JobSettings
-from treering.ports.clock import Clock
-from treering.ports.store import Store
+
+if TYPE_CHECKING:
+    from treering.core.settings import JobSettings
+    from treering.ports.clock import Clock
+    from treering.ports.store import Store
 
 Handler = Callable[[Scope, Job, datetime], None]
 # Beats in a lease: what is left between two of them is how far clocks may be apart, and how long a beat may be late.
@@ -50,10 +55,14 @@ class Lease:
 
     def keep(self) -> None:
         """Hold the job for longer. `Conflict` where another worker has taken over, `Stopped` where this one is to."""
-        with self.store.transaction(self.scope, self.clock()) as tx:
-            if not tx.jobs.extend(self.job, timedelta(seconds=self.seconds)):
-                raise lost(self.job)
+        if not self.extend():
+            raise lost(self.job)
         self.heed()
+
+    def extend(self) -> bool:
+        """Hold the job for longer; False if another worker has taken over."""
+        duration = timedelta(seconds=self.seconds)
+        return self.store.write(self.scope, self.clock(), lambda tx: tx.jobs.extend(self.job, duration))
 
     def heed(self) -> None:
         if self.stop.is_set():
@@ -83,8 +92,8 @@ class Heartbeat:
         lease, began = self._lease, time.monotonic()
         while not self._over.wait(lease.seconds / _BEATS) and time.monotonic() - began < self._limit:
             # Where the database is away, the next beat comes soon enough, or the lease runs out as it should.
-            with suppress(TreeringError), lease.store.transaction(lease.scope, lease.clock()) as tx:
-                if not tx.jobs.extend(lease.job, timedelta(seconds=lease.seconds)):
+            with suppress(TreeringError):
+                if not lease.extend():
                     return
 
 
@@ -112,7 +121,7 @@ class Worker:
         self._name = name
         self._stop = stop or threading.Event()
 
-    def only(self, *kinds: str) -> "Worker":
+    def only(self, *kinds: str) -> Worker:
         """A worker that leaves all other kinds alone."""
         handlers = {kind: handler for kind, handler in self._handlers.items() if kind in kinds}
         return Worker(self._store, handlers, self._clock, self._settings, name=self._name, stop=self._stop)
@@ -154,9 +163,7 @@ class Worker:
 
     def run_named(self, scope: Scope, kind: str, key: str) -> bool | None:
         """Do the job with this key now, though its time may not have come; None where another worker is at it."""
-        lease = timedelta(seconds=self._settings.lease_seconds)
-        with self._store.transaction(scope, self._clock()) as tx:
-            jobs = tx.jobs.lease(self._name, (kind,), limit=1, duration=lease, key=key)
+        jobs = self._lease(scope, (kind,), limit=1, key=key)
         return self._run(scope, jobs[0]) if jobs else None
 
     def settle(self, scope: Scope, timeout: float, more: Callable[[], bool] = lambda: False) -> Settled:
@@ -184,9 +191,7 @@ class Worker:
 
     def _round(self, scope: Scope, limit: int = 10) -> list[bool]:
         """Take what is due; of each job that was begun, whether it is done. What was not begun goes back."""
-        lease = timedelta(seconds=self._settings.lease_seconds)
-        with self._store.transaction(scope, self._clock()) as tx:
-            taken = deque(tx.jobs.lease(self._name, tuple(self._handlers), limit=limit, duration=lease))
+        taken = deque(self._lease(scope, tuple(self._handlers), limit=limit))
         done = []
         try:
             while taken and not self._stop.is_set():
@@ -198,13 +203,20 @@ class Worker:
                 self._release(scope, taken)
         return done
 
+    def _lease(self, scope: Scope, kinds: Sequence[str], *, limit: int, key: str | None = None) -> Sequence[Job]:
+        duration = timedelta(seconds=self._settings.lease_seconds)
+        return self._store.write(
+            scope,
+            self._clock(),
+            lambda tx: tx.jobs.lease(self._name, kinds, limit=limit, duration=duration, key=key),
+        )
+
     def _still_held(self, scope: Scope, job: Job) -> bool:
         """Those before it may have taken long: a lease that is half over is renewed, unless somebody else has it."""
         lease, now = timedelta(seconds=self._settings.lease_seconds), self._clock()
         if job.lease_until is not None and job.lease_until - now > lease / 2:
             return True
-        with self._store.transaction(scope, now) as tx:
-            return tx.jobs.extend(job, lease)
+        return self._store.write(scope, now, lambda tx: tx.jobs.extend(job, lease))
 
     def _count(self, scope: Scope, *states: JobState) -> int:
         """How many jobs that it has handlers for are in one of `states`."""
@@ -229,20 +241,17 @@ class Worker:
             self._release(scope, [job])
             return False
         except Exception as exc:  # noqa: BLE001 - a job is a door: whatever it raises is kept with it and shown by doctor
-            now = self._clock()
-            with self._store.transaction(scope, now) as tx:
-                tx.jobs.fail(job, _error(job, exc), retry_at=now + self._wait(job.attempts))
+            now, error = self._clock(), _error(job, exc)
+            retry_at = now + self._wait(job.attempts)
+            self._store.write(scope, now, lambda tx: tx.jobs.fail(job, error, retry_at=retry_at))
             return False
         except BaseException:
             self._release(scope, [job])
             raise
-        with self._store.transaction(scope, self._clock()) as tx:
-            return tx.jobs.finish(job)
+        return self._store.write(scope, self._clock(), lambda tx: tx.jobs.finish(job))
 
-    def _release(self, scope: Scope, jobs: Iterable[Job]) -> None:
-        with self._store.transaction(scope, self._clock()) as tx:
-            for job in jobs:
-                tx.jobs.release(job)
+    def _release(self, scope: Scope, jobs: Collection[Job]) -> None:
+        self._store.write(scope, self._clock(), lambda tx: [tx.jobs.release(job) for job in jobs])
 
     def _wait(self, attempts: int) -> timedelta:
         seconds = self._settings.backoff_seconds * 2 ** max(0, attempts - 1)

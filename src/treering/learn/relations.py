@@ -1,14 +1,19 @@
 """Records that stand by each other: a change of confidence in one is felt in those it is related to."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from treering.core.confidence import spread
 from treering.core.history import Action
 from treering.core.queries import KnowledgeFilter, Order
-from treering.core.records import Knowledge
 from treering.core.scope import Visibility
-from treering.core.settings import RelationSettings
-from treering.ports.store import Transaction
+
+if TYPE_CHECKING:
+    from treering.core.records import Knowledge
+    from treering.core.settings import RelationSettings
+    from treering.ports.store import Transaction
 
 RELATED = "related"
 """Why a record changed, as the audit log has it."""

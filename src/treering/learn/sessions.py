@@ -1,8 +1,10 @@
 """Reads what was said in sessions, page by page, for what can be learned from it. Reading it twice changes nothing."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
+from typing import NamedTuple
 
 from treering.core.delimiters import without_ours
 from treering.core.errors import BlobMissing, ModelUnavailable, Unreadable, UnusableAnswer
@@ -20,13 +22,24 @@ from treering.learn.facts.speakers import speaker_of
 from treering.learn.stages import StageRun
 from treering.learn.teach import Teaching
 from treering.ports.clock import NewId
-from treering.ports.models import Embedder, Models
+from treering.ports.models import Embedder, Models, Vectors
 from treering.ports.store import Store, Transaction
 
 _SPEAKING = (Role.USER, Role.ASSISTANT)
 _AT_ONCE = 200
 """Sessions that are queued in one transaction."""
 _IN_ORDER = Order(by="seq", descending=False)
+
+
+class _Read(NamedTuple):
+    """A page of a session, and what was heard in it."""
+
+    session: str
+    start: int
+    end: int
+    heard: Sequence[Heard]
+    model: str
+    vectors: Mapping[str, Vectors]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +66,27 @@ class Learner:
             if heard:
                 with self.store.reading(scope, now) as tx:
                     tx.index.ready(model)
-            with self.store.transaction(scope, now) as tx:
-                tx.claim(f"learning from {session}")
-                if not tx.sessions.learn(session, known=start, learned=end):
-                    continue
-                teaching = Teaching(self.store, self.settings.knowledge, self.new_id)
-                keeper = FactKeeper(tx, teaching, self.settings, model=model, vectors=vectors)
-                learned += len(keeper.keep(_still_said(tx, heard)).learned)
-                queue_linking(tx, now, self.new_id)
+            read = _Read(session, start, end, heard, model, vectors)
+            kept = self.store.write(scope, now, partial(self._keep, read))
+            if kept is None:
+                continue
+            learned += kept
             between()
         return learned
+
+    def _keep(self, read: "_Read", tx: Transaction) -> int | None:
+        """How many records were learned; None if somebody else has read this page."""
+        tx.claim(f"learning from {read.session}")
+        known = tx.sessions.get(read.session)
+        if known is None or known.learned != read.start:
+            return None
+        teaching = Teaching(self.store, self.settings.knowledge, self.new_id)
+        keeper = FactKeeper(tx, teaching, self.settings, model=read.model, vectors=read.vectors)
+        kept = len(keeper.keep(_still_said(tx, read.heard)).learned)
+        queue_linking(tx, tx.now, self.new_id)
+        # Last: sessions are locked after records.
+        tx.sessions.learn(read.session, known=read.start, learned=read.end)
+        return kept
 
     def _page(self, scope: Scope, now: datetime, id: str) -> tuple[int, int, Sequence[Turn]] | None:
         with self.store.reading(scope, now) as tx:

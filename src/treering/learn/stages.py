@@ -1,15 +1,18 @@
 """What a stage of maintenance is given: where it works, at what moment, how far it came before, and whom to tell."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from treering.core.scope import Scope
-from treering.core.settings import Settings
-from treering.ports.clock import NewId
-from treering.ports.models import Models
-from treering.ports.store import Store
+if TYPE_CHECKING:
+    from treering.core.scope import Scope
+    from treering.core.settings import Settings
+    from treering.ports.clock import NewId
+    from treering.ports.models import Models
+    from treering.ports.store import Store
 
 
 class Progress(Protocol):

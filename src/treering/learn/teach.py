@@ -1,9 +1,11 @@
 """What people and agents do to knowledge: remember, confirm, correct, flag, pin, forget, undo."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from treering.core.errors import Conflict, InvalidInput, NotFound, NothingToUndo
 from treering.core.history import Action
@@ -12,7 +14,6 @@ from treering.core.queries import KnowledgeFilter, Order
 from treering.core.quoting import without_quotation
 from treering.core.records import Knowledge, Relation, RelationKind, text_digest
 from treering.core.redaction import without_secrets
-from treering.core.scope import Scope
 from treering.core.settings import EpisodeSettings, KnowledgeSettings, RelationSettings
 from treering.core.values import EMPTY, LABELS
 from treering.learn.authors import (
@@ -28,9 +29,12 @@ from treering.learn.episodes.consolidation.dissolving import dissolve, withdraw_
 from treering.learn.following import queue_following
 from treering.learn.reflect.withdrawing import withdraw
 from treering.learn.relations import propagate, reachable
-from treering.ports.clock import NewId
-from treering.ports.collections import Removable
-from treering.ports.store import Store, Transaction
+
+if TYPE_CHECKING:
+    from treering.core.scope import Scope
+    from treering.ports.clock import NewId
+    from treering.ports.collections import Removable
+    from treering.ports.store import Store, Transaction
 
 # Evidence: what a repetition adds to.
 _LABELS = ("tags", "files", "modules", "impacted_nodes")
@@ -70,7 +74,8 @@ class Teaching:
         }
         moments = dict.fromkeys(("created_at", "updated_at", "last_accessed_at"), now)
         record = Knowledge.make(**defaults | moments | fields | {"type": type, "content": text})
-        with self.store.transaction(scope, now) as tx:
+
+        def remember(tx: Transaction) -> Knowledge:
             known = _same_id(tx, record) if "id" in fields else _same_words(tx, record)
             if known is not None:
                 # What comes from outside is no witness of what is trusted; an agent changes nothing of a person's word.
@@ -80,13 +85,16 @@ class Teaching:
             queue_following(tx, self.new_id)
             return tx.knowledge.create(record)
 
+        return self.store.write(scope, now, remember)
+
     def confirm(self, scope: Scope, now: datetime, id: str, *, by: Author | None = None) -> Knowledge:
         """A person says that it is true: it no longer fades, and it is trusted wherever it came from.
 
         An author who only passes on what a person said stands in the log, and clears no doubt.
         """
         author = by or Author()
-        with self.store.transaction(scope, now) as tx:
+
+        def confirm(tx: Transaction) -> Knowledge:
             near = self._claim_related(tx, id)
             record = _live(tx, id)
             if record.deprecated_at is not None:
@@ -97,12 +105,15 @@ class Teaching:
             confirmed = record.replace(user_verified=True, confidence=confidence, stale_at=None, **cleared)
             return self._tell(tx, record, tx.knowledge.update(confirmed, Action.CONFIRM, author.told), near)
 
+        return self.store.write(scope, now, confirm)
+
     def flag(self, scope: Scope, now: datetime, id: str, note: str) -> Knowledge:
         """A person doubts it: it waits for review and is not recalled meanwhile. A second doubt weighs nothing.
 
         The log outlives the record: what the note repeats of it is left out.
         """
-        with self.store.transaction(scope, now) as tx:
+
+        def flag(tx: Transaction) -> Knowledge:
             near = self._claim_related(tx, id)
             record = _live(tx, id)
             confidence = record.confidence * (1 if record.flagged else self.settings.flagged_factor)
@@ -110,11 +121,16 @@ class Teaching:
             detail = {"note": without_quotation(note, record.content)} if note else {}
             return self._tell(tx, record, tx.knowledge.update(flagged, Action.FLAG, detail), near)
 
+        return self.store.write(scope, now, flag)
+
     def pin(self, scope: Scope, now: datetime, id: str, *, pinned: bool) -> Knowledge:
         """Keep it from fading, or let it fade again."""
-        with self.store.transaction(scope, now) as tx:
+
+        def pin(tx: Transaction) -> Knowledge:
             record = _live(tx, id)
             return tx.knowledge.update(record.replace(pinned=pinned), Action.PIN if pinned else Action.UNPIN)
+
+        return self.store.write(scope, now, pin)
 
     def correct(
         self,
@@ -134,7 +150,8 @@ class Teaching:
         back.
         """
         check_correction(id, reason, text, duplicate_of)
-        with self.store.transaction(scope, now) as tx:
+
+        def correct(tx: Transaction) -> Knowledge:
             near = self._claim_related(tx, id, *filter(None, (duplicate_of,)))
             old, author = _live(tx, id), by or Author()
             if _successors(tx, old):
@@ -155,20 +172,26 @@ class Teaching:
                 self._tell(tx, old, retired, near)
             return standing or retired
 
+        return self.store.write(scope, now, correct)
+
     def forget(self, scope: Scope, now: datetime, id: str) -> None:
         """Take a record or a turn out of sight; `undo` brings it back."""
-        with self.store.transaction(scope, now) as tx:
-            held = _holding(tx, id, deleted=False)
+
+        def forget(tx: Transaction) -> None:
+            held = _claimed(tx, id, deleted=False)
             held.delete(id)
             if held is tx.turns:
                 from treering.learn.derived import forget_learned
 
                 forget_learned(tx, id)
 
+        self.store.write(scope, now, forget)
+
     def purge(self, scope: Scope, now: datetime, id: str) -> None:
         """Remove a record or a turn for good, with every copy of it."""
-        with self.store.transaction(scope, now) as tx:
-            held = _holding(tx, id)
+
+        def purge(tx: Transaction) -> None:
+            held = _claimed(tx, id)
             withdraw(tx, id, self.new_id)
             if held is tx.turns:
                 from treering.learn.derived import purge_learned
@@ -178,17 +201,23 @@ class Teaching:
                 withdraw_standing(tx, id, self.episodes, self.new_id)
             held.purge(id)
 
+        self.store.write(scope, now, purge)
+
     def undo(self, scope: Scope, now: datetime, id: str) -> None:
         """Take back the last change of a record, with everything that was part of it.
 
         An episode that stands for several is taken apart.
         """
-        with self.store.transaction(scope, now) as tx:
-            _claim(tx, id)
-            if not _stands_for_others(tx, id):
-                self._take_back(tx, id)
-                return
-        dissolve(scope, self.store, now, id, settings=self.episodes)
+
+        def take_back(tx: Transaction) -> bool:
+            _claim_with_learned(tx, id)
+            if _stands_for_others(tx, id):
+                return False
+            self._take_back(tx, id)
+            return True
+
+        if not self.store.write(scope, now, take_back):
+            dissolve(scope, self.store, now, id, settings=self.episodes)
 
     def _take_back(self, tx: Transaction, id: str) -> None:
         if tx.knowledge.holds(id, deleted=True):
@@ -292,6 +321,21 @@ class Teaching:
     def _both_ends(self, ids: tuple[str, ...]) -> tuple[str, ...]:
         each = self.settings.witnesses
         return ids if len(ids) <= 2 * each else (*ids[:each], *ids[-each:])
+
+
+def _claim_with_learned(tx: Transaction, id: str) -> None:
+    """Claim a record; a turn together with what was learned from it."""
+    turns = [match.value for match in tx.turns.readable([id] if tx.turns.holds(id, deleted=True) else [])]
+    for turn in turns:
+        from treering.learn.derived import claim_learned
+
+        claim_learned(tx, turn)
+    _claim(tx, id)
+
+
+def _claimed(tx: Transaction, id: str, *, deleted: bool = True) -> Removable:
+    _claim_with_learned(tx, id)
+    return _holding(tx, id, deleted=deleted)
 
 
 def _holding(tx: Transaction, id: str, *, deleted: bool = True) -> Removable:

@@ -9,7 +9,7 @@ from treering.core.records import Knowledge
 from treering.core.scope import Scope
 from treering.core.settings import Settings, UseSettings
 from treering.learn.relations import propagate, reachable
-from treering.ports.store import Store
+from treering.ports.store import Store, Transaction
 
 USED, USE_CORRECTED = "used", "use corrected"
 """Why a record changed, as the audit log has it."""
@@ -26,12 +26,15 @@ def count_uses(
     """
     using = _Using(scope, store, now, settings)
     wanted = tuple(dict.fromkeys(map(str, ids)))
-    with store.transaction(scope, now) as tx:
+
+    def count(tx: Transaction) -> tuple[int, set[str]]:
         for id in sorted(wanted):
             tx.claim(f"record {id}")
         here = [match.value for match in tx.knowledge.readable(wanted) if match.value.deleted_at is None]
         telling = {record.id for record in here if corrected or _after_use(record, settings.use) is not None}
-        counted = 0 if corrected else tx.knowledge.count_use(id for id in wanted if id not in telling)
+        return 0 if corrected else tx.knowledge.count_use(id for id in wanted if id not in telling), telling
+
+    counted, telling = store.write(scope, now, count)
     for id in sorted(telling):
         counted += using.corrected(id) if corrected else using.counted(id)
     return counted
@@ -68,7 +71,8 @@ class _Using:
     def counted(self, id: str) -> int:
         """Count the use together with what it proves, as the record stands by now."""
         relations = self.settings.relations
-        with self.store.transaction(self.scope, self.now) as tx:
+
+        def count(tx: Transaction) -> int:
             near = reachable(tx, id, relations)
             for each in sorted({id, *near}):
                 tx.claim(f"record {each}")
@@ -80,14 +84,18 @@ class _Using:
             if proven != record:
                 tx.knowledge.update(proven, Action.UPDATE, {"reason": USED, "uses": record.uses})
                 propagate(tx, id, proven.confidence - record.confidence, relations, among=near)
-        return 1
+            return 1
+
+        return self.store.write(self.scope, self.now, count)
 
     def corrected(self, id: str) -> int:
-        with self.store.transaction(self.scope, self.now) as tx:
+        def begin_anew(tx: Transaction) -> int:
             tx.claim(f"record {id}")
             record = tx.knowledge.get(id)
             if record is None or record.deleted_at is not None:
                 return 0
             if record.uses:
                 tx.knowledge.update(record.replace(uses=0), Action.UPDATE, {"reason": USE_CORRECTED})
-        return 1
+            return 1
+
+        return self.store.write(self.scope, self.now, begin_anew)

@@ -1,5 +1,7 @@
 """Where large content is kept: addressed by its hash, apart for each project."""
 
+from __future__ import annotations
+
 import re
 from base64 import b32encode
 from collections.abc import Iterator
@@ -7,10 +9,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from pathlib import PurePosixPath
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from treering.core.errors import BlobMissing, InvalidInput
-from treering.core.scope import Scope
+
+if TYPE_CHECKING:
+    from treering.core.scope import Scope
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
 _NAMESPACE = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
@@ -42,7 +46,7 @@ class Blobs(Protocol):
         """Where the blobs are, for people: a path, or a URL without credentials."""
         ...
 
-    def within(self, namespace: str) -> "Blobs":
+    def within(self, namespace: str) -> Blobs:
         """The part of this store that is `namespace`'s alone."""
         ...
 

@@ -4,12 +4,15 @@ What stands in bytes is packed and read by `treering.index`; a store keeps it as
 root of the project, with slashes.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from treering.ports.code_chunks import StoredChunk
+if TYPE_CHECKING:
+    from treering.ports.code_chunks import StoredChunk
 
 
 @dataclass(frozen=True, slots=True)

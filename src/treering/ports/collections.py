@@ -194,7 +194,10 @@ class Sessions(Readable[Session, SessionFilter], Protocol):
         ...
 
     def end(self, id: str) -> bool:
-        """It ended with its last turn; False where it had ended before. Whoever speaks in it again opens it again."""
+        """It ended with its last turn; False where it had ended before, or another transaction changes it now.
+
+        The next turn opens it again.
+        """
         ...
 
     def learn(self, id: str, *, known: int, learned: int) -> bool:
@@ -232,7 +235,14 @@ class Episodes(Log[Episode, EpisodeFilter], Searchable[Episode, EpisodeFilter], 
 
 class Jobs(Readable[Job, JobFilter], Protocol):
     def enqueue(self, job: Job) -> bool:
-        """Queue it, in the place of dead letters with its `key`; False where the same key waits already."""
+        """Queue it, in the place of dead letters with its `key`; False where the same key waits already.
+
+        A job with a key is stored at the end of the transaction, unless another one has queued the key by then.
+        """
+        ...
+
+    def enqueue_first(self, jobs: Sequence[Job]) -> bool:
+        """Queue the first of these whose key does not wait already; False if all of them wait."""
         ...
 
     def create_many(self, values: Iterable[Job], action: Action = Action.CREATE) -> int: ...

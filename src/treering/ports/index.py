@@ -171,8 +171,19 @@ class SearchIndex(Protocol):
         """The models that there are vectors of."""
         ...
 
-    def unembedded(self, model: str, *, limit: int) -> Sequence[Unembedded]:
-        """Whoever owns them: what is derived is made for everybody in the project."""
+    def unembedded(self, model: str, *, limit: int, but_kept: bool = False) -> Sequence[Unembedded]:
+        """Whoever owns them: what is derived is made for everybody in the project.
+
+        With `but_kept`, documents whose vectors are kept in memory are left out.
+        """
+        ...
+
+    def keep_vectors(self, model: str, vectors: "Sequence[tuple[int, str, NDArray[np.float32]]]") -> None:
+        """Keep vectors in memory: searches of this process find documents by them, stored or not."""
+        ...
+
+    def kept_vectors(self, model: str) -> "Sequence[tuple[int, str, NDArray[np.float32]]]":
+        """Vectors that are kept in memory and not stored yet."""
         ...
 
     def known_vectors(self, model: str, digests: Sequence[str]) -> "Mapping[str, NDArray[np.float32]]":

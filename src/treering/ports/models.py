@@ -1,13 +1,15 @@
 """What Treering needs from models: texts to vectors, a better order of results, and written text."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
-
-from treering.core.errors import ModelUnavailable
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from treering.core.errors import ModelUnavailable
 
 Vectors: TypeAlias = "NDArray[np.float32]"
 """One row a text, each of length 1; a text that says nothing is a row of zeros."""

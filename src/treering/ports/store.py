@@ -1,37 +1,42 @@
 """What Treering needs from a database: transactions in one scope at one moment, and collections inside them."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from treering.core.entities import EntityLink
-from treering.core.events import Event
-from treering.core.fingerprints import ErrorFingerprint
-from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
-from treering.core.history import AuditEntry, Revision
-from treering.core.queries import (
-    AuditFilter,
-    CoAccessFilter,
-    EdgeFilter,
-    EntityLinkFilter,
-    EventFilter,
-    FingerprintFilter,
-    NodeFilter,
-    RevisionFilter,
-    RunFilter,
-)
-from treering.core.runs import Run
-from treering.core.scope import Scope
-from treering.ports.blobs import Blobs
-from treering.ports.code import CodeIndex
-from treering.ports.code_chunks import CodeChunks
-from treering.ports.code_history import CodeHistory
-from treering.ports.collections import Derived, Entities, Episodes, Jobs, KnowledgeRecords, Log, Sessions, Turns
-from treering.ports.index import SearchIndex
-from treering.ports.patterns import Applications, Patterns
+if TYPE_CHECKING:
+    from treering.core.entities import EntityLink
+    from treering.core.events import Event
+    from treering.core.fingerprints import ErrorFingerprint
+    from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
+    from treering.core.history import AuditEntry, Revision
+    from treering.core.queries import (
+        AuditFilter,
+        CoAccessFilter,
+        EdgeFilter,
+        EntityLinkFilter,
+        EventFilter,
+        FingerprintFilter,
+        NodeFilter,
+        RevisionFilter,
+        RunFilter,
+    )
+    from treering.core.runs import Run
+    from treering.core.scope import Scope
+    from treering.ports.blobs import Blobs
+    from treering.ports.code import CodeIndex
+    from treering.ports.code_chunks import CodeChunks
+    from treering.ports.code_history import CodeHistory
+    from treering.ports.collections import Derived, Entities, Episodes, Jobs, KnowledgeRecords, Log, Sessions, Turns
+    from treering.ports.index import SearchIndex
+    from treering.ports.patterns import Applications, Patterns
+
+T = TypeVar("T")
 
 
 class Transaction(Protocol):
@@ -46,7 +51,7 @@ class Transaction(Protocol):
         """Be the only one in the project who works on `name`, until the transaction ends."""
         ...
 
-    def part(self) -> "Transaction":
+    def part(self) -> Transaction:
         """The same transaction; what is changed through it is undone by itself."""
         ...
 
@@ -149,8 +154,27 @@ class Store(Protocol):
         """Write. Commits at the end of the block, rolls back on any exception; durable when the block is left."""
         ...
 
+    def write(self, scope: Scope, now: datetime, work: Callable[[Transaction], T]) -> T:
+        """Run `work` in a write transaction; its result is returned once everything is durable.
+
+        When a server aborts the transaction in favour of another one (a deadlock, a serialisation failure), nothing
+        of it is stored, and `work` runs again in a new one, a bounded number of times. It must therefore have no
+        effect outside of the transaction. `TransactionAborted` after the last attempt.
+        """
+        ...
+
+    def write_if_free(
+        self, scope: Scope, now: datetime, work: Callable[[Transaction], object], *, seconds: float = 0.0
+    ) -> bool:
+        """Run `work` in a write transaction that waits at most this long for others; False if it was not stored."""
+        ...
+
+    def keeps_vectors(self, scope: Scope) -> bool:
+        """Whether vectors of the project are in memory that are not stored yet."""
+        ...
+
     def reading(self, scope: Scope, now: datetime) -> AbstractContextManager[Transaction]:
-        """Read from one consistent snapshot."""
+        """Read from one consistent snapshot. Never waits for a writer."""
         ...
 
     def sizes(self, scope: Scope) -> Mapping[str, int]:

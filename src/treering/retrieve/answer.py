@@ -1,13 +1,17 @@
 """What recall gives back: results, how they were found, what was missing, and what each stage took."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, overload
+from typing import TYPE_CHECKING, Protocol, overload
 
-from treering.core.episodes import Episode
-from treering.core.places import CodePlace
-from treering.core.records import Knowledge
 from treering.core.turns import Turn
+
+if TYPE_CHECKING:
+    from treering.core.episodes import Episode
+    from treering.core.places import CodePlace
+    from treering.core.records import Knowledge
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,23 +1,29 @@
 """Gives every document its vector, in order and in batches; whoever comes next goes on where the last one stopped."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from time import monotonic
+from time import monotonic, thread_time
 from typing import TYPE_CHECKING
 
 from treering.core.embedded_text import digest_it_brings, digest_of, embedded_text, vector_it_brings
 from treering.core.errors import ModelUnavailable
 from treering.core.jobs import Job, embedding_job
-from treering.core.scope import Scope
-from treering.core.settings import EmbedderSettings, Settings
-from treering.ports.clock import Clock
-from treering.ports.index import Coverage, Unembedded
-from treering.ports.models import Embedder, Models
-from treering.ports.store import Store
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from treering.core.scope import Scope
+    from treering.core.settings import EmbedderSettings, Settings
+    from treering.ports.clock import Clock
+    from treering.ports.index import Coverage, Unembedded
+    from treering.ports.models import Embedder, Models
+    from treering.ports.store import Store, Transaction
+
+_AT_ONCE = 128
+"""Documents that a search embeds before it looks at the clock again: some ten milliseconds."""
 
 
 def embed_batch(scope: Scope, store: Store, now: datetime, embedder: Embedder, settings: EmbedderSettings) -> int:
@@ -27,20 +33,43 @@ def embed_batch(scope: Scope, store: Store, now: datetime, embedder: Embedder, s
     """
     with store.reading(scope, now) as tx:
         waiting = tx.index.unembedded(embedder.model, limit=settings.batch)
-        if not waiting:
-            return 0
-        brought = _brought(waiting, embedder)
-        own = {number for number, *_ in brought}
-        texts = {each.number: _text(each, embedder) for each in waiting if each.number not in own}
-        digests = {number: digest_of(text) for number, text in texts.items()}
-        known = dict(tx.index.known_vectors(embedder.model, sorted(set(digests.values()))))
-    fresh = {digest: texts[number] for number, digest in digests.items() if digest not in known}
-    if fresh:
-        known |= dict(zip(fresh, embedder.documents(list(fresh.values())), strict=True))
-    with store.transaction(scope, now) as tx:
-        made = [(number, digest, known[digest]) for number, digest in digests.items()]
-        tx.index.add_vectors(embedder.model, [*brought, *made])
-    return len(waiting)
+        make = _vectors_of(tx, waiting, embedder)
+    made = make()
+    if made:
+        store.write(scope, now, lambda tx: tx.index.add_vectors(embedder.model, made))
+    return len(made)
+
+
+def catch_up(scope: Scope, store: Store, now: datetime, embedder: Embedder, settings: EmbedderSettings) -> None:
+    """Embed documents without a vector for as long as a search may take, and no longer.
+
+    Their vectors are kept in memory, for this search and later ones, and stored unless that would mean to wait.
+    """
+    until, left, model = thread_time() + settings.inline_seconds, settings.inline, embedder.model
+    while left > 0:
+        with store.reading(scope, now) as tx:
+            waiting = tx.index.unembedded(model, limit=min(_AT_ONCE, left), but_kept=True)
+            tx.index.keep_vectors(model, _vectors_of(tx, waiting, embedder)())
+        left -= len(waiting)
+        if len(waiting) < _AT_ONCE or thread_time() >= until:
+            break
+    store_kept(scope, store, now)
+
+
+def store_kept(scope: Scope, store: Store, now: datetime, *, seconds: float = 0.0) -> None:
+    """Store the vectors that are kept in memory, unless that would mean to wait longer than `seconds`.
+
+    They stay in memory then, and a later search, or the end of the process, tries again.
+    """
+    with store.reading(scope, now) as tx:
+        kept = {model: vectors for model in tx.index.models() if (vectors := tx.index.kept_vectors(model))}
+
+    def add(tx: Transaction) -> None:
+        for model, vectors in kept.items():
+            tx.index.add_vectors(model, vectors)
+
+    if kept:
+        store.write_if_free(scope, now, add, seconds=seconds)
 
 
 def embed_all(
@@ -63,20 +92,19 @@ def embed_all(
 
 def drop_others(scope: Scope, store: Store, now: datetime, model: str) -> int:
     """Remove the vectors of every other model; how many is returned. Somebody paid for them: only when asked."""
-    with store.transaction(scope, now) as tx:
-        return tx.index.drop_vectors(but=model)
+    return store.write(scope, now, lambda tx: tx.index.drop_vectors(but=model))
 
 
 def queue_embedding(scope: Scope, store: Store, now: datetime, models: Models, id: str) -> bool:
     """Queue the work where there is any, and a model to do it; whether it was queued is returned."""
     try:
-        with store.transaction(scope, now) as tx:
+        with store.reading(scope, now) as tx:
             embedder = models.embedder(tx.index.models(), hurried=False)
             if not tx.index.unembedded(embedder.model, limit=1):
                 return False
-            return tx.jobs.enqueue(embedding_job(now, id))
     except ModelUnavailable:
         return False
+    return store.write(scope, now, lambda tx: tx.jobs.enqueue(embedding_job(now, id)))
 
 
 def do_embedding(
@@ -103,22 +131,9 @@ def do_embedding(
 
     def keep(_done: int) -> bool:
         heed()
-        with store.transaction(scope, clock()) as tx:
-            return tx.jobs.extend(job, lease) and monotonic() < until
+        return store.write(scope, clock(), lambda tx: tx.jobs.extend(job, lease)) and monotonic() < until
 
     embed_all(scope, store, clock(), embedder, settings.embedder, between=keep)
-
-
-def embed_where_local(scope: Scope, store: Store, clock: Clock, models: Models, settings: Settings) -> None:
-    """Embed what has no vector, for some seconds, where the model answers in this process; otherwise leave it."""
-    try:
-        with store.reading(scope, clock()) as tx:
-            embedder = models.embedder(tx.index.models(), hurried=True)
-        if embedder.local:
-            until = monotonic() + settings.embedder.slice_seconds
-            embed_all(scope, store, clock(), embedder, settings.embedder, between=lambda _done: monotonic() < until)
-    except ModelUnavailable as exc:
-        models.failed("embedder", exc)
 
 
 def coverage(scope: Scope, store: Store, now: datetime, model: str) -> Coverage:
@@ -126,11 +141,35 @@ def coverage(scope: Scope, store: Store, now: datetime, model: str) -> Coverage:
         return tx.index.coverage(model)
 
 
+def _vectors_of(
+    tx: Transaction, waiting: Sequence[Unembedded], embedder: Embedder
+) -> Callable[[], list[tuple[int, str, NDArray[np.float32]]]]:
+    """Makes a vector for each, with the digest of its text; without the transaction, if the model takes long.
+
+    Texts that were embedded before are not embedded again.
+    """
+    if not waiting:
+        return list
+    brought = _brought(waiting, embedder)
+    own = {number for number, *_ in brought}
+    texts = {each.number: _text(each, embedder) for each in waiting if each.number not in own}
+    digests = {number: digest_of(text) for number, text in texts.items()}
+    known = dict(tx.index.known_vectors(embedder.model, sorted(set(digests.values()))))
+    fresh = {digest: texts[number] for number, digest in digests.items() if digest not in known}
+
+    def make() -> list[tuple[int, str, NDArray[np.float32]]]:
+        embedded = dict(zip(fresh, embedder.documents(list(fresh.values())), strict=True)) if fresh else {}
+        every = known | embedded
+        return [*brought, *((number, digest, every[digest]) for number, digest in digests.items())]
+
+    return make
+
+
 def _text(waiting: Unembedded, embedder: Embedder) -> str:
     return embedded_text(waiting.record, contextual=embedder.contextual, before=waiting.before, after=waiting.after)
 
 
-def _brought(waiting: Sequence[Unembedded], embedder: Embedder) -> "list[tuple[int, str, NDArray[np.float32]]]":
+def _brought(waiting: Sequence[Unembedded], embedder: Embedder) -> list[tuple[int, str, NDArray[np.float32]]]:
     """The vectors of those that have one to bring, as long as the model's are."""
     import numpy as np
 

@@ -1,15 +1,20 @@
 """When little was found: ask a language model what the answer might sound like, and look for that as well."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from treering.core.errors import ModelUnavailable
-from treering.core.settings import Settings
-from treering.ports.models import Models
-from treering.retrieve.meaning import Meaning
-from treering.retrieve.paths import Found
+
+if TYPE_CHECKING:
+    from treering.core.settings import Settings
+    from treering.ports.models import Models
+    from treering.retrieve.meaning import Meaning
+    from treering.retrieve.paths import Found
 
 _PROMPT = "hypothetical_answer.md"
 

@@ -1,16 +1,21 @@
 """Why the results stand where they stand, and why others do not."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from treering.retrieve.answer import Explanation, Reasons, cite
 from treering.retrieve.fuse import ranks
-from treering.retrieve.graph import Tie
-from treering.retrieve.meaning import Meaning
-from treering.retrieve.paths import Found
-from treering.retrieve.question import Question
-from treering.retrieve.ranked import Ranked
+
+if TYPE_CHECKING:
+    from treering.retrieve.graph import Tie
+    from treering.retrieve.meaning import Meaning
+    from treering.retrieve.paths import Found
+    from treering.retrieve.question import Question
+    from treering.retrieve.ranked import Ranked
 
 
 def understood(question: Question, meaning: Meaning) -> Mapping[str, str]:

@@ -1,15 +1,21 @@
 """A second look with what the first one found: relevant texts resemble each other more than a question."""
 
+from __future__ import annotations
+
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from treering.core.settings import Settings
 from treering.ports.index import Wanted
-from treering.ports.store import Transaction
 from treering.retrieve.fuse import Fused
-from treering.retrieve.paths import Found
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from treering.core.settings import Settings
+    from treering.ports.store import Transaction
+    from treering.retrieve.paths import Found
 
 
 def with_feedback(tx: Transaction, found: Found, settings: Settings) -> Found:

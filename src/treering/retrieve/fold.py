@@ -1,14 +1,19 @@
 """Results that say the same become one: the best of them stays and names the others."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from treering.core.language.folding import fold
-from treering.core.records import Knowledge
 from treering.core.turns import Turn
 from treering.retrieve.answer import cite
-from treering.retrieve.ranked import Ranked
+
+if TYPE_CHECKING:
+    from treering.core.records import Knowledge
+    from treering.retrieve.ranked import Ranked
 
 # A message that was delivered twice arrives twice within moments.
 _SAME_TIME = timedelta(seconds=5)

@@ -4,17 +4,22 @@ Ranks alone are not fused: a weak path's first place would count as much as a st
 public conversations with cross-validation (`bench/weights.py`).
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from treering.core.settings import FusionSettings
 from treering.ports.index import ASKS, NAMES_TIME, Candidates
 from treering.retrieve.answer import Part
 from treering.retrieve.kinds import QueryKind
-from treering.retrieve.question import Question
+
+if TYPE_CHECKING:
+    from treering.core.settings import FusionSettings
+    from treering.retrieve.question import Question
 
 Columns = Mapping[str, NDArray[np.float64]]
 

@@ -1,11 +1,13 @@
 """The third path: from the files and names in play, along what belongs together, to the records about it."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log
 from types import MappingProxyType
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from treering.core.errors import InvalidInput
 from treering.core.graph import GraphNode, NodeKind
@@ -23,9 +25,11 @@ from treering.core.queries import (
 from treering.core.records import Knowledge, RelationKind
 from treering.core.settings import GraphSettings
 from treering.core.values import PATH_BYTES, Record
-from treering.ports.collections import Found
-from treering.ports.store import Transaction
 from treering.retrieve.names import Named, records_of, tied_entities
+
+if TYPE_CHECKING:
+    from treering.ports.collections import Found
+    from treering.ports.store import Transaction
 
 DEFAULTS = GraphSettings()
 

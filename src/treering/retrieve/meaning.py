@@ -1,15 +1,19 @@
 """The query's vector: from the model that the project has vectors of, or the reason why there is none."""
 
-from contextlib import suppress
+from __future__ import annotations
+
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from treering.core.errors import ModelUnavailable, StoreError
-from treering.core.scope import Scope
-from treering.core.settings import Settings
-from treering.ports.models import Embedder, Models, Vectors
-from treering.ports.store import Store
-from treering.retrieve.embed import embed_all
+from treering.core.errors import ModelUnavailable
+from treering.retrieve.embed import catch_up
+
+if TYPE_CHECKING:
+    from treering.core.scope import Scope
+    from treering.core.settings import Settings
+    from treering.ports.models import Models, Vectors
+    from treering.ports.store import Store
 
 
 @dataclass(frozen=True)
@@ -18,34 +22,29 @@ class Meaning:
 
     model: str = ""
     reliance: float = 1.0
-    vector: "Vectors | None" = None
+    vector: Vectors | None = None
     why_not: str = ""
 
 
 def meaning_of(scope: Scope, store: Store, now: datetime, query: str, *, models: Models, settings: Settings) -> Meaning:
-    """Embed the query. New documents are embedded first where the model is quick enough for somebody who waits."""
+    """Embed the query, then as many new documents as a search has time for, if the model runs in this process."""
     try:
         with store.reading(scope, now) as tx:
             known = tx.index.models()
             embedder = models.embedder(known, hurried=True)
             ours = embedder.local and set(known) <= {embedder.model}
-            covered = tx.index.coverage(embedder.model) if ours else None
             dimension = tx.index.dimension(embedder.model) if embedder.model in known else None
-        if covered and 0 < covered.documents - covered.vectors <= settings.embedder.inline:
-            _catch_up(scope, store, now, embedder, settings)
+            covered = tx.index.coverage(embedder.model)
+            behind = covered.vectors < covered.documents or tx.index.kept_vectors(embedder.model)
         vector = embedder.query(query)
         if dimension is not None and vector.shape[1] != dimension:
             return Meaning(
                 why_not=f"{embedder.model} now makes vectors of {vector.shape[1]} numbers, but those here have "
                 f"{dimension}; give the model another name and run `treering embed`"
             )
+        if ours and behind:
+            catch_up(scope, store, now, embedder, settings.embedder)
         return Meaning(embedder.model, embedder.reliance(query), vector)
     except ModelUnavailable as exc:
         models.failed("embedder", exc)
         return Meaning(why_not=str(exc))
-
-
-def _catch_up(scope: Scope, store: Store, now: datetime, embedder: Embedder, settings: Settings) -> None:
-    """A store that cannot be written now is searched as it is; what lacks a vector is said in the answer."""
-    with suppress(StoreError):
-        embed_all(scope, store, now, embedder, settings.embedder)

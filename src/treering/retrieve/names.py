@@ -1,18 +1,23 @@
 """The entities that a query names, and the records that speak of them."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import TYPE_CHECKING
 
-from treering.core.entities import Entity
 from treering.core.language.folding import bare
 from treering.core.language.scripts import SPACELESS
 from treering.core.queries import EntityFilter, EntityLinkFilter, Order
-from treering.core.settings import GraphSettings
 from treering.core.statements import same_name
 from treering.core.values import LABEL_BYTES, LABELS
-from treering.ports.store import Transaction
+
+if TYPE_CHECKING:
+    from treering.core.entities import Entity
+    from treering.core.settings import GraphSettings
+    from treering.ports.store import Transaction
 
 # In this order an index gives the first at once.
 _ANY = Order(by="name")
@@ -31,7 +36,7 @@ class Run:
     start: float
     end: float
 
-    def is_inside(self, other: "Run") -> bool:
+    def is_inside(self, other: Run) -> bool:
         """Whether the other one holds it and more."""
         own, outer = (self.start, self.end), (other.start, other.end)
         return own != outer and outer[0] <= own[0] and own[1] <= outer[1]

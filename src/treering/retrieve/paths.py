@@ -1,22 +1,28 @@
 """The ways to a record: its words, its vector, its ties; and the filters that hold for all of them."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treering.core.queries import Filter, KnowledgeFilter, TimeRange, TurnFilter
-from treering.core.settings import Settings
 from treering.core.time_words import Anchor, TimeKind, TimeOrder, resolve_anchor
 from treering.ports.index import DOCUMENT_KINDS, Candidates, Wanted
-from treering.ports.store import Transaction
 from treering.retrieve.fuse import Fused, fuse
 from treering.retrieve.graph import Tie, ties
-from treering.retrieve.meaning import Meaning
 from treering.retrieve.question import Question, understand
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from treering.core.settings import Settings
+    from treering.ports.store import Transaction
+    from treering.retrieve.meaning import Meaning
 
 _MICROSECOND = 1_000_000
 _ANYTHING: Mapping[str, Filter] = {"knowledge": KnowledgeFilter(), "turn": TurnFilter()}

@@ -4,6 +4,7 @@ Whoever asks where their keys are does not mean the code. Words are matched with
 """
 
 import re
+from collections.abc import Mapping
 from functools import cache
 
 from treering.core.time_words.lexicon import fold
@@ -54,13 +55,18 @@ _OF_A_LIFE = {
 def asks_for_place(query: str) -> bool:
     """Whether code may be the answer, by how the query is worded."""
     text = fold(query[:LONGEST_QUERY])
-    asks, of_a_life = _rules()
-    return bool(asks.search(text)) and not of_a_life.search(text)
+    return bool(_asks().search(text)) and not _of_a_life().search(text)
 
 
 @cache
-def _rules() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    asks, of_a_life = (
-        re.compile("|".join(rf"(?<!\w)(?:{words})" for words in rules.values()), re.I) for rules in (_ASKS, _OF_A_LIFE)
-    )
-    return asks, of_a_life
+def _asks() -> re.Pattern[str]:
+    return _any_of(_ASKS)
+
+
+@cache
+def _of_a_life() -> re.Pattern[str]:
+    return _any_of(_OF_A_LIFE)
+
+
+def _any_of(rules: Mapping[str, str]) -> re.Pattern[str]:
+    return re.compile("|".join(rf"(?<!\w)(?:{words})" for words in rules.values()), re.I)

@@ -1,24 +1,29 @@
 """Precise recall: only what a query is really about, possibly nothing, each document with the reason why it passed."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from treering.core.language.stems import Stem, language_of, stemmer, stop_words
 from treering.core.queries import Filter, KnowledgeFilter
 from treering.core.records import Knowledge
-from treering.core.settings import Settings
 from treering.core.statements import same_name
 from treering.ports.index import Candidates, Wanted
-from treering.ports.store import Transaction
 from treering.retrieve.graph import Reached, Tie, about_files, files_in, related
-from treering.retrieve.meaning import Meaning
 from treering.retrieve.names import Named, Run, as_written, entities_named, records_of, runs_in
-from treering.retrieve.question import Question
 from treering.retrieve.spellings import slips, spellings
 from treering.retrieve.telling import Telling
+
+if TYPE_CHECKING:
+    from treering.core.settings import Settings
+    from treering.ports.store import Transaction
+    from treering.retrieve.meaning import Meaning
+    from treering.retrieve.question import Question
 
 
 @dataclass(frozen=True)

@@ -1,20 +1,26 @@
 """A query as it is understood: its words, its kind, the time it speaks of, the files in play, who asks."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treering.core.language.folding import fold
 from treering.core.language.marks import asks
 from treering.core.language.terms import QueryTerm, code_of, codes_of, query_terms
 from treering.core.messages import Role
-from treering.core.settings import RecallSettings
 from treering.core.time_words import TimeKind, TimeWords, read_times
 from treering.retrieve.kinds import Kind, kind_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from treering.core.settings import RecallSettings
 
 _WORD = re.compile(r"[^\W_]+")
 _SENTENCE = re.compile(r"[^.!?。！？؟\n]+[.!?。！？؟\n]*")

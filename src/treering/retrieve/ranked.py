@@ -1,10 +1,14 @@
 """A result on its way to the answer."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from treering.core.records import Knowledge
-from treering.core.turns import Turn
+if TYPE_CHECKING:
+    from treering.core.records import Knowledge
+    from treering.core.turns import Turn
 
 
 @dataclass(frozen=True, slots=True)

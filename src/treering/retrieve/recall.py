@@ -1,22 +1,14 @@
 """From a query to ranked, explained results."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from treering.core.errors import InvalidInput
-from treering.core.queries import Filter
 from treering.core.records import Knowledge
-from treering.core.scope import Scope
-from treering.core.settings import Settings
-from treering.core.turns import Turn
-from treering.ports.collections import Found as StoreFound
-from treering.ports.collections import Match
-from treering.ports.models import Models
-from treering.ports.store import Store, Transaction
 from treering.retrieve.answer import Answer, Hit, cite
 from treering.retrieve.expand import expanded, is_thin
 from treering.retrieve.explain import explain
@@ -33,6 +25,19 @@ from treering.retrieve.request import Recall, holding
 from treering.retrieve.rerank import reranked
 from treering.retrieve.score import scored
 from treering.retrieve.stopwatch import Stopwatch
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from treering.core.queries import Filter
+    from treering.core.scope import Scope
+    from treering.core.settings import Settings
+    from treering.core.turns import Turn
+    from treering.ports.collections import Found as StoreFound
+    from treering.ports.collections import Match
+    from treering.ports.models import Models
+    from treering.ports.store import Store, Transaction
 
 
 @dataclass

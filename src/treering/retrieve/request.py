@@ -1,15 +1,20 @@
 """What somebody looks for."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from treering.core.errors import InvalidInput
-from treering.core.phases import Phase
 from treering.core.queries import Filter, KnowledgeFilter, TimeRange, TurnFilter
 
-ALL_KNOWLEDGE = KnowledgeFilter()
-ALL_TURNS = TurnFilter()
+if TYPE_CHECKING:
+    from treering.core.phases import Phase
+
+ALL_KNOWLEDGE = KnowledgeFilter.defaults()
+ALL_TURNS = TurnFilter.defaults()
 
 
 @dataclass(frozen=True, slots=True)

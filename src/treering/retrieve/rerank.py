@@ -1,13 +1,18 @@
 """A closer reading of the best results: query and text together."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from treering.core.errors import ModelUnavailable
-from treering.core.settings import RerankerSettings
-from treering.ports.models import Models
 from treering.retrieve.answer import cite
-from treering.retrieve.ranked import Ranked
+
+if TYPE_CHECKING:
+    from treering.core.settings import RerankerSettings
+    from treering.ports.models import Models
+    from treering.retrieve.ranked import Ranked
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,19 @@
 """From relevance to score: how fresh, how often used, in which phase, from whom, and how sure a record is."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from treering.core.confidence import SOURCE_TRUST, effective_confidence, frequency, recency
 from treering.core.phases import PHASE_WEIGHTS, Phase
-from treering.core.records import Knowledge
-from treering.core.settings import Settings
 from treering.core.turns import Turn
+
+if TYPE_CHECKING:
+    from treering.core.records import Knowledge
+    from treering.core.settings import Settings
 
 # A record's own weight in its score: what the query finds in it, how lately and how often it was used.
 RELEVANCE, RECENCY, FREQUENCY = 0.6, 0.25, 0.15

@@ -1,11 +1,16 @@
 """Other ways to write a name: apart or joined, in another form of the word, or with a slip of the pen."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
 from string import ascii_lowercase
+from typing import TYPE_CHECKING
 
-from treering.core.language.stems import Stem
 from treering.core.statements import same_name
+
+if TYPE_CHECKING:
+    from treering.core.language.stems import Stem
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Za-z])(?=[0-9])")
 _SHORTEST_PART = 2

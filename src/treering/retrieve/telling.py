@@ -1,19 +1,25 @@
 """The words of a query that tell what it is about, what each weighs, and what is proof enough."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
 from math import exp, log
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treering.core.language.terms import QueryTerm, code_of, codes_of
 from treering.core.language.words import words_of
-from treering.core.settings import PreciseSettings
-from treering.ports.index import SearchIndex
-from treering.retrieve.question import Question
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from treering.core.settings import PreciseSettings
+    from treering.ports.index import SearchIndex
+    from treering.retrieve.question import Question
 
 _ASKING = frozenset(files("treering.core.language").joinpath("asking.txt").read_text("utf-8").split())
 # No word holds this character, so what it weighs is what a word weighs that nobody wrote.

@@ -1,16 +1,20 @@
 """Keeps what was said."""
 
+from __future__ import annotations
+
 from datetime import date, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from treering.core.errors import Conflict
 from treering.core.moments import moment_of
 from treering.core.redaction import without_secrets
-from treering.core.scope import Scope
 from treering.core.turns import Turn
-from treering.ports.clock import NewId
-from treering.ports.store import Store
 from treering.session.closing import kept_turn
+
+if TYPE_CHECKING:
+    from treering.core.scope import Scope
+    from treering.ports.clock import NewId
+    from treering.ports.store import Store, Transaction
 
 
 def add_turn(
@@ -30,11 +34,15 @@ def add_turn(
     turn = Turn.make(
         id=new_id() if id is None else id, at=moment_of(at, now), recorded_at=now, owner=scope.principal, **fields
     )
-    with store.transaction(scope, now) as tx:
+
+    def add(tx: Transaction) -> tuple[Turn, bool]:
         tx.claim(f"turn {turn.id}")
         known = tx.turns.get(turn.id)
-        if known is None:
-            return kept_turn(tx, tx.turns.create(turn), new_id)
+        return (kept_turn(tx, tx.turns.create(turn), new_id), True) if known is None else (known, False)
+
+    known, is_new = store.write(scope, now, add)
+    if is_new:
+        return known
     said = without_secrets(turn).value
     if (known.session, known.role, known.text) != (said.session, said.role, said.text):
         raise Conflict(f"turn {turn.id!r} is stored already with another text; give each turn an id of its own")

@@ -1,17 +1,22 @@
 """The files of a memory: a database, its log, its blobs, and what was kept of it when it was damaged."""
 
+from __future__ import annotations
+
 import shutil
 from collections.abc import Callable
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from treering.core.errors import StoreError
-from treering.core.scope import Scope
 from treering.health.stats import stats
-from treering.ports.store import Store
 from treering.whereabouts.choosing import UNSEEN
 from treering.whereabouts.writing import sync
+
+if TYPE_CHECKING:
+    from treering.core.scope import Scope
+    from treering.ports.store import Store
 
 _LOGS = ("-wal", "-shm", "-journal")
 

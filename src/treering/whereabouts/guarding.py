@@ -4,15 +4,20 @@ What is locked is the repository's folder in the data folder itself: there is no
 ends with its process.
 """
 
+from __future__ import annotations
+
 import fcntl
 import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from treering.core.errors import StoreReadOnly, StoreUnavailable
-from treering.whereabouts.finding import Home
 from treering.whereabouts.writing import made
+
+if TYPE_CHECKING:
+    from treering.whereabouts.finding import Home
 
 _STEP = 0.005
 

@@ -4,21 +4,26 @@ At every moment the choice names a place that is whole. Until the copy is comple
 changes in one step, and only then the old files go. Whoever asks again after a crash finishes what was begun.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from treering.core.errors import InvalidInput, StoreReadOnly, StoreUnavailable, TreeringError
-from treering.ports.store import Store
 from treering.whereabouts.carrying import ProjectsIn, carrying
 from treering.whereabouts.choosing import PREPARE, Choice, Identify, Place, choose, file_at, own_file
 from treering.whereabouts.copying import copy_whole, leave_project, parts, remove
-from treering.whereabouts.finding import Home
 from treering.whereabouts.guarding import held
 from treering.whereabouts.inheriting import settled
 from treering.whereabouts.writing import is_gone
+
+if TYPE_CHECKING:
+    from treering.ports.store import Store
+    from treering.whereabouts.finding import Home
 
 _WHOSE: Mapping[Place, str] = {
     Place.DATA_FOLDER: "another memory, from before this one was kept in the project",

@@ -1,16 +1,21 @@
 """Says where a memory is, why it is there, and what else was found."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from treering.core.errors import TreeringError
 from treering.health.doctor import Standing
 from treering.ports.store import Check
 from treering.whereabouts.carrying import ProjectsIn, carrying
 from treering.whereabouts.choosing import Choice, Identify, Place, file_at
-from treering.whereabouts.finding import Home
 from treering.whereabouts.inheriting import owners, repositories_gone
 from treering.whereabouts.writing import is_gone
+
+if TYPE_CHECKING:
+    from treering.whereabouts.finding import Home
 
 RENAMED = "renamed?"
 """The check that tells of memories whose repositories are gone."""

@@ -1,15 +1,18 @@
 """Blob stores, chosen by the scheme of their location."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from urllib.request import url2pathname
+from typing import TYPE_CHECKING
 
 from treering.adapters.blobs.local import LocalBlobs
-from treering.adapters.blobs.s3 import S3Blobs
 from treering.core.errors import InvalidInput
-from treering.ports.blobs import Blobs
+
+if TYPE_CHECKING:
+    from treering.ports.blobs import Blobs
 
 # Two letters at least: one letter is a drive of Windows.
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
@@ -37,7 +40,15 @@ def _open_file_url(url: str, config: Mapping[str, str]) -> Blobs:
     parts = _FILE_URL.fullmatch(url)
     if parts is None:
         raise InvalidInput(f"{url!r} names no directory of this machine; write it as file:///absolute/path")
+    from urllib.request import url2pathname
+
     return LocalBlobs(Path(url2pathname(parts["path"])))
+
+
+def _open_s3(url: str, config: Mapping[str, str]) -> Blobs:
+    from treering.adapters.blobs.s3 import S3Blobs
+
+    return S3Blobs(url, config)
 
 
 def _supported() -> str:
@@ -45,5 +56,5 @@ def _supported() -> str:
 
 
 _OPENERS: Mapping[str, Callable[[str, Mapping[str, str]], Blobs]] = MappingProxyType(
-    {"": _open_path, "file": _open_file_url, "s3": S3Blobs}
+    {"": _open_path, "file": _open_file_url, "s3": _open_s3}
 )

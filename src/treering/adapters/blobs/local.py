@@ -1,5 +1,7 @@
 """Blobs in a directory of this machine."""
 
+from __future__ import annotations
+
 import errno
 import os
 import sys
@@ -8,9 +10,9 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import mkstemp
+from typing import TYPE_CHECKING
 
 from treering.core.errors import StoreError, StoreFull, StoreReadOnly, StoreUnavailable
-from treering.core.scope import Scope
 from treering.ports.blobs import (
     DIGEST,
     StoredBlob,
@@ -21,6 +23,9 @@ from treering.ports.blobs import (
     project_path,
     whole,
 )
+
+if TYPE_CHECKING:
+    from treering.core.scope import Scope
 
 # No project's path segment starts with a dot, so no scope can reach what is being written.
 _UNFINISHED = ".unfinished"
@@ -55,7 +60,7 @@ class LocalBlobs:
     def location(self) -> str:
         return str(self._root)
 
-    def within(self, namespace: str) -> "LocalBlobs":
+    def within(self, namespace: str) -> LocalBlobs:
         return LocalBlobs(self._root, checked_namespace(namespace))
 
     def put(self, scope: Scope, data: bytes) -> str:

@@ -1,5 +1,7 @@
 """Blobs in a bucket of S3 or of anything that speaks its protocol."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,7 +13,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
 from treering.core.errors import InvalidInput, MissingDependency, StoreError, StoreFull, StoreUnavailable
-from treering.core.scope import Scope
 from treering.ports.blobs import (
     DIGEST,
     StoredBlob,
@@ -25,6 +26,8 @@ from treering.ports.blobs import (
 
 if TYPE_CHECKING:
     from obstore.store import S3Config, S3Credential, S3Store
+
+    from treering.core.scope import Scope
 
 # The smallest part S3 takes. Two at a time keep each within the patience below on a link of 3 Mbit/s.
 _PART_BYTES = 5 * 1024 * 1024
@@ -133,7 +136,7 @@ class S3Blobs:
         url = f"{self._url}/{self._namespace}" if self._namespace.name else self._url
         return f"{url} at {self._endpoint}" if self._endpoint else url
 
-    def within(self, namespace: str) -> "S3Blobs":
+    def within(self, namespace: str) -> S3Blobs:
         inner = copy(self)
         inner._namespace = self._namespace / checked_namespace(namespace)
         return inner
@@ -238,7 +241,7 @@ def _endpoint(given: Mapping[str, str]) -> str:
     return endpoint
 
 
-def _client(bucket: str, prefix: str, given: Mapping[str, str], patience: Patience) -> "S3Store":
+def _client(bucket: str, prefix: str, given: Mapping[str, str], patience: Patience) -> S3Store:
     try:
         from obstore.exceptions import BaseError
         from obstore.store import S3Store
@@ -274,7 +277,7 @@ class _Keys:
     secret_access_key: str
     token: str | None = None
 
-    def __call__(self) -> "S3Credential":
+    def __call__(self) -> S3Credential:
         return {
             "access_key_id": self.access_key_id,
             "secret_access_key": self.secret_access_key,

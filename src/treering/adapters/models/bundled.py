@@ -1,5 +1,7 @@
 """The embedder that comes with the installation: a table of token vectors, no server, no download."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import file_digest, sha256
@@ -7,15 +9,19 @@ from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from threading import Lock
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from treering.adapters.models.texts import clipped, in_batches
 from treering.adapters.models.vectors import unit_rows
 from treering.core.errors import ModelUnavailable
-from treering.ports.models import Vectors
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from treering.ports.models import Vectors
 
 _PACKAGE = "wordllama"
 _ADVICE = "pip install 'wordllama>=0.4,<0.5', or choose another embedder in the settings"

@@ -1,17 +1,22 @@
 """Which models are used: what the settings name, else what is found on this machine, else what comes with Treering."""
 
+from __future__ import annotations
+
 import os
+import socket
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from threading import Lock
 from time import monotonic
-from typing import TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
+from urllib.parse import urlsplit
 
-from treering.adapters.models.bundled import BundledEmbedder
 from treering.core.errors import InvalidInput, ModelUnavailable
-from treering.core.settings import Settings
 from treering.ports.models import Embedder, Reranker, Writer
+
+if TYPE_CHECKING:
+    from treering.core.settings import Settings
 
 OLLAMA = "http://127.0.0.1:11434"
 # Which provider makes the vectors of a model, by the beginning of its name.
@@ -38,7 +43,7 @@ class ChosenModels:
         if provider == "none":
             raise ModelUnavailable("the settings turn it off; choose an embedder to find by meaning")
         if provider == "bundled":
-            return self._once("embedder", provider, BundledEmbedder)
+            return self._once("embedder", provider, _bundled)
         name = f"{provider} {'hurried' if hurried else 'patient'}"
         make = {"ollama": self._ollama, "openai": self._openai}[provider]
         return self._once("embedder", name, lambda: make(known, hurried=hurried))
@@ -92,18 +97,17 @@ class ChosenModels:
 
     def _ollama_model(self, known: Sequence[str]) -> str | None:
         """The model that the project has vectors of, else the best that is installed."""
-        from treering.adapters.models.ollama import choose_model, installed
-
         chosen = self._settings.embedder
         if chosen.model:
             return chosen.model
         if mine := next((name for name in known if name.startswith("ollama/")), None):
             return mine.removeprefix("ollama/").partition("@")[0]
         if self._installed is None:
-            try:
-                self._installed = installed(chosen.url or OLLAMA, _LOOK_SECONDS)
-            except ModelUnavailable:
-                self._installed = ()
+            self._installed = _ollama_models(chosen.url or OLLAMA)
+        if not self._installed:
+            return None
+        from treering.adapters.models.ollama import choose_model
+
         return choose_model(self._installed, _memory_bytes())
 
     def _ollama(self, known: Sequence[str], *, hurried: bool) -> Embedder:
@@ -162,3 +166,32 @@ def _memory_bytes() -> int:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError, AttributeError):
         return 0
+
+
+def _ollama_models(url: str) -> tuple[str, ...]:
+    """The models that Ollama has installed; none where it does not answer."""
+    if url == OLLAMA and not _listens(url):
+        return ()
+    from treering.adapters.models.ollama import installed
+
+    try:
+        return installed(url, _LOOK_SECONDS)
+    except ModelUnavailable:
+        return ()
+
+
+def _listens(url: str) -> bool:
+    """Whether anything does at this address: most machines have no Ollama, and the HTTP client takes long to import."""
+    place = urlsplit(url)
+    try:
+        socket.create_connection((place.hostname, place.port), _LOOK_SECONDS).close()
+    except OSError:
+        return False
+    return True
+
+
+def _bundled() -> Embedder:
+    # Numpy and the tokenizer take longer to import than many a command takes in all.
+    from treering.adapters.models.bundled import BundledEmbedder
+
+    return BundledEmbedder()

@@ -1,20 +1,24 @@
 """A reranker in this process: a cross-encoder in ONNX form, from a folder."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from treering.adapters.models.scores import logistic
 from treering.adapters.models.texts import clipped, in_batches
 from treering.core.errors import ModelUnavailable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _WEIGHTS = ("model.onnx", "onnx/model.onnx")
 _TOKENIZER = "tokenizer.json"

@@ -1,14 +1,17 @@
 """Embeddings and written text from any server that speaks OpenAI's API: OpenAI, vLLM, LM Studio, llama.cpp, …"""
 
-from collections.abc import Mapping, Sequence, Set
-from typing import Any
+from __future__ import annotations
 
-import httpx
+from collections.abc import Mapping, Sequence, Set
+from typing import TYPE_CHECKING, Any
 
 from treering.adapters.models.http import ModelEndpoint, Patience, _Refusal
 from treering.adapters.models.remote import Limits, RemoteEmbedder
 from treering.adapters.models.texts import encodable
 from treering.core.errors import AnswerCutOff, ModelUnavailable, UnusableAnswer
+
+if TYPE_CHECKING:
+    import httpx
 
 WRITING_TAKES_LONG = Patience(silence=120.0, whole=180.0)
 """An answer arrives as a whole, when its last token is written."""

@@ -1,17 +1,22 @@
 """What all embedders on a server share: batches, prefixes, and distrust of the answers."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Lock
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treering.adapters.models.http import ModelEndpoint
 from treering.adapters.models.prefixes import prefixes_of
 from treering.adapters.models.texts import clipped, in_batches
 from treering.adapters.models.vectors import read_vectors
-from treering.ports.models import Vectors
+
+if TYPE_CHECKING:
+    from treering.adapters.models.http import ModelEndpoint
+    from treering.ports.models import Vectors
 
 _TINY = "a"
 

@@ -1,9 +1,14 @@
 """Scores of rerankers on one scale."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _ROUNDING = 1e-3
 

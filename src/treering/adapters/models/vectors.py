@@ -1,11 +1,15 @@
 """Numbers to vectors that can be compared."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from treering.ports.models import Vectors
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from treering.ports.models import Vectors
 
 
 def unit_rows(rows: NDArray[np.floating[Any]]) -> Vectors:

@@ -1,10 +1,12 @@
 """Patterns, when they were applied and what came of it, counted by session."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
     Integer,
@@ -22,11 +24,9 @@ from sqlalchemy import (
     tuple_,
     update,
 )
-from sqlalchemy.sql import ColumnElement
 
 from treering.adapters.sql.codec import BLOBS, instant, micros
 from treering.adapters.sql.conditions import in_scope
-from treering.adapters.sql.context import Context
 from treering.adapters.sql.jobs import queue_blob_sweep
 from treering.adapters.sql.kinds import APPLICATIONS, EPISODES, PATTERNS
 from treering.adapters.sql.learned import LearnedRecords
@@ -36,8 +36,13 @@ from treering.core.errors import BlobMissing, Conflict, Unreadable
 from treering.core.history import Action
 from treering.core.patterns import Application, Pattern
 from treering.core.values import EMPTY
-from treering.ports.collections import Detail
 from treering.ports.patterns import STAMP_ROOM, Applied, Lately, PatternMark, PatternStamp, Used, UsedEpisode
+
+if TYPE_CHECKING:
+    from sqlalchemy.sql import ColumnElement
+
+    from treering.adapters.sql.context import Context
+    from treering.ports.collections import Detail
 
 _APPLICATIONS, _EPISODES, _PATTERNS = APPLICATIONS.table.c, EPISODES.table.c, PATTERNS.table.c
 _SUCCEEDED = case((_EPISODES.outcome_status == OutcomeStatus.SUCCESS.value, 1), else_=0)
@@ -84,7 +89,7 @@ class PatternRecords(LearnedRecords[Pattern]):
         # What lies in a blob may name it as well.
         named = (_PATTERNS.rest.contains(each, autoescape=True) for each in (json.dumps(id, ensure_ascii=False), BLOBS))
         with self._context.seeing_all():
-            found = select(PATTERNS.table).where(*here, or_(*named)).with_for_update()
+            found = select(PATTERNS.table).where(*here, or_(*named)).order_by(_PATTERNS.id).with_for_update()
             for row in self._context.connection.execute(found).mappings().all():
                 try:
                     pattern, before = self._decode(row), self._codec.stored(row)

@@ -1,16 +1,21 @@
 """The stored chunks of one project's code."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Column, LargeBinary, Table, and_, delete, exists, func, or_, select
-from sqlalchemy.sql import ColumnElement
 
-from treering.adapters.sql.context import Context
 from treering.adapters.sql.records import batches
 from treering.adapters.sql.rows import insert_tuples
 from treering.adapters.sql.tables import add_index, table, text, whole
 from treering.ports.code_chunks import ChunkCoverage, StoredChunk
+
+if TYPE_CHECKING:
+    from sqlalchemy.sql import ColumnElement
+
+    from treering.adapters.sql.context import Context
 
 _BATCH = 500
 

@@ -1,13 +1,19 @@
 """What the commits of one project's repository say, as it is stored."""
 
+from __future__ import annotations
+
 import json
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Column, LargeBinary, delete, select
-from sqlalchemy.sql import ColumnElement
 
-from treering.adapters.sql.context import Context
 from treering.adapters.sql.tables import table, text
 from treering.ports.code_history import HistoryState
+
+if TYPE_CHECKING:
+    from sqlalchemy.sql import ColumnElement
+
+    from treering.adapters.sql.context import Context
 
 code_history = table(
     "code_history",

@@ -1,16 +1,16 @@
 """The stored code graph of one project."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Table, bindparam, case, delete, func, or_, select, update
-from sqlalchemy.sql import ColumnElement
 
 from treering.adapters.sql.code_chunks import StoredChunks
 from treering.adapters.sql.code_tables import code_facts, code_files, code_state, code_ties, code_uses
 from treering.adapters.sql.codec import instant, micros
-from treering.adapters.sql.context import Context
 from treering.adapters.sql.records import batches
 from treering.adapters.sql.rows import insert_tuples
 from treering.core.errors import Conflict
@@ -26,6 +26,11 @@ from treering.ports.code import (
     ResolvedFile,
     Tie,
 )
+
+if TYPE_CHECKING:
+    from sqlalchemy.sql import ColumnElement
+
+    from treering.adapters.sql.context import Context
 
 _BATCH = 500
 _AT_ONCE = 100

@@ -1,9 +1,11 @@
 """Filters to SQL: one row a field, none forgotten (a test counts them)."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Table, and_, exists, or_, select, true
 
@@ -11,8 +13,10 @@ from treering.adapters.sql.codec import micros, primitive
 from treering.adapters.sql.kinds import FLAG, Kind
 from treering.adapters.sql.tables import facets
 from treering.core import queries
-from treering.core.queries import Filter, PlaceRange, ShareRange, TimeRange
 from treering.core.scope import EVERY_VISIBILITY, Scope, Visibility
+
+if TYPE_CHECKING:
+    from treering.core.queries import Filter, PlaceRange, ShareRange, TimeRange
 
 Condition = Callable[[Kind[Any], Any], ColumnElement[bool]]
 

@@ -1,21 +1,25 @@
 """What every collection of one transaction shares."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from sqlalchemy import Connection, Engine
-from sqlalchemy.sql import ColumnElement
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Engine
+    from sqlalchemy.sql import ColumnElement
 
-from treering.core.scope import Scope
-from treering.core.settings import Settings
-from treering.ports.blobs import Blobs
-from treering.ports.clock import NewId
-from treering.ports.index import SearchIndex
-from treering.ports.store import Check, Copied
+    from treering.core.jobs import Job
+    from treering.core.scope import Scope
+    from treering.core.settings import Settings
+    from treering.ports.blobs import Blobs
+    from treering.ports.clock import NewId
+    from treering.ports.index import SearchIndex
+    from treering.ports.store import Check, Copied
 
 
 class Dialect(Protocol):
@@ -36,12 +40,20 @@ class Dialect(Protocol):
         """An INSERT that knows ON CONFLICT."""
         ...
 
-    def writing(self) -> AbstractContextManager[None]:
-        """Writers of this process take turns where the engine has one writer."""
+    def writing(self, seconds: float | None) -> AbstractContextManager[None]:
+        """Writers of this process take turns where the engine has one writer; None waits as the settings say."""
         ...
 
     def options(self, *, writing: bool) -> Mapping[str, Any]:
-        """What a connection is told before its transaction begins."""
+        """Execution options of a connection whose transaction is about to begin."""
+        ...
+
+    def limit_waits(self, connection: Connection, seconds: float) -> None:
+        """Let a statement of this transaction fail rather than wait longer for a lock."""
+        ...
+
+    def keeps_vectors(self, scope: Scope) -> bool:
+        """Whether vectors of the project are in memory only."""
         ...
 
     def lock(self, connection: Connection, scope: Scope, name: str) -> None:
@@ -82,7 +94,7 @@ class Dialect(Protocol):
 
     def before_bulk(self, connection: Connection) -> None: ...
 
-    def index(self, context: "Context") -> SearchIndex:
+    def index(self, context: Context) -> SearchIndex:
         """The documents of the context's project."""
         ...
 
@@ -127,6 +139,14 @@ class Dialect(Protocol):
         ...
 
 
+class Removed(NamedTuple):
+    """A record that is taken away; for a turn also its place."""
+
+    id: str
+    session: str | None = None
+    seq: int | None = None
+
+
 @dataclass
 class Unsaved:
     """What the parts of one transaction share and nobody else sees yet."""
@@ -153,6 +173,12 @@ class Context:
     unsaved: Unsaved
     queued: list[str] = field(default_factory=list)
     """The kinds of the jobs that this transaction queued."""
+    unqueued: list[tuple[Job, ...]] = field(default_factory=list)
+    """Jobs to queue at the end of the transaction: of each group the first whose key does not wait by then."""
+    unquoted: list[Removed] = field(default_factory=list)
+    """Records whose words leave the sessions that quote them, at the end of the transaction."""
+    after_commit: list[Callable[[], object]] = field(default_factory=list)
+    """What to do once the transaction is stored."""
 
     def is_unchanged(self) -> bool:
         """Whether the transaction has changed nothing so far: what it sees, everybody sees."""

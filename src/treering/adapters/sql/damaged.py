@@ -1,12 +1,15 @@
 """Reads a damaged SQLite file row by row, around the pages that cannot be read."""
 
+from __future__ import annotations
+
 import sqlite3
 from collections.abc import Generator, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from treering.adapters.sql.codec import Row
+if TYPE_CHECKING:
+    from treering.adapters.sql.codec import Row
 
 # Past this no row is looked for behind an unreadable page: no table has so many.
 _FURTHEST = 2**40

@@ -1,20 +1,21 @@
 """What follows from a record and is kept beside it in the same transaction: facets and searchable text."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from sqlalchemy import delete, select, tuple_
 
-from treering.adapters.sql.codec import Encoded, Row
-from treering.adapters.sql.context import Context
-from treering.adapters.sql.kinds import Kind
 from treering.adapters.sql.rows import insert_tuples
 from treering.adapters.sql.tables import documents, facets
-from treering.core.language.folding import fold
-from treering.core.language.terms import analyse, code_of
 from treering.core.scope import Visibility
 from treering.core.values import Record
-from treering.ports.index import marks_of
+
+if TYPE_CHECKING:
+    from treering.adapters.sql.codec import Encoded, Row
+    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.kinds import Kind
 
 V = TypeVar("V", bound=Record)
 
@@ -128,6 +129,11 @@ class Derivation(Generic[V]):
         assert self._kind.searched is not None
         found = self._kind.searched(value)
         text = found.text[: self._context.settings.store.indexed_characters]
+        # Its tables are not for processes that only read.
+        from treering.core.language.folding import fold
+        from treering.core.language.terms import analyse, code_of
+        from treering.ports.index import marks_of
+
         words = analyse(text, found.language)
         personal = self._kind.personal and value.visibility is Visibility.PERSONAL
         return {

@@ -4,9 +4,11 @@ SQLite chooses an index without knowing how common a value is, so a query for on
 and one for a common tag would sort all that have it. A look at the inverted index, cut off early, tells.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, func, select
 
@@ -14,8 +16,10 @@ from treering.adapters.sql.conditions import CONDITIONS, AnyFacet, EveryFacet, F
 from treering.adapters.sql.kinds import FLAG, Kind
 from treering.adapters.sql.pages import Sort
 from treering.adapters.sql.tables import facets
-from treering.core.queries import Filter
-from treering.core.scope import Scope
+
+if TYPE_CHECKING:
+    from treering.core.queries import Filter
+    from treering.core.scope import Scope
 
 _HAVING = facets.alias("having_facet")
 # Past this many a filter is common, and how common no longer matters.

@@ -3,24 +3,30 @@
 The file is the truth: what is found here counts only once the file confirms it.
 """
 
+from __future__ import annotations
+
 import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from treering.adapters.sql.context import Context
 from treering.adapters.sql.finding import Index
+from treering.adapters.sql.kept_vectors import KeptVectors
 from treering.adapters.vectors.signs import SAMPLE, STORED, Rounded, Signs, centred, first_sampled, in_common
 from treering.adapters.words.postings import Scored, Words, score
 from treering.adapters.words.segments import Columns, Segments
 from treering.core.ranking import BM25
-from treering.core.settings import RecallSettings
 from treering.ports.index import DOCUMENT_KINDS, Candidates, Coverage, Wanted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from treering.adapters.sql.context import Context
+    from treering.core.settings import RecallSettings
 
 _KIND = {name: place for place, name in enumerate(DOCUMENT_KINDS)}
 # A plus keeps SQLite from an index that would have it read the whole project to find what is new.
@@ -83,13 +89,14 @@ class Loaded:
     def __init__(self) -> None:
         self.lock = Lock()
         self.state = State()
+        self.kept = KeptVectors()
 
 
 class EmbeddedIndex(Index):
     """The documents of one project, as one transaction sees them."""
 
     def __init__(self, context: Context, loaded: Loaded) -> None:
-        super().__init__(context)
+        super().__init__(context, loaded.kept)
         self._loaded = loaded
         self._settings: RecallSettings = context.settings.recall
         self._read: State | None = None
@@ -107,7 +114,7 @@ class EmbeddedIndex(Index):
         found: list[str] = [""]
         while following := self._context.connection.exec_driver_sql(_FOLLOWING, (*self._here, found[-1])).scalar():
             found.append(following)
-        return found[1:]
+        return sorted({*found[1:], *self._kept.models()})
 
     def speakers(self) -> Collection[int]:
         return {speaker for speaker, count in self._state().speakers.items() if speaker and count > 1}
@@ -282,25 +289,33 @@ class EmbeddedIndex(Index):
         return state
 
     def _with_vectors(self, state: State, model: str) -> State:
+        """With those in the file, then those that are kept in memory: these are of later documents."""
         space = state.spaces.get(model)
         known = len(space.signs.numbers) if space else 0
         newest = int(space.signs.numbers[-1]) if space and known else 0
         arrived = self._context.connection.exec_driver_sql(_ARRIVED, (*self._here, model, newest)).scalar_one()
+        arrived += sum(number > newest for number in self._kept.of(model))
         if not arrived:
             return state if space else replace(state, spaces={**state.spaces, model: _nothing()})
         if space is None or first_sampled(known + arrived) != first_sampled(known):
             space, newest = self._begun(model), 0
         for rows in self._fetched(_VECTORS, (*self._here, model, newest)):
-            space = _grown(space, rows)
+            space = _grown(space, [number for number, _ in rows], _matrix([vector for _, vector in rows]))
+        newest = int(space.signs.numbers[-1]) if len(space.signs.numbers) else 0
+        if kept := [each for number, each in self._kept.of(model).items() if number > newest]:
+            space = _grown(space, [number for number, *_ in kept], np.array([vector for *_, vector in kept]))
         return replace(state, spaces={**state.spaces, model: space})
 
     def _begun(self, model: str) -> Space:
         """Without vectors yet; what they have in common is known first, by some of them."""
         named = (*self._here, model)
         numbers = [number for (number,) in self._context.connection.exec_driver_sql(_NUMBERS, named)]
-        first = first_sampled(len(numbers))
-        some = json.dumps(numbers[: first : max(1, first // SAMPLE)])
-        sample = _matrix([vector for _, vector in self._context.connection.exec_driver_sql(_CHOSEN, (*named, some))])
+        later = [number for number in self._kept.of(model) if not numbers or number > numbers[-1]]
+        first = first_sampled(len(numbers) + len(later))
+        some = [*numbers, *later][: first : max(1, first // SAMPLE)]
+        stored = self._context.connection.exec_driver_sql(_CHOSEN, (*named, json.dumps(some)))
+        found = [_matrix([vector])[0] for _, vector in stored]
+        sample = np.array([*found, *(self._kept.of(model)[number][2] for number in sorted(set(some) & set(later)))])
         return Space(Signs(in_common(sample, first)), Rounded.of(np.empty((0, sample.shape[1]), np.float32)))
 
     def _fetched(self, statement: str, values: tuple[Any, ...]) -> Iterator[Sequence[Any]]:
@@ -329,10 +344,9 @@ def _with_documents(state: State, fetched: Iterator[Sequence[Any]]) -> State:
     return State(segments, state.spaces, languages, speakers, threads, owners)
 
 
-def _grown(space: Space, rows: Sequence[Any]) -> Space:
-    numbers, vectors = np.array([row[0] for row in rows], np.int64), _matrix([row[1] for row in rows])
+def _grown(space: Space, numbers: Sequence[int], vectors: NDArray[np.float32]) -> Space:
     apart = Rounded.of(centred(vectors, space.signs.mean))
-    return Space(space.signs.extended(numbers, vectors), space.rounded.joined(apart))
+    return Space(space.signs.extended(np.array(numbers, np.int64), vectors), space.rounded.joined(apart))
 
 
 def _likeness(space: Space, query: NDArray[np.float32], numbers: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -1,16 +1,21 @@
 """Entities: learned as other records are, counted as records that speak of them come, gone with the last of these."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from treering.adapters.sql import mentioned
-from treering.adapters.sql.context import Context
 from treering.adapters.sql.kinds import ENTITIES
 from treering.adapters.sql.learned import LearnedRecords
 from treering.core.entities import Entity
 from treering.core.scope import Scope, Visibility
 from treering.core.values import EMPTY
-from treering.ports.collections import Detail, Heard
+
+if TYPE_CHECKING:
+    from treering.adapters.sql.context import Context
+    from treering.ports.collections import Detail, Heard
 
 
 class EntityRecords(LearnedRecords[Entity]):

@@ -1,25 +1,31 @@
 """What the indexes of both engines share: from documents to records and back, and the vectors in the database."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, Select, and_, delete, func, select, true, tuple_
 
 from treering.adapters.sql.codec import codec_of
 from treering.adapters.sql.conditions import in_scope, matching
-from treering.adapters.sql.context import Context
 from treering.adapters.sql.driving import choose
+from treering.adapters.sql.kept_vectors import KeptVectors, MadeVector
 from treering.adapters.sql.kinds import KINDS, TURNS, Kind
 from treering.adapters.sql.tables import documents, vectors
 from treering.adapters.vectors.signs import STORED
 from treering.core.errors import BlobMissing, ModelUnavailable, Unreadable
-from treering.core.queries import Filter
 from treering.core.values import Record
 from treering.ports.index import Candidates, Coverage, Listed, Unembedded, Wanted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from treering.adapters.sql.context import Context
+    from treering.core.queries import Filter
 
 _KINDS = {kind.name: kind for kind in KINDS}
 
@@ -27,8 +33,9 @@ _KINDS = {kind.name: kind for kind in KINDS}
 class Index(ABC):
     """The documents of one project, as one transaction sees them."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, kept: KeptVectors) -> None:
         self._context = context
+        self._kept = kept
         self._here = (context.scope.tenant, context.scope.project)
 
     @abstractmethod
@@ -63,7 +70,9 @@ class Index(ABC):
     def dimension(self, model: str) -> int | None:
         statement = select(vectors.c.vector).where(*self._in_project(vectors), vectors.c.model == model).limit(1)
         stored = self._execute(statement).scalar()
-        return None if stored is None else len(stored) // STORED.itemsize
+        if stored is not None:
+            return len(stored) // STORED.itemsize
+        return next((len(vector) for *_, vector in self._kept.of(model).values()), None)
 
     @abstractmethod
     def _bury(self, numbers: NDArray[np.int64]) -> None:
@@ -111,7 +120,9 @@ class Index(ABC):
         statement = select(vectors.c.number, vectors.c.vector).where(
             self._among(vectors, numbers), vectors.c.model == model
         )
-        return {number: read_vector(stored) for number, stored in self._execute(statement)}
+        stored = {number: read_vector(stored) for number, stored in self._execute(statement)}
+        kept = self._kept.of(model)
+        return {number: kept[number][2] for number in numbers.tolist() if number in kept} | stored
 
     def models(self) -> Sequence[str]:
         """One look-up a model, however many vectors it has."""
@@ -121,10 +132,21 @@ class Index(ABC):
             following = select(func.min(vectors.c.model)).where(*self._in_project(vectors), after)
             name = self._execute(following).scalar()
             if name is None:
-                return found
+                return sorted({*found, *self._kept.models()})
             found.append(name)
 
-    def unembedded(self, model: str, *, limit: int) -> Sequence[Unembedded]:
+    def keep_vectors(self, model: str, vectors: Sequence[MadeVector]) -> None:
+        self._kept.add(model, vectors)
+
+    def kept_vectors(self, model: str) -> Sequence[MadeVector]:
+        """Another process may have stored some of them."""
+        if kept := self._kept.of(model):
+            numbers = np.array(list(kept), np.int64)
+            stored = select(vectors.c.number).where(self._among(vectors, numbers), vectors.c.model == model)
+            self._kept.discard(model, self._execute(stored).scalars().all())
+        return list(self._kept.of(model).values())
+
+    def unembedded(self, model: str, *, limit: int, but_kept: bool = False) -> Sequence[Unembedded]:
         """In the order of their numbers, so that what has a vector is always what came first."""
         newest = select(func.coalesce(func.max(vectors.c.number), 0)).where(
             *self._in_project(vectors), vectors.c.model == model
@@ -135,6 +157,8 @@ class Index(ABC):
             .order_by(documents.c.number)
             .limit(limit)
         )
+        if but_kept:
+            statement = statement.where(documents.c.number > max(self._kept.of(model), default=0))
         with self._context.seeing_all():
             waiting = self._execute(statement).all()
             kinds = {kind for _, kind, _ in waiting}
@@ -174,10 +198,18 @@ class Index(ABC):
         statement = select(vectors.c.digest, vectors.c.vector).where(
             *self._in_project(vectors), vectors.c.model == model, vectors.c.digest.in_(digests)
         )
-        return {digest: read_vector(stored) for digest, stored in self._execute(statement)}
+        wanted = frozenset(digests)
+        kept = {digest: vector for _, digest, vector in self._kept.of(model).values() if digest in wanted}
+        return kept | {digest: read_vector(stored) for digest, stored in self._execute(statement)}
 
     def add_vectors(self, model: str, found: Sequence[tuple[int, str, NDArray[np.float32]]]) -> None:
-        """Only of documents that are still there: one may have been purged while the model was at work."""
+        """Only of documents that are still there: one may have been purged while the model was at work.
+
+        In the order of their numbers, so that no two transactions wait for each other; a document that is being
+        purged is not waited for.
+        """
+        if not found:
+            return
         known = Index.dimension(self, model)
         if any(len(vector) != (known or len(found[0][2])) for *_, vector in found):
             raise ModelUnavailable(
@@ -186,10 +218,12 @@ class Index(ABC):
             )
         numbers = np.array(sorted(number for number, *_ in found), np.int64)
         held = select(documents.c.number).where(self._among(documents, numbers))
-        there = set(self._execute(held.with_for_update(read=True, key_share=True)).scalars())
-        kept = [each for each in found if each[0] in there]
+        held = held.with_for_update(read=True, key_share=True, skip_locked=True)
+        there = set(self._execute(held).scalars())
+        kept = sorted((each for each in found if each[0] in there), key=lambda each: each[0])
         if kept:
             self._insert_vectors(model, kept)
+        self._context.after_commit.append(lambda: self._kept.discard(model, numbers.tolist()))
 
     def has_turn(self, model: str, number: int) -> bool:
         return True

@@ -1,17 +1,21 @@
 """The durable queue: leases, retries and dead letters."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import and_, delete, or_, select, update
 
 from treering.adapters.sql.codec import micros
-from treering.adapters.sql.context import Context
 from treering.adapters.sql.kinds import JOBS
 from treering.adapters.sql.records import LogRecords, Writes
 from treering.core.history import Action
 from treering.core.jobs import Job, JobState
+
+if TYPE_CHECKING:
+    from treering.adapters.sql.context import Context
 
 SWEEP_BLOBS = "sweep_blobs"
 _NEVER_REPORTED = "its last worker took it and never reported back; see what stops the worker, then revive the job"
@@ -28,14 +32,39 @@ class JobQueue(Writes[Job]):
 
     def enqueue(self, job: Job) -> bool:
         if job.key is not None:
-            if self._waiting_alone(job):
-                return False
-            columns = self._table.c
-            dead = columns.state == JobState.DEAD.value
-            self._remove(and_(columns.kind == job.kind, columns.key == job.key, dead))
+            return self.enqueue_first((job,))
+        self._queue(job)
+        return True
+
+    def enqueue_first(self, jobs: Sequence[Job]) -> bool:
+        """Without a lock: one that is taken here would be held, and waited for, until the transaction ends."""
+        planned = {(job.kind, job.key) for group in self._context.unqueued for job in group[:1]}
+        free = [job for job in jobs if (job.kind, job.key) not in planned and not self._waits(job)]
+        if not free:
+            return False
+        # Checked first: what cannot be stored is said at once.
+        self._context.unqueued.append(tuple(self._clean(job) for job in free))
+        return True
+
+    def queue_deferred(self) -> None:
+        """Queue what still does not wait. Nobody else queues these keys until this transaction ends.
+
+        The last locks of every transaction, in one order for all.
+        """
+        groups = self._context.unqueued
+        for kind, key in sorted({(job.kind, str(job.key)) for group in groups for job in group}):
+            self._lock(kind, key)
+        for group in groups:
+            if job := next((job for job in group if not self._waits(job)), None):
+                columns = self._table.c
+                dead = columns.state == JobState.DEAD.value
+                self._remove(and_(columns.kind == job.kind, columns.key == job.key, dead))
+                self._queue(job)
+        groups.clear()
+
+    def _queue(self, job: Job) -> None:
         self._insert([self._clean(job)], Action.CREATE)
         self._context.queued.append(job.kind)
-        return True
 
     def create_many(self, values: Iterable[Job], action: Action = Action.CREATE) -> int:
         return LogRecords(JOBS, self._context).create_many(values, action)
@@ -84,8 +113,10 @@ class JobQueue(Writes[Job]):
 
     def revive(self, id: str) -> bool:
         job = self._existing(id).value
-        if job.key is not None and self._waiting_alone(job):
-            return False
+        if job.key is not None:
+            self._lock(job.kind, job.key)
+            if self._waits(job):
+                return False
         revived = job.replace(state=JobState.QUEUED, attempts=0, run_at=self._context.now, finished_at=None)
         if not self._set(revived, self._table.c.state == JobState.DEAD.value):
             return False
@@ -137,14 +168,18 @@ class JobQueue(Writes[Job]):
             self._remove(and_(columns.state == state.value, columns.run_at < before, columns.finished_at < before))
 
     def _remove(self, condition: Any) -> None:
-        removal = delete(self._table).where(self._visible(), condition).returning(self._table)
+        # A row that another transaction holds is left to it: it removes the row, or is about to use it.
+        free = select(self._table.c.id).where(self._visible(), condition).with_for_update(skip_locked=True)
+        removal = delete(self._table).where(self._visible(), self._table.c.id.in_(free)).returning(self._table)
         removed = self._context.connection.execute(removal).mappings().all()
         spilled = [row["id"] for row in removed if self._codec.stored(row).blobs]
         queue_blob_sweep(self._context, [digest for id in spilled for digest in self._derivation.forget(id)])
 
-    def _waiting_alone(self, job: Job) -> bool:
-        """Whether the job's key waits; nobody else queues it until this transaction ends."""
-        self._context.dialect.lock(self._context.connection, self._context.scope, f"job {job.kind} {job.key}")
+    def _lock(self, kind: str, key: str) -> None:
+        self._context.dialect.lock(self._context.connection, self._context.scope, f"job {kind} {key}")
+
+    def _waits(self, job: Job) -> bool:
+        """Whether a job with the same key is queued or at work."""
         columns = self._table.c
         statement = select(columns.id).where(
             self._visible(), columns.kind == job.kind, columns.key == job.key, columns.state.in_(_WAITING)
@@ -166,6 +201,11 @@ class JobQueue(Writes[Job]):
             .values(self._encode(job).row)
         )
         return self._context.connection.execute(statement).rowcount == 1
+
+
+def queue_deferred(context: Context) -> None:
+    """The last step of a transaction that writes."""
+    JobQueue(context).queue_deferred()
 
 
 def queue_blob_sweep(context: Context, digests: Sequence[str]) -> None:

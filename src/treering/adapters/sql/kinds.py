@@ -1,28 +1,28 @@
 """One row a kind of record: its value, its table, what it is found by and what may happen to it."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
-
-from sqlalchemy import Table
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from treering.adapters.sql import tables
 from treering.core.entities import Entity, EntityLink
 from treering.core.episodes import Episode
 from treering.core.events import Event
-from treering.core.failures import failure_signatures
 from treering.core.fingerprints import ErrorFingerprint
 from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
 from treering.core.history import AuditEntry, Revision
 from treering.core.jobs import Job
-from treering.core.language.marks import speaker_of
 from treering.core.patterns import Application, Pattern
 from treering.core.payloads import Stated
 from treering.core.records import Knowledge, text_digest
 from treering.core.runs import Run
-from treering.core.statements import fact_key, same_name
 from treering.core.turns import Session, Turn
 from treering.core.values import Record
+
+if TYPE_CHECKING:
+    from sqlalchemy import Table
 
 V = TypeVar("V", bound=Record)
 
@@ -78,7 +78,28 @@ def _fact_keys(record: Knowledge) -> tuple[str, ...]:
     said = record.payload
     if not isinstance(said, Stated) or said.subject is None or said.attribute is None:
         return ()
+    from treering.core.statements import fact_key
+
     return (fact_key(said.subject, said.attribute),)
+
+
+def _same_names(entity: Entity) -> tuple[str, ...]:
+    from treering.core.statements import same_name
+
+    return tuple(same_name(name) for name in (entity.name, *entity.aliases))
+
+
+def _failures(episode: Episode) -> tuple[str, ...]:
+    from treering.core.failures import failure_signatures
+
+    return failure_signatures(episode)
+
+
+def _searched_turn(turn: Turn) -> Searched:
+    from treering.core.language.marks import speaker_of
+
+    speaker = turn.speaker or speaker_of(turn.text) or turn.role
+    return Searched(turn.text, language=turn.language, thread=turn.session, place=turn.seq, speaker=speaker)
 
 
 KNOWLEDGE = Kind(
@@ -107,9 +128,7 @@ TURNS = Kind(
     tables.turns,
     born="at",
     orders=("at", "seq", "recorded_at"),
-    searched=lambda t: Searched(
-        t.text, language=t.language, thread=t.session, place=t.seq, speaker=t.speaker or speaker_of(t.text) or t.role
-    ),
+    searched=_searched_turn,
     streamed=("session", "seq"),
 )
 EPISODES = Kind(
@@ -122,7 +141,7 @@ EPISODES = Kind(
         "tool": lambda e: e.metadata.tools,
         "strategy": lambda e: e.metadata.strategies,
         "tag": lambda e: e.metadata.tags,
-        "failure": failure_signatures,
+        "failure": _failures,
         "blob": lambda e: (*(a.digest for a in e.outcome.artifacts), e.cold),
     },
     derived={
@@ -157,7 +176,7 @@ ENTITIES = Kind(
     orders=("name", "created_at", "mentions"),
     facets={
         "alias": lambda e: (e.name.casefold(), *(a.casefold() for a in e.aliases)),
-        "same_name": lambda e: tuple(same_name(name) for name in (e.name, *e.aliases)),
+        "same_name": _same_names,
         "merged_into": lambda e: (e.merged_into,),
     },
 )

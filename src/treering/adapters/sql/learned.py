@@ -1,14 +1,16 @@
 """Records that are revised: every change keeps the state before it, so that every change can be undone."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import RowMapping, Select, delete, select, update
 
 from treering.adapters.sql.codec import codec_of, primitive
-from treering.adapters.sql.context import Context
+from treering.adapters.sql.context import Removed
 from treering.adapters.sql.derived import Derivation
 from treering.adapters.sql.jobs import queue_blob_sweep
 from treering.adapters.sql.kinds import ENTITIES, KNOWLEDGE, PATTERNS, REVISIONS, Kind
@@ -16,13 +18,15 @@ from treering.adapters.sql.mentioned import forget_links
 from treering.adapters.sql.records import LogRecords, Stored, Writes, batches
 from treering.adapters.sql.remarks import forget_remarks
 from treering.adapters.sql.rows import insert_rows
-from treering.adapters.sql.sessions import SessionRecords
 from treering.core.errors import BlobMissing, Conflict, InvalidInput, NotFound, NothingToUndo, Unreadable
 from treering.core.history import Action, Revision
 from treering.core.records import Knowledge
 from treering.core.scope import Visibility
 from treering.core.values import EMPTY, Record, is_storable
-from treering.ports.collections import Detail
+
+if TYPE_CHECKING:
+    from treering.adapters.sql.context import Context
+    from treering.ports.collections import Detail
 
 V = TypeVar("V", bound=Record)
 
@@ -43,7 +47,7 @@ class Subject:
     visibility: Visibility
 
     @classmethod
-    def of(cls, row: Mapping[Any, Any]) -> "Subject":
+    def of(cls, row: Mapping[Any, Any]) -> Subject:
         return cls(
             id=row["id"],
             owner=row.get("owner", ""),
@@ -93,7 +97,7 @@ class Removals(Writes[V]):
 
     def _forget_quotations(self, row: Mapping[Any, Any]) -> None:
         """What sessions hold of it: passages that a task retrieved, summaries of what was said."""
-        SessionRecords(self._context).forget_words_of(row["id"])
+        self._context.unquoted.append(Removed(row["id"]))
 
     def _locked(self, id: str) -> Mapping[Any, Any]:
         """The row, for a change that does not need the record's text."""

@@ -1,19 +1,24 @@
 """Entities: counted as records that speak of them come and go, and gone with the last of these."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, bindparam, delete, func, or_, select, update
 
 from treering.adapters.sql.codec import codec_of
-from treering.adapters.sql.context import Context
 from treering.adapters.sql.derived import Derivation
 from treering.adapters.sql.kinds import ENTITIES, ENTITY_LINKS
 from treering.adapters.sql.rows import insert_rows
 from treering.adapters.sql.tables import entities, entity_links
-from treering.core.entities import Entity, link_id
+from treering.core.entities import link_id
 from treering.core.scope import Visibility
-from treering.ports.collections import Heard
+
+if TYPE_CHECKING:
+    from treering.adapters.sql.context import Context
+    from treering.core.entities import Entity
+    from treering.ports.collections import Heard
 
 _PERSONAL = Visibility.PERSONAL.value
 

@@ -1,15 +1,19 @@
 """Brings a database to the present schema, once, whoever comes first."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, Engine, inspect
 from sqlalchemy import text as sql
 
-from treering.adapters.sql.code_tables import metadata
-from treering.adapters.sql.context import Dialect
 from treering.adapters.sql.migrations import REVISIONS
 from treering.core.errors import NotADatabase, StoreFromTheFuture
+
+if TYPE_CHECKING:
+    from treering.adapters.sql.context import Dialect
 
 VERSION_TABLE = "treering_version"
 HEAD = REVISIONS[-1]
@@ -62,6 +66,8 @@ def refuse_another_programs(tables: Sequence[str]) -> None:
 
 def _refuse_taken_names(tables: Sequence[str]) -> None:
     """Other programs may live in a server's database, as long as none has a table that is called like one of ours."""
+    from treering.adapters.sql.schema import metadata
+
     taken = sorted({*metadata.tables, "postings", "nearby"} & set(tables))
     if taken and VERSION_TABLE not in tables:
         raise NotADatabase(

@@ -3,18 +3,22 @@
 It repeats what stands in `vectors`, and is there only where the extension is. Without it every vector is read.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import Connection
 from sqlalchemy import text as sql
 from sqlalchemy.exc import DBAPIError
 
 from treering.adapters.sql.server_words import read_array, read_reals
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # The first that goes on looking when a filter leaves too few.
 _OLDEST = (0, 8)

@@ -1,12 +1,17 @@
 """Who has records that nobody else sees: maintenance works for them, too."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from sqlalchemy import select, union
 
-from treering.adapters.sql.context import Context
 from treering.adapters.sql.kinds import EPISODES, KNOWLEDGE, PATTERNS, SESSIONS, TURNS
 from treering.core.scope import Visibility
+
+if TYPE_CHECKING:
+    from treering.adapters.sql.context import Context
 
 _OWNED = (KNOWLEDGE, SESSIONS, TURNS, EPISODES, PATTERNS)
 

@@ -1,18 +1,22 @@
 """Order and cursors: a page starts strictly after the last row of the one before it, whatever was written between."""
 
+from __future__ import annotations
+
 import base64
 import json
 import zlib
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, and_, or_
 
-from treering.adapters.sql.kinds import Kind
 from treering.core.errors import InvalidInput
 from treering.core.queries import Order
 from treering.core.values import is_storable
+
+if TYPE_CHECKING:
+    from treering.adapters.sql.kinds import Kind
 
 _NO_CURSOR = "that is not a cursor; pass `next` of the page before, unchanged"
 

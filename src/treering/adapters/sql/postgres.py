@@ -35,6 +35,7 @@ from treering.core.errors import (
     StoreFull,
     StoreReadOnly,
     StoreUnavailable,
+    TransactionAborted,
 )
 from treering.core.scope import Scope
 from treering.core.settings import StoreSettings
@@ -55,7 +56,7 @@ _ERRORS: tuple[tuple[str, type[StoreError], str], ...] = (
     ("53", StoreUnavailable, "the server is out of resources; try again later"),
     ("57", StoreUnavailable, "the server ended the connection; try again when it is back"),
     ("08", StoreUnavailable, "the connection was lost; try again when the server is back"),
-    ("40", StoreUnavailable, "the server gave way to another transaction; try again"),
+    ("40", TransactionAborted, "the server aborted this transaction in favour of another one; try again"),
     ("55P03", StoreUnavailable, "another transaction kept a lock; try again"),
 )
 _WITHOUT_DOCUMENT = (
@@ -124,13 +125,21 @@ class Postgres:
     def insert(self, table: Any) -> Any:
         return insert(table)
 
-    def writing(self) -> nullcontext[None]:
+    def writing(self, seconds: float | None) -> nullcontext[None]:
         return nullcontext()
 
     def options(self, *, writing: bool) -> dict[str, Any]:
         if writing:
             return {}
         return {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+
+    def limit_waits(self, connection: Connection, seconds: float) -> None:
+        # 0 would wait for ever; a millisecond is the least that the server knows.
+        connection.execute(select(func.set_config("lock_timeout", f"{max(1, round(seconds * 1000))}ms", True)))
+
+    def keeps_vectors(self, scope: Scope) -> bool:
+        remembered = self._remembered.get((scope.tenant, scope.project))
+        return remembered is not None and bool(remembered.kept.models())
 
     def lock(self, connection: Connection, scope: Scope, name: str) -> None:
         named = "\x1f".join((scope.tenant, scope.project, name))

@@ -1,17 +1,18 @@
 """Collections: the verbs of the store, once for every kind of record."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from sqlalchemy import ColumnElement, Select, Table, bindparam, delete, func, select, tuple_
 from sqlalchemy.exc import IntegrityError
 
 from treering.adapters.sql.codec import Encoded, codec_of, primitive
 from treering.adapters.sql.conditions import in_scope, matching
-from treering.adapters.sql.context import Context
 from treering.adapters.sql.derived import Derivation
 from treering.adapters.sql.driving import choose
 from treering.adapters.sql.kinds import AUDIT, Kind
@@ -24,6 +25,9 @@ from treering.core.redaction import without_secrets
 from treering.core.scope import Visibility
 from treering.core.values import EMPTY, Record, is_storable
 from treering.ports.collections import Detail, Found, Match
+
+if TYPE_CHECKING:
+    from treering.adapters.sql.context import Context
 
 V = TypeVar("V", bound=Record)
 T = TypeVar("T")

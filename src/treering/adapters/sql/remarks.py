@@ -3,16 +3,20 @@
 The audit log is append-only and stays as it is: what goes into it never holds a record's text.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Table, delete, select, update
 
-from treering.adapters.sql.context import Context
 from treering.adapters.sql.tables import jobs, runs
 from treering.core.jobs import JobState
 from treering.core.quoting import without_quotation
+
+if TYPE_CHECKING:
+    from treering.adapters.sql.context import Context
 
 # Whoever says less than this shares their words with every other error.
 _TELLING = 12

@@ -1,12 +1,14 @@
 """Rows straight to the driver: what the codec made needs no further processing, and a bulk load is mostly this."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from functools import cache
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Table
-from sqlalchemy.dialects import postgresql
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Table
 
 _MARKS = {"sqlite": "?", "postgresql": "%s"}
 
@@ -40,6 +42,9 @@ def _statement(dialect: str, table: Table, columns: tuple[str, ...]) -> str:
 @cache
 def _array_statement(table: Table, columns: tuple[str, ...]) -> str:
     """One array a column: one round trip for a batch, and unlike COPY allowed under row-level security."""
+    # The other engine's users need not wait for this dialect, which comes with all of its drivers.
+    from sqlalchemy.dialects import postgresql
+
     dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
     types = (table.c[name].type.compile(dialect).split(" COLLATE")[0] for name in columns)
     arrays = ", ".join(f"%s::{kind}[]" for kind in types)

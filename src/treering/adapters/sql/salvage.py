@@ -1,5 +1,7 @@
 """Saves what is readable of a damaged SQLite file. The file itself is kept aside as it was."""
 
+from __future__ import annotations
+
 import errno
 import os
 import shutil
@@ -11,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from sqlalchemy import insert
 
@@ -35,10 +37,12 @@ from treering.core.errors import (
 from treering.core.payloads import knowledge_types
 from treering.core.records import text_digest
 from treering.core.scope import Scope
-from treering.core.settings import Settings
 from treering.core.turns import Session
-from treering.ports.blobs import Blobs
-from treering.ports.clock import NewId
+
+if TYPE_CHECKING:
+    from treering.core.settings import Settings
+    from treering.ports.blobs import Blobs
+    from treering.ports.clock import NewId
 
 _HEADER = 100
 _MAGIC = b"SQLite format 3\x00"

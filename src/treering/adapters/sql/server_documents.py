@@ -1,16 +1,22 @@
 """Chosen documents of the server engine as columns, read in one row: so many values one by one would take longer."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
-from sqlalchemy import Connection
 
 from treering.adapters.sql.server_words import kind_number, read_array
 from treering.adapters.words.segments import NEIGHBOURS, Line
-from treering.core.ranking import BM25
 from treering.ports.index import DOCUMENT_KINDS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from sqlalchemy import Connection
+
+    from treering.core.ranking import BM25
 
 _KIND = {name: place for place, name in enumerate(DOCUMENT_KINDS)}
 # A lateral part with a limit is looked up for each document. A join would rather read the whole project, and where

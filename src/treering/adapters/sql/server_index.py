@@ -1,14 +1,14 @@
 """The index of the server engine: the database finds, and what it finds is scored here as on the embedded engine."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import ColumnElement, exists
 
-from treering.adapters.sql.context import Context
 from treering.adapters.sql.finding import Index
 from treering.adapters.sql.nearby import IN_VIEW, Narrowed, Nearby, Query, make_nearby
 from treering.adapters.sql.server_documents import Documents, read_documents
@@ -16,14 +16,23 @@ from treering.adapters.sql.server_statistics import EXACT, MOST_POSTINGS, Rememb
 from treering.adapters.sql.server_words import Held, code_in, holding, kind_number, read_array
 from treering.adapters.sql.tables import documents, vectors
 from treering.adapters.vectors.signs import centred
-from treering.core.ranking import BM25
 from treering.ports.index import DOCUMENT_KINDS, Candidates, Coverage, Wanted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from treering.adapters.sql.context import Context
+    from treering.core.ranking import BM25
 
 _SEARCHED = set(DOCUMENT_KINDS)
 _AT_ONCE = 5_000
 # Where a filter leaves less than one in so many, those it leaves are compared one by one.
 _MOST_LEFT_OUT = 10
 
+_SEEN = """
+    SELECT number FROM documents WHERE tenant = %s AND project = %s AND number = ANY(%s::bigint[])
+    AND kind = ANY(%s::text[]) AND (owner = '' OR owner = %s) ORDER BY number
+"""
 _OF_KINDS = "SELECT number FROM documents WHERE tenant = %s AND project = %s AND kind = ANY(%s::text[]) LIMIT %s"
 _CHOSEN_VECTORS = """
     SELECT array_send(array_agg(number)), string_agg(vector, '') FROM (
@@ -58,7 +67,7 @@ class ServerIndex(Index):
     """The documents of one project, as one transaction sees them."""
 
     def __init__(self, context: Context, remembered: Remembered, nearby: Nearby | None) -> None:
-        super().__init__(context)
+        super().__init__(context, remembered.kept)
         self._remembered = remembered
         self._statistics = Statistics(context, remembered)
         self._nearby = nearby
@@ -78,7 +87,9 @@ class ServerIndex(Index):
         self, wanted: Wanted, kinds: Sequence[str], *, most: int, among: NDArray[np.int64] | None = None
     ) -> Candidates:
         by_words = self._best_by_words(wanted, kinds, most, among)
-        return self._columns(wanted, np.union1d(by_words, self._best_by_meaning(wanted, kinds, most, among)))
+        by_meaning = self._best_by_meaning(wanted, kinds, most, among)
+        kept = self._best_kept(wanted, kinds, most, among)
+        return self._columns(wanted, np.union1d(by_words, np.union1d(by_meaning, kept)))
 
     def look_at(self, wanted: Wanted, numbers: NDArray[np.int64]) -> Candidates:
         return self._columns(wanted, numbers)
@@ -97,17 +108,15 @@ class ServerIndex(Index):
         return np.array([ranking.weight(self._statistics.holding(word, held)) for word in words])
 
     def resemblance(self, model: str, numbers: NDArray[np.int64], best: NDArray[np.int64]) -> NDArray[np.float64]:
-        space = self._statistics.space(model)
-        row = self._run(_CHOSEN_VECTORS, (best.tolist(), *self._here, model)).one()
-        known = read_vectors(row[1], len(read_array(row[0])))
-        if space is None or not len(known):
+        space, known = self._statistics.space(model), list(self.vectors(model, best).values())
+        if space is None or not known:
             return np.full(len(numbers), np.nan)
-        middle = centred(known, space.mean).mean(axis=0)
+        middle = centred(np.array(known), space.mean).mean(axis=0)
         return self._likeness(space, model, middle / (float(np.linalg.norm(middle)) or 1.0), numbers)
 
     def coverage(self, model: str) -> Coverage:
         total = self._statistics.totals().documents
-        return Coverage(total, min(total, self._statistics.vectors(model)))
+        return Coverage(total, min(total, self._statistics.vectors(model) + len(self._kept.of(model))))
 
     def _insert_vectors(self, model: str, found: Sequence[tuple[int, str, NDArray[np.float32]]]) -> None:
         connection = self._context.connection
@@ -213,6 +222,21 @@ class ServerIndex(Index):
                 return _best(number[allowed], likeness[allowed], most)
         return _best(*self._found_near(nearby, wanted.model, query, narrowed, enough, exact=True), most)
 
+    def _best_kept(
+        self, wanted: Wanted, kinds: Sequence[str], most: int, among: NDArray[np.int64] | None
+    ) -> NDArray[np.int64]:
+        """The best of those whose vectors are in memory only."""
+        space = self._statistics.space(wanted.model) if wanted.vector is not None else None
+        kept = self._kept.of(wanted.model)
+        if space is None or not kept:
+            return np.empty(0, np.int64)
+        found = self._run(_SEEN, (*self._here, list(kept), list(kinds), self._principal)).scalars().all()
+        number = np.array([each for each in found if each in kept], np.int64)
+        number = number if among is None else np.intersect1d(number, among)
+        if not len(number):
+            return number
+        return _best(number, _cosine(space, wanted, np.array([kept[each][2] for each in number.tolist()])), most)
+
     def _spelled_out(self, kinds: Sequence[str], among: NDArray[np.int64] | None) -> NDArray[np.int64] | None:
         """Kinds that have few documents as the numbers of these: a graph would pass by all others to find them."""
         if set(kinds) >= _SEARCHED or (among is not None and len(among) <= EXACT):
@@ -301,6 +325,10 @@ class ServerIndex(Index):
             row = self._run(_CHOSEN_VECTORS, (numbers.tolist(), *self._here, model)).one()
             there = read_array(row[0])
             found = np.asarray(centred(read_vectors(row[1], len(there)), space.mean) @ query, np.float64)
+        kept, known = self._kept.of(model), frozenset(there.tolist())
+        if more := [number for number in numbers.tolist() if number in kept and number not in known]:
+            vectors = centred(np.array([kept[number][2] for number in more]), space.mean)
+            there, found = np.append(there, more), np.append(found, np.asarray(vectors @ query, np.float64))
         if not len(there):
             return np.full(len(numbers), np.nan)
         order = np.argsort(there)

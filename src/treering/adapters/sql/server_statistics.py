@@ -1,18 +1,25 @@
 """What the server engine knows of a project as a whole. Statistics change slowly: what takes long to count is kept."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import func, select
 
-from treering.adapters.sql.context import Context
+from treering.adapters.sql.kept_vectors import KeptVectors
 from treering.adapters.sql.server_words import counted, holding_any
 from treering.adapters.sql.tables import vectors
 from treering.adapters.vectors.signs import SAMPLE, STORED, first_sampled, in_common
 from treering.core.ranking import BM25
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from treering.adapters.sql.context import Context
 
 _KEPT = timedelta(seconds=60)
 MOST_POSTINGS = 10_000
@@ -77,6 +84,7 @@ class Remembered:
     """How many documents hold a word that stands in very many, by its codes."""
     gathered: set[str] = field(default_factory=set)
     """Models whose vectors pgvector has, all of them; it then gets each new one too."""
+    kept: KeptVectors = field(default_factory=KeptVectors)
 
 
 class Statistics:
@@ -175,7 +183,7 @@ class Statistics:
         total = self.vectors(model)
         known = self._remembered.spaces.get(model)
         if not total:
-            return None
+            return self._learned_from_kept(model)
         first = first_sampled(total)
         if known is not None and first == first_sampled(known.vectors):
             return known
@@ -189,6 +197,15 @@ class Statistics:
         if not self._context.writing:
             self._remembered.spaces[model] = space
         return space
+
+    def _learned_from_kept(self, model: str) -> Space | None:
+        """As long as none is stored."""
+        kept = [vector for *_, vector in self._remembered.kept.of(model).values()]
+        if not kept:
+            return None
+        first = first_sampled(len(kept))
+        sample = np.array(kept[: first : max(1, first // SAMPLE)])
+        return Space(len(kept), sample, in_common(sample, first))
 
     def _remembered_count(self, word: tuple[int, ...]) -> int | None:
         known = self._remembered.common.get(word)

@@ -3,17 +3,21 @@
 What belongs to one person has codes of its own, so that nobody else's query meets them or counts them.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sqlalchemy import Connection
 from sqlalchemy.dialects import postgresql
 
 from treering.adapters.sql.tables import documents
 from treering.core.language.terms import code_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from sqlalchemy import Connection
 
 _COLUMNS = tuple(column.name for column in documents.c if column.name != "number")
 _DIALECT = postgresql.dialect()  # type: ignore[no-untyped-call]

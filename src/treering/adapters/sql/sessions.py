@@ -1,14 +1,16 @@
 """Sessions: they hold turns, the window of a conversation, and what a task saved."""
 
+from __future__ import annotations
+
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import case, or_, select
 
 from treering.adapters.sql.codec import BLOBS, primitive
-from treering.adapters.sql.context import Context
+from treering.adapters.sql.context import Removed
 from treering.adapters.sql.jobs import queue_blob_sweep
 from treering.adapters.sql.kinds import SESSIONS
 from treering.adapters.sql.records import LogRecords, Stored, Writes
@@ -17,6 +19,12 @@ from treering.core.history import Action
 from treering.core.turns import Session, Turn
 from treering.core.values import is_storable
 from treering.ports.collections import Pulse
+
+if TYPE_CHECKING:
+    from treering.adapters.sql.context import Context
+
+_AT_ONCE = 500
+"""Removed records that are looked for in one statement."""
 
 
 class SessionRecords(Writes[Session]):
@@ -41,29 +49,32 @@ class SessionRecords(Writes[Session]):
         found = self._context.connection.execute(statement).first()
         return None if found is None else Pulse(*found)
 
-    def forget_words_of(self, id: str, session: str | None = None, seq: int | None = None) -> None:
-        """A record is taken away: no session quotes it any more. A turn's own session becomes a new version."""
+    def forget_words(self, removed: Sequence[Removed]) -> None:
+        """Records are taken away: no session quotes them any more. A turn's own session becomes a new version."""
         with self._context.seeing_all():
-            rows = self._quoting(id, session)
+            rows = self._quoting(removed)
         for row in rows:
             try:
                 quoting = self._decode(row)
             except (BlobMissing, Unreadable):
                 # What cannot be read cannot be quoted from; `doctor` names it.
                 continue
-            silent = quoting.without_words_of(id, seq if row["id"] == session else None)
-            if row["id"] == session:
-                silent = silent.replace(taken=quoting.taken + 1)
+            silent = quoting
+            for id, session, seq in removed:
+                silent = silent.without_words_of(id, seq if row["id"] == session else None)
+                if row["id"] == session:
+                    silent = silent.replace(taken=silent.taken + 1)
             if silent != quoting:
                 self._rewrite(silent.replace(version=quoting.version + 1), Stored(quoting, self._codec.stored(row)))
 
-    def _quoting(self, id: str, session: str | None) -> Sequence[Mapping[Any, Any]]:
-        """Sessions that name a record: in their own row, or perhaps in a blob."""
+    def _quoting(self, removed: Sequence[Removed]) -> Sequence[Mapping[Any, Any]]:
+        """Sessions that name one of the records: in their own row, or perhaps in a blob."""
         stored, scope = self._table.c, self._context.scope
-        named = (json.dumps(id, ensure_ascii=False)[1:-1], BLOBS)
-        naming = (stored.id == session, *(stored.rest.contains(each, autoescape=True) for each in named))
+        named = {json.dumps(each.id, ensure_ascii=False)[1:-1] for each in removed} | {BLOBS}
+        own = {each.session for each in removed if each.session is not None}
+        naming = (stored.id.in_(own), *(stored.rest.contains(each, autoescape=True) for each in sorted(named)))
         here = (stored.tenant == scope.tenant, stored.project == scope.project)
-        statement = select(self._table).where(*here, or_(*naming)).with_for_update()
+        statement = select(self._table).where(*here, or_(*naming)).order_by(stored.id).with_for_update()
         return self._context.connection.execute(statement).mappings().all()
 
     def _rewrite(self, session: Session, before: Stored[Session]) -> None:
@@ -89,7 +100,10 @@ class SessionRecords(Writes[Session]):
 
     def end(self, id: str) -> bool:
         stored = self._table.c
-        ending = self._table.update().where(self._visible(), stored.id == id, stored.ended_at.is_(None))
+        is_open = (self._visible(), stored.id == id, stored.ended_at.is_(None))
+        # Waiting for a session that is spoken in could close a circle: its next turn may end the session begun here.
+        free = select(stored.id).where(*is_open).with_for_update(skip_locked=True).scalar_subquery()
+        ending = self._table.update().where(*is_open, stored.id == free)
         return self._context.connection.execute(ending.values(ended_at=stored.last_at)).rowcount == 1
 
     def learn(self, id: str, *, known: int, learned: int) -> bool:
@@ -106,7 +120,7 @@ class SessionRecords(Writes[Session]):
         for turn in turns:
             by_session[turn.session].append(turn)
         free: dict[str, int] = {}
-        for id, mine in by_session.items():
+        for id, mine in sorted(by_session.items()):
             session = Session(
                 id=id,
                 owner=mine[0].owner,
@@ -138,3 +152,10 @@ class SessionRecords(Writes[Session]):
         if total is None:
             raise Conflict(f"the session id {session.id!r} is taken; choose another id")
         return int(total)
+
+
+def forget_quotations(context: Context) -> None:
+    """Of all records that the transaction has taken away, at its end: sessions are locked after records."""
+    for start in range(0, len(context.unquoted), _AT_ONCE):
+        SessionRecords(context).forget_words(context.unquoted[start : start + _AT_ONCE])
+    context.unquoted.clear()

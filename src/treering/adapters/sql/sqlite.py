@@ -1,5 +1,7 @@
 """The embedded engine: one SQLite file in WAL mode, every commit synced to disk."""
 
+from __future__ import annotations
+
 import json
 import os
 import random
@@ -10,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import mkstemp
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
     URL,
@@ -30,7 +32,6 @@ from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from treering.adapters.sql.context import Context
 from treering.adapters.sql.identity import IDENTITY_TABLE
 from treering.adapters.sql.kinds import EVERYONE
 from treering.adapters.sql.migrate import refuse_another_programs
@@ -44,9 +45,12 @@ from treering.core.errors import (
     StoreUnavailable,
 )
 from treering.core.scope import Scope
-from treering.core.settings import StoreSettings
-from treering.ports.index import SearchIndex
 from treering.ports.store import Check, Copied
+
+if TYPE_CHECKING:
+    from treering.adapters.sql.context import Context
+    from treering.core.settings import StoreSettings
+    from treering.ports.index import SearchIndex
 
 _HEADER = 100
 _WITHOUT_DOCUMENT = (
@@ -77,6 +81,10 @@ class SQLite:
         self._alone = alone
         self._writers = threading.Lock()
         self._writer: int | None = None
+        self._deadline = 0.0
+        """When the writer of this process gives up waiting for others; its wait for other threads counts too."""
+        self._locked_out_since: float | None = None
+        """Since when this process waits for another one that holds the write lock."""
         self._loaded: dict[tuple[str, str], Any] = {}
         self._opened: tuple[int, int] | None = None
         self.location = str(path)
@@ -112,20 +120,41 @@ class SQLite:
         return insert(table)
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
+    def writing(self, seconds: float | None) -> Iterator[None]:
         if self._writer == threading.get_ident():
             raise StoreUnavailable("this thread already holds a transaction; end it first, or use that one")
-        if not self._writers.acquire(timeout=self._settings.busy_seconds):
-            raise StoreUnavailable("another thread of this process holds a transaction open; end it first")
-        self._writer = threading.get_ident()
+        patience = self._settings.busy_seconds if seconds is None else seconds
+        deadline = time.monotonic() + patience
+        if not self._writers.acquire(timeout=patience):
+            raise self._busy()
+        self._writer, self._deadline = threading.get_ident(), deadline
         try:
             yield
         finally:
             self._writer = None
             self._writers.release()
 
+    def _busy(self) -> StoreUnavailable:
+        """The reason why this process cannot write: another process, else another thread of this one."""
+        if self._locked_out_since is None:
+            return StoreUnavailable(
+                f"{self._path}: another thread of this process has a transaction open; end it first, or try again later"
+            )
+        seconds = time.monotonic() - self._locked_out_since
+        return StoreUnavailable(
+            f"{self._path}: another process kept the database locked for {seconds:,.1f} seconds; end it, or try again "
+            "later"
+        )
+
     def options(self, *, writing: bool) -> dict[str, Any]:
         return {"writing": writing}
+
+    def limit_waits(self, connection: Connection, seconds: float) -> None:
+        """Only the beginning of a transaction waits, and `writing` knows for how long."""
+
+    def keeps_vectors(self, scope: Scope) -> bool:
+        loaded = self._loaded.get((scope.tenant, scope.project))
+        return loaded is not None and bool(loaded.kept.models())
 
     def lock(self, connection: Connection, scope: Scope, name: str) -> None:
         """Nothing to lock: there is one writer."""
@@ -221,7 +250,7 @@ class SQLite:
 
     def _empty_log(self, engine: Engine) -> bool:
         """One attempt, that waits for nobody: writers of this process go on between two."""
-        with self.writing():
+        with self.writing(None):
             return _emptied_log(engine)
 
     def copy_to(self, engine: Engine, target: Path, identity: str) -> Copied:
@@ -273,7 +302,7 @@ class SQLite:
 
     def after_fork(self) -> None:
         self._writers = threading.Lock()
-        self._writer = None
+        self._writer = self._locked_out_since = None
         self._loaded = {}
 
     def _prepare(self, connection: sqlite3.Connection, _record: object) -> None:
@@ -284,7 +313,8 @@ class SQLite:
         if self._opened is None:
             self._refuse_another_programs_file(connection)
             self._refuse_a_truncated_file(connection)
-        _patiently(lambda: connection.execute("PRAGMA journal_mode = WAL"), self._settings.busy_seconds)
+        deadline = time.monotonic() + self._settings.busy_seconds
+        _patiently(lambda: connection.execute("PRAGMA journal_mode = WAL"), deadline)
         for pragma in (
             f"synchronous = {self._settings.synchronous}",
             "secure_delete = ON",
@@ -324,8 +354,18 @@ class SQLite:
             connection.exec_driver_sql("BEGIN")
             return
         connection.exec_driver_sql("PRAGMA busy_timeout = 0")
+        now = self._locked_out_since = time.monotonic()
+        # A migration writes before there is anybody to take turns with.
+        deadline = self._deadline if self._writer == threading.get_ident() else now + self._settings.busy_seconds
         try:
-            _patiently(lambda: connection.exec_driver_sql("BEGIN IMMEDIATE"), self._settings.busy_seconds)
+            _patiently(lambda: connection.exec_driver_sql("BEGIN IMMEDIATE"), deadline)
+        except DBAPIError as exc:
+            if not _is_busy(exc):
+                raise
+            # Not reset: threads that give up at the same moment have the same reason.
+            raise self._busy() from exc
+        else:
+            self._locked_out_since = None
         finally:
             connection.exec_driver_sql(f"PRAGMA busy_timeout = {round(self._settings.busy_seconds * 1000)}")
 
@@ -391,19 +431,22 @@ def _emptied_log(engine: Engine) -> bool:
     return not busy
 
 
-def _patiently(attempt: Callable[[], object], seconds: float) -> None:
+def _is_busy(exc: sqlite3.OperationalError | DBAPIError) -> bool:
+    error = exc.orig if isinstance(exc, DBAPIError) else exc
+    return getattr(error, "sqlite_errorname", "") == "SQLITE_BUSY"
+
+
+def _patiently(attempt: Callable[[], object], deadline: float) -> None:
     """Try until no other process is in the way.
 
     SQLite's own waiting sleeps up to a tenth of a second at a time, so that among busy writers the one who has waited
     longest comes last; short and uneven steps let everyone through.
     """
-    deadline = time.monotonic() + seconds
     while True:
         try:
             attempt()
         except (sqlite3.OperationalError, DBAPIError) as exc:
-            error = exc.orig if isinstance(exc, DBAPIError) else exc
-            if getattr(error, "sqlite_errorname", "") != "SQLITE_BUSY" or time.monotonic() > deadline:
+            if not _is_busy(exc) or time.monotonic() > deadline:
                 raise
             time.sleep(random.uniform(0.0005, 0.003))
         else:

@@ -1,24 +1,21 @@
 """The store: transactions on one of the two engines."""
 
+from __future__ import annotations
+
+import random
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
-
-from sqlalchemy import Connection, RootTransaction
+from typing import TYPE_CHECKING, TypeVar
 
 from treering.adapters.sql import upkeep
-from treering.adapters.sql.applications import ApplicationRecords, PatternRecords
-from treering.adapters.sql.code_chunks import StoredChunks
-from treering.adapters.sql.code_history import StoredHistory
-from treering.adapters.sql.code_index import StoredCode
 from treering.adapters.sql.context import Context, Dialect, Unsaved
-from treering.adapters.sql.entities import EntityRecords
 from treering.adapters.sql.forks import survive_forks
 from treering.adapters.sql.identity import identity_of
-from treering.adapters.sql.jobs import JobQueue
 from treering.adapters.sql.kinds import (
     AUDIT,
     CO_ACCESS,
@@ -32,25 +29,36 @@ from treering.adapters.sql.kinds import (
 )
 from treering.adapters.sql.learned import KnowledgeTable
 from treering.adapters.sql.migrate import bring_up_to_date
-from treering.adapters.sql.owners import owners_of_personal
 from treering.adapters.sql.records import DerivedRecords, LogRecords
-from treering.adapters.sql.sessions import SessionRecords
-from treering.adapters.sql.traces import traces_of
-from treering.adapters.sql.turns import EpisodeRecords, TurnRecords
-from treering.core.entities import EntityLink
-from treering.core.errors import StoreError
-from treering.core.events import Event
-from treering.core.fingerprints import ErrorFingerprint
-from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
-from treering.core.history import AuditEntry, Revision
-from treering.core.runs import Run
-from treering.core.scope import Scope
-from treering.core.settings import Settings
+from treering.core.errors import StoreError, TransactionAborted
 from treering.core.values import is_storable
-from treering.ports.blobs import Blobs, StoredBlob
-from treering.ports.clock import NewId
-from treering.ports.index import SearchIndex
-from treering.ports.store import Check, Copied, Traces
+
+# A collection is imported when a transaction first uses it: most commands use two or three of them.
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, RootTransaction
+
+    from treering.adapters.sql.applications import ApplicationRecords, PatternRecords
+    from treering.adapters.sql.code_chunks import StoredChunks
+    from treering.adapters.sql.code_history import StoredHistory
+    from treering.adapters.sql.code_index import StoredCode
+    from treering.adapters.sql.entities import EntityRecords
+    from treering.adapters.sql.jobs import JobQueue
+    from treering.adapters.sql.sessions import SessionRecords
+    from treering.adapters.sql.turns import EpisodeRecords, TurnRecords
+    from treering.core.entities import EntityLink
+    from treering.core.events import Event
+    from treering.core.fingerprints import ErrorFingerprint
+    from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
+    from treering.core.history import AuditEntry, Revision
+    from treering.core.runs import Run
+    from treering.core.scope import Scope
+    from treering.core.settings import Settings
+    from treering.ports.blobs import Blobs, StoredBlob
+    from treering.ports.clock import NewId
+    from treering.ports.index import SearchIndex
+    from treering.ports.store import Check, Copied, Traces
+
+T = TypeVar("T")
 
 # Nothing that is derived depends on the moment.
 _ANY_TIME = datetime(1970, 1, 1, tzinfo=UTC)
@@ -70,10 +78,12 @@ class SqlTransaction:
         if is_storable(name):
             self._context.dialect.lock(self._context.connection, self.scope, f"claim {name}")
 
-    def part(self) -> "SqlTransaction":
+    def part(self) -> SqlTransaction:
         return SqlTransaction(replace(self._context, group=self._context.new_id()))
 
     def owners_of_personal(self) -> Sequence[str]:
+        from treering.adapters.sql.owners import owners_of_personal
+
         return owners_of_personal(self._context)
 
     @cached_property
@@ -82,26 +92,38 @@ class SqlTransaction:
 
     @cached_property
     def sessions(self) -> SessionRecords:
+        from treering.adapters.sql.sessions import SessionRecords
+
         return SessionRecords(self._context)
 
     @cached_property
     def turns(self) -> TurnRecords:
+        from treering.adapters.sql.turns import TurnRecords
+
         return TurnRecords(self._context)
 
     @cached_property
     def episodes(self) -> EpisodeRecords:
+        from treering.adapters.sql.turns import EpisodeRecords
+
         return EpisodeRecords(self._context)
 
     @cached_property
     def applications(self) -> ApplicationRecords:
+        from treering.adapters.sql.applications import ApplicationRecords
+
         return ApplicationRecords(self._context)
 
     @cached_property
     def patterns(self) -> PatternRecords:
+        from treering.adapters.sql.applications import PatternRecords
+
         return PatternRecords(self._context)
 
     @cached_property
     def entities(self) -> EntityRecords:
+        from treering.adapters.sql.entities import EntityRecords
+
         return EntityRecords(self._context)
 
     @cached_property
@@ -142,18 +164,26 @@ class SqlTransaction:
 
     @cached_property
     def jobs(self) -> JobQueue:
+        from treering.adapters.sql.jobs import JobQueue
+
         return JobQueue(self._context)
 
     @cached_property
     def code(self) -> StoredCode:
+        from treering.adapters.sql.code_index import StoredCode
+
         return StoredCode(self._context)
 
     @cached_property
     def chunks(self) -> StoredChunks:
+        from treering.adapters.sql.code_chunks import StoredChunks
+
         return StoredChunks(self._context)
 
     @cached_property
     def code_history(self) -> StoredHistory:
+        from treering.adapters.sql.code_history import StoredHistory
+
         return StoredHistory(self._context)
 
     @cached_property
@@ -170,7 +200,7 @@ class GuardedBlobs:
         self._guarded = False
         self.location = blobs.location
 
-    def within(self, namespace: str) -> "GuardedBlobs":
+    def within(self, namespace: str) -> GuardedBlobs:
         return GuardedBlobs(self._blobs.within(namespace), self._guard)
 
     def put(self, scope: Scope, data: bytes) -> str:
@@ -225,11 +255,43 @@ class SqlStore:
             upkeep.rebuild(self._context(connection, scope, _ANY_TIME, writing=True))
 
     @contextmanager
-    def transaction(self, scope: Scope, now: datetime) -> Iterator[SqlTransaction]:
-        with self._usable(), self._dialect.writing(), self._open(scope, now, writing=True) as context:
+    def transaction(self, scope: Scope, now: datetime, *, seconds: float | None = None) -> Iterator[SqlTransaction]:
+        """It waits at most `seconds` for others, or as long as the settings say."""
+        with (
+            self._usable(),
+            self._dialect.writing(seconds),
+            self._open(scope, now, writing=True, seconds=seconds) as context,
+        ):
             yield SqlTransaction(context)
+        for follow in context.after_commit:
+            follow()
         if context.queued:
             self.on_queued()
+
+    def write(self, scope: Scope, now: datetime, work: Callable[[SqlTransaction], T]) -> T:
+        settings = self._settings.store
+        for attempt in range(1, settings.write_attempts):
+            try:
+                with self.transaction(scope, now) as tx:
+                    return work(tx)
+            except TransactionAborted:
+                # Uneven pauses: two transactions that met once do not meet again.
+                time.sleep(random.uniform(0, 2 * settings.retry_seconds * 2 ** (attempt - 1)))
+        with self.transaction(scope, now) as tx:
+            return work(tx)
+
+    def write_if_free(
+        self, scope: Scope, now: datetime, work: Callable[[SqlTransaction], object], *, seconds: float = 0.0
+    ) -> bool:
+        try:
+            with self.transaction(scope, now, seconds=seconds) as tx:
+                work(tx)
+        except StoreError:
+            return False
+        return True
+
+    def keeps_vectors(self, scope: Scope) -> bool:
+        return self._dialect.keeps_vectors(scope)
 
     @contextmanager
     def reading(self, scope: Scope, now: datetime) -> Iterator[SqlTransaction]:
@@ -290,6 +352,8 @@ class SqlStore:
             self._dialect.forget_traces(self._engine, seconds)
 
     def raw_traces(self, scope: Scope, now: datetime, needles: Sequence[str]) -> Traces:
+        from treering.adapters.sql.traces import traces_of
+
         with self._usable(), self._open(scope, now, writing=False, upkeep=True) as context:
             files = [Path(f"{self.location}{suffix}") for suffix in self._dialect.raw_files]
             return traces_of(context, files, needles)
@@ -310,7 +374,7 @@ class SqlStore:
         """A transaction for the whole project, whoever owns its records."""
         with (
             self._usable(),
-            self._dialect.writing(),
+            self._dialect.writing(None),
             self._open(scope, now, writing=True, upkeep=True) as context,
         ):
             yield context
@@ -323,13 +387,18 @@ class SqlStore:
         with self._dialect.translated():
             yield
 
-    def _entered(self, scope: Scope, *, writing: bool, upkeep: bool) -> tuple[Connection, RootTransaction]:
+    def _entered(
+        self, scope: Scope, *, writing: bool, upkeep: bool, seconds: float | None
+    ) -> tuple[Connection, RootTransaction]:
         """A transaction that knows its scope. A connection that died while it waited in the pool is replaced."""
         for last in (False, True):
-            connection = self._engine.connect().execution_options(**self._dialect.options(writing=writing))
+            options = self._dialect.options(writing=writing)
+            connection = self._engine.connect().execution_options(**options)
             try:
                 transaction = connection.begin()
                 self._dialect.enter(connection, scope, upkeep=upkeep)
+                if seconds is not None:
+                    self._dialect.limit_waits(connection, seconds)
             except BaseException as exc:
                 connection.close()
                 if last or not getattr(exc, "connection_invalidated", False):
@@ -339,10 +408,21 @@ class SqlStore:
         raise AssertionError("the second try returns or raises")
 
     @contextmanager
-    def _open(self, scope: Scope, now: datetime, *, writing: bool, upkeep: bool = False) -> Iterator[Context]:
-        connection, transaction = self._entered(scope, writing=writing, upkeep=upkeep)
+    def _open(
+        self, scope: Scope, now: datetime, *, writing: bool, upkeep: bool = False, seconds: float | None = None
+    ) -> Iterator[Context]:
+        connection, transaction = self._entered(scope, writing=writing, upkeep=upkeep, seconds=seconds)
         with connection, transaction:
-            yield self._context(connection, scope, now, writing=writing)
+            context = self._context(connection, scope, now, writing=writing)
+            yield context
+            if context.unquoted:
+                from treering.adapters.sql.sessions import forget_quotations
+
+                forget_quotations(context)
+            if context.unqueued:
+                from treering.adapters.sql.jobs import queue_deferred
+
+                queue_deferred(context)
 
     def _context(self, connection: Connection, scope: Scope, now: datetime, *, writing: bool) -> Context:
         guard = partial(self._dialect.guard_blobs, connection, scope, sweeping=False)

@@ -4,6 +4,7 @@ Times are microseconds since 1970 in UTC, so that both engines compare and order
 What is not a column of its own stands in `rest`, as JSON. Tables that only one engine has belong to its dialect.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from sqlalchemy import (
@@ -14,17 +15,17 @@ from sqlalchemy import (
     Float,
     Identity,
     Index,
+    Integer,
     LargeBinary,
     MetaData,
     PrimaryKeyConstraint,
     Table,
     Text,
 )
-from sqlalchemy.dialects import postgresql, sqlite
 
 metadata = MetaData()
 
-_TEXT = Text().with_variant(postgresql.TEXT(collation="C"), "postgresql")
+_TEXT = Text().with_variant(Text(collation="C"), "postgresql")
 
 
 def text(name: str, **options: Any) -> Column[str]:
@@ -61,22 +62,33 @@ def table(name: str, *columns: Column[Any], key: tuple[str, ...] = ("id",), clus
 
 def add_index(on: Table, *columns: str, unique: bool = False, where: str | None = None) -> None:
     condition = None if where is None else on.c[where].is_not(None)
-    Index(
-        f"{on.name}_by_{columns[0]}",
-        *(on.c[name] for name in ("tenant", "project", *columns)),
-        unique=unique,
-        sqlite_where=condition,
-        postgresql_where=condition,
+    _declare(on, columns[0], condition, *columns, unique=unique)
+
+
+def _partial(on: Table, name: str, condition: ColumnElement[bool], *columns: str) -> None:
+    _declare(on, name, condition, *columns)
+
+
+_declared: list[Callable[[], Index]] = []
+
+
+def _declare(on: Table, name: str, condition: ColumnElement[bool] | None, *columns: str, unique: bool = False) -> None:
+    _declared.append(
+        lambda: Index(
+            f"{on.name}_by_{name}",
+            *(on.c[column] for column in ("tenant", "project", *columns)),
+            unique=unique,
+            sqlite_where=condition,
+            postgresql_where=condition,
+        )
     )
 
 
-def _partial(table: Table, name: str, condition: ColumnElement[bool], *columns: str) -> None:
-    Index(
-        f"{table.name}_by_{name}",
-        *(table.c[column] for column in ("tenant", "project", *columns)),
-        sqlite_where=condition,
-        postgresql_where=condition,
-    )
+def declare_indexes() -> None:
+    """Add the indexes to the tables, for a comparison with a database. No statement needs them, and each would load
+    the dialects of both engines."""
+    while _declared:
+        _declared.pop()()
 
 
 knowledge = table(
@@ -383,7 +395,7 @@ facets = table(
 documents = Table(
     "documents",
     metadata,
-    Column("number", BigInteger().with_variant(sqlite.INTEGER(), "sqlite"), Identity(always=True), primary_key=True),
+    Column("number", BigInteger().with_variant(Integer(), "sqlite"), Identity(always=True), primary_key=True),
     text("tenant"),
     text("project"),
     text("kind"),

@@ -1,5 +1,7 @@
 """Looks for texts in everything that is stored: the bytes of the files, the blobs, every column of every table."""
 
+from __future__ import annotations
+
 import gzip
 import json
 import subprocess
@@ -7,15 +9,17 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Column, LargeBinary, MetaData, Table, Text, func, literal, or_, select
 from sqlalchemy import text as sql
 
-from treering.adapters.sql.context import Context
 from treering.core.errors import BlobMissing, StoreError
 from treering.core.scope import Visibility
 from treering.ports.store import Trace, Traces
+
+if TYPE_CHECKING:
+    from treering.adapters.sql.context import Context
 
 _GZIP = b"\x1f\x8b"
 # Rows that are named of each column; more say no more.

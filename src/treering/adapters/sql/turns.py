@@ -1,16 +1,18 @@
 """Turns and episodes: appended, never rewritten."""
 
+from __future__ import annotations
+
 import gzip
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
 from treering.adapters.sql.applications import ApplicationRecords, PatternRecords
 from treering.adapters.sql.codec import primitive
-from treering.adapters.sql.context import Context
+from treering.adapters.sql.context import Removed
 from treering.adapters.sql.jobs import queue_blob_sweep
 from treering.adapters.sql.kinds import EPISODES, TURNS
 from treering.adapters.sql.learned import Removals
@@ -21,7 +23,10 @@ from treering.core.errors import BlobMissing, Conflict, NothingToUndo, Unreadabl
 from treering.core.history import Action
 from treering.core.turns import Turn
 from treering.core.values import EMPTY
-from treering.ports.collections import Detail
+
+if TYPE_CHECKING:
+    from treering.adapters.sql.context import Context
+    from treering.ports.collections import Detail
 
 
 class TurnRecords(LogRecords[Turn], Removals[Turn]):
@@ -50,7 +55,7 @@ class TurnRecords(LogRecords[Turn], Removals[Turn]):
         self._derivation.refresh_beside(row["session"], row["seq"])
 
     def _forget_quotations(self, row: Mapping[Any, Any]) -> None:
-        self._sessions.forget_words_of(row["id"], row["session"], row["seq"])
+        self._context.unquoted.append(Removed(row["id"], row["session"], row["seq"]))
 
     def _place(self, turns: Sequence[Turn], action: Action) -> list[Turn]:
         free = self._sessions.reserve(turns, reopening=action is not Action.IMPORT)
@@ -105,9 +110,10 @@ class EpisodeRecords(LogRecords[Episode], Removals[Episode]):
         return Episode.from_stored(kept).replace(**present)
 
     def purge(self, id: str, detail: Detail = EMPTY) -> None:
-        super().purge(id, detail)
+        self._locked(id)
         ApplicationRecords(self._context).forget_words_of(id)
         PatternRecords(self._context).forget_episode(id)
+        super().purge(id, detail)
 
     def stamp(self, id: str) -> str | None:
         """Of the row as it stands: what is not in it lies in blobs, which it names by their content."""

@@ -1,15 +1,16 @@
 """Looks after what is derived: compares it with the records, rebuilds it, collects what a crash left behind."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import RowMapping, and_, delete, func, select
 
 from treering.adapters.sql.codec import Encoded, codec_of
-from treering.adapters.sql.context import Context
 from treering.adapters.sql.derived import Derivation
 from treering.adapters.sql.kinds import AUDIT, JOBS, KINDS, Kind
 from treering.adapters.sql.records import batches
@@ -17,6 +18,9 @@ from treering.adapters.sql.tables import documents, facets
 from treering.core.errors import BlobMissing, StoreError, Unreadable
 from treering.core.jobs import JobState
 from treering.ports.store import Check
+
+if TYPE_CHECKING:
+    from treering.adapters.sql.context import Context
 
 # Kinds that have facets or searchable text to make anew.
 _DERIVED = tuple(kind for kind in KINDS if not kind.computed and kind not in (AUDIT, JOBS))

@@ -1,11 +1,16 @@
 """Tokenizers by name: OpenAI's own vocabularies, and estimates for the families of models that publish none."""
 
+from __future__ import annotations
+
 from functools import cache
+from typing import TYPE_CHECKING
 
 from treering.adapters.tokenizers.estimates import PREFIX, Estimate, families
 from treering.adapters.tokenizers.exact import VOCABULARIES, ExactTokenizer
 from treering.core.errors import InvalidInput
-from treering.ports.tokens import Tokenizer
+
+if TYPE_CHECKING:
+    from treering.ports.tokens import Tokenizer
 
 __all__ = ["tokenizer"]
 

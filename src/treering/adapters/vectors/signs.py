@@ -3,11 +3,15 @@
 Signs tell which vectors may be near; how near they are is then computed from the vectors themselves.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 STORED = np.dtype("<f2")
 """How a vector is stored: half the size of single precision, and exact enough to rank by."""
@@ -56,12 +60,12 @@ class Rounded:
     scales: NDArray[np.float32]
 
     @classmethod
-    def of(cls, vectors: NDArray[np.float32]) -> "Rounded":
+    def of(cls, vectors: NDArray[np.float32]) -> Rounded:
         scales = np.abs(vectors).max(axis=1, initial=0.0).astype(np.float32) / 127
         safe = np.where(scales > 0, scales, 1.0)[:, np.newaxis]
         return cls(np.rint(vectors / safe).astype(np.int8), scales)
 
-    def joined(self, other: "Rounded") -> "Rounded":
+    def joined(self, other: Rounded) -> Rounded:
         numbers = np.concatenate((self.numbers, other.numbers)) if len(self.numbers) else other.numbers
         return Rounded(numbers, np.concatenate((self.scales, other.scales)))
 
@@ -77,7 +81,7 @@ class Signs:
     numbers: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     words: NDArray[np.uint64] | None = None
 
-    def extended(self, numbers: NDArray[np.int64], vectors: NDArray[np.float32]) -> "Signs":
+    def extended(self, numbers: NDArray[np.int64], vectors: NDArray[np.float32]) -> Signs:
         """With more vectors, whose numbers are higher than all before."""
         packed = pack(centred(vectors, self.mean))
         words = packed if self.words is None else np.concatenate((self.words, packed))

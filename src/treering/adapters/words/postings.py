@@ -1,13 +1,18 @@
 """Documents by their words: an inverted index in memory, ranked by BM25 with the statistics of its own project."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from treering.core.ranking import BM25
-from treering.ports.index import Wanted
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from treering.core.ranking import BM25
+    from treering.ports.index import Wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +24,7 @@ class Words:
     distinct: NDArray[np.int64]
 
     @classmethod
-    def of(cls, documents: Sequence[tuple[bytes, bytes]]) -> "Words":
+    def of(cls, documents: Sequence[tuple[bytes, bytes]]) -> Words:
         return cls(
             np.frombuffer(b"".join(codes for codes, _ in documents), "<u4"),
             np.frombuffer(b"".join(counts for _, counts in documents), np.uint8),
@@ -27,7 +32,7 @@ class Words:
         )
 
     @classmethod
-    def joined(cls, parts: Sequence["Words"]) -> "Words":
+    def joined(cls, parts: Sequence[Words]) -> Words:
         return cls(
             np.concatenate([part.codes for part in parts]),
             np.concatenate([part.counts for part in parts]),
@@ -47,12 +52,12 @@ class Postings:
     counts: NDArray[np.uint8]
 
     @classmethod
-    def of(cls, first: int, words: "Words") -> "Postings":
+    def of(cls, first: int, words: Words) -> Postings:
         rows = np.repeat(np.arange(len(words.distinct), dtype=np.int32), words.distinct)
         return cls._inverted(first, len(words.distinct), words.codes, rows, words.counts)
 
     @classmethod
-    def merged(cls, parts: Sequence["Postings"]) -> "Postings":
+    def merged(cls, parts: Sequence[Postings]) -> Postings:
         """One in place of several that follow each other."""
         first = parts[0].first
         return cls._inverted(
@@ -66,7 +71,7 @@ class Postings:
     @classmethod
     def _inverted(
         cls, first: int, size: int, codes: NDArray[np.uint32], rows: NDArray[np.int32], counts: NDArray[np.uint8]
-    ) -> "Postings":
+    ) -> Postings:
         order = np.argsort(codes, kind="stable")
         distinct, starts = np.unique(codes[order], return_index=True)
         return cls(first, size, distinct, np.append(starts, len(codes)), rows[order], counts[order])

@@ -1,13 +1,17 @@
 """The documents of one project in memory, as columns. A state never changes: more documents make a new one."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treering.adapters.words.postings import Postings, Words
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 NEIGHBOURS = (-2, -1, 1, 2)
 # Parts that a query looks through one by one; past this many, small ones become one.
@@ -29,17 +33,17 @@ class Columns:
     place: NDArray[np.int32]
 
     @classmethod
-    def empty(cls) -> "Columns":
+    def empty(cls) -> Columns:
         return cls.of([])
 
     @classmethod
-    def of(cls, rows: Sequence[tuple[int, ...]]) -> "Columns":
+    def of(cls, rows: Sequence[tuple[int, ...]]) -> Columns:
         """From rows in the order of the fields."""
         columns = list(zip(*rows, strict=True)) or [()] * len(_TYPES)
         return cls(*(np.array(column, kind) for column, kind in zip(columns, _TYPES, strict=True)))
 
     @classmethod
-    def joined(cls, parts: Sequence["Columns"]) -> "Columns":
+    def joined(cls, parts: Sequence[Columns]) -> Columns:
         fields = zip(*(part._fields() for part in parts), strict=True)
         return cls(*(np.concatenate(pieces) for pieces in fields))
 
@@ -58,14 +62,14 @@ class Line:
     rows: NDArray[np.int64]
 
     @classmethod
-    def of(cls, first: int, columns: Columns) -> "Line":
+    def of(cls, first: int, columns: Columns) -> Line:
         spoken = np.flatnonzero(columns.thread)
         keys = _key(columns.thread[spoken], columns.place[spoken])
         order = np.argsort(keys, kind="stable")
         return cls(keys[order], first + spoken[order])
 
     @classmethod
-    def merged(cls, lines: Sequence["Line"]) -> "Line":
+    def merged(cls, lines: Sequence[Line]) -> Line:
         keys = np.concatenate([line.keys for line in lines])
         order = np.argsort(keys, kind="stable")
         return cls(keys[order], np.concatenate([line.rows for line in lines])[order])
@@ -94,7 +98,7 @@ class Segments:
     """How many words all documents have together."""
 
     @classmethod
-    def empty(cls) -> "Segments":
+    def empty(cls) -> Segments:
         return cls(Columns.empty(), np.empty(0, np.bool_), (), (), 0)
 
     @property
@@ -104,7 +108,7 @@ class Segments:
     def __len__(self) -> int:
         return len(self.gone)
 
-    def extended(self, columns: Columns, words: Words) -> "Segments":
+    def extended(self, columns: Columns, words: Words) -> Segments:
         """With documents whose numbers are higher than all before."""
         first = len(self)
         parts, lines = (*self.parts, Postings.of(first, words)), (*self.lines, Line.of(first, columns))
@@ -116,7 +120,7 @@ class Segments:
         total = self.words + int(columns.length.sum())
         return Segments(Columns.joined((self.columns, columns)), gone, parts, lines, total)
 
-    def without(self, rows: NDArray[np.int64]) -> "Segments":
+    def without(self, rows: NDArray[np.int64]) -> Segments:
         """Documents that are no longer there are not seen any more."""
         gone = self.gone.copy()
         gone[rows] = True

@@ -47,6 +47,6 @@ class IndexSettings(Value):
     """Memories about the files that a change reaches: more are not read."""
     told_problems: int = Field(default=50, ge=0)
     """Problems that a summary lists; all are counted."""
-    chunks: ChunkSettings = Field(default_factory=ChunkSettings)
-    finding: FindingSettings = Field(default_factory=FindingSettings)
-    history: HistorySettings = Field(default_factory=HistorySettings)
+    chunks: ChunkSettings = Field(default_factory=ChunkSettings.defaults)
+    finding: FindingSettings = Field(default_factory=FindingSettings.defaults)
+    history: HistorySettings = Field(default_factory=HistorySettings.defaults)

@@ -24,7 +24,9 @@ class EmbedderSettings(Value):
     slice_seconds: float = Field(default=1.0, gt=0)
     """How long a job embeds before it lets others have their turn: `settle` keeps its deadline."""
     inline: int = Field(default=1_000, ge=0)
-    """A search first embeds up to so many new documents where the model is bundled: some tenths of a second."""
+    """A search first embeds at most this many new documents, if the model runs in this process."""
+    inline_seconds: float = Field(default=0.05, ge=0)
+    """Processor time that a search spends on it: enough for some hundred short texts, and hardly felt by a reader."""
     query_seconds: float = Field(default=3.0, gt=0)
     """How long a search waits for a server before it does without."""
     rest_seconds: float = Field(default=30.0, ge=0)

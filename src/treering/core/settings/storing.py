@@ -32,6 +32,12 @@ Cron = Annotated[str, AfterValidator(_moments)]
 class StoreSettings(Value):
     busy_seconds: float = Field(default=60.0, gt=0)
     """How long a writer waits for another process; eight busy writers need well under a second each."""
+    write_attempts: int = Field(default=8, ge=1)
+    """How often a write runs that a server aborts in favour of another one; two in a row are rare already."""
+    closing_seconds: float = Field(default=1.0, ge=0)
+    """How long a memory that is closed waits to store counts and vectors of its reads; both can be made again."""
+    retry_seconds: float = Field(default=0.01, ge=0)
+    """Mean pause before the second attempt, doubled before each further one: longer than most transactions take."""
     connect_seconds: float = Field(default=10.0, gt=0)
     """How long to wait for a server before saying that it is not there."""
     pool_size: int = Field(default=8, ge=1)

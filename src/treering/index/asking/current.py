@@ -1,5 +1,7 @@
 """The graph in memory as the files are now: what changed on disk is read, or at least not served any more."""
 
+from __future__ import annotations
+
 import threading
 from collections.abc import Collection
 from contextlib import suppress
@@ -10,19 +12,19 @@ from typing import TYPE_CHECKING
 from treering.core.errors import Conflict, FolderUnavailable, InvalidInput, NotFound, StoreError
 from treering.index.asking.live import LiveGraph
 from treering.index.asking.unread import Unread
-from treering.index.building.desk import Desk
 from treering.index.building.pipeline import Indexer, nobody
-from treering.index.building.shelf import Changes
-from treering.index.building.summary import Indexed
-from treering.index.building.updating import Tell
 from treering.index.building.version import reading_version
 from treering.index.files.roots import still_indexed
 from treering.index.where.places import Seen
-from treering.ports.code import CodeIndex, CodeState
 from treering.ports.watching import EVERYTHING
 
 if TYPE_CHECKING:
+    from treering.index.building.desk import Desk
+    from treering.index.building.shelf import Changes
+    from treering.index.building.summary import Indexed
+    from treering.index.building.updating import Tell
     from treering.index.graph import CodeGraph
+    from treering.ports.code import CodeIndex, CodeState
 
 _REST = 10
 """Times what the last look took until the next: who asks again and again spends a tenth of it looking, not more."""
@@ -122,7 +124,7 @@ class Current:
 
     # Asking
 
-    def graph(self) -> "CodeGraph":
+    def graph(self) -> CodeGraph:
         """`NotFound` where nothing was indexed."""
         self._look_where_it_is_time()
         with self._lock, self._desk.reading() as index:

@@ -1,12 +1,17 @@
 """Takes the index of a project away: all that was read of its code and its history, and nothing that is remembered."""
 
+from __future__ import annotations
+
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from treering.core.errors import NotFound
 from treering.index.asking.status import CodeStatus, status_of
-from treering.index.building.desk import Desk
 from treering.index.history.seeding import put_in_place
 from treering.ports.code import CodeTotals
+
+if TYPE_CHECKING:
+    from treering.index.building.desk import Desk
 
 
 def forget_code(desk: Desk) -> CodeStatus:

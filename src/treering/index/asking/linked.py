@@ -1,14 +1,19 @@
 """What is remembered about code: records and invariants of the files and definitions that a change reaches."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from treering.core.errors import InvalidInput
 from treering.core.graph import GraphNode, NodeKind
 from treering.core.queries import KnowledgeFilter, NodeFilter
-from treering.core.records import Knowledge
 from treering.index.graph import Impact
-from treering.ports.store import Transaction
+
+if TYPE_CHECKING:
+    from treering.core.records import Knowledge
+    from treering.ports.store import Transaction
 
 _NEAREST = 50
 """Files and definitions that memories are looked for: those next to the change."""

@@ -1,11 +1,16 @@
 """The graph in memory, kept as the store has it: loaded whole once, then file by file."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
 
 from treering.index.asking.loading import load
 from treering.index.graph import CodeGraph
 from treering.index.packing import edges_in, unpack_definitions, unpack_edges, unpack_further
-from treering.ports.code import CodeIndex, CodeState
+
+if TYPE_CHECKING:
+    from treering.ports.code import CodeIndex, CodeState
 
 
 class LiveGraph:

@@ -1,18 +1,23 @@
 """Stored files as columns of the graph, some at a time: nothing of a file is held once it is in the graph."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treering.core.graph import GraphSource
 from treering.index.graph import CodeGraph, EdgeColumns, GraphColumns
 from treering.index.graph.freed import give_back
 from treering.index.graph.kinds import SOURCE_CODE
 from treering.index.packing import PackedEdges, unpack_definitions, unpack_edges, unpack_further
-from treering.ports.code import FileContents
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from treering.ports.code import FileContents
 
 N = TypeVar("N", bound=np.generic)
 

@@ -1,21 +1,25 @@
 """How the stored index of a project stands, and what to do about it where that is not as it should be."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from treering.core.errors import Unreadable
 from treering.core.graph import GraphSource
-from treering.core.settings import ChunkSettings
 from treering.index.building.summary import ScipIndex
 from treering.index.building.version import reading_version
 from treering.index.packing import unpack_definitions, unpack_edges, unpack_further
-from treering.ports.code import CodeIndex, CodeTotals
 from treering.ports.processes import Ended, Writer
 from treering.ports.store import Check
+
+if TYPE_CHECKING:
+    from treering.core.settings import ChunkSettings
+    from treering.ports.code import CodeIndex, CodeTotals
 
 _GO_ON = "`treering index` goes on where it stopped"
 

@@ -1,5 +1,7 @@
 """The code of a project, as it can be asked: `memory.code`."""
 
+from __future__ import annotations
+
 import dataclasses
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -9,8 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treering.core.errors import InvalidInput, NotFound, RepositoryUnavailable, TreeringError
-from treering.core.scope import Scope
-from treering.core.settings import IndexSettings
 from treering.index.asking.current import Current
 from treering.index.asking.forgetting import forget_code
 from treering.index.asking.linked import CodeImpact, with_memories
@@ -22,10 +22,8 @@ from treering.index.asking.watching_commits import history_followed, nothing, se
 from treering.index.building.desk import Desk
 from treering.index.building.pipeline import nobody
 from treering.index.building.summary import Indexed, Phase, Progress
-from treering.index.building.updating import Tell
 from treering.index.facts import EntryPoint, Unresolved
 from treering.index.files.blanking import without_secret
-from treering.index.files.ignoring_around import GitHome
 from treering.index.files.roots import chosen_root
 from treering.index.graph import Answers, Cycles, DataFlow, Dependencies, Entries, Found, Level, ModuleMap, Route
 from treering.index.graph.code_graph import CAP, FLOW_DEPTH
@@ -34,15 +32,19 @@ from treering.index.graph.nodes import file_of
 from treering.index.history.chronicle import Chronicle, Repository
 from treering.index.history.relatives import Relations, relations
 from treering.index.packing import unpack_unresolved
-from treering.index.where.places import Places, Whereabouts
-from treering.ports.clock import Clock
-from treering.ports.processes import Ended
-from treering.ports.store import Store
-from treering.ports.watching import Watcher
 
 if TYPE_CHECKING:
+    from treering.core.scope import Scope
+    from treering.core.settings import IndexSettings
+    from treering.index.building.updating import Tell
+    from treering.index.files.ignoring_around import GitHome
     from treering.index.graph import CodeGraph
     from treering.index.scip.adding import ScipFile
+    from treering.index.where.places import Places, Whereabouts
+    from treering.ports.clock import Clock
+    from treering.ports.processes import Ended
+    from treering.ports.store import Store
+    from treering.ports.watching import Watcher
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +289,7 @@ class Code:
         uses = (without_secret(use) for file in files for use in unpack_unresolved(packed.get(file, b"")))
         return meant.told(Answers(tuple(uses), standing))
 
-    def _meant(self, name: str) -> "tuple[CodeGraph, Meant]":
+    def _meant(self, name: str) -> tuple[CodeGraph, Meant]:
         """The graph, and the node of it that a name means."""
         graph = self._current.graph()
         return graph, meant_by(graph, self._named(name))
@@ -298,7 +300,7 @@ class Code:
         return from_root(name, self.root) if leads_somewhere(name.strip()) else Named(name.strip(), placed=False)
 
 
-def _opened_scip(files: "Sequence[str | Path]") -> "list[ScipFile]":
+def _opened_scip(files: Sequence[str | Path]) -> list[ScipFile]:
     """What can be read, before anything else is done; who has no such index need not wait for its reader."""
     if not files:
         return []

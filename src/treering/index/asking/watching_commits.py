@@ -1,13 +1,18 @@
 """Follows the commits of a project while its files are watched: on a thread of its own, so that no file waits."""
 
+from __future__ import annotations
+
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from treering.core.errors import InvalidInput, NotFound, RepositoryUnavailable, StoreError, TreeringError
 from treering.index.asking.watching import Stopped
-from treering.index.history.chronicle import Chronicle
+
+if TYPE_CHECKING:
+    from treering.index.history.chronicle import Chronicle
 
 Note = Callable[[str], object]
 

@@ -1,19 +1,24 @@
 """What indexing works with: whose code, where it is stored, where it lies on disk."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from treering.core.errors import Conflict
-from treering.core.scope import Scope
-from treering.core.settings import IndexSettings
-from treering.index.files.ignoring_around import GitHome
-from treering.ports.clock import Clock
-from treering.ports.code import CodeIndex, Lease
 from treering.ports.processes import Ended, Writer
-from treering.ports.store import Store
+
+if TYPE_CHECKING:
+    from treering.core.scope import Scope
+    from treering.core.settings import IndexSettings
+    from treering.index.files.ignoring_around import GitHome
+    from treering.ports.clock import Clock
+    from treering.ports.code import CodeIndex, Lease
+    from treering.ports.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +34,7 @@ class Desk:
     git: GitHome | None = None
     """Where git finds what its user ignores everywhere."""
 
-    def at(self, root: Path) -> "Desk":
+    def at(self, root: Path) -> Desk:
         return replace(self, root=root)
 
     @contextmanager

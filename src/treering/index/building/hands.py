@@ -4,18 +4,22 @@ What ended a process once never comes into this one again, which may be somebody
 its own, and left alone as long as it does not change.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from treering.core.settings import IndexSettings
 from treering.index.building.crew import ENDED_ITS_RESOLVER, Crew, Lessons, may_start, nothing_else
 from treering.index.building.resolving import Resolution, unresolved_file
-from treering.index.files.discovering import Found
 from treering.index.files.reading import Reading, left_unread, read_file
-from treering.ports.code import ListedFile
+
+if TYPE_CHECKING:
+    from treering.core.settings import IndexSettings
+    from treering.index.files.discovering import Found
+    from treering.ports.code import ListedFile
 
 InThisProcess = Callable[[Sequence[str]], Iterator[Resolution]]
 

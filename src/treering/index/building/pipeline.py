@@ -1,14 +1,15 @@
 """Keeps the stored graph of a project as its files are."""
 
+from __future__ import annotations
+
 import dataclasses
 import json
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from time import monotonic
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from treering.core.errors import StoreError
-from treering.index.building.desk import Desk
 from treering.index.building.shelf import Changes, Shelf
 from treering.index.building.summary import Indexed, Phase, Progress
 from treering.index.building.updating import Tell, Update
@@ -18,7 +19,10 @@ from treering.index.files.discovering import Discovery, Found, discover
 from treering.index.files.ignoring_around import rules_around
 from treering.index.files.reading import digest_of, is_back
 from treering.index.files.roots import put_in_place_of, readable, still_indexed
-from treering.ports.code import CodeState, Lease
+
+if TYPE_CHECKING:
+    from treering.index.building.desk import Desk
+    from treering.ports.code import CodeState, Lease
 
 
 class Pending(NamedTuple):

@@ -1,5 +1,7 @@
 """What indexing knows of a project between two changes: the files that are stored, and the world that they make."""
 
+from __future__ import annotations
+
 import json
 import os
 from collections import Counter
@@ -7,18 +9,20 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from treering.core.errors import Conflict
 from treering.index.building.crew_process import Lesson
 from treering.index.building.stored_world import StoredWorld
-from treering.index.facts import Facts, Key
 from treering.index.files.discovering import ENVIRONMENT, REPOSITORY, Discovery, Found
 from treering.index.files.ignoring import IGNORE_FILE
 from treering.index.files.reading import is_back
 from treering.index.packing import unpack_facts
 from treering.index.which_language import MANIFESTS, language_named, load_language
 from treering.ports.code import CodeIndex, CodeState, CodeTotals, FileFacts, ListedFile
+
+if TYPE_CHECKING:
+    from treering.index.facts import Facts, Key
 
 Reading = Callable[[], AbstractContextManager[CodeIndex]]
 

@@ -4,16 +4,20 @@ Like `World`, but a file's surface is made when somebody first asks for it, and 
 since. Keys are told apart by their hashes: two with the same one cost a look too many, never a wrong answer.
 """
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from treering.index.facts import Key
 from treering.index.packing import HASHES, hash_of, unpack_hashes
-from treering.index.world import Answer
-from treering.ports.code import FileKeys
+
+if TYPE_CHECKING:
+    from treering.index.world import Answer
+    from treering.ports.code import FileKeys
 
 SurfaceOf = Callable[[str], Mapping[Key, Any]]
 

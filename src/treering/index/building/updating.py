@@ -4,6 +4,8 @@ Whatever is stored is right at every moment: a file is either resolved against e
 it waits and has no edges. A run that ends half-way leaves files waiting, and the next one goes on there.
 """
 
+from __future__ import annotations
+
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,11 +13,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import islice
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from treering.index.building.crew import ENDED_ITS_READER, ENDED_ITS_RESOLVER
-from treering.index.building.crew_process import Lesson
-from treering.index.building.desk import Desk
 from treering.index.building.hands import Hands
 from treering.index.building.resolving import Resolution, resolve_file
 from treering.index.building.shelf import Changes, Shelf, is_doubtful
@@ -23,11 +23,15 @@ from treering.index.building.summary import FileProblem, Phase, Progress
 from treering.index.building.version import reading_version
 from treering.index.chunks.packed import unpack_chunks
 from treering.index.facts import Key, Problem
-from treering.index.files.discovering import Found
 from treering.index.files.reading import PASSING, Reading
 from treering.index.packing import unpack_facts, unpack_hashes
 from treering.index.which_language import load_language
 from treering.ports.code import FileFacts, ListedFile, ReadFile, ResolvedFile
+
+if TYPE_CHECKING:
+    from treering.index.building.crew_process import Lesson
+    from treering.index.building.desk import Desk
+    from treering.index.files.discovering import Found
 
 Tell = Callable[[Progress], None]
 T = TypeVar("T")

@@ -1,12 +1,17 @@
 """What reads the code, as one short text: facts and edges that something else has read must be made anew."""
 
+from __future__ import annotations
+
 from functools import cache
 from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from treering.core.settings import ChunkSettings
 from treering.index.which_language import KNOWN
+
+if TYPE_CHECKING:
+    from treering.core.settings import ChunkSettings
 
 _INDEX = Path(__file__).parents[1]
 _WHEELS = ("tree-sitter", "pystemmer", *(f"tree-sitter-{known.name}" for known in KNOWN), "tree-sitter-javascript")

@@ -1,13 +1,18 @@
 """What keeps a graph from being what somebody may expect, and what to do about it."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from treering.index.building.crew import ENDED_ITS_RESOLVER
-from treering.index.building.shelf import Shelf
-from treering.index.files.discovering import Discovery
 from treering.index.files.reading import NO_GRAMMAR
 from treering.index.which_language import KNOWN, missing_grammar
+
+if TYPE_CHECKING:
+    from treering.index.building.shelf import Shelf
+    from treering.index.files.discovering import Discovery
 
 _NAMED = 5
 """Paths that one sentence names."""

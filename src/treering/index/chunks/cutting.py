@@ -1,14 +1,19 @@
 """From a file to its chunks."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from treering.core.settings import ChunkSettings
 from treering.index.chunks.chunk import Chunk
 from treering.index.chunks.outline import outline_of
 from treering.index.chunks.pieces import Cutter, Piece
 from treering.index.chunks.sizes import bytes_of
-from treering.index.facts import Definition
+
+if TYPE_CHECKING:
+    from treering.index.facts import Definition
 
 _PREFIX_SHARE = 4
 """A prefix takes at most one part in so many of a chunk."""

@@ -1,11 +1,16 @@
 """A file in pieces: its definitions where they fit, their members where they do not, lines where nothing is defined."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from treering.core.settings import ChunkSettings
 from treering.index.chunks.outline import Span
 from treering.index.chunks.sizes import Sizes, bytes_of
+
+if TYPE_CHECKING:
+    from treering.core.settings import ChunkSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,18 @@
 """Chunks as they are stored: by which words they are found, and what of them a model reads."""
 
+from __future__ import annotations
+
 from array import array
 from collections import Counter
 from collections.abc import Collection, Sequence
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from treering.core.language.terms import codes_by_piece
-from treering.index.chunks.chunk import Chunk
 from treering.ports.code_chunks import StoredChunk
+
+if TYPE_CHECKING:
+    from treering.index.chunks.chunk import Chunk
 
 _LANGUAGE = "en"
 """Names in programs are mostly English words; a text of names alone is of no language that could be told."""

@@ -1,5 +1,7 @@
 """Finds the files of a project that are code, and counts what is left out and why. Nothing outside the root is read."""
 
+from __future__ import annotations
+
 import errno
 import os
 import re
@@ -8,14 +10,16 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from treering.core.errors import FolderUnavailable
-from treering.core.settings import IndexSettings
 from treering.core.values import PATH_BYTES, is_storable
 from treering.index.files.ignoring import IGNORE_FILE, Rules, rules_in
 from treering.index.files.ignoring_around import GitHome, rules_around
 from treering.index.which_language import MANIFESTS, language_named
+
+if TYPE_CHECKING:
+    from treering.core.settings import IndexSettings
 
 IGNORED = "ignored by git"
 VENDORED = "vendored or built"
@@ -142,7 +146,7 @@ class _Walk:
                 elif self._folders is None or folder in self._folders:
                     yield from self._file(entry, folder + entry.name, rules)
 
-    def _entries(self, folder: str) -> list["os.DirEntry[str]"]:
+    def _entries(self, folder: str) -> list[os.DirEntry[str]]:
         try:
             with os.scandir(self._root / folder) as scanned:
                 return list(scanned)
@@ -155,7 +159,7 @@ class _Walk:
             self._pass_over(folder, exc)
         return []
 
-    def _is_folder(self, entry: "os.DirEntry[str]", path: str) -> bool:
+    def _is_folder(self, entry: os.DirEntry[str], path: str) -> bool:
         try:
             return entry.is_dir(follow_symlinks=False)
         except OSError as exc:
@@ -170,7 +174,7 @@ class _Walk:
         self.unseen.add(path)
         self.skipped[NO_PERMISSION if isinstance(why, PermissionError) else UNLISTED] += 1
 
-    def _count_link(self, entry: "os.DirEntry[str]") -> None:
+    def _count_link(self, entry: os.DirEntry[str]) -> None:
         """Whatever is inside the project is found where it stands; whatever is not is not read."""
         try:
             target = os.path.realpath(entry.path, strict=True)
@@ -191,7 +195,7 @@ class _Walk:
             return False
         return True
 
-    def _file(self, entry: "os.DirEntry[str]", path: str, rules: Rules | None) -> Iterator[Found]:
+    def _file(self, entry: os.DirEntry[str], path: str, rules: Rules | None) -> Iterator[Found]:
         language = language_named(entry.name)
         if language is None:
             return

@@ -5,12 +5,16 @@ by the last; a block that is full moves to the end with twice the room. So a cha
 of nodes are read by a few array operations, from the first question on.
 """
 
-from typing import NamedTuple, TypeVar
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from treering.index.graph.kinds import Codes, Floats, Ints, Places
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from treering.index.graph.kinds import Codes, Floats, Ints, Places
 
 Column = TypeVar("Column", bound=np.generic)
 

@@ -1,18 +1,22 @@
 """What the graph answers: frozen values, that stay as they are while the graph goes on changing."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar, overload
+from typing import TYPE_CHECKING, TypeVar, overload
 
 import numpy as np
 
-from treering.core.graph import EdgeKind, GraphSource
-from treering.index.facts import Definition, EntryPoint
 from treering.index.graph.kinds import KINDS, Flags
-from treering.index.graph.last_edges import LastEdges
-from treering.index.graph.nodes import Nodes
-from treering.index.graph.walk import Walked
+
+if TYPE_CHECKING:
+    from treering.core.graph import EdgeKind, GraphSource
+    from treering.index.facts import Definition, EntryPoint
+    from treering.index.graph.last_edges import LastEdges
+    from treering.index.graph.nodes import Nodes
+    from treering.index.graph.walk import Walked
 
 T = TypeVar("T")
 

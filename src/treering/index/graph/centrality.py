@@ -1,8 +1,13 @@
 """How central a file is: PageRank along what files use."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from treering.index.graph.file_graph import FileGraph, Weights
+if TYPE_CHECKING:
+    from treering.index.graph.file_graph import FileGraph, Weights
 
 _DAMPING = 0.85
 _ROUNDS = 100

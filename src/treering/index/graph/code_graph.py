@@ -1,34 +1,39 @@
 """The code of one project as a graph in memory: changed a file at a time, asked at any time."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from threading import RLock
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from treering.core.errors import NotFound
 from treering.core.graph import GraphSource
-from treering.index.facts import Definition, Edge, EntryPoint
 from treering.index.graph import cycles as cycling
 from treering.index.graph import flows, impact, paths
 from treering.index.graph.answers import Cycles, Dependencies, Entries, Entry, Impact, Route, Standing, Ties
 from treering.index.graph.contents import Contents, GraphColumns
 from treering.index.graph.cycles import Level
-from treering.index.graph.edges import ServedEdge
 from treering.index.graph.entries import all_entries, entries_to
 from treering.index.graph.file_graph import FileGraph, file_graph
 from treering.index.graph.flows import DataFlow
 from treering.index.graph.folders import Folders, is_folder
-from treering.index.graph.kinds import Ints
 from treering.index.graph.last_edges import LastEdges, Unread
-from treering.index.graph.matches import Found
 from treering.index.graph.module_map import ModuleMap, module_map
 from treering.index.graph.names import NameIndex
 from treering.index.graph.overrides import Overrides
 from treering.index.graph.steps import Direction, Served
 from treering.index.graph.totals import Totals
 from treering.index.graph.walk import Walked, walk
+
+if TYPE_CHECKING:
+    from treering.index.facts import Definition, Edge, EntryPoint
+    from treering.index.graph.edges import ServedEdge
+    from treering.index.graph.kinds import Ints
+    from treering.index.graph.matches import Found
 
 CAP = 500
 """More than so many dependents nobody reads; their number is exact all the same."""
@@ -58,7 +63,7 @@ class CodeGraph:
         self._unread = Unread()
 
     @classmethod
-    def load(cls, parts: Iterable[GraphColumns]) -> "CodeGraph":
+    def load(cls, parts: Iterable[GraphColumns]) -> CodeGraph:
         """A graph of stored columns, many times faster than file by file; each part is let go before the next."""
         graph = cls()
         graph._contents.load(parts)

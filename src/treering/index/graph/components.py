@@ -1,11 +1,15 @@
 """Which nodes reach each other: strongly connected components, by Tarjan's algorithm without recursion."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from treering.index.graph.adjacency import sorted_order
-from treering.index.graph.kinds import Ints
+
+if TYPE_CHECKING:
+    from treering.index.graph.kinds import Ints
 
 
 class Components(NamedTuple):

@@ -1,16 +1,20 @@
 """The files of one project with what they define and use, changed a file at a time."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from treering.core.graph import GraphSource
-from treering.index.facts import Definition, Edge
 from treering.index.graph.adjacency import sorted_order
 from treering.index.graph.edges import EdgeColumns, Edges, ServedEdge, joined
 from treering.index.graph.kinds import SOURCE_CODE, Ints
 from treering.index.graph.nodes import SEPARATOR, Nodes, id_of
+
+if TYPE_CHECKING:
+    from treering.core.graph import GraphSource
+    from treering.index.facts import Definition, Edge
 
 
 class GraphColumns(NamedTuple):

@@ -1,15 +1,20 @@
 """Files or definitions that all depend on each other."""
 
+from __future__ import annotations
+
 from collections import deque
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from treering.index.graph.answers import Cycle
 from treering.index.graph.components import Lists, components
 from treering.index.graph.kinds import IMPORTS, Ints
-from treering.index.graph.steps import Served
+
+if TYPE_CHECKING:
+    from treering.index.graph.steps import Served
 
 
 class Level(StrEnum):

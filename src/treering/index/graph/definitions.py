@@ -3,13 +3,18 @@
 Tens of thousands of definitions as objects would take more memory than their edges.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from treering.index.facts import Definition, DefinitionKind, EntryPoint
 from treering.index.graph.adjacency import resized
-from treering.index.graph.kinds import Codes, Flags, Ints
+
+if TYPE_CHECKING:
+    from treering.index.graph.kinds import Codes, Flags, Ints
 
 _KINDS = tuple(DefinitionKind)
 _ENTRIES = (None, *EntryPoint)

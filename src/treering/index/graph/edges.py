@@ -1,11 +1,12 @@
 """Every edge as a row of columns, and the adjacencies that lead to it from both ends."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from treering.core.graph import EdgeKind, GraphSource
 from treering.index.facts import Edge, Flow
 from treering.index.graph.adjacency import Adjacency, Slots, resized
 from treering.index.graph.kinds import (
@@ -25,6 +26,9 @@ from treering.index.graph.kinds import (
     kinds_of_steps,
 )
 
+if TYPE_CHECKING:
+    from treering.core.graph import EdgeKind, GraphSource
+
 
 class EdgeColumns(NamedTuple):
     """Edges side by side; origins, targets and owners are places in a list of names that goes with them."""
@@ -38,7 +42,7 @@ class EdgeColumns(NamedTuple):
     line: Ints
     confidence: Floats
 
-    def at(self, rows: Ints | Flags) -> "EdgeColumns":
+    def at(self, rows: Ints | Flags) -> EdgeColumns:
         return EdgeColumns(
             self.origin[rows],
             self.target[rows],
@@ -50,7 +54,7 @@ class EdgeColumns(NamedTuple):
             self.confidence[rows],
         )
 
-    def resized(self, size: int) -> "EdgeColumns":
+    def resized(self, size: int) -> EdgeColumns:
         return EdgeColumns(
             resized(self.origin, size),
             resized(self.target, size),
@@ -63,7 +67,7 @@ class EdgeColumns(NamedTuple):
         )
 
     @classmethod
-    def empty(cls) -> "EdgeColumns":
+    def empty(cls) -> EdgeColumns:
         number, code = np.zeros(0, np.int32), np.zeros(0, np.uint8)
         return cls(number, number, number, code, code, code, number, np.zeros(0, np.float32))
 

@@ -1,14 +1,19 @@
 """Where the outside comes in, and by which of these ways it comes to a node."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from treering.index.graph.answers import Entry
-from treering.index.graph.kinds import Ints
 from treering.index.graph.module_names import is_test
 from treering.index.graph.nodes import Nodes, file_of
 from treering.index.graph.steps import Direction, Served
 from treering.index.graph.walk import walk
+
+if TYPE_CHECKING:
+    from treering.index.graph.kinds import Ints
 
 _BESIDE = re.compile(r"(^|/)(examples?|samples?|demos?|docs?|bench(es|marks?)?)/")
 """Folders of code that shows or measures a project."""

@@ -1,14 +1,19 @@
 """The graph between files, and which file reaches which in all."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treering.index.graph.adjacency import Adjacency, Slots, sorted_order
-from treering.index.graph.kinds import Ints
-from treering.index.graph.steps import Served
+
+if TYPE_CHECKING:
+    from treering.index.graph.kinds import Ints
+    from treering.index.graph.steps import Served
 
 Weights = NDArray[np.float64]
 

@@ -5,20 +5,24 @@ back only to the call that sent it, so a way that could really be gone first ris
 callers, and then descends with arguments: never down into a shared function and up to somebody else who calls it.
 """
 
+from __future__ import annotations
+
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from treering.core.graph import GraphSource
 from treering.index.facts import Flow
-from treering.index.graph.answers import Standing
 from treering.index.graph.kinds import CALLS, FLOWS_TO, Ints
 from treering.index.graph.last_edges import Told, told
-from treering.index.graph.steps import Served
+
+if TYPE_CHECKING:
+    from treering.core.graph import GraphSource
+    from treering.index.graph.answers import Standing
+    from treering.index.graph.steps import Served
 
 
 class Carried(StrEnum):

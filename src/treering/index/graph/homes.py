@@ -1,10 +1,15 @@
 """Where files belong that no use ties to others: with their folder, never with strangers."""
 
+from __future__ import annotations
+
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from treering.index.graph.file_graph import FileGraph
 from treering.index.graph.module_names import above, parent
+
+if TYPE_CHECKING:
+    from treering.index.graph.file_graph import FileGraph
 
 
 def at_home(graph: FileGraph, groups: Sequence[int]) -> list[Hashable]:

@@ -4,18 +4,22 @@ A walk compares thousands of edges and remembers no more of the best than decide
 looked up when somebody asks for it, or right before the graph changes under an answer that is still held.
 """
 
+from __future__ import annotations
+
 from threading import RLock
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakSet
 
 import numpy as np
 
-from treering.core.graph import GraphSource
-from treering.index.graph.adjacency import Adjacency
-from treering.index.graph.edges import Edges
 from treering.index.graph.kinds import EXPORTS, SOURCES, Codes, Flags, Floats, Ints, Places
 from treering.index.graph.steps import Direction
-from treering.index.graph.walk import Walked
+
+if TYPE_CHECKING:
+    from treering.core.graph import GraphSource
+    from treering.index.graph.adjacency import Adjacency
+    from treering.index.graph.edges import Edges
+    from treering.index.graph.walk import Walked
 
 
 class Told(NamedTuple):

@@ -1,10 +1,15 @@
 """What a name may mean, and how surely."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from treering.index.facts import DefinitionKind
 from treering.index.graph.answers import WHOLE, Standing
+
+if TYPE_CHECKING:
+    from treering.index.facts import DefinitionKind
 
 
 class Why(StrEnum):

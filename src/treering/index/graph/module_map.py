@@ -1,16 +1,21 @@
 """The modules that files form by what they use, with names that people would give them."""
 
+from __future__ import annotations
+
 import math
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from treering.index.graph.answers import Standing
 from treering.index.graph.centrality import centrality
 from treering.index.graph.communities import communities
-from treering.index.graph.file_graph import FileGraph
 from treering.index.graph.homes import at_home
 from treering.index.graph.module_names import Named, above, beginning_of, folder_of_most, is_test, names_of, parent
+
+if TYPE_CHECKING:
+    from treering.index.graph.answers import Standing
+    from treering.index.graph.file_graph import FileGraph
 
 _TOGETHER = 1.0
 """What standing in one folder weighs, against log(1 + uses) over the root of how many use the same: a little more than

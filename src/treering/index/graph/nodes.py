@@ -1,13 +1,18 @@
 """The names of files and definitions as numbers, and what is known of each."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treering.index.facts import Definition
 from treering.index.graph.adjacency import resized
 from treering.index.graph.definitions import Definitions
-from treering.index.graph.kinds import Flags, Ints
+
+if TYPE_CHECKING:
+    from treering.index.facts import Definition
+    from treering.index.graph.kinds import Flags, Ints
 
 SEPARATOR = "::"
 

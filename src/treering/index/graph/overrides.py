@@ -4,13 +4,17 @@ Every question goes by these few edges many times, so they are picked out of all
 graph, and again when the graph has changed.
 """
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from treering.index.graph.adjacency import Adjacency, Slots
-from treering.index.graph.edges import Edges
-from treering.index.graph.nodes import Nodes
+
+if TYPE_CHECKING:
+    from treering.index.graph.edges import Edges
+    from treering.index.graph.nodes import Nodes
 
 _MOST_LEVELS = 4
 

@@ -5,11 +5,13 @@ set of bits. The sets of 50,000 nodes would fill hundreds of megabytes, so a blo
 only the counts are kept.
 """
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import reduce
 from operator import or_
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,7 +19,9 @@ from treering.index.graph.adjacency import sorted_order
 from treering.index.graph.components import Components, Lists, components
 from treering.index.graph.kinds import CALLS, Ints
 from treering.index.graph.nodes import SEPARATOR
-from treering.index.graph.steps import Served
+
+if TYPE_CHECKING:
+    from treering.index.graph.steps import Served
 
 _BLOCK = 4_096
 """Columns at a time: 50,000 sets of so many bits take at most 25 MB."""

@@ -9,14 +9,14 @@ Late in a walk most of a large layer's edges lead to what is met already. Then i
 whom they use, and both ways find the same edges.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from enum import Enum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from treering.index.graph.adjacency import Adjacency
-from treering.index.graph.edges import Edges
 from treering.index.graph.kinds import (
     CALLS,
     EXPORTS,
@@ -28,8 +28,12 @@ from treering.index.graph.kinds import (
     dependents_and_providers,
     kinds_of_steps,
 )
-from treering.index.graph.nodes import Nodes
-from treering.index.graph.overrides import Overrides, Overriding
+
+if TYPE_CHECKING:
+    from treering.index.graph.adjacency import Adjacency
+    from treering.index.graph.edges import Edges
+    from treering.index.graph.nodes import Nodes
+    from treering.index.graph.overrides import Overrides, Overriding
 
 _LARGE_LAYER = 1_000
 """Nodes from which on it pays to compare what a layer's edges cost with those of who is left."""
@@ -50,14 +54,14 @@ class Steps(NamedTuple):
     factor: Floats
     kind: Codes
 
-    def at(self, flags: Flags) -> "Steps":
+    def at(self, flags: Flags) -> Steps:
         # Flags read as places and then taken are five times as fast as flags read as an index.
         chosen = flags.nonzero()[0]
         return Steps(
             self.place.take(chosen), self.neighbour.take(chosen), self.factor.take(chosen), self.kind.take(chosen)
         )
 
-    def part(self, stretch: slice) -> "Steps":
+    def part(self, stretch: slice) -> Steps:
         return Steps(self.place[stretch], self.neighbour[stretch], self.factor[stretch], self.kind[stretch])
 
 

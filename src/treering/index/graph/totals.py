@@ -1,12 +1,18 @@
 """The exact number of dependents, at the price of the cheapest way there is just now."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from treering.index.graph.freed import give_back
-from treering.index.graph.kinds import Ints
 from treering.index.graph.reach import Counts, counts
 from treering.index.graph.steps import Direction, Served
 from treering.index.graph.walk import reached
+
+if TYPE_CHECKING:
+    from treering.index.graph.kinds import Ints
 
 _SEARCHES = 100
 """Counting for all nodes takes about as long as so many searches: what is asked less often between two edits is

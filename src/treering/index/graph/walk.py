@@ -4,16 +4,20 @@ A layer is a few array operations, however many nodes are in it. Where several e
 before, the one with the best score is kept; between equals the names decide, so that no order of edits shows.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from treering.index.graph.kinds import CALLS, EXACT_CALLS, Codes, Flags, Floats, Ints, Places
-from treering.index.graph.nodes import Nodes
 from treering.index.graph.steps import Direction, Served, Walking
+
+if TYPE_CHECKING:
+    from treering.index.graph.nodes import Nodes
 
 _TIE_BITS = 32
 _KIND_BITS = 4
@@ -99,7 +103,7 @@ class Walked:
         order: Places = np.lexsort((self.order.rank.take(self.node), -self.score, self.depth))
         return order
 
-    def at(self, chosen: Places) -> "Walked":
+    def at(self, chosen: Places) -> Walked:
         return replace(self, node=self.node[chosen], depth=self.depth[chosen], edge=self.edge[chosen])
 
 

@@ -1,26 +1,31 @@
 """What a repository's commits say, kept in the store: only new commits are ever read."""
 
+from __future__ import annotations
+
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from treering.core.errors import StoreError
-from treering.core.scope import Scope
-from treering.core.settings import HistorySettings
 from treering.index.files.roots import still_indexed
 from treering.index.history.counts import CoChange
 from treering.index.history.following import Report, Standing, follow, nobody
 from treering.index.history.packed import FORMAT, pack, unpack
 from treering.index.history.seeding import put_in_place, seeded
 from treering.index.which_language import KNOWN, language_named
-from treering.ports.clock import Clock
-from treering.ports.code import CodeState
 from treering.ports.code_history import HistoryState
-from treering.ports.commits import CommitHistory
-from treering.ports.store import Store, Transaction
+
+if TYPE_CHECKING:
+    from treering.core.scope import Scope
+    from treering.core.settings import HistorySettings
+    from treering.ports.clock import Clock
+    from treering.ports.code import CodeState
+    from treering.ports.commits import CommitHistory
+    from treering.ports.store import Store, Transaction
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,18 @@
 """Counts of what changes together, kept up from commit to commit."""
 
+from __future__ import annotations
+
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from treering.core.settings import HistorySettings
 from treering.index.history.lineage import Lineage
 from treering.index.history.names import name_of
-from treering.ports.commits import Commit
+
+if TYPE_CHECKING:
+    from treering.ports.commits import Commit
 
 
 @dataclass(slots=True)

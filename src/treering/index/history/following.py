@@ -1,10 +1,14 @@
 """Keeps the counts with the repository: whole once, then what is new; a rewritten history is counted anew."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from treering.index.history.counts import CoChange
-from treering.ports.commits import CommitHistory
+if TYPE_CHECKING:
+    from treering.index.history.counts import CoChange
+    from treering.ports.commits import CommitHistory
 
 Report = Callable[[int], object]
 """Is told how many commits were read."""

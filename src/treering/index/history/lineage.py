@@ -1,9 +1,12 @@
 """Which file a path means: a number that a file keeps through renames, and that no later file of its path inherits."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from __future__ import annotations
 
-from treering.ports.commits import Touch
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from treering.ports.commits import Touch
 
 _GONE, _MOVED, _ADDED = "D", "R", ("A", "C")
 

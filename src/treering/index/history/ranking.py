@@ -4,14 +4,19 @@ Every term has a value of its own and a weight; the score is the sum of the prod
 relatives of one file at one moment. See `terms_of` for what each value is.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from heapq import nsmallest
 from math import log, log1p
+from typing import TYPE_CHECKING
 
-from treering.index.history.counts import CoChange, Habit
 from treering.index.history.names import Name, likeness, name_of
 from treering.index.history.weights import RankSettings
+
+if TYPE_CHECKING:
+    from treering.index.history.counts import CoChange, Habit
 
 Imports = Mapping[str, Collection[str]] | Callable[[str], Collection[str]]
 """The files that a file imports or that import it."""

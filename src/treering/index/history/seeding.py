@@ -1,18 +1,22 @@
 """What commits say becomes co-access, before any session has shown it."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
 from math import sqrt
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from treering.core.errors import InvalidInput
 from treering.core.graph import CoAccessEdge
 from treering.core.queries import CoAccessFilter
 from treering.core.values import LABELS
-from treering.index.history.counts import CoChange, Habit
-from treering.ports.collections import Derived
+
+if TYPE_CHECKING:
+    from treering.index.history.counts import CoChange, Habit
+    from treering.ports.collections import Derived
 
 ID_PREFIX = "git-"
 

@@ -4,25 +4,30 @@ Text is read only below the root that was indexed, and used only where it is wha
 leaves this process is without secrets, as all that is stored is.
 """
 
-from collections.abc import Callable
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from time import monotonic
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from treering.core.errors import ModelUnavailable
 from treering.core.jobs import Job, code_embedding_job
-from treering.core.scope import Scope
 from treering.core.secrets import redact
-from treering.core.settings import Settings
 from treering.index.chunks.words import embedded_text
 from treering.index.where.texts import chunks_in
-from treering.ports.clock import Clock, NewId
-from treering.ports.code_chunks import ChunkCoverage
-from treering.ports.models import Embedder, Models
-from treering.ports.store import Store
+
+if TYPE_CHECKING:
+    from treering.core.scope import Scope
+    from treering.core.settings import Settings
+    from treering.ports.clock import Clock, NewId
+    from treering.ports.code_chunks import ChunkCoverage
+    from treering.ports.models import Embedder, Models
+    from treering.ports.store import Store
 
 Place = tuple[str, int]
 """The path and the place of a chunk."""
@@ -44,45 +49,57 @@ class ChunkEmbedding:
         *,
         after: Place | None = None,
         between: Callable[[int, Place], bool] = lambda _made, _last: True,
+        keep: Callable[[str, Mapping[str, bytes]], object] | None = None,
+        known: Container[str] = (),
+        batch: int | None = None,
     ) -> int:
         """Batch by batch, from behind `after` on, until all were looked at or `between` says stop; how many were made.
 
-        What cannot be read, or is not as it was indexed, is passed over. No transaction is open while the model works.
+        What cannot be read, or is not as it was indexed, is passed over, and so is what is `known` by its digest. No
+        transaction is open while the model works. Vectors are stored, or given to `keep` with the name of the model.
         """
         made = 0
-        while (batch := self._batch(embedder, after)) is not None:
-            after, more = batch
-            made += more
+        while (found := self._batch(embedder, after, batch or self.settings.embedder.batch, known)) is not None:
+            after, vectors = found
+            if vectors:
+                (keep or self.add)(embedder.model, vectors)
+            made += len(vectors)
             if not between(made, after):
                 break
         return made
 
+    def add(self, model: str, vectors: Mapping[str, bytes]) -> None:
+        self.store.write(self.scope, self.clock(), lambda tx: tx.chunks.add_vectors(model, vectors))
+
+    def add_if_free(self, model: str, vectors: Mapping[str, bytes]) -> bool:
+        """Without waiting for another writer; False if they were not stored."""
+        return self.store.write_if_free(self.scope, self.clock(), lambda tx: tx.chunks.add_vectors(model, vectors))
+
     def drop_others(self, model: str) -> int:
         """Remove the vectors of every other model; how many is returned."""
-        with self.store.transaction(self.scope, self.clock()) as tx:
-            return tx.chunks.drop_vectors(but=model)
+        return self.store.write(self.scope, self.clock(), lambda tx: tx.chunks.drop_vectors(but=model))
 
     def coverage(self, model: str) -> ChunkCoverage:
         with self.store.reading(self.scope, self.clock()) as tx:
             return tx.chunks.coverage(model)
 
-    def _batch(self, embedder: Embedder, after: Place | None) -> tuple[Place, int] | None:
-        """The last chunk that was looked at, and how many got a vector; None where there is none behind `after`."""
+    def _batch(
+        self, embedder: Embedder, after: Place | None, limit: int, known: Container[str]
+    ) -> tuple[Place, Mapping[str, bytes]] | None:
+        """The last chunk that was looked at, and vectors by digest; None where there is no chunk behind `after`."""
         with self.store.reading(self.scope, self.clock()) as tx:
             state = tx.code.state()
-            waiting = tx.chunks.unembedded(embedder.model, limit=self.settings.embedder.batch, after=after)
+            waiting = tx.chunks.unembedded(embedder.model, limit=limit, after=after)
             if state is None or not waiting:
                 return None
-            there = chunks_in(Path(state.root), {each.path for each in waiting}, tx.code, self.settings.index)
-        texts = {each.digest: embedded_text(there[each.digest]) for each in waiting if each.digest in there}
+            lacking = [each for each in waiting if each.digest not in known]
+            there = chunks_in(Path(state.root), {each.path for each in lacking}, tx.code, self.settings.index)
+        texts = {each.digest: embedded_text(there[each.digest]) for each in lacking if each.digest in there}
         if not embedder.local:
             texts = {digest: redact(text).text for digest, text in texts.items()}
-        if texts:
-            vectors = embedder.documents(list(texts.values())).astype(_STORED)
-            with self.store.transaction(self.scope, self.clock()) as tx:
-                rows = zip(texts, vectors, strict=True)
-                tx.chunks.add_vectors(embedder.model, {digest: row.tobytes() for digest, row in rows})
-        return (waiting[-1].path, waiting[-1].place), len(texts)
+        rows = embedder.documents(list(texts.values())).astype(_STORED) if texts else ()
+        vectors = {digest: row.tobytes() for digest, row in zip(texts, rows, strict=True)}
+        return (waiting[-1].path, waiting[-1].place), vectors
 
 
 def queue_chunk_embedding(work: ChunkEmbedding, models: Models, new_id: NewId) -> bool:
@@ -99,7 +116,7 @@ def queue_chunk_embedding(work: ChunkEmbedding, models: Models, new_id: NewId) -
         return False
     with work.store.transaction(work.scope, work.clock()) as tx:
         # The one that is at work may have passed by already: the other waits behind it.
-        return any(tx.jobs.enqueue(code_embedding_job(work.clock(), new_id(), turn=turn)) for turn in (0, 1))
+        return tx.jobs.enqueue_first([code_embedding_job(work.clock(), new_id(), turn=turn) for turn in (0, 1)])
 
 
 def do_chunk_embedding(

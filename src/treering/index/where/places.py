@@ -1,33 +1,36 @@
 """Where is …? Places in the code, by their words and, where chunks have vectors, by their meaning."""
 
+from __future__ import annotations
+
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import monotonic
+from time import monotonic, thread_time
 from typing import TYPE_CHECKING, NamedTuple, overload
 
-from treering.core.errors import InvalidInput, ModelUnavailable, StoreError
+from treering.core.errors import InvalidInput, ModelUnavailable
 from treering.core.places import CodePlace
 from treering.core.secrets import redact
 from treering.index.building.pipeline import nobody
 from treering.index.building.summary import Phase, Progress
-from treering.index.building.updating import Tell
 from treering.index.graph import Standing
 from treering.index.where.embedding import ChunkEmbedding, queue_chunk_embedding
 from treering.index.where.texts import chunks_in
-from treering.ports.clock import NewId
-from treering.ports.code import CodeState
 from treering.ports.code_chunks import ChunkCoverage
-from treering.ports.models import Embedder, Models, Vectors
 
 if TYPE_CHECKING:
+    from treering.index.building.updating import Tell
     from treering.index.where.finding import ChunkSearch, Where
+    from treering.ports.clock import NewId
+    from treering.ports.code import CodeState
+    from treering.ports.models import Embedder, Models, Vectors
 
 Enough = Callable[[int, int], bool]
 """Whether so many vectors are enough for now, of so many that are missing."""
 
+_AT_ONCE = 64
+"""Chunks that get their vectors before a hurried search looks at the clock again."""
 MOST = 100
 """Places of one answer."""
 
@@ -74,7 +77,7 @@ class _Meaning(NamedTuple):
     """A query's vector, and how many chunks it can be compared with."""
 
     model: str = ""
-    vector: "Vectors | None" = None
+    vector: Vectors | None = None
     covered: ChunkCoverage = ChunkCoverage()
     missing: Mapping[str, str] = {}
     made: int = 0
@@ -90,6 +93,8 @@ class Places:
         self._work, self._models, self._new_id = work, models, new_id
         self._lock = threading.Lock()
         self._loaded: tuple[object, ChunkSearch] | None = None
+        self._kept: dict[str, dict[str, bytes]] = {}
+        """Vectors that were made while another process was writing, by model and digest."""
 
     def find(self, query: str, limit: int, seen: Seen, *, hurried: bool = False, tell: Tell = nobody) -> Whereabouts:
         """Nothing of a file that changed and was not read again. Where vectors are missing some are made first.
@@ -103,7 +108,7 @@ class Places:
         standing = Standing(tuple(sorted(seen.changed)), seen.incomplete)
         if not query.strip():
             return Whereabouts(query, (), {}, standing)
-        meaning = self._meaning(query, seen.root, self._few if hurried else self._for_some_seconds(tell))
+        meaning = self._meaning(query, seen.root, self._few() if hurried else self._for_some_seconds(tell), hurried)
         search = self._search(seen.state, meaning)
         changed = frozenset(seen.changed)
         found = search.find(query, meaning.vector, limit=limit, but=changed, apart=meaning.apart)
@@ -114,7 +119,7 @@ class Places:
         """Have vectors made of what has none, in the background; whether there is something to do."""
         return queue_chunk_embedding(self._work, self._models, self._new_id)
 
-    def _shown(self, found: "Sequence[Where]", root: Path | None) -> Iterator[CodePlace]:
+    def _shown(self, found: Sequence[Where], root: Path | None) -> Iterator[CodePlace]:
         settings, texts = self._work.settings.index, dict[str, str]()
         if root is not None and settings.finding.shown_lines:
             with self._work.store.reading(self._work.scope, self._work.clock()) as tx:
@@ -125,13 +130,13 @@ class Places:
             text = "\n".join(lines).rstrip()
             yield CodePlace(each.path, each.symbol, each.start_line, each.end_line, each.score, text)
 
-    def _meaning(self, query: str, root: Path | None, enough: Enough) -> _Meaning:
+    def _meaning(self, query: str, root: Path | None, enough: Enough, hurried: bool) -> _Meaning:
         """Chunks without a vector are embedded first where the model is quick enough for somebody who waits."""
         try:
             with self._work.store.reading(self._work.scope, self._work.clock()) as tx:
                 embedder = self._models.embedder(tx.index.models(), hurried=True)
-                before = tx.chunks.coverage(embedder.model)
-            covered = before if root is None else self._caught_up(embedder, before, enough)
+                before = self._with_kept(tx.chunks.coverage(embedder.model), embedder.model)
+            covered = before if root is None else self._caught_up(embedder, before, enough, hurried)
             return _Meaning(
                 embedder.model,
                 embedder.query(query) if covered.vectors else None,
@@ -144,29 +149,55 @@ class Places:
             self._models.failed("embedder", exc)
             return _Meaning(missing={"meaning": f"found by words only: {exc}"})
 
-    def _caught_up(self, embedder: Embedder, covered: ChunkCoverage, enough: Enough) -> ChunkCoverage:
+    def _caught_up(self, embedder: Embedder, covered: ChunkCoverage, enough: Enough, hurried: bool) -> ChunkCoverage:
         lacking = covered.chunks - covered.vectors
-        if not embedder.local or not lacking or enough(0, lacking):
+        if not embedder.local or not lacking:
             return covered
-        # A store that cannot be written now is searched as it is; what lacks a vector is said in the answer.
-        with suppress(StoreError):
-            self._work.all(embedder, between=lambda made, _last: not enough(made, lacking))
-        return self._work.coverage(embedder.model)
+        # The time that a model takes to load is not that of its vectors.
+        embedder.query("")
+        if enough(0, lacking):
+            return covered
+        kept = self._kept.setdefault(embedder.model, {})
+        self._work.all(
+            embedder,
+            between=lambda made, _last: not enough(made, lacking),
+            keep=self._keep,
+            known=kept.keys(),
+            batch=min(_AT_ONCE, self._work.settings.embedder.batch) if hurried else None,
+        )
+        return self._with_kept(self._work.coverage(embedder.model), embedder.model)
 
-    def _few(self, made: int, _lacking: int) -> bool:
-        return made >= self._work.settings.embedder.inline
+    def _keep(self, model: str, vectors: Mapping[str, bytes]) -> None:
+        """Store them unless another writer has to be waited for; they are used in any case."""
+        kept = self._kept[model]
+        kept.update(vectors)
+        if self._work.add_if_free(model, dict(kept)):
+            kept.clear()
 
-    def _for_some_seconds(self, tell: Tell) -> Enough:
-        seconds = self._work.settings.index.finding.embed_seconds
-        until = monotonic() + seconds
+    def _with_kept(self, covered: ChunkCoverage, model: str) -> ChunkCoverage:
+        return ChunkCoverage(covered.chunks, min(covered.chunks, covered.vectors + len(self._kept.get(model, ()))))
 
-        def enough(made: int, lacking: int) -> bool:
-            tell(Progress(Phase.VECTORS, made, lacking))
-            return made > 0 and monotonic() >= until if seconds else self._few(made, lacking)
+    def _few(self) -> Enough:
+        settings, until = self._work.settings.embedder, list[float]()
+
+        def enough(made: int, _lacking: int) -> bool:
+            if not until:
+                until.append(thread_time() + settings.inline_seconds)
+            return made >= settings.inline or thread_time() >= until[0]
 
         return enough
 
-    def _search(self, state: CodeState, meaning: _Meaning) -> "ChunkSearch":
+    def _for_some_seconds(self, tell: Tell) -> Enough:
+        seconds = self._work.settings.index.finding.embed_seconds
+        until, few = monotonic() + seconds, self._few()
+
+        def enough(made: int, lacking: int) -> bool:
+            tell(Progress(Phase.VECTORS, made, lacking))
+            return made > 0 and monotonic() >= until if seconds else few(made, lacking)
+
+        return enough
+
+    def _search(self, state: CodeState, meaning: _Meaning) -> ChunkSearch:
         from treering.index.where.finding import ChunkSearch
 
         with self._lock:
@@ -174,7 +205,8 @@ class Places:
             if self._loaded is None or self._loaded[0] != current:
                 self._loaded = None
                 with self._work.store.reading(self._work.scope, self._work.clock()) as tx:
-                    vectors = tx.chunks.vectors(meaning.model) if meaning.vector is not None else {}
+                    stored = tx.chunks.vectors(meaning.model) if meaning.vector is not None else {}
+                    vectors = {**self._kept.get(meaning.model, {}), **stored}
                     search = ChunkSearch(tx.chunks.every(), vectors, self._work.settings.index.finding)
                 self._loaded = current, search
             return self._loaded[1]

@@ -1,17 +1,22 @@
 """The text of stored chunks. It is not stored: the files are cut again, and what is no longer as it was is left out."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from treering.core.errors import MissingDependency
-from treering.core.settings import IndexSettings
 from treering.index.chunks.chunk import Chunk
 from treering.index.chunks.cutting import chunks_of
 from treering.index.files.blanking import without_secrets
 from treering.index.files.reading import source_of, text_of
 from treering.index.packing import unpack_definitions
 from treering.index.which_language import language_named
-from treering.ports.code import CodeIndex
+
+if TYPE_CHECKING:
+    from treering.core.settings import IndexSettings
+    from treering.ports.code import CodeIndex
 
 
 def chunks_in(root: Path, paths: Collection[str], index: CodeIndex, settings: IndexSettings) -> Mapping[str, Chunk]:

@@ -1,80 +1,116 @@
-"""The `treering` command: the same verbs as the library. What a verb needs is imported when it runs."""
+"""The `treering` command: the same verbs as the library. A command is imported when it is called."""
 
 import sys
-from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
 from treering import __version__
-from treering.interfaces.cli import (
-    carry,
-    demo,
-    doctor,
-    embed,
-    entities,
-    episodes,
-    find,
-    init,
-    keep,
-    maintain,
-    mcp,
-    put_right,
-    search,
-    work,
-)
-from treering.interfaces.cli.code import commands as code
-from treering.interfaces.cli.code.where import where
-from treering.interfaces.cli.context.command import context
 from treering.interfaces.cli.door import ExitCode, leave, run
-from treering.interfaces.cli.patterns.commands import patterns
+from treering.interfaces.cli.lazy_group import Command, LazyGroup
 
-VERBS: tuple[tuple[str, tuple[Callable[..., None], ...]], ...] = (
-    ("Keep", (keep.remember, keep.turn, episodes.episode)),
-    (
+COMMANDS: tuple[Command, ...] = (
+    Command("remember", "Keep", "keep:remember", "Keep a piece of knowledge."),
+    Command("turn", "Keep", "keep:turn", "Keep what was said, word for word."),
+    Command("episode", "Keep", "episodes:episode", "Keep a whole task execution, with what it produced."),
+    Command("search", "Find", "search:search", "Find knowledge and turns, by words, meaning and ties."),
+    Command(
+        "episodes",
         "Find",
-        (
-            search.search,
-            episodes.episodes,
-            find.get,
-            find.history,
-            find.stats,
-            entities.about,
-            entities.entities,
-            context,
-        ),
+        "episodes:episodes",
+        "Find episodes: by meaning, attributes and time, or by what went wrong.",
     ),
-    ("Know the code", (code.index, where, code.impact, code.deps, code.related, code.map_)),
-    (
-        "Put right",
-        (
-            put_right.confirm,
-            put_right.correct,
-            put_right.flag,
-            put_right.pin,
-            put_right.used,
-            put_right.forget,
-            put_right.undo,
-        ),
+    Command("get", "Find", "find:get", "Show one record, turn or episode, whole."),
+    Command("history", "Find", "find:history", "Show what happened to a record, and what was believed before."),
+    Command("stats", "Find", "find:stats", "Count what the project holds."),
+    Command("about", "Find", "entities:about", "Tell everything that is known about somebody or something."),
+    Command("entities", "Find", "entities:entities", "List who and what the memory speaks of, or put that right."),
+    Command(
+        "context", "Find", "context.command:context", "Draw a conversation's window: what is in it, what left and why."
     ),
-    ("Connect", (init.init, mcp.mcp)),
-    ("Carry", (carry.export, carry.import_, carry.backup, carry.settle)),
-    ("Look after", (doctor.doctor, maintain.report, maintain.maintain, work.work, embed.embed, demo.demo)),
+    Command(
+        "patterns",
+        "Find",
+        "patterns.commands:patterns",
+        "What works, proven by evidence: find it, prove it, put it right.",
+    ),
+    Command(
+        "index",
+        "Know the code",
+        "code.commands:index",
+        "Read the code of a repository into a graph: what is defined where, and what uses what.",
+    ),
+    Command(
+        "where",
+        "Know the code",
+        "code.where:where",
+        "Find the places in the code that a question is about: the functions, their files and lines.",
+    ),
+    Command(
+        "impact",
+        "Know the code",
+        "code.commands:impact",
+        "Show what breaks if something changes: who depends on it, which tests reach it, what is remembered about it.",
+    ),
+    Command(
+        "deps",
+        "Know the code",
+        "code.commands:deps",
+        "Show what something rests on, how it comes to depend on another thing, or where its data goes.",
+    ),
+    Command(
+        "related",
+        "Know the code",
+        "code.commands:related",
+        "List the files that belong to a file: changed together in the history, imported, or named alike.",
+    ),
+    Command(
+        "map",
+        "Know the code",
+        "code.commands:map_",
+        "Show the modules that the files form by what they use, with their sizes and what each is built on.",
+    ),
+    Command("confirm", "Put right", "put_right:confirm", "Say that it is true."),
+    Command("correct", "Put right", "put_right:correct", "Put a record right; nothing is overwritten."),
+    Command("flag", "Put right", "put_right:flag", "Doubt it: not recalled until confirmed or corrected."),
+    Command("pin", "Put right", "put_right:pin", "Keep it from fading."),
+    Command("used", "Put right", "put_right:used", "Say that records were of use: what proves itself is trusted more."),
+    Command("forget", "Put right", "put_right:forget", "Take it away; undo brings it back."),
+    Command("undo", "Put right", "put_right:undo", "Take back the last change of a record."),
+    Command("init", "Connect", "init:init", "Connect a coding agent to this memory."),
+    Command(
+        "mcp",
+        "Connect",
+        "mcp:mcp",
+        "Serve this project's memory to a coding agent, over stdin and stdout, or to many over HTTP.",
+    ),
+    Command("export", "Carry", "carry:export", "Write the project to a portable file."),
+    Command("import", "Carry", "carry:import_", "Read an export into the project."),
+    Command("backup", "Carry", "carry:backup", "Copy the memory to a SQLite file that opens by itself."),
+    Command("settle", "Carry", "carry:settle", "Wait until background work is done."),
+    Command("doctor", "Look after", "doctor:doctor", "Say how the memory is, and what to do about it."),
+    Command("report", "Look after", "maintain:report", "Show how the memory does."),
+    Command("maintain", "Look after", "maintain:maintain", "Do now what the schedule does at night."),
+    Command("work", "Look after", "work:work", "Do what is queued, and what the schedule says, until Ctrl-C."),
+    Command("embed", "Look after", "embed:embed", "Make the vectors that search by meaning compares."),
+    Command("demo", "Look after", "demo:demo", "Show on a temporary project what this is; nothing is kept."),
+    # The library's name for the same verb.
+    Command("recall", "Find", "search:search", "Find knowledge and turns, by words, meaning and ties.", hidden=True),
 )
+
+
+class _Commands(LazyGroup):
+    table = COMMANDS
+
 
 app = typer.Typer(
+    cls=_Commands,
     help="Memory for AI agents: kept, found again, put right.",
     epilog="Start with `treering demo`, then `treering remember --help`.",
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for panel, verbs in VERBS:
-    for verb in verbs:
-        app.command(name=verb.__name__.rstrip("_"), rich_help_panel=panel)(verb)
-app.add_typer(patterns, name="patterns", rich_help_panel="Find")
-# The library's name for the same verb.
-app.command(name="recall", hidden=True)(search.search)
 
 
 def _tell_version(wanted: bool) -> None:

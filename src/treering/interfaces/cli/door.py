@@ -23,14 +23,9 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
 
 
-_OBJECTS = 50_000
-"""Objects after which circles of garbage are looked for: a command that is done by then looks for none."""
-
-
 def run(command: Callable[..., Any], arguments: Sequence[str]) -> int:
     """Run a command and say how it ended."""
     as_json = "--json" in arguments
-    gc.set_threshold(_OBJECTS)
     _replace_closed_streams()
     try:
         outcome = command(list(arguments), prog_name="treering", standalone_mode=False)

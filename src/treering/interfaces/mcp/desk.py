@@ -1,5 +1,7 @@
 """Where agents are served: the memory of one project, opened when the first of them needs it."""
 
+from __future__ import annotations
+
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -12,11 +14,11 @@ from typing import TYPE_CHECKING
 from treering.core.errors import StoreUnavailable
 from treering.interfaces.mcp.first_index import FirstIndex
 from treering.interfaces.mcp.leaving import CALL_SECONDS
-from treering.memory import Memory
-from treering.ports.clock import Clock
 
 if TYPE_CHECKING:
     from treering.index.asking.verbs import Code
+    from treering.memory import Memory
+    from treering.ports.clock import Clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class Call:
     """Whether other clients are of the same session."""
 
     @property
-    def code(self) -> "Code":
+    def code(self) -> Code:
         """The code of the project; where nobody has read it yet, it is read now."""
         return self.first_index.code(self.memory)
 

@@ -1,15 +1,17 @@
 """The first reading of a repository's code: begun by the first question about it, in the background."""
 
+from __future__ import annotations
+
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treering.core.errors import Conflict, NotFound, StoreUnavailable
-from treering.memory import Memory
 
 if TYPE_CHECKING:
     from treering.index.asking.verbs import Code
     from treering.index.building.summary import Progress
+    from treering.memory import Memory
 
 
 class Closing(Exception):
@@ -30,7 +32,7 @@ class FirstIndex:
         self._reading: _Reading | None = None
         self._ready = False
 
-    def code(self, memory: Memory) -> "Code":
+    def code(self, memory: Memory) -> Code:
         """The code, once it can be asked about; `Conflict` while it is still being read for the first time.
 
         What was read once is asked even where a part of it could not be read, or somebody has taken it away since.
@@ -51,7 +53,7 @@ class FirstIndex:
         if self._reading is not None:
             self._reading.join(seconds)
 
-    def _begun(self, memory: Memory) -> "_Reading | None":
+    def _begun(self, memory: Memory) -> _Reading | None:
         """The one reading that all who ask wait for; None where none is needed. After one that failed, a new one."""
         with self._lock:
             if self._closing.is_set():
@@ -104,7 +106,7 @@ class _Reading(threading.Thread):
         except Exception as exc:  # noqa: BLE001 - the end of a thread: whoever waits for it raises it
             self._error = exc
 
-    def _heard(self, progress: "Progress") -> None:
+    def _heard(self, progress: Progress) -> None:
         if self._closing.is_set():
             raise Closing
         if progress.total:

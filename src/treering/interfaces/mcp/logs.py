@@ -6,8 +6,6 @@ import threading
 from collections.abc import Callable
 from queue import Full, Queue
 
-from treering.core.secrets import redact
-
 _LINES_AHEAD = 1_000
 """Warnings that wait to be written: more than anybody reads, less than a megabyte."""
 _FLUSH_SECONDS = 0.3
@@ -65,6 +63,8 @@ class _WithoutSecrets(logging.Formatter):
     """What goes wrong is told with the words of whoever raised it, and those may quote anything."""
 
     def format(self, record: logging.LogRecord) -> str:
+        from treering.core.secrets import redact
+
         return redact(super().format(record)).text
 
 

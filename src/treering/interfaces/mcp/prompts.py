@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib.resources import files
+from typing import TYPE_CHECKING
 
 from treering.core.errors import InvalidInput, NotFound
-from treering.interfaces.mcp.desk import Call
 from treering.interfaces.mcp.passages import cited, passages
+from treering.interfaces.mcp.texts import written
 from treering.interfaces.mcp.tool import LONGEST_SEARCH, LONGEST_TEXT
 from treering.interfaces.mcp.tools.searching import SearchMemory, search_memory
+
+if TYPE_CHECKING:
+    from treering.interfaces.mcp.desk import Call
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,25 +29,20 @@ class Prompt:
     title: str
     about: str
     arguments: tuple[Argument, ...]
-    write: Callable[[Call, Mapping[str, str]], str]
+    write: Callable[["Call", Mapping[str, str]], str]
 
 
-def written(name: str) -> str:
-    """A text that is meant for a model."""
-    return files("treering.prompts").joinpath(f"mcp_{name}.md").read_text("utf-8").strip()
-
-
-def _remember(_call: Call, given: Mapping[str, str]) -> str:
+def _remember(_call: "Call", given: Mapping[str, str]) -> str:
     return written("remember").format(what=given.get("what") or "what we found out or decided in this conversation")
 
 
-def _recall(call: Call, given: Mapping[str, str]) -> str:
+def _recall(call: "Call", given: Mapping[str, str]) -> str:
     about = given["about"]
     found = search_memory(call, SearchMemory(query=about[:LONGEST_SEARCH]))
     return written("recall").format(about=about, found=found.text)
 
 
-def _review(call: Call, _given: Mapping[str, str]) -> str:
+def _review(call: "Call", _given: Mapping[str, str]) -> str:
     waiting = []
     for record in call.memory.to_review():
         piece = cited(record)
@@ -81,7 +79,7 @@ PROMPTS = (
 _BY_NAME = {prompt.name: prompt for prompt in PROMPTS}
 
 
-def prompted(call: Call, name: str, given: Mapping[str, str]) -> str:
+def prompted(call: "Call", name: str, given: Mapping[str, str]) -> str:
     """The text of a prompt."""
     prompt = _BY_NAME.get(name)
     if prompt is None:

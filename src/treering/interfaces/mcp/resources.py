@@ -3,12 +3,15 @@
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from treering.core.delimiters import MEMORY, delimited, escaped
 from treering.core.errors import NotFound
 from treering.core.values import KEY_BYTES, storable
-from treering.interfaces.mcp.desk import Call
+
+if TYPE_CHECKING:
+    from treering.interfaces.mcp.desk import Call
 
 SCHEME = "treering://"
 JSON, TEXT = "application/json", "text/plain"
@@ -24,7 +27,7 @@ class Resource:
     title: str
     about: str
     media_type: str
-    read: Callable[[Call, str], str]
+    read: Callable[["Call", str], str]
 
     @property
     def is_template(self) -> bool:
@@ -35,14 +38,14 @@ class Resource:
         return self.uri.partition("{")[0]
 
 
-def _record(call: Call, id: str) -> str:
+def _record(call: "Call", id: str) -> str:
     if len(id) > KEY_BYTES:
         raise NotFound(f"no id has {len(id):,} characters; search_memory shows them")
     record = call.memory.get(id)
     return json.dumps({"kind": type(record).__name__.lower(), **record.model_dump(mode="json")}, ensure_ascii=False)
 
 
-def _modules(call: Call, _name: str) -> str:
+def _modules(call: "Call", _name: str) -> str:
     try:
         code = call.code
     except NotFound as exc:
@@ -60,7 +63,7 @@ def _modules(call: Call, _name: str) -> str:
     return delimited(MEMORY, "\n".join(lines))
 
 
-def _health(call: Call, _name: str) -> str:
+def _health(call: "Call", _name: str) -> str:
     report = call.memory.doctor()
     told = {
         "healthy": report.healthy,

@@ -1,9 +1,11 @@
 """The tables of tools, resources and prompts as a server of the official SDK. The only async code is here and below."""
 
+from __future__ import annotations
+
 import logging
 from collections.abc import Callable
 from functools import cache, partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import mcp_types as types
 from mcp.server.lowlevel.server import Server
@@ -13,11 +15,12 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from treering import __version__
 from treering.core.errors import InvalidInput, NotFound, TreeringError
 from treering.interfaces.mcp.desk import Caller, Desk
-from treering.interfaces.mcp.prompts import PROMPTS, prompted, written
-from treering.interfaces.mcp.resources import RESOURCES, addressed
+from treering.interfaces.mcp.texts import written
 from treering.interfaces.mcp.threads import Row, Threads
-from treering.interfaces.mcp.tool import Tool, one_clear_line
-from treering.interfaces.mcp.tools import BY_NAME, TOOLS
+
+# The tables are imported when they are first asked for: a client gets its first answer before.
+if TYPE_CHECKING:
+    from treering.interfaces.mcp.tool import Tool
 
 NAME = "treering"
 _SESSION_HEADER = "mcp-session-id"
@@ -55,6 +58,8 @@ class _Serving:
 
     async def call_tool(self, ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         """What goes wrong is an answer too: a model reads it and does better."""
+        from treering.interfaces.mcp.tools import BY_NAME
+
         tool = BY_NAME.get(params.name)
         if tool is None:
             raise MCPError(
@@ -79,6 +84,8 @@ class _Serving:
         )
 
     async def list_resources(self, _ctx: Any, _params: Any) -> types.ListResourcesResult:
+        from treering.interfaces.mcp.resources import RESOURCES
+
         listed = [
             types.Resource(
                 uri=each.uri, name=each.name, title=each.title, description=each.about, mime_type=each.media_type
@@ -89,6 +96,8 @@ class _Serving:
         return types.ListResourcesResult(resources=listed)
 
     async def list_templates(self, _ctx: Any, _params: Any) -> types.ListResourceTemplatesResult:
+        from treering.interfaces.mcp.resources import RESOURCES
+
         listed = [
             types.ResourceTemplate(
                 uri_template=each.uri,
@@ -106,6 +115,8 @@ class _Serving:
         uri = str(params.uri)
 
         def read() -> types.TextResourceContents:
+            from treering.interfaces.mcp.resources import addressed
+
             resource, name = addressed(uri)
             with self._desk.at_work(_caller(ctx)) as call:
                 text = resource.read(call, name)
@@ -114,6 +125,8 @@ class _Serving:
         return types.ReadResourceResult(contents=[await _asked(self._threads, read, {"uri": uri})])
 
     async def list_prompts(self, _ctx: Any, _params: Any) -> types.ListPromptsResult:
+        from treering.interfaces.mcp.prompts import PROMPTS
+
         listed = [
             types.Prompt(
                 name=prompt.name,
@@ -135,6 +148,8 @@ class _Serving:
         return types.GetPromptResult(messages=[message])
 
     def _prompted(self, caller: Caller, params: types.GetPromptRequestParams) -> str:
+        from treering.interfaces.mcp.prompts import prompted
+
         with self._desk.at_work(caller) as call:
             return prompted(call, params.name, params.arguments or {})
 
@@ -144,6 +159,8 @@ async def _asked(threads: Threads, work: Callable[[], T], about: dict[str, str] 
     try:
         return await threads.work(Row.LENGTHY, work)
     except TreeringError as exc:
+        from treering.interfaces.mcp.tool import one_clear_line
+
         code = types.INVALID_PARAMS if isinstance(exc, (InvalidInput, NotFound)) else types.INTERNAL_ERROR
         raise MCPError(code, one_clear_line(str(exc)), about) from exc
     except Exception as exc:  # the door, as for tools
@@ -163,6 +180,8 @@ def _in_headers(_tool: str) -> None:
 
 @cache
 def _listed_tools() -> list[types.Tool]:
+    from treering.interfaces.mcp.tools import TOOLS
+
     return [_described(tool) for tool in TOOLS]
 
 
@@ -189,6 +208,8 @@ def _mistake(exc: Exception) -> str:
 
 
 def _failed(told: str) -> types.CallToolResult:
+    from treering.interfaces.mcp.tool import one_clear_line
+
     return types.CallToolResult(content=[types.TextContent(type="text", text=one_clear_line(told))], is_error=True)
 
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -12,7 +12,9 @@ from treering.core.errors import InvalidInput
 from treering.core.secrets import redact
 from treering.core.settings.agents import AgentSettings
 from treering.core.values import KEY_BYTES
-from treering.interfaces.mcp.desk import Call
+
+if TYPE_CHECKING:
+    from treering.interfaces.mcp.desk import Call
 
 LONGEST_NAME = 1_000
 """Characters of a name, a label or a path."""
@@ -108,7 +110,7 @@ class Tool(Generic[A, R]):
     about: str
     arguments: type[A]
     result: type[R]
-    work: Callable[[Call, A], Answer[R]]
+    work: Callable[["Call", A], Answer[R]]
     hints: Hints = field(default_factory=Hints)
     lengthy: bool = False
     """It may take seconds, so that it must not stand before others."""

@@ -35,8 +35,7 @@ def queue_linking(tx: Transaction, now: datetime, new_id: NewId) -> bool:
 
     A job that is at work may have read past what was just stored: another one then waits behind it.
     """
-    jobs = (linking_job(tx.scope.principal, now, new_id(), turn) for turn in (1, 2))
-    return any(tx.jobs.enqueue(job) for job in jobs)
+    return tx.jobs.enqueue_first([linking_job(tx.scope.principal, now, new_id(), turn) for turn in (1, 2)])
 
 
 def do_linking(scope: Scope, store: Store, job: Job, clock: Clock, *, settings: Settings, new_id: NewId) -> None:
@@ -61,11 +60,17 @@ def link_new(
     new_id: NewId,
     *,
     between: Callable[[], bool] = lambda: True,
+    wait: bool = True,
 ) -> bool:
-    """Link what nobody has read yet, batch by batch, until `between` says stop; whether all is linked is returned."""
+    """Link what nobody has read yet, batch by batch, until `between` says stop; whether all is linked is returned.
+
+    Without `wait` it ends as soon as another writer would have to be waited for.
+    """
     for owner in ("", scope.principal):
         mark = Mark(LINKED, owner)
-        while _link_batch(_Batch(scope, store, clock(), mark), settings, new_id):
+        while (linked := _link_batch(_Batch(scope, store, clock(), mark, wait), settings, new_id)) is not None:
+            if not linked:
+                return False
             if not between():
                 return False
     return True
@@ -79,26 +84,36 @@ class _Batch:
     store: Store
     now: datetime
     mark: Mark
+    wait: bool
+
+    def write(self, work: Callable[[Transaction], None]) -> bool:
+        """Whether it was stored."""
+        if not self.wait:
+            return self.store.write_if_free(self.scope, self.now, work)
+        self.store.write(self.scope, self.now, work)
+        return True
 
 
-def _link_batch(batch: _Batch, settings: EntitySettings, new_id: NewId) -> bool:
-    """Whether there was something to read. Nobody who writes waits for the reading."""
+def _link_batch(batch: _Batch, settings: EntitySettings, new_id: NewId) -> bool | None:
+    """Whether the batch is linked, None if there is none. Nobody who writes waits for the reading."""
     mark = batch.mark
     with batch.store.reading(batch.scope, batch.now) as tx:
         begun = mark.read(tx)
         documents = tx.index.after(begun, owner=mark.owner, limit=settings.batch)
         records = list(records_of(tx, documents))
     if not documents:
-        return False
+        return None
     found = [spoken(record, settings) for record in records]
-    with batch.store.transaction(batch.scope, batch.now) as tx:
+
+    def link(tx: Transaction) -> None:
         tx.claim(CLAIM)
         # Somebody else may have linked them meanwhile.
         if mark.read(tx) == begun:
             still = unchanged(tx, documents)
             link_records(tx, [each for each in found if (each.kind, each.id) in still], new_id)
             mark.move(tx, documents[-1])
-    return True
+
+    return batch.write(link)
 
 
 def unchanged(tx: Transaction, documents: Sequence[Listed]) -> frozenset[tuple[str, str]]:

@@ -144,15 +144,23 @@ class Entities:
         near = self.settings.entities.nearest
         return merging.alias(tx, stored.id, aliases, nearest=near) if aliases else stored
 
-    def _catch_up(self) -> None:
-        """Link what is new, for a second at most; a job does the rest. Who may only read is told what is linked."""
+    def _catch_up(self, *, wait: bool = False) -> None:
+        """Link what is new, for a second at most; a job does the rest. Reading does not wait for another writer."""
         limits = self.settings.entities
         until = monotonic() + limits.slice_seconds
         with suppress(StoreReadOnly):
-            link_new(self.scope, self.store, self.clock, limits, self.new_id, between=lambda: monotonic() < until)
+            link_new(
+                self.scope,
+                self.store,
+                self.clock,
+                limits,
+                self.new_id,
+                between=lambda: monotonic() < until,
+                wait=wait,
+            )
 
     def _change(self, change: Callable[[Transaction, int], Entity]) -> Entity:
-        self._catch_up()
+        self._catch_up(wait=True)
         with self._changing() as tx:
             return change(tx, self.settings.entities.nearest)
 

@@ -1,13 +1,18 @@
 """Whole episodes at hand: the last ones used, each served only while the store says that it is still the same."""
 
+from __future__ import annotations
+
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from threading import Lock
+from typing import TYPE_CHECKING
 
-from treering.core.episodes import Episode
 from treering.core.scope import Scope
+
+if TYPE_CHECKING:
+    from treering.core.episodes import Episode
 
 Place = tuple[Scope, str]
 
@@ -119,3 +124,10 @@ class Accesses:
         with self._lock:
             taken, self._waiting = self._waiting, {}
             return taken
+
+    def put_back(self, taken: Mapping[str, Access]) -> None:
+        """They could not be written now."""
+        with self._lock:
+            for id, access in taken.items():
+                since = self._waiting.get(id, Access(0, access.last))
+                self._waiting[id] = Access(access.times + since.times, max(access.last, since.last))

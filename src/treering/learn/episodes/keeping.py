@@ -19,7 +19,7 @@ from treering.core.values import TEXT_BYTES, Value
 from treering.learn.following import queue_following
 from treering.ports.blobs import digest_of
 from treering.ports.clock import NewId
-from treering.ports.store import Store
+from treering.ports.store import Store, Transaction
 
 Content = bytes | str | os.PathLike[str]
 """What an artifact holds: its bytes, its text, or the file to read them from."""
@@ -66,14 +66,20 @@ def keep_episode(
     produced = _produced(artifacts, settings)
     moment = moment_of(at, now)
     episode = _built(scope, new_id() if id is None else id, moment, fields, produced)
-    with store.transaction(scope, now) as tx:
+
+    def keep(tx: Transaction) -> tuple[Episode, bool]:
         tx.claim(f"record {episode.id}")
         known = tx.episodes.whole(episode.id)
-        if known is None:
-            for each in produced:
-                tx.blobs.put(scope, each.data)
-            queue_following(tx, new_id)
-            return tx.episodes.create(episode)
+        if known is not None:
+            return known, False
+        for each in produced:
+            tx.blobs.put(scope, each.data)
+        queue_following(tx, new_id)
+        return tx.episodes.create(episode), True
+
+    known, is_new = store.write(scope, now, keep)
+    if is_new:
+        return known
     # Without a date of its own, the second delivery tells of the same moment as the first.
     again = episode if at is not None else _built(scope, episode.id, known.at, fields, produced)
     if _told(known) != _told(without_secrets(again).value):

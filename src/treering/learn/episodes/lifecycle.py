@@ -1,14 +1,19 @@
 """How episodes age: from all at hand, to what was learned at hand and the rest in the blob store."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from treering.core.episodes import Episode, EpisodeOutcome, EpisodeStatus, OutcomeStatus, TraceEntry
 from treering.core.errors import BlobMissing, Conflict, NotFound
 from treering.core.queries import EpisodeFilter, TimeRange
-from treering.core.settings import EpisodeSettings
-from treering.learn.stages import StageRun
-from treering.ports.store import Transaction
+
+if TYPE_CHECKING:
+    from treering.core.settings import EpisodeSettings
+    from treering.learn.stages import StageRun
+    from treering.ports.store import Transaction
 
 _DAY = timedelta(days=1)
 # In the order in which an episode goes through them.

@@ -1,22 +1,26 @@
 """What is done with one episode, or with all that are old enough."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from typing import TYPE_CHECKING
 
-from treering.core.episodes import Episode
-from treering.core.errors import BlobMissing, InvalidInput, NotFound, StoreError
+from treering.core.errors import BlobMissing, InvalidInput, NotFound
 from treering.core.moments import moment_of
-from treering.core.scope import Scope
-from treering.core.settings import Settings
 from treering.learn.episodes.cache import Access, Accesses, EpisodeCache
 from treering.learn.episodes.lifecycle import age_episodes
 from treering.learn.stages import StageRun, Work
-from treering.ports.clock import Clock, NewId
-from treering.ports.models import Models
-from treering.ports.store import Store, Transaction
+
+if TYPE_CHECKING:
+    from treering.core.episodes import Episode
+    from treering.core.scope import Scope
+    from treering.core.settings import Settings
+    from treering.ports.clock import Clock, NewId
+    from treering.ports.models import Models
+    from treering.ports.store import Store, Transaction
 
 # A hundred years: a longer time cannot be taken from every date.
 _LONGEST = 36_500
@@ -128,17 +132,22 @@ class EpisodeCare:
             self.cache.drop(id)
         return len(purged)
 
-    def write_accesses(self) -> None:
-        """Write the accesses counted so far; a store that cannot be written now loses only counts."""
+    def write_accesses(self, seconds: float = 0.0) -> None:
+        """Write the accesses counted so far. While another process writes for longer, they stay counted in memory."""
         waiting = self.accesses.take()
         if not waiting:
             return
         moved: list[_Moved] = []
-        with suppress(StoreError), self.store.transaction(self.scope, self.clock()) as tx:
+
+        def write(tx: Transaction) -> None:
             for id, access in sorted(waiting.items()):
                 found = tx.episodes.get(id)
                 if found is not None and found.deleted_at is None:
                     moved.append(_move(tx, found, access))
+
+        if not self.store.write_if_free(self.scope, self.clock(), write, seconds=seconds):
+            self.accesses.put_back(waiting)
+            return
         for each in moved:
             self.cache.moved(self.scope, each.before, each.episode, each.stamp)
 

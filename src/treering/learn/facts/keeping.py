@@ -62,6 +62,12 @@ def vectors_of(heard: Sequence[Heard], embedder: Embedder | None) -> Mapping[str
     return {} if embedder is None else {text: embedder.query(text) for text in texts}
 
 
+def claim_subjects(tx: Transaction, heard: Sequence[Heard]) -> None:
+    """In one order for everybody, so that no two transactions wait for each other."""
+    for subject in sorted({same_name(each.statement.subject) for each in heard}):
+        tx.claim(f"facts about {subject}")
+
+
 class FactKeeper:
     """Keeps statements in one transaction, each so that it can be undone by itself."""
 
@@ -84,9 +90,7 @@ class FactKeeper:
 
     def keep(self, heard: Sequence[Heard]) -> Kept:
         """In the order in which they were said."""
-        # In one order for everybody, so that no two wait for each other.
-        for subject in sorted({same_name(each.statement.subject) for each in heard}):
-            self._tx.claim(f"facts about {subject}")
+        claim_subjects(self._tx, heard)
         for each in sorted(heard, key=lambda each: each.at):
             self._keep_one(each)
         return self.kept

@@ -41,7 +41,8 @@ def record_application(
     by itself, an episode that was stored before it took its present form, and what has not happened yet.
     """
     given = {name: value for name, value in known.items() if value is not None}
-    with store.transaction(scope, now) as tx:
+
+    def record(tx: Transaction) -> Application:
         pattern = stored_pattern(tx, id)
         if episode is not None:
             told = episode_of(tx, episode)
@@ -50,6 +51,8 @@ def record_application(
         if "outcome" not in given:
             raise InvalidInput("say what came of it: an outcome (SUCCESS, PARTIAL, FAILURE), or the episode that tells")
         return _kept(tx, _applied_alone(scope, now, new_id, pattern, given))
+
+    return store.write(scope, now, record)
 
 
 def _kept(tx: Transaction, application: Application) -> Application:

@@ -39,8 +39,7 @@ def add_pattern(scope: Scope, store: Store, now: datetime, new_id: NewId, *, id:
         **fields, id=id or new_id(), owner=scope.principal, created_at=now, updated_at=now, status_since=now
     )
     refuse_broken(made.content)
-    with store.transaction(scope, now) as tx:
-        return tx.patterns.create(made, Action.CREATE, begun("told"))
+    return store.write(scope, now, lambda tx: tx.patterns.create(made, Action.CREATE, begun("told")))
 
 
 def stored_pattern(tx: Transaction, id: str) -> Pattern:
@@ -61,12 +60,15 @@ def earlier_versions(tx: Transaction, id: str) -> tuple[Pattern, ...]:
 def update_pattern(scope: Scope, store: Store, now: datetime, id: str, **changes: Any) -> Pattern:
     """A new version. One that does or applies to something else has to prove itself anew."""
     _refuse_unknown(changes)
-    with store.transaction(scope, now) as tx:
-        known = _living(tx, id)
-        if "metadata" in changes:
-            changes["metadata"] = _with_reserved(changes["metadata"], known.metadata)
-        changed, detail = changed_to(known, now, changes)
+
+    def update(tx: Transaction) -> Pattern:
+        known, wanted = _living(tx, id), dict(changes)
+        if "metadata" in wanted:
+            wanted["metadata"] = _with_reserved(wanted["metadata"], known.metadata)
+        changed, detail = changed_to(known, now, wanted)
         return known if changed is None else tx.patterns.update(changed, Action.UPDATE, detail)
+
+    return store.write(scope, now, update)
 
 
 def changed_to(known: Pattern, now: datetime, changes: Mapping[str, Any]) -> tuple[Pattern | None, dict[str, object]]:
@@ -98,13 +100,16 @@ def deprecate_pattern(
     """Take a pattern out of use for good. It is kept, with the reason and whatever takes its place."""
     if not reason.strip():
         raise InvalidInput("say why it is taken out of use: that is kept with it")
-    with store.transaction(scope, now) as tx:
+
+    def deprecate(tx: Transaction) -> Pattern:
         known = _living(tx, id)
         if superseded_by is not None:
             _refuse_as_successor(_living(tx, superseded_by), known)
         return tx.patterns.update(
             deprecated(known, now, reason, superseded_by), Action.UPDATE, _deprecation(known, reason)
         )
+
+    return store.write(scope, now, deprecate)
 
 
 def deprecated(known: Pattern, now: datetime, reason: str, superseded_by: str | None = None) -> Pattern:

@@ -1,16 +1,21 @@
 """A week in a few lines, each with its evidence, from nothing but what is stored."""
 
+from __future__ import annotations
+
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from treering.core.episodes import Episode
 from treering.core.failures import failure_messages, failure_signature
 from treering.core.payloads import ErrorPattern, Fact
-from treering.core.records import Knowledge
-from treering.core.settings import ReflectionSettings
+
+if TYPE_CHECKING:
+    from treering.core.episodes import Episode
+    from treering.core.records import Knowledge
+    from treering.core.settings import ReflectionSettings
 
 _CITED = re.compile(r"\(#(\d+(?:, #\d+)*)\)")
 _ELLIPSIS = "…"

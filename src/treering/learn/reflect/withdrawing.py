@@ -1,11 +1,17 @@
 """A person removes something for good: no reflection tells of it any more."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from treering.core.history import Action
 from treering.core.queries import KnowledgeFilter
-from treering.core.records import Knowledge
 from treering.learn.reflect.digest import cited_in, without_source
-from treering.ports.clock import NewId
-from treering.ports.store import Transaction
+
+if TYPE_CHECKING:
+    from treering.core.records import Knowledge
+    from treering.ports.clock import NewId
+    from treering.ports.store import Transaction
 
 FORGOTTEN = "a source was forgotten"
 _MOST = 1_000

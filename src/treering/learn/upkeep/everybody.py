@@ -1,12 +1,17 @@
 """Does a stage for everybody: what the worker sees first, then what only its owners see, one after the other."""
 
+from __future__ import annotations
+
 import json
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from treering.core.errors import Conflict
 from treering.core.scope import Visibility
 from treering.learn.jobs import Stopped
-from treering.learn.stages import Progress, StageRun, Work
+
+if TYPE_CHECKING:
+    from treering.learn.stages import Progress, StageRun, Work
 
 _ALL_SEEN = ""
 """Stands for the part that is done as the worker itself, where owners stand for theirs."""
@@ -24,7 +29,7 @@ class _Place:
         return json.dumps([self.by, self.owner, self.within], ensure_ascii=False)
 
     @classmethod
-    def read(cls, run: StageRun) -> "_Place":
+    def read(cls, run: StageRun) -> _Place:
         """Another principal sees other records: their first part begins anew, as does what an older version left."""
         new = cls(run.scope.principal)
         place = cls(*json.loads(run.cursor)) if run.cursor and run.cursor.startswith("[") else new

@@ -1,15 +1,20 @@
 """Puts stages into the queue: one job and one run for each moment of the schedule, whoever looks, and however many."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING
 
 from treering.core.jobs import Job, JobState
 from treering.core.queries import JobFilter
 from treering.core.runs import Run, RunState
-from treering.core.scope import Scope
 from treering.learn.upkeep.schedule import Due, Stage, due_stages, runs_of
-from treering.ports.clock import NewId
-from treering.ports.store import Store, Transaction
+
+if TYPE_CHECKING:
+    from treering.core.scope import Scope
+    from treering.ports.clock import NewId
+    from treering.ports.store import Store, Transaction
 
 MAINTAIN = "maintain"
 """The kind of job that runs a stage; its key is the stage's name."""

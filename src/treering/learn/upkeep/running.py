@@ -1,22 +1,27 @@
 """Runs a stage so that nothing is lost: what is done is put down with the run, and whoever comes next goes on there."""
 
+from __future__ import annotations
+
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from treering.core.errors import Conflict, InvalidInput
-from treering.core.jobs import Job
 from treering.core.queries import RunFilter, TimeRange
 from treering.core.runs import Run, RunState
-from treering.core.scope import Scope
-from treering.core.settings import Settings
 from treering.learn.jobs import Stopped, lost, told
 from treering.learn.stages import StageRun
 from treering.learn.upkeep.schedule import Stage, runs_of
-from treering.ports.clock import Clock, NewId
-from treering.ports.models import Models
-from treering.ports.store import Store, Transaction
+
+if TYPE_CHECKING:
+    from treering.core.jobs import Job
+    from treering.core.scope import Scope
+    from treering.core.settings import Settings
+    from treering.ports.clock import Clock, NewId
+    from treering.ports.models import Models
+    from treering.ports.store import Store, Transaction
 
 Tell = Callable[[Run], None]
 """Hears of a run after each of its steps."""

@@ -1,15 +1,20 @@
 """When a stage is due: moments of a cron expression on somebody's clock, and which of them were missed."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from treering.core.errors import InvalidInput
 from treering.core.queries import Order, RunFilter
 from treering.core.runs import Run, RunState
-from treering.learn.stages import Work
-from treering.ports.store import Transaction
+
+if TYPE_CHECKING:
+    from treering.learn.stages import Work
+    from treering.ports.store import Transaction
 
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 # No clock is put forward or back by more than this.

@@ -1,20 +1,24 @@
 """What people and programs ask of maintenance: run it, what is due, what was done, how the memory is."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from functools import partial
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from treering.core.errors import Conflict, StoreError, StoreUnavailable
 from treering.core.queries import Order, RunFilter
 from treering.core.runs import Run, RunState
-from treering.core.scope import Scope
 from treering.learn.jobs import Worker
 from treering.learn.upkeep.queueing import MAINTAIN, dead_stages, lost_stages, queue_due, queue_now
 from treering.learn.upkeep.running import Maintenance, Tell, nobody
 from treering.learn.upkeep.schedule import Due, due_stages, has_come, next_slot, runs_of
 from treering.ports.store import Check, Transaction
+
+if TYPE_CHECKING:
+    from treering.core.scope import Scope
 
 R = TypeVar("R")
 Trouble = Callable[[Exception], object]

@@ -1,12 +1,17 @@
 """The stages of maintenance, in the order of the night. What a stage needs is imported when it runs."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from treering.core.settings import UpkeepSettings
 from treering.learn.stages import Progress, StageRun, Work
 from treering.learn.upkeep.everybody import for_everybody
 from treering.learn.upkeep.schedule import Stage
+
+if TYPE_CHECKING:
+    from treering.core.settings import UpkeepSettings
 
 STAGES = ("enrich", "consolidate", "reflect", "forget", "episodes", "patterns", "staleness", "index", "report")
 

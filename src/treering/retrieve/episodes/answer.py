@@ -1,12 +1,16 @@
 """What a search for episodes gives back."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
-from treering.core.episodes import Episode
 from treering.retrieve.answer import Part, doubt_of
+
+if TYPE_CHECKING:
+    from treering.core.episodes import Episode
 
 
 @dataclass(frozen=True, slots=True)

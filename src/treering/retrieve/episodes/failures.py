@@ -1,18 +1,23 @@
 """From an error message to the episodes that met it, and how they got out."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from treering.core.episodes import Episode, OutcomeStatus
 from treering.core.errors import BlobMissing, InvalidInput, Unreadable
 from treering.core.failures import failure_messages, failure_signature, without_varying
 from treering.core.queries import EpisodeFilter, TimeRange
-from treering.core.settings import Settings
 from treering.ports.collections import Found
-from treering.ports.store import Transaction
 from treering.retrieve.episodes.answer import FailureAnswer, FailureHit, source_of
 from treering.retrieve.episodes.search import by_words, episodes_of, overlap, words_of
 from treering.retrieve.episodes.standing import represented
+
+if TYPE_CHECKING:
+    from treering.core.settings import Settings
+    from treering.ports.store import Transaction
 
 # One line that tells what a step did.
 _STEP = 300

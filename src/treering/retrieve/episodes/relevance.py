@@ -1,12 +1,17 @@
 """What an episode's relevance is made of."""
 
+from __future__ import annotations
+
 from collections.abc import Collection
 from datetime import datetime, timedelta
 from math import exp, log1p
+from typing import TYPE_CHECKING
 
 from treering.core.episodes import Episode, OutcomeStatus
-from treering.core.settings import EpisodeSettings
 from treering.retrieve.answer import Part
+
+if TYPE_CHECKING:
+    from treering.core.settings import EpisodeSettings
 
 _DAY = timedelta(days=1)
 

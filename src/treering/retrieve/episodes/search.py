@@ -1,28 +1,34 @@
 """Episodes by what they are about: their meaning, their words, and the filters that hold for both."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treering.core.episodes import Episode, EpisodeStatus
 from treering.core.errors import InvalidInput
-from treering.core.queries import EpisodeFilter
-from treering.core.scope import Scope
-from treering.core.settings import Settings
 from treering.core.time_words import TimeKind
 from treering.ports.collections import Found
 from treering.ports.index import Candidates, Wanted
-from treering.ports.models import Models
-from treering.ports.store import Store, Transaction
 from treering.retrieve.episodes.answer import EpisodeAnswer, EpisodeHit, plain_hit, source_of
 from treering.retrieve.episodes.relevance import relevance_parts
 from treering.retrieve.episodes.standing import Standing, is_old, released, represented
 from treering.retrieve.meaning import Meaning, meaning_of
 from treering.retrieve.paths import hull
 from treering.retrieve.question import Question, understand
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from treering.core.queries import EpisodeFilter
+    from treering.core.scope import Scope
+    from treering.core.settings import Settings
+    from treering.ports.models import Models
+    from treering.ports.store import Store, Transaction
 
 KIND = "episode"
 _AT_HAND = (EpisodeStatus.ACTIVE, EpisodeStatus.MATURE, EpisodeStatus.AGED)

@@ -1,15 +1,20 @@
 """Who stands for whom: episodes that were made into one are shown as that one, never beside it."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from treering.core.episodes import Episode, EpisodeStatus
 from treering.core.queries import EpisodeFilter, TimeRange
-from treering.core.settings import EpisodeSettings
 from treering.core.values import LABELS
 from treering.ports.collections import Found
-from treering.ports.store import Transaction
+
+if TYPE_CHECKING:
+    from treering.core.settings import EpisodeSettings
+    from treering.ports.store import Transaction
 
 _OLD = (EpisodeStatus.AGED, EpisodeStatus.ARCHIVED)
 _DAY = timedelta(days=1)

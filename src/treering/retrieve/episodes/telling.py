@@ -1,10 +1,15 @@
 """An episode in a few lines: what was to be done, what came of it, what it taught."""
 
-from dataclasses import replace
+from __future__ import annotations
 
-from treering.core.episodes import Episode
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 from treering.retrieve.answer import Answer, Hit
-from treering.retrieve.episodes.answer import EpisodeAnswer, EpisodeHit
+
+if TYPE_CHECKING:
+    from treering.core.episodes import Episode
+    from treering.retrieve.episodes.answer import EpisodeAnswer, EpisodeHit
 
 LESSONS = 3
 """Of what an episode taught, so much tells what it is about."""

@@ -1,17 +1,22 @@
 """Episodes by when they were: lately, between two moments, around something that happened, over time."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING
 
 from treering.core.episodes import Episode, OutcomeStatus
 from treering.core.errors import InvalidInput, NotFound
 from treering.core.moments import moment_of
 from treering.core.queries import EpisodeFilter, Order, TimeRange
 from treering.core.values import LABELS
-from treering.ports.store import Transaction
 from treering.retrieve.episodes.answer import EpisodeAnswer, Trend, plain_hit
 from treering.retrieve.episodes.standing import represented
+
+if TYPE_CHECKING:
+    from treering.ports.store import Transaction
 
 Moment = datetime | date | str
 _INSTANT = timedelta(microseconds=1)

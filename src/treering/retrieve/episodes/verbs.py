@@ -1,22 +1,26 @@
 """`memory.episodes`: every way to an episode, and what is done with it."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from treering.core.episodes import Episode
 from treering.core.moments import moment_of
 from treering.core.queries import EpisodeFilter, TimeRange
-from treering.core.scope import Scope
-from treering.core.settings import Settings
-from treering.ports.clock import Clock
-from treering.ports.models import Models
-from treering.ports.store import Store
-from treering.retrieve.episodes.answer import EpisodeAnswer, FailureAnswer, Trend
 from treering.retrieve.episodes.failures import similar_failures
 from treering.retrieve.episodes.search import EpisodeQuery, check, list_episodes, search_episodes
 from treering.retrieve.episodes.times import Moment, around, during, recent, trend
+
+if TYPE_CHECKING:
+    from treering.core.episodes import Episode
+    from treering.core.scope import Scope
+    from treering.core.settings import Settings
+    from treering.ports.clock import Clock
+    from treering.ports.models import Models
+    from treering.ports.store import Store
+    from treering.retrieve.episodes.answer import EpisodeAnswer, FailureAnswer, Trend
 
 ALL_EPISODES = EpisodeFilter()
 

@@ -1,8 +1,10 @@
 """What a pattern asks of a task, taken apart into tests that many patterns share, and one task's answers to them."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from treering.core.applicability import complexity_at, is_within
 from treering.core.conditions import (
@@ -17,7 +19,9 @@ from treering.core.conditions import (
     value_at,
     written,
 )
-from treering.core.patterns import Applicability
+
+if TYPE_CHECKING:
+    from treering.core.patterns import Applicability
 
 ValueKey = tuple[str, Any]
 

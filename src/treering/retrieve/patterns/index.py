@@ -4,22 +4,26 @@ The answer is that of `applies` asked of every pattern; the index only finds it 
 that comes or goes makes a new index, which shares all that the old one has built.
 """
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from heapq import merge
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from treering.core.applicability import DOMAIN, TASK_TYPE, applies, capabilities_at, folded, labels_at
 from treering.core.patterns import Pattern, PatternCategory, PatternStatus
-from treering.core.settings.patterns import PatternSettings
 from treering.retrieve.patterns.asking import Answers, Questions
 from treering.retrieve.patterns.decision_tree import grown
 from treering.retrieve.patterns.ranking import Best, Ranked, Standings
+
+if TYPE_CHECKING:
+    from treering.core.settings.patterns import PatternSettings
 
 IN_USE = frozenset({PatternStatus.VALIDATED})
 
@@ -89,7 +93,7 @@ class PatternIndex:
         built = self._built
         return len(self._changed) + len(built.candidates(features, statuses, None, built.answers(features)))
 
-    def with_changes(self, changes: Mapping[str, Pattern | None]) -> "PatternIndex":
+    def with_changes(self, changes: Mapping[str, Pattern | None]) -> PatternIndex:
         """An index that has these, too, or lacks those that are gone: asked one by one, until somebody builds anew."""
         made = PatternIndex.__new__(PatternIndex)
         made._built = self._built

@@ -1,19 +1,24 @@
 """In which order patterns that apply are worth reading: PT3's formula, with each of its terms to be seen."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from heapq import heappop, heappush, nsmallest
 from math import exp, log1p
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from treering.core.applicability import DOMAIN, TASK_TYPE, capabilities_at, complexity_at, folded, is_within, labels_at
 from treering.core.conditions import holds
-from treering.core.patterns import Applicability, Pattern
-from treering.core.settings.patterns import PatternSettings
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from treering.core.patterns import Applicability, Pattern
+    from treering.core.settings.patterns import PatternSettings
 
 _DAY = timedelta(days=1)
 # Sums of the same terms in another order differ by less.

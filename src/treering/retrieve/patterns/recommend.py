@@ -1,16 +1,20 @@
 """What a task is given when it begins, and what helps when a step of it fails."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from treering.core.pattern_words import doing
-from treering.core.patterns import Pattern
 from treering.core.tokens import CountTokens, estimate_tokens
-from treering.retrieve.answer import Answer, Hit
-from treering.retrieve.episodes.answer import EpisodeAnswer, EpisodeHit, FailureAnswer, FailureHit
 from treering.retrieve.episodes.telling import LESSONS, in_a_line
-from treering.retrieve.patterns.ranking import Ranked
+
+if TYPE_CHECKING:
+    from treering.core.patterns import Pattern
+    from treering.retrieve.answer import Answer, Hit
+    from treering.retrieve.episodes.answer import EpisodeAnswer, EpisodeHit, FailureAnswer, FailureHit
+    from treering.retrieve.patterns.ranking import Ranked
 
 
 @dataclass(frozen=True, slots=True)

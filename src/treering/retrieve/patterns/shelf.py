@@ -1,13 +1,18 @@
 """The patterns of one project at hand: indexed once, kept up to date with the store, built anew in the background."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from threading import Lock, Thread
+from typing import TYPE_CHECKING
 
-from treering.core.patterns import Pattern
 from treering.ports.patterns import PatternMark, PatternStamp
-from treering.ports.store import Transaction
 from treering.retrieve.patterns.index import PatternIndex
+
+if TYPE_CHECKING:
+    from treering.core.patterns import Pattern
+    from treering.ports.store import Transaction
 
 # As many patterns are asked one by one in less than a millisecond; building anew takes a second for thousands.
 _MOST_CHANGES = 64

@@ -1,31 +1,35 @@
 """Every way to a pattern: for a task that begins, and for one that met a failure."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from treering.core.episodes import TraceEntry, trace_of
 from treering.core.errors import InvalidInput
 from treering.core.failures import telling_lines
 from treering.core.patterns import PatternCategory, PatternStatus
 from treering.core.queries import EpisodeFilter, KnowledgeFilter
-from treering.core.scope import Scope
-from treering.core.settings import Settings
 from treering.core.task_features import features_told
 from treering.core.values import FrozenDict
-from treering.ports.clock import Clock
-from treering.ports.models import Models
-from treering.ports.store import Store
-from treering.retrieve.answer import Hit
 from treering.retrieve.episodes.failures import similar_failures
 from treering.retrieve.episodes.search import EpisodeQuery, search_episodes
 from treering.retrieve.patterns.index import IN_USE
-from treering.retrieve.patterns.ranking import Ranked
 from treering.retrieve.patterns.recommend import AfterFailure, Step, TaskContext
 from treering.retrieve.patterns.shelf import PatternShelf
 from treering.retrieve.recall import recall
 from treering.retrieve.request import ALL_KNOWLEDGE, Recall, standing
+
+if TYPE_CHECKING:
+    from treering.core.scope import Scope
+    from treering.core.settings import Settings
+    from treering.ports.clock import Clock
+    from treering.ports.models import Models
+    from treering.ports.store import Store
+    from treering.retrieve.answer import Hit
+    from treering.retrieve.patterns.ranking import Ranked
 
 ALL_EPISODES = EpisodeFilter()
 Done = Sequence[TraceEntry | Mapping[str, Any]]

@@ -68,7 +68,8 @@ class Keeping:
         turns = [self._turn(message, now) for message in messages]
         if len({turn.id for turn in turns}) < len(turns):
             raise InvalidInput("two of the messages have the same id; give each one of its own, or none")
-        with self._store.transaction(self._scope, now) as tx:
+
+        def add(tx: Transaction) -> dict[str, Turn]:
             tx.claim(f"conversation {self.id}")
             known = tx.turns.get_many([turn.id for turn in turns])
             for turn in turns:
@@ -81,7 +82,9 @@ class Keeping:
                 stored = dict(tx.turns.get_many([turn.id for turn in new]))
             for turn in stored.values():
                 kept_turn(tx, turn, self._new_id)
-        kept = {**known, **stored}
+            return {**known, **stored}
+
+        kept = self._store.write(self._scope, now, add)
         return tuple(kept[turn.id] for turn in turns)
 
     def follow(self, turns: Iterable[Turn]) -> bool:
@@ -96,13 +99,16 @@ class Keeping:
     def save(self, state: ContextState, jobs: Sequence[Job]) -> None:
         """Keep the window; `Conflict` where somebody else changed it since it was read."""
         now = self._clock()
-        with self._store.transaction(self._scope, now) as tx:
+
+        def save(tx: Transaction) -> Session:
             session = self.session or tx.sessions.open(
                 Session(id=self.id, owner=self._scope.principal, started_at=now, last_at=now)
             )
-            saved = tx.sessions.update(session.replace(context=state))
             for job in jobs:
                 tx.jobs.enqueue(job)
+            return tx.sessions.update(session.replace(context=state))
+
+        saved = self._store.write(self._scope, now, save)
         self._hold(saved, state, Pulse(saved.version, self._pulse.turns if self._pulse else 0))
 
     def _hold(self, session: Session | None, state: ContextState | None, pulse: Pulse | None) -> None:

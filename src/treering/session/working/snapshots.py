@@ -7,6 +7,7 @@ from typing import Any
 from treering.core.errors import Conflict, InvalidInput, NotFound
 from treering.core.turns import TASK
 from treering.core.values import Count, FrozenMap, Instant, Key, Text, Value, thaw
+from treering.ports.store import Transaction
 from treering.session.working.moved import Shelf
 from treering.session.working.sections import Section
 from treering.session.working.sizes import Address
@@ -106,13 +107,15 @@ def saved(shelf: Shelf, name: str = LATEST) -> Snapshot:
 
 
 def _store(shelf: Shelf, snapshot: Mapping[str, Any], name: str, keep: int) -> None:
-    with shelf.store.transaction(shelf.scope, shelf.clock()) as tx:
+    def save(tx: Transaction) -> None:
         tx.claim(f"task {shelf.task}")
         session = shelf.session(tx)
         saves = {**_saves(session.metadata), name: snapshot}
         newest = sorted(saves, key=lambda each: (each == name, saves[each]["at"]))[-keep:]
         own = {**session.metadata.get(TASK, {}), "saves": {each: saves[each] for each in newest}}
         tx.sessions.update(session.replace(metadata={**session.metadata, TASK: own}))
+
+    shelf.store.write(shelf.scope, shelf.clock(), save)
 
 
 def _saves(metadata: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""One client over stdin and stdout. Importing this must stay cheap: it is what a client waits for."""
+"""One client over stdin and stdout. Lines are read from the start; the server is imported meanwhile."""
 
 import gc
 import os
@@ -9,9 +9,8 @@ from typing import NoReturn
 
 from treering.core.errors import InvalidInput, StoreUnavailable
 from treering.interfaces.mcp.stdio.ending import Ending
-from treering.interfaces.mcp.stdio.programme import printed
-from treering.interfaces.mcp.stdio.reception import Reception
-from treering.interfaces.mcp.stdio.wire import HungUp, Wire, claimed
+from treering.interfaces.mcp.stdio.inbox import Inbox
+from treering.interfaces.mcp.stdio.wire import Wire, claimed
 
 _FOR_PEOPLE = """\
 This is Treering's server for coding agents: it talks MCP over stdin and stdout, and clients start it by themselves.
@@ -31,29 +30,26 @@ def serve_stdio(db: str | None, project: str | None, report: Callable[[Exception
     except OSError:
         sys.exit(report(InvalidInput("stdout is not open, and answers go there; start it with a stdout")))
     ending = Ending(wire.outgoing, report)
-    reception = Reception(wire.lines(), wire.write, printed())
-    threading.Thread(target=_listen, args=(reception, ending), name="mcp-reception", daemon=True).start()
+    inbox = Inbox(wire.lines())
+    threading.Thread(target=_read, args=(inbox, ending), name="mcp-inbox", daemon=True).start()
     try:
-        _serve(db, project, reception, wire, ending)
+        _serve(db, project, inbox, wire, ending)
     except Exception as exc:  # noqa: BLE001 - the door: whatever it is, it is reported there
         ending.fail(exc)
     ending.leave()
 
 
-def _listen(reception: Reception, ending: Ending) -> None:
+def _read(inbox: Inbox, ending: Ending) -> None:
     try:
-        if reception.listen():
+        if inbox.fill():
             # The main thread leaves when everything is answered.
             return
-    except HungUp:
-        ending.leave()
     except Exception as exc:  # noqa: BLE001 - the door: a server that no longer listens must not stay
         ending.fail(exc)
     ending.leave()
 
 
-def _serve(db: str | None, project: str | None, reception: Reception, wire: Wire, ending: Ending) -> None:
-    reception.begun.wait()
+def _serve(db: str | None, project: str | None, inbox: Inbox, wire: Wire, ending: Ending) -> None:
     gc.disable()
     from treering.interfaces.mcp.logs import log_to_stderr
     from treering.interfaces.mcp.opening import desk_for
@@ -66,7 +62,7 @@ def _serve(db: str | None, project: str | None, reception: Reception, wire: Wire
     gc.freeze()
     gc.enable()
     patience = Patience(SILENCE_SECONDS, lambda unanswered: ending.fail(_silence(unanswered, SILENCE_SECONDS)))
-    serve(desk, reception, wire.write, patience)
+    serve(desk, inbox, wire.write, patience)
 
 
 def _silence(unanswered: int, seconds: float) -> StoreUnavailable:

@@ -5,7 +5,6 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from queue import Queue
 
 import anyio
 import mcp_types as types
@@ -15,8 +14,8 @@ from mcp.shared.message import SessionMessage
 
 from treering.interfaces.mcp.desk import Desk
 from treering.interfaces.mcp.server import build_server
+from treering.interfaces.mcp.stdio.inbox import Inbox
 from treering.interfaces.mcp.stdio.messages import complaint, message
-from treering.interfaces.mcp.stdio.reception import Handover, Reception
 from treering.interfaces.mcp.stdio.wire import HungUp
 
 _NEVER_ANSWERED = frozenset({"subscriptions/listen"})
@@ -37,10 +36,10 @@ class Patience:
 _PATIENT = Patience()
 
 
-def serve(desk: Desk, reception: Reception, write: Callable[[bytes], None], patience: Patience = _PATIENT) -> None:
-    """Answer everything that comes through the reception, until that ends or nobody listens any more."""
+def serve(desk: Desk, inbox: Inbox, write: Callable[[bytes], None], patience: Patience = _PATIENT) -> None:
+    """Answer every line of the inbox, until the input ends or the client has hung up."""
     try:
-        anyio.run(_serve, desk, reception, write, patience)
+        anyio.run(_serve, desk, inbox, write, patience)
     except ExceptionGroup as several:
         _, unexpected = several.split(HungUp)
         if unexpected is not None:
@@ -53,14 +52,13 @@ def _first(several: ExceptionGroup[Exception]) -> Exception:
     return _first(found) if isinstance(found, ExceptionGroup) else found
 
 
-async def _serve(desk: Desk, reception: Reception, write: Callable[[bytes], None], patience: Patience) -> None:
+async def _serve(desk: Desk, inbox: Inbox, write: Callable[[bytes], None], patience: Patience) -> None:
     server = build_server(desk)
     to_server, heard = create_memory_object_stream[SessionMessage | Exception]()
     said, from_server = create_memory_object_stream[SessionMessage]()
-    handover = reception.hand_over()
-    talk = _Talk(desk, handover, write)
+    talk = _Talk(desk, write)
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(talk.hear, handover.decisive, reception.inbox, to_server, patience)
+        tasks.start_soon(talk.hear, inbox, to_server, patience)
         tasks.start_soon(talk.tell, from_server)
         await server.run(heard, said, server.create_initialization_options())
 
@@ -68,38 +66,22 @@ async def _serve(desk: Desk, reception: Reception, write: Callable[[bytes], None
 class _Talk:
     """Which requests are open, so that the end of input does not cut off their answers."""
 
-    def __init__(self, desk: Desk, handover: Handover, write: Callable[[bytes], None]) -> None:
+    def __init__(self, desk: Desk, write: Callable[[bytes], None]) -> None:
         self._desk = desk
         self._write = write
-        self._repeated = set(handover.answered)
         self._open = Counter[str]()
         """Nothing keeps a client from giving two requests one id."""
         self._answered = Condition()
         self._threads = CapacityLimiter(2)
         """Apart from those of the tools: a line must not wait until some tool is done."""
         self._prepared = False
-        if handover.ready:
-            self._prepare()
 
     async def hear(
-        self,
-        decisive: tuple[bytes, ...],
-        inbox: "Queue[bytes | None]",
-        server: ObjectSendStream[SessionMessage | Exception],
-        patience: Patience,
+        self, inbox: Inbox, server: ObjectSendStream[SessionMessage | Exception], patience: Patience
     ) -> None:
-        """What was said before, so that the server knows it; then everything else."""
+        """Pass every line on to the server; after the last, wait until the open requests are answered."""
         async with server:
-            for line in decisive:
-                try:
-                    await server.send(SessionMessage(message(line)))
-                except ValueError:
-                    # The client has its answer; what it asks next is answered as if it had not greeted.
-                    self._repeated.clear()
-                    await self._complain(line)
-            await self._until(lambda: not self._repeated)
             while (given := await self._next(inbox)) is not None:
-                self._prepare()
                 try:
                     heard = message(given)
                 except ValueError:
@@ -111,15 +93,13 @@ class _Talk:
                 patience.give_up(unanswered)
 
     async def tell(self, server: ObjectReceiveStream[SessionMessage]) -> None:
-        """Everything the server says, but for what the client has heard already."""
+        """Everything the server says."""
         async with server:
             async for outgoing in server:
                 said = outgoing.message
                 answered = said.id if isinstance(said, types.JSONRPCResponse | types.JSONRPCError) else None
-                if answered is not None and answered in self._repeated:
-                    self._repeated.discard(answered)
-                else:
-                    await self._say(said)
+                await self._say(said)
+                self._prepare()
                 async with self._answered:
                     if answered is not None:
                         self._settle(answered)
@@ -131,17 +111,12 @@ class _Talk:
         elif line.strip():
             _LOG.warning("a line of %d bytes is no message of the protocol; it was left out", len(line))
 
-    async def _next(self, inbox: "Queue[bytes | None]") -> bytes | None:
-        return await to_thread.run_sync(inbox.get, abandon_on_cancel=True, limiter=self._threads)
+    async def _next(self, inbox: Inbox) -> bytes | None:
+        return await to_thread.run_sync(inbox.next, abandon_on_cancel=True, limiter=self._threads)
 
     async def _say(self, said: types.JSONRPCMessage) -> None:
         text = said.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
         await to_thread.run_sync(self._write, text, abandon_on_cancel=True, limiter=self._threads)
-
-    async def _until(self, done: Callable[[], bool]) -> None:
-        async with self._answered:
-            while not done():
-                await self._answered.wait()
 
     async def _left_open(self, seconds: float) -> int:
         """How many requests are open when nothing was said for so long; none as soon as all are answered."""
@@ -164,7 +139,7 @@ class _Talk:
         self._open = +self._open
 
     def _prepare(self) -> None:
-        """Whoever goes on after the greeting is likely to call a tool: what that needs is loaded meanwhile."""
+        """Load what a tool needs once the first answer is out: a client that has it is likely to call one."""
         if not self._prepared:
             self._prepared = True
             threading.Thread(target=self._desk.prepare, name="mcp-preparing", daemon=True).start()

@@ -7,7 +7,6 @@ from pydantic import Field
 
 from treering.core.delimiters import one_line
 from treering.core.tokens import estimate_tokens
-from treering.interfaces.mcp.desk import Call
 from treering.interfaces.mcp.passages import Cited, cited, lines_within, listed, passages, within
 from treering.interfaces.mcp.tool import READS, Answer, Arguments, Name, Reply, Result, Tool
 
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from treering.index.graph.answers import Dependencies, Route
     from treering.index.graph.flows import DataFlow, Flowing
     from treering.index.history.relatives import Relations
+    from treering.interfaces.mcp.desk import Call
 
 R = TypeVar("R", bound=Result)
 
@@ -61,7 +61,7 @@ class ImpactResult(Reply):
     doubts: tuple[str, ...]
 
 
-def analyze_impact(call: Call, asked: AnalyzeImpact) -> Answer[ImpactResult]:
+def analyze_impact(call: "Call", asked: AnalyzeImpact) -> Answer[ImpactResult]:
     found = call.code.impact(asked.node, depth=asked.depth)
     return within(_budget(call), lambda room: _impact(found, asked, room))
 
@@ -124,7 +124,7 @@ class DependenciesResult(Reply):
     doubts: tuple[str, ...] = ()
 
 
-def get_dependencies(call: Call, asked: GetDependencies) -> Answer[DependenciesResult]:
+def get_dependencies(call: "Call", asked: GetDependencies) -> Answer[DependenciesResult]:
     if asked.to is not None:
         way, names = call.code.path(asked.node, asked.to), (asked.node, asked.to)
         return within(_budget(call), lambda room: _route(way, names, room))
@@ -176,7 +176,7 @@ class RelatedResult(Reply):
     doubts: tuple[str, ...]
 
 
-def related_files(call: Call, asked: RelatedFiles) -> Answer[RelatedResult]:
+def related_files(call: "Call", asked: RelatedFiles) -> Answer[RelatedResult]:
     found = call.code.related(asked.path, limit=asked.limit)
     return within(_budget(call), lambda room: _related(found, room))
 
@@ -222,7 +222,7 @@ class DataFlowResult(Reply):
     doubts: tuple[str, ...]
 
 
-def trace_data_flow(call: Call, asked: TraceDataFlow) -> Answer[DataFlowResult]:
+def trace_data_flow(call: "Call", asked: TraceDataFlow) -> Answer[DataFlowResult]:
     found = call.code.data_flow(asked.node, depth=asked.depth)
     return within(_budget(call), lambda room: _data_flow(found, asked.limit, room))
 
@@ -248,7 +248,7 @@ def _line(each: Reached) -> str:
     return f"- {one_line(each.name)} ({each.by} {steps}{', test' if each.test else ''})"
 
 
-def _budget(call: Call) -> int:
+def _budget(call: "Call") -> int:
     return call.memory.settings.agents.answer_tokens
 
 

@@ -1,6 +1,6 @@
 """record_memory and remember_fact: what an agent wants to be known in later sessions."""
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -10,8 +10,6 @@ from treering.core.moments import moment_of
 from treering.core.records import Source
 from treering.core.secret_formats import MARK
 from treering.core.tokens import estimate_tokens
-from treering.core.values import Value
-from treering.interfaces.mcp.desk import Call
 from treering.interfaces.mcp.passages import Cited, passages, within
 from treering.interfaces.mcp.tool import (
     LONGEST_SEARCH,
@@ -24,7 +22,11 @@ from treering.interfaces.mcp.tool import (
     Told,
     Tool,
 )
-from treering.retrieve.answer import Answer as RecallAnswer
+
+if TYPE_CHECKING:
+    from treering.core.values import Value
+    from treering.interfaces.mcp.desk import Call
+    from treering.retrieve.answer import Answer as RecallAnswer
 
 FromOutside = Annotated[
     bool,
@@ -107,12 +109,12 @@ class Kept(Reply):
     similar: tuple[Cited, ...] = ()
 
 
-def record_memory(call: Call, asked: RecordMemory) -> Answer[Kept]:
+def record_memory(call: "Call", asked: RecordMemory) -> Answer[Kept]:
     fields = {"files": call.from_root(asked.files), "tags": asked.tags}
     return _kept(call, asked, asked.text, asked.type, from_outside=asked.from_outside, **fields)
 
 
-def remember_fact(call: Call, asked: RememberFact) -> Answer[Kept]:
+def remember_fact(call: "Call", asked: RememberFact) -> Answer[Kept]:
     stated = {"subject": asked.subject, "attribute": asked.attribute, "value": asked.value}
     payload = {name: told for name, told in stated.items() if told is not None}
     since = {} if asked.since is None else {"valid_from": moment_of(asked.since, call.now)}
@@ -129,12 +131,12 @@ def own_words(text: str) -> str:
     return said
 
 
-def taken_out(kept: Value, asked: Arguments) -> str:
+def taken_out(kept: "Value", asked: Arguments) -> str:
     """What an agent is told where a secret was not stored."""
     return REDACTED if MARK in kept.to_json() and MARK not in asked.model_dump_json() else ""
 
 
-def _kept(call: Call, asked: Arguments, text: str, type: str, *, from_outside: bool, **fields: Any) -> Answer[Kept]:
+def _kept(call: "Call", asked: Arguments, text: str, type: str, *, from_outside: bool, **fields: Any) -> Answer[Kept]:
     said = own_words(text)
     # Before it is written: what says the same in other words would be folded into it.
     similar = _similar(call, said)
@@ -175,13 +177,13 @@ def _kept(call: Call, asked: Arguments, text: str, type: str, *, from_outside: b
 _SAME_SUBJECT = "On the same subject; where one of them is wrong or the same now, correct_fact it:"
 
 
-def _similar(call: Call, said: str) -> list[Cited]:
+def _similar(call: "Call", said: str) -> list[Cited]:
     """What is known on the same subject: whoever sees it need not say it twice."""
     most = call.memory.settings.agents.similar + 1
     return [Cited(id=hit.id, source=hit.source, text=hit.text) for hit in saying(call, said, most)]
 
 
-def saying(call: Call, said: str, most: int) -> RecallAnswer:
+def saying(call: "Call", said: str, most: int) -> "RecallAnswer":
     """The records that this is really about, also those that say the same as a better one."""
     return call.memory.recall(
         said[:LONGEST_SEARCH], turns=None, precise=True, repeated=True, thorough=False, code=False, limit=most

@@ -2,19 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
 from treering.core.delimiters import MEMORY, delimited
-from treering.core.episodes import Episode
-from treering.core.records import Knowledge
-from treering.inject.briefing import Briefing
-from treering.interfaces.mcp.desk import Call
 from treering.interfaces.mcp.passages import NOTE, Cited, cited, lines_within, listed, passages, within
 from treering.interfaces.mcp.tool import READS, Answer, Arguments, Budget, Name, Reply, Tool
-from treering.learn.entities.profiles import Profile
 from treering.retrieve.answer import doubt_of
+
+if TYPE_CHECKING:
+    from treering.core.episodes import Episode
+    from treering.core.records import Knowledge
+    from treering.inject.briefing import Briefing
+    from treering.interfaces.mcp.desk import Call
+    from treering.learn.entities.profiles import Profile
 
 
 class MemoryStats(Arguments):
@@ -31,7 +33,7 @@ class StatsResult(Reply):
     code: dict[str, Any] = Field(default_factory=dict)
 
 
-def memory_stats(call: Call, _asked: MemoryStats) -> Answer[StatsResult]:
+def memory_stats(call: "Call", _asked: MemoryStats) -> Answer[StatsResult]:
     found = call.memory.stats()
     result = StatsResult(
         project=found.project,
@@ -86,7 +88,7 @@ class EntityInfo(Reply):
     left_out: int
 
 
-def get_entity_info(call: Call, asked: GetEntityInfo) -> Answer[EntityInfo]:
+def get_entity_info(call: "Call", asked: GetEntityInfo) -> Answer[EntityInfo]:
     found = call.memory.entities.about(asked.name)
     # Knowledge that is not among the facts does not hold any more.
     spoken = [
@@ -98,7 +100,7 @@ def get_entity_info(call: Call, asked: GetEntityInfo) -> Answer[EntityInfo]:
     return within(call.memory.settings.agents.answer_tokens, lambda room: _about(found, pieces, room))
 
 
-def _about(found: Profile, pieces: Sequence[Cited], room: int) -> Answer[EntityInfo]:
+def _about(found: "Profile", pieces: Sequence[Cited], room: int) -> Answer[EntityInfo]:
     entity = found.entity
     aliases, related = (
         lines_within(names, room // 6) for names in (found.aliases, [each.entity.name for each in found.related])
@@ -146,7 +148,7 @@ class SessionContext(Reply):
     left_out: int
 
 
-def get_session_context(call: Call, asked: GetSessionContext) -> Answer[SessionContext]:
+def get_session_context(call: "Call", asked: GetSessionContext) -> Answer[SessionContext]:
     settings = call.memory.settings.agents
     budget = min(asked.budget or settings.answer_tokens, settings.most_answer_tokens)
     own = None if call.among_others else call.session
@@ -179,7 +181,7 @@ _PIECE_TOKENS = 150
 """What tells what a piece is about; the rest of it is found by its id."""
 
 
-def _session_items(told: Briefing) -> list[SessionItem]:
+def _session_items(told: "Briefing") -> list[SessionItem]:
     """One of each part in turn: none of them takes all the room."""
     parts: Mapping[Part, Sequence[Knowledge | Episode]] = {
         "rule": told.rules,

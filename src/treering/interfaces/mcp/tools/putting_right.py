@@ -1,6 +1,6 @@
 """correct_fact, confirm_fact and forget: an agent puts right what is known."""
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
@@ -9,11 +9,13 @@ from treering.core.records import Knowledge, Source
 from treering.core.tokens import estimate_tokens
 from treering.inject.overlap import says_all
 from treering.interfaces.mcp import tool
-from treering.interfaces.mcp.desk import Call
 from treering.interfaces.mcp.passages import cited, listed, passages, within
 from treering.interfaces.mcp.tool import Answer, Arguments, Hints, Reply, Told, Tool
 from treering.interfaces.mcp.tools.keeping import FROM_OUTSIDE, FromOutside, own_words, saying, taken_out
 from treering.learn.authors import Author, check_confirmation
+
+if TYPE_CHECKING:
+    from treering.interfaces.mcp.desk import Call
 
 Id = Annotated[
     tool.Id, Field(description="The id that search_memory showed.", examples=["0199c0de-0000-7000-8000-000000000001"])
@@ -65,7 +67,7 @@ class Forgotten(Reply):
     id: str
 
 
-def correct_fact(call: Call, asked: CorrectFact) -> Answer[Standing]:
+def correct_fact(call: "Call", asked: CorrectFact) -> Answer[Standing]:
     author = Author(Source.AGENT_EXPLICIT, session=call.session, tainted=asked.from_outside)
     said = None if asked.text is None else own_words(asked.text)
     standing = call.memory.correct(asked.id, asked.reason, text=said, duplicate_of=asked.duplicate_of, by=author)
@@ -82,7 +84,7 @@ def correct_fact(call: Call, asked: CorrectFact) -> Answer[Standing]:
     return _answered(call, notes, standing, replaces=asked.id, others=others)
 
 
-def _still_said_by(call: Call, asked: CorrectFact, standing: Knowledge) -> tuple[str, ...]:
+def _still_said_by(call: "Call", asked: CorrectFact, standing: Knowledge) -> tuple[str, ...]:
     """The ids of other records that say what is wrong now: they would bring it back."""
     if asked.reason not in ("outdated", "inaccurate"):
         return ()
@@ -91,7 +93,7 @@ def _still_said_by(call: Call, asked: CorrectFact, standing: Knowledge) -> tuple
     return tuple(hit.id for hit in found if hit.id != standing.id and says_all(hit.text, retired, settings.pack))
 
 
-def confirm_fact(call: Call, asked: ConfirmFact) -> Answer[Standing]:
+def confirm_fact(call: "Call", asked: ConfirmFact) -> Answer[Standing]:
     author = Author(Source.AGENT_EXPLICIT, session=call.session)
     record = _known(call, asked.id)
     if record.deprecated_at is not None:
@@ -104,7 +106,7 @@ def confirm_fact(call: Call, asked: ConfirmFact) -> Answer[Standing]:
     return _answered(call, [f"Counted as evidence for {asked.id}."], _known(call, asked.id))
 
 
-def forget(call: Call, asked: Forget) -> Answer[Forgotten]:
+def forget(call: "Call", asked: Forget) -> Answer[Forgotten]:
     call.memory.forget(asked.id)
     told = (
         f"Forgotten: {asked.id}. `treering undo {asked.id}` brings it back; `treering forget --hard {asked.id}` "
@@ -113,7 +115,7 @@ def forget(call: Call, asked: Forget) -> Answer[Forgotten]:
     return Answer(told, Forgotten(notes=(told,), id=asked.id))
 
 
-def _known(call: Call, id: str) -> Knowledge:
+def _known(call: "Call", id: str) -> Knowledge:
     record = call.memory.get(id)
     if not isinstance(record, Knowledge):
         raise InvalidInput(
@@ -124,7 +126,7 @@ def _known(call: Call, id: str) -> Knowledge:
 
 
 def _answered(
-    call: Call, notes: list[str], record: Knowledge, *, replaces: str | None = None, others: tuple[str, ...] = ()
+    call: "Call", notes: list[str], record: Knowledge, *, replaces: str | None = None, others: tuple[str, ...] = ()
 ) -> Answer[Standing]:
     """What was done, and the record as it stands where that is a new one."""
     done = tuple(filter(None, notes))

@@ -1,25 +1,27 @@
 """search_memory: what is known and was said about something."""
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
 from treering.core.delimiters import MEMORY, delimited, one_line
 from treering.core.payloads import knowledge_type
-from treering.core.places import CodePlace
 from treering.core.queries import KnowledgeFilter
 from treering.core.records import Knowledge
-from treering.core.settings import Settings
 from treering.core.tokens import estimate_tokens
 from treering.inject.pack import pack
-from treering.interfaces.mcp.desk import Call
 from treering.interfaces.mcp.passages import NOTE, WIDER, Cited, lines_within, within
 from treering.interfaces.mcp.tool import READS, Answer, Arguments, Budget, Names, Question, Reply, Result, Tool
 from treering.learn.authors import is_a_persons
-from treering.retrieve.answer import Answer as Recalled
-from treering.retrieve.answer import Hit
 from treering.retrieve.episodes.telling import among
 from treering.retrieve.request import ALL_KNOWLEDGE, ALL_TURNS
+
+if TYPE_CHECKING:
+    from treering.core.places import CodePlace
+    from treering.core.settings import Settings
+    from treering.interfaces.mcp.desk import Call
+    from treering.retrieve.answer import Answer as Recalled
+    from treering.retrieve.answer import Hit
 
 
 class SearchMemory(Arguments):
@@ -83,7 +85,7 @@ class SearchResult(Reply):
     missing: dict[str, str] = Field(default_factory=dict)
 
 
-def search_memory(call: Call, asked: SearchMemory) -> Answer[SearchResult]:
+def search_memory(call: "Call", asked: SearchMemory) -> Answer[SearchResult]:
     memory, settings = call.memory, call.memory.settings
     budget = min(asked.budget or settings.agents.answer_tokens, settings.agents.most_answer_tokens)
     wanted = KnowledgeFilter.make(types=[knowledge_type(name).name for name in asked.types])
@@ -103,7 +105,7 @@ def search_memory(call: Call, asked: SearchMemory) -> Answer[SearchResult]:
     return within(budget, lambda room: _told(found, room, settings))
 
 
-def _told(found: Recalled, room: int, settings: Settings) -> Answer[SearchResult]:
+def _told(found: "Recalled", room: int, settings: "Settings") -> Answer[SearchResult]:
     """As much of what was found as fits into so many tokens."""
     places = lines_within(map(_place, found.code), room // 2)
     code = "\n".join(("Places in the code:", *places)) if places else ""
@@ -133,7 +135,7 @@ def _told(found: Recalled, room: int, settings: Settings) -> Answer[SearchResult
     return Answer(text, result)
 
 
-def missed(found: Recalled, settings: Settings) -> dict[str, str]:
+def missed(found: "Recalled", settings: "Settings") -> dict[str, str]:
     """What the search did without, and why. What nobody asked for is not in use, rather than missing."""
     unused = {"reranker": settings.reranker.provider == "none", "hypothetical answer": not settings.writer.url}
     return {part: why for part, why in found.missing.items() if not unused.get(part)}
@@ -146,11 +148,11 @@ def _more(count: int) -> str:
 _NOTHING = "Nothing is known about this. When you have found it out, keep it with record_memory."
 
 
-def _place(place: CodePlace) -> str:
+def _place(place: "CodePlace") -> str:
     return f"- {one_line(place.path)}:{place.start_line}-{place.end_line} {one_line(place.symbol)}".rstrip()
 
 
-def _found(hit: Hit, text: str, *, truncated: bool) -> FoundMemory:
+def _found(hit: "Hit", text: str, *, truncated: bool) -> FoundMemory:
     record = hit.record
     known = record if isinstance(record, Knowledge) else None
     return FoundMemory(

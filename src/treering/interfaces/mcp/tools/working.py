@@ -1,7 +1,7 @@
 """similar_failures, find_patterns and report_outcome: what helped before, and what came of it this time."""
 
 from collections.abc import Iterable
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
@@ -12,7 +12,6 @@ from treering.core.queries import KnowledgeFilter
 from treering.core.records import Knowledge
 from treering.core.secrets import redact
 from treering.core.tokens import estimate_tokens
-from treering.interfaces.mcp.desk import Call
 from treering.interfaces.mcp.passages import Cited, lines_within, listed, passages, within
 from treering.interfaces.mcp.tool import (
     LONGEST_TEXT,
@@ -30,6 +29,9 @@ from treering.interfaces.mcp.tool import (
 )
 from treering.interfaces.mcp.tools.keeping import FROM_OUTSIDE, FromOutside, own_words, taken_out
 from treering.retrieve.patterns.recommend import advice_of
+
+if TYPE_CHECKING:
+    from treering.interfaces.mcp.desk import Call
 
 
 class SimilarFailures(Arguments):
@@ -50,7 +52,7 @@ class Failures(Reply):
     left_out: int
 
 
-def similar_failures(call: Call, asked: SimilarFailures) -> Answer[Failures]:
+def similar_failures(call: "Call", asked: SimilarFailures) -> Answer[Failures]:
     found = call.memory.patterns.after_failure(asked.error, task=asked.task or "", limit=asked.limit)
     pieces = [Cited(id=each.id, source=each.source, text=each.text) for each in found.passages()]
 
@@ -102,7 +104,7 @@ _ALL_IN_USE = ("VALIDATED", "CANDIDATE")
 _RECIPES = KnowledgeFilter(types=("workflow_recipe",))
 
 
-def find_patterns(call: Call, asked: FindPatterns) -> Answer[Patterns]:
+def find_patterns(call: "Call", asked: FindPatterns) -> Answer[Patterns]:
     statuses = {"statuses": _ALL_IN_USE} if asked.unproven else {}
     features = {"files": call.from_root(asked.files)} if asked.files else {}
     found = call.memory.patterns.find_applicable(asked.task, limit=asked.limit, **statuses, **features)
@@ -172,7 +174,7 @@ class Reported(Reply):
     not_counted: tuple[str, ...]
 
 
-def report_outcome(call: Call, asked: ReportOutcome) -> Answer[Reported]:
+def report_outcome(call: "Call", asked: ReportOutcome) -> Answer[Reported]:
     """The task is stored first: what it says of records must never be lost with it, nor it with them."""
     memory = call.memory
     misled = tuple(dict.fromkeys(asked.misled))
@@ -221,7 +223,7 @@ def report_outcome(call: Call, asked: ReportOutcome) -> Answer[Reported]:
     return within(memory.settings.agents.answer_tokens, told)
 
 
-def _sorted(call: Call, ids: Iterable[str]) -> dict[str, set[str]]:
+def _sorted(call: "Call", ids: Iterable[str]) -> dict[str, set[str]]:
     """The ids of knowledge, those of patterns, and those that nothing of either kind has."""
     found: dict[str, set[str]] = {"knowledge": set(), "patterns": set(), "unknown": set()}
     for id in set(ids):
@@ -229,7 +231,7 @@ def _sorted(call: Call, ids: Iterable[str]) -> dict[str, set[str]]:
     return found
 
 
-def _kind(call: Call, id: str) -> str:
+def _kind(call: "Call", id: str) -> str:
     try:
         record = call.memory.get(id)
     except NotFound:

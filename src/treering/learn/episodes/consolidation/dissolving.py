@@ -1,17 +1,22 @@
 """Takes apart what stood for several episodes: they are again what their age makes them."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from treering.core.episodes import Episode
 from treering.core.errors import Conflict, InvalidInput, NotFound
-from treering.core.scope import Scope
 from treering.core.settings import EpisodeSettings
 from treering.learn.episodes.consolidation.naming import CLAIM, CONSOLIDATED
 from treering.learn.episodes.lifecycle import age_days, phase_at
 from treering.learn.reflect.withdrawing import withdraw
-from treering.ports.clock import NewId
-from treering.ports.store import Store, Transaction
+
+if TYPE_CHECKING:
+    from treering.core.episodes import Episode
+    from treering.core.scope import Scope
+    from treering.ports.clock import NewId
+    from treering.ports.store import Store, Transaction
 
 
 def dissolve(

@@ -1,0 +1,44 @@
+"""Vectors that were made during a search and are not stored yet."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treering.adapters.vectors.signs import STORED
+
+MadeVector = tuple[int, str, NDArray[np.float32]]
+"""Number of the document, digest of the embedded text, vector."""
+
+
+class KeptVectors:
+    """Vectors of one project, by model and by number of their document, until a transaction stores them.
+
+    Without a lock: dictionaries are replaced, never changed. Of two threads that keep vectors at the same moment one
+    may lose them; its documents then are embedded again.
+    """
+
+    def __init__(self) -> None:
+        self._by_model: Mapping[str, Mapping[int, MadeVector]] = {}
+
+    def models(self) -> Collection[str]:
+        return self._by_model.keys()
+
+    def of(self, model: str) -> Mapping[int, MadeVector]:
+        """In the order of their numbers."""
+        return self._by_model.get(model, {})
+
+    def add(self, model: str, made: Sequence[MadeVector]) -> None:
+        """Rounded as they are when they are stored: a search finds the same before and after."""
+        rounded = {
+            number: (number, digest, vector.astype(STORED).astype(np.float32)) for number, digest, vector in made
+        }
+        self._replace(model, dict(sorted({**self.of(model), **rounded}.items())))
+
+    def discard(self, model: str, numbers: Collection[int]) -> None:
+        gone = frozenset(numbers)
+        self._replace(model, {number: each for number, each in self.of(model).items() if number not in gone})
+
+    def _replace(self, model: str, kept: Mapping[int, MadeVector]) -> None:
+        others = {name: each for name, each in self._by_model.items() if name != model}
+        self._by_model = {**others, model: kept} if kept else others

@@ -1,0 +1,43 @@
+"""The order in which write transactions take locks that another transaction may hold.
+
+On a server, two transactions that take two locks in opposite orders wait for each other until the server aborts one.
+Every transaction takes its locks by growing rank; several of one rank in the order of their names or ids. A claim is
+an advisory lock (`Transaction.claim`), a table stands for locks on its rows.
+"""
+
+CLAIMS: dict[str, int] = {
+    # The work itself: a transaction takes one of these at most.
+    "schedule": 0,
+    "conversation": 0,
+    "task": 0,
+    "turn": 0,
+    "learning": 0,
+    "text": 0,
+    "code": 0,
+    "reflection": 0,
+    # What it is about, then the records that it changes.
+    "facts": 1,
+    "record": 2,
+    "consolidation": 3,
+    "entities": 5,
+}
+TABLES: dict[str, int] = {
+    "knowledge": 4,
+    "turns": 4,
+    "episodes": 4,
+    "patterns": 4,
+    "applications": 4,
+    "entity_links": 6,
+    "entities": 6,
+    # Sessions quote records, so they follow them; both are followed by what is to be done about them.
+    "sessions": 7,
+    "runs": 8,
+    "jobs": 8,
+}
+JOB_KEYS = 9
+"""Keys of jobs come last: they are the only locks that transactions of a whole project share."""
+
+CLAIMED = frozenset({"knowledge", "turns", "episodes", "patterns", "applications"})
+"""Rows that a transaction holds already when it has claimed their record: they may be locked at any time after that."""
+DERIVED = frozenset({"facets", "documents", "postings", "vectors", "nearby", "revisions"})
+"""Rows that follow from a record: whoever changes them holds the record, or has left out those that somebody holds."""
