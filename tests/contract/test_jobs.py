@@ -225,6 +225,20 @@ def test_settling_goes_on_with_what_another_worker_left_when_it_ended(memory: Me
     assert done == ["left"]
 
 
+def test_settling_asks_for_more_however_soon_another_worker_finishes_a_job(memory: Memory) -> None:
+    theirs, left = Queue(memory, "another"), ["first", "second", "third"]
+
+    class Outpaced(Worker):
+        def _round(self, *arguments: Any) -> list[bool]:
+            for job in theirs.lease():
+                theirs.at(NOW, "finish", job)
+            return super()._round(*arguments)
+
+    ours = Outpaced(memory.store, {"tidy": lambda *_: None}, Clock(), JobSettings(), name="w")
+    settled = ours.settle(memory.scope, 5, lambda: bool(left) and theirs.add(left.pop(0)))
+    assert (left, settled.waiting) == ([], 0)
+
+
 def test_settling_does_what_is_due_and_says_what_waits(memory: Memory) -> None:
     done: list[str] = []
     Queue(memory).add("now")

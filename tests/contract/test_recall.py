@@ -259,6 +259,42 @@ def test_turns_of_the_same_words_on_different_days_stay_apart(memory: Memory) ->
     assert [hit.also for hit in answer] == [(), ()]
 
 
+# Order
+
+
+def test_equal_input_gives_equal_results_whatever_the_ids(open_memory: OpenMemory) -> None:
+    """Turns that tie, and facts that are learned from turns, have the same places in every database."""
+    said = ["We drink green tea.", "I live in Berlin.", "We drink green tea.", "I work at Siemens in Berlin."] * 3
+    names = [f"t{place:02}" for place in range(len(said))]
+    found = []
+    for project, named in (("one", names), ("two", names[::-1])):
+        memory = open_memory(project=project)
+        for day, (id, text) in enumerate(zip(named, said, strict=True), start=1):
+            at = datetime(2026, 3, day, tzinfo=UTC)
+            memory.turn(session=f"s{day}", role="user", text=text, id=id, at=at)
+        memory.settle()
+        answers = [memory.recall(query, limit=20) for query in ("green tea", "Berlin", "where does the user live")]
+        found.append([[(hit.kind, hit.text, hit.source) for hit in answer] for answer in answers])
+
+    assert found[0] == found[1]
+    assert {kind for answer in found[0] for kind, *_ in answer} == {"knowledge", "turn"}
+
+
+def test_a_memory_that_has_long_been_open_ranks_like_one_opened_now(open_memory: OpenMemory) -> None:
+    things = ("kettle", "teapot", "saucer", "ladle", "oven", "fridge", "toaster", "whisk", "grater")
+    texts = [f"The {one} stands beside the {other}." for one in things for other in things if one != other]
+    long_open = open_memory()
+    for place, text in enumerate(texts):
+        long_open.turn(session=f"s{place}", role="user", text=text, id=f"t{place}", at=NOW)
+        long_open.recall("something to drink from")
+
+    just_opened = open_memory()
+    for query in ("something to drink from", "where is the stove", "cold milk"):
+        before, after = long_open.recall(query, limit=20), just_opened.recall(query, limit=20)
+        assert ids(before) == ids(after)
+        assert [hit.score for hit in before] == pytest.approx([hit.score for hit in after])
+
+
 # Trust and phases
 
 

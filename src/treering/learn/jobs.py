@@ -154,7 +154,7 @@ class Worker:
             if self._count(scope, JobState.QUEUED, JobState.LEASED) and (begun := self._round(scope)):
                 worked = time.monotonic()
                 tell(sum(begun))
-            elif pause is not None and (wait := self._until_next(scope)) is not None:
+            elif pause is not None and (wait := self._until_next(scope)) <= self._settings.backoff_limit_seconds:
                 sleep(min(max(wait, self._settings.poll_seconds), every))
             elif idle is not None and time.monotonic() - worked >= idle:
                 return
@@ -171,19 +171,19 @@ class Worker:
 
         When nothing waits, `more` is asked to queue what is left to do, until it has nothing.
         """
-        deadline, done, idle = time.monotonic() + timeout, 0, False
+        deadline, done = time.monotonic() + timeout, 0
         while self._count(scope, JobState.QUEUED, JobState.LEASED) or more():
             if time.monotonic() >= deadline or self._stop.is_set():
                 break
             finished = self._round(scope)
             done += sum(finished)
-            elsewhere = not finished and self._count(scope, JobState.LEASED) > 0
-            if elsewhere:
+            if finished:
+                continue
+            if self._count(scope, JobState.LEASED):
                 time.sleep(0.02)
-            # Another worker may have ended the last job since the first look: only the second says that nothing is due.
-            if idle and not finished and not elsewhere:
+            # Other workers may have finished every job in the meantime: then `more` is asked again.
+            elif 0 < self._until_next(scope) < math.inf:
                 break
-            idle = not finished and not elsewhere
         with self._store.reading(scope, self._clock()) as tx:
             waiting = tx.jobs.count(JobFilter(states=(JobState.QUEUED, JobState.LEASED)))
             dead = tx.jobs.count(JobFilter(states=(JobState.DEAD,)))
@@ -223,14 +223,13 @@ class Worker:
         with self._store.reading(scope, self._clock()) as tx:
             return tx.jobs.count(JobFilter(kinds=tuple(self._handlers), states=states))
 
-    def _until_next(self, scope: Scope) -> float | None:
-        """Seconds until a job that waits is due; None where none is soon: no attempt is put off for longer."""
+    def _until_next(self, scope: Scope) -> float:
+        """Seconds until the first queued job is due; infinite if none is queued."""
         now = self._clock()
         where = JobFilter(kinds=tuple(self._handlers), states=(JobState.QUEUED,))
         with self._store.reading(scope, now) as tx:
             first = tx.jobs.find(where, order=Order(by="run_at", descending=False), limit=1).items
-        wait = (first[0].run_at - now).total_seconds() if first else math.inf
-        return wait if wait <= self._settings.backoff_limit_seconds else None
+        return (first[0].run_at - now).total_seconds() if first else math.inf
 
     def _run(self, scope: Scope, job: Job) -> bool:
         seconds = self._settings.lease_seconds

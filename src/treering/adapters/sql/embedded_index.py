@@ -16,7 +16,7 @@ import numpy as np
 
 from treering.adapters.sql.finding import Index
 from treering.adapters.sql.kept_vectors import KeptVectors
-from treering.adapters.vectors.signs import STORED, Rounded, Signs, centred, in_common
+from treering.adapters.vectors.signs import SAMPLE, STORED, Rounded, Signs, centred, first_sampled, in_common
 from treering.adapters.words.postings import Scored, Words, score
 from treering.adapters.words.segments import Columns, Segments
 from treering.core.ranking import BM25
@@ -53,8 +53,6 @@ _CHOSEN = (
 _AT_ONCE = 20_000
 # Of very many vectors at least one in so many is ranked by its numbers.
 _RESCORED_OF = 150
-# Vectors that tell what all have in common.
-_SAMPLE = 512
 
 
 @dataclass(frozen=True)
@@ -299,9 +297,8 @@ class EmbeddedIndex(Index):
         arrived += sum(number > newest for number in self._kept.of(model))
         if not arrived:
             return state if space else replace(state, spaces={**state.spaces, model: _nothing()})
-        if space is None or arrived > 3 * known:
-            space = self._begun(model, arrived + known)
-            newest = 0
+        if space is None or first_sampled(known + arrived) != first_sampled(known):
+            space, newest = self._begun(model), 0
         for rows in self._fetched(_VECTORS, (*self._here, model, newest)):
             space = _grown(space, [number for number, _ in rows], _matrix([vector for _, vector in rows]))
         newest = int(space.signs.numbers[-1]) if len(space.signs.numbers) else 0
@@ -309,16 +306,17 @@ class EmbeddedIndex(Index):
             space = _grown(space, [number for number, *_ in kept], np.array([vector for *_, vector in kept]))
         return replace(state, spaces={**state.spaces, model: space})
 
-    def _begun(self, model: str, count: int) -> Space:
+    def _begun(self, model: str) -> Space:
         """Without vectors yet; what they have in common is known first, by some of them."""
         named = (*self._here, model)
         numbers = [number for (number,) in self._context.connection.exec_driver_sql(_NUMBERS, named)]
         later = [number for number in self._kept.of(model) if not numbers or number > numbers[-1]]
-        some = [*numbers, *later][:: max(1, count // _SAMPLE)][:_SAMPLE]
+        first = first_sampled(len(numbers) + len(later))
+        some = [*numbers, *later][: first : max(1, first // SAMPLE)]
         stored = self._context.connection.exec_driver_sql(_CHOSEN, (*named, json.dumps(some)))
         found = [_matrix([vector])[0] for _, vector in stored]
         sample = np.array([*found, *(self._kept.of(model)[number][2] for number in sorted(set(some) & set(later)))])
-        return Space(Signs(in_common(sample, count)), Rounded.of(np.empty((0, sample.shape[1]), np.float32)))
+        return Space(Signs(in_common(sample, first)), Rounded.of(np.empty((0, sample.shape[1]), np.float32)))
 
     def _fetched(self, statement: str, values: tuple[Any, ...]) -> Iterator[Sequence[Any]]:
         cursor = self._context.connection.exec_driver_sql(statement, values)

@@ -13,7 +13,7 @@ from sqlalchemy import func, select
 from treering.adapters.sql.kept_vectors import KeptVectors
 from treering.adapters.sql.server_words import counted, holding_any
 from treering.adapters.sql.tables import vectors
-from treering.adapters.vectors.signs import STORED, in_common
+from treering.adapters.vectors.signs import SAMPLE, STORED, first_sampled, in_common
 from treering.core.ranking import BM25
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ MOST_POSTINGS = 10_000
 """Postings that a query reads: more take longer than an answer may. The commonest words tell least and are left out."""
 EXACT = 5_000
 """Up to this many vectors all are compared, which is as quick as a graph and misses nothing."""
-# Vectors that stand for all: for what they have in common, and for how scores lie.
-_SAMPLE = 512
 # The newest documents tell which languages are spoken.
 _NEWEST = 1_000
 
@@ -173,7 +171,7 @@ class Statistics:
         return found
 
     def space(self, model: str) -> Space | None:
-        """None where there is no vector. What vectors have in common is learned anew when there are many more."""
+        """None where there is no vector. What vectors have in common is learned again as `first_sampled` grows."""
         if model in self._spaces:
             return self._spaces[model]
         space = self._learned(model)
@@ -186,15 +184,16 @@ class Statistics:
         known = self._remembered.spaces.get(model)
         if not total:
             return self._learned_from_kept(model)
-        if known is not None and total <= 4 * known.vectors:
+        first = first_sampled(total)
+        if known is not None and first == first_sampled(known.vectors):
             return known
         named = {"tenant": self._here[0], "project": self._here[1], "model": model}
-        step = max(1, total // _SAMPLE)
+        step, most = max(1, first // SAMPLE), min(first, SAMPLE)
         stored = self._context.connection.exec_driver_sql(
-            _EVENLY_SPACED, {**named, "step": step, "most": _SAMPLE}
+            _EVENLY_SPACED, {**named, "step": step, "most": most}
         ).scalar_one()
-        sample = read_vectors(stored, min(_SAMPLE, -(-total // step)))
-        space = Space(total, sample, in_common(sample, total))
+        sample = read_vectors(stored, most)
+        space = Space(total, sample, in_common(sample, first))
         if not self._context.writing:
             self._remembered.spaces[model] = space
         return space
@@ -204,8 +203,9 @@ class Statistics:
         kept = [vector for *_, vector in self._remembered.kept.of(model).values()]
         if not kept:
             return None
-        sample = np.array(kept[:: max(1, len(kept) // _SAMPLE)][:_SAMPLE])
-        return Space(len(kept), sample, in_common(sample, len(kept)))
+        first = first_sampled(len(kept))
+        sample = np.array(kept[: first : max(1, first // SAMPLE)])
+        return Space(len(kept), sample, in_common(sample, first))
 
     def _remembered_count(self, word: tuple[int, ...]) -> int | None:
         known = self._remembered.common.get(word)

@@ -25,8 +25,19 @@ def pack(vectors: NDArray[np.float32]) -> NDArray[np.uint64]:
     return np.ascontiguousarray(np.pad(bits, ((0, 0), (0, missing)))).view(_WORD)
 
 
+SAMPLE = 512
+"""Vectors that the mean of a model's vectors is taken from, at most."""
 # So many vectors tell half of what all texts have in common; two or three tell nothing but themselves.
 _TELLING = 3
+
+
+def first_sampled(count: int) -> int:
+    """Number of vectors, of the first of `count`, that the sample is spread over.
+
+    All of them up to `SAMPLE`, then `SAMPLE` times the last power of two that is reached. The mean changes only when
+    this number does, so it depends on the stored vectors alone, not on when a process began to read them.
+    """
+    return count if count <= SAMPLE else SAMPLE << ((count // SAMPLE).bit_length() - 1)
 
 
 def in_common(sample: NDArray[np.float32], count: int) -> NDArray[np.float32]:
