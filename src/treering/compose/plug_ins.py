@@ -1,8 +1,9 @@
 """Packages that bring knowledge types."""
 
+import os
+import sys
 from collections.abc import Callable
 from functools import cache
-from importlib.metadata import entry_points
 
 from treering.core.errors import PluginFailed
 from treering.core.payloads import KnowledgeType, register_knowledge_type
@@ -14,6 +15,10 @@ PLUG_INS = "treering.knowledge_types"
 @cache
 def load_plug_ins() -> None:
     """Register the knowledge types that installed packages bring, once a process."""
+    if not any(_may_declare(folder) for folder in dict.fromkeys(sys.path)):
+        return
+    from importlib.metadata import entry_points
+
     for entry in entry_points(group=PLUG_INS):
         try:
             _register(entry.load())
@@ -23,6 +28,29 @@ def load_plug_ins() -> None:
                 f"the knowledge type {entry.name!r} of the package {package!r} cannot be loaded "
                 f"({type(exc).__name__}: {exc}); upgrade the package or uninstall it"
             ) from exc
+
+
+def _may_declare(folder: str) -> bool:
+    """Whether a package in this folder of the import path declares plug-ins.
+
+    `entry_points` parses what every installed package declares, which takes longer than the rest of a short command.
+    """
+    try:
+        with os.scandir(folder or os.curdir) as entries:
+            packages = [entry.path for entry in entries if entry.name.endswith((".dist-info", ".egg-info"))]
+    except NotADirectoryError:
+        return True  # an archive: `entry_points` can look into it
+    except OSError:
+        return False
+    return any(PLUG_INS in _declared(package) for package in packages)
+
+
+def _declared(package: str) -> str:
+    try:
+        with open(os.path.join(package, "entry_points.txt"), encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return ""
 
 
 def _register(plug_in: KnowledgeType | Callable[[], object]) -> None:
