@@ -5,8 +5,10 @@ TREERING_TEST_ENGINES=sqlite leaves out every test that needs the server.
 
 import gc
 import os
+import shutil
 import signal
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -52,14 +54,26 @@ share_compiled_statements()
 bundled._load = cache(bundled._load)
 
 _servers: list[PostgresServer] = []
+_ROOM = 4 * 1024**3
+"""Several times what a run has on disk at a time."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """The controller starts the server before its workers, which inherit the folder and end with it."""
     if hasattr(config, "workerinput"):
         end_with_parent()
-    elif getattr(config.option, "numprocesses", None) and "postgresql" in ENGINES:
+        return
+    _use_memory_for_temporary_files()
+    if getattr(config.option, "numprocesses", None) and "postgresql" in ENGINES:
         _start_server()
+
+
+def _use_memory_for_temporary_files() -> None:
+    """Databases of tests need not reach a disk, unless a folder for temporary files is named."""
+    memory = Path("/dev/shm")
+    if "TMPDIR" not in os.environ and memory.is_dir() and shutil.disk_usage(memory).free > _ROOM:
+        os.environ["TMPDIR"] = str(memory)
+        tempfile.tempdir = None  # look again
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

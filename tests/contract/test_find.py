@@ -51,7 +51,7 @@ def test_the_model_knows_every_field_of_every_filter() -> None:
 
 
 @every_kind
-@examples(8)
+@examples(4)
 @given(data=st.data())
 def test_each_field_of_a_filter_finds_what_it_says(cls: type[Record], memory: Memory, data: st.DataObject) -> None:
     scope, where = own_scope(), FILTER_OF[cls]

@@ -8,6 +8,7 @@ import pytest
 
 from tests.conftest import OpenMemory
 from tests.episodes_told import Clock
+from tests.lengths import at_length
 from tests.patterns_told import apply_often, did, keep, stand_beside, verdict
 from treering.core.episodes import OutcomeStatus
 from treering.core.errors import InvalidInput, NotFound
@@ -231,9 +232,9 @@ def test_a_refinement_narrows_to_where_it_works(steady: Memory) -> None:
 
 
 def test_many_idle_patterns_do_not_bring_forth_a_lucky_one(steady: Memory) -> None:
-    """What would be proof for one pattern alone is luck among two hundred."""
+    """What would be proof for one pattern alone is luck among many."""
     stand_beside(steady, "SF" * 40)
-    ids = [keep(steady, f"p{number}").id for number in range(200)]
+    ids = [keep(steady, f"p{number}").id for number in range(at_length(80, full=200))]
     for number, id in enumerate(ids):
         apply_often(steady, id, "SSSSSSSF" if number == 0 else "SFSFSFSF")
     alone = Settings().patterns

@@ -23,6 +23,7 @@ from sqlalchemy import text as sql
 
 import treering
 from tests.conftest import own_database
+from tests.lengths import at_length
 from tests.samples import COLLECTIONS, NOW, collection, put, sample
 from treering.adapters.sql import migrate
 from treering.adapters.sql.context import Dialect
@@ -231,6 +232,7 @@ def test_another_programs_file_is_refused_and_not_a_byte_of_it_changes(tmp_path:
     assert [file.name for file in tmp_path.iterdir()] == ["other.db"]
 
 
+PROCESSES = at_length(2, full=4)
 OPEN_AND_WRITE = """
 import sys, treering
 with treering.open(sys.argv[1], tenant="t", project="p", blobs=sys.argv[2]) as memory:
@@ -241,12 +243,14 @@ with treering.open(sys.argv[1], tenant="t", project="p", blobs=sys.argv[2]) as m
 def test_processes_that_open_a_new_database_at_once_migrate_it_once(
     place: str, database: tuple[Dialect, Engine], tmp_path: Path
 ) -> None:
-    commands = [[sys.executable, "-c", OPEN_AND_WRITE, place, str(tmp_path / "b"), str(number)] for number in range(4)]
+    commands = [
+        [sys.executable, "-c", OPEN_AND_WRITE, place, str(tmp_path / "b"), str(number)] for number in range(PROCESSES)
+    ]
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     running = [subprocess.Popen(command, **pipes) for command in commands]
     results = [process.communicate(timeout=120) for process in running]
-    assert [errors for _, errors in results] == [""] * 4
-    assert [process.returncode for process in running] == [0] * 4
+    assert [errors for _, errors in results] == [""] * PROCESSES
+    assert [process.returncode for process in running] == [0] * PROCESSES
     with database[1].connect() as connection:
         assert connection.execute(sql(f"SELECT version_num FROM {VERSION_TABLE}")).all() == [(REVISIONS[-1],)]
     with treering.open(place, tenant="t", project="p", blobs=tmp_path / "b") as memory:

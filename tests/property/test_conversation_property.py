@@ -80,7 +80,7 @@ def built(talk: Conversation, *current: Message) -> Context | None:
 
 
 @given(said=histories(), rules=RULES)
-@examples(50, phases=PHASES)
+@examples(30, phases=PHASES)
 def test_every_request_is_sound_and_nothing_said_is_lost(
     memory: Memory, said: list[Message], rules: dict[str, Any]
 ) -> None:
@@ -95,7 +95,7 @@ def test_every_request_is_sound_and_nothing_said_is_lost(
 
 
 @given(said=histories(), rules=RULES)
-@examples(50, phases=PHASES)
+@examples(30, phases=PHASES)
 def test_an_error_is_raised_only_where_what_must_stay_is_too_large(
     memory: Memory, said: list[Message], rules: dict[str, Any]
 ) -> None:
@@ -128,7 +128,7 @@ def test_a_history_that_fits_is_sent_as_it_is(memory: Memory, said: list[Message
 
 
 @given(said=histories(), rules=RULES)
-@examples(50, phases=PHASES)
+@examples(30, phases=PHASES)
 def test_pruning_twice_is_pruning_once(memory: Memory, said: list[Message], rules: dict[str, Any]) -> None:
     talk = opened_with(memory, said, **rules)
     talk.prune()
@@ -142,7 +142,7 @@ def test_pruning_twice_is_pruning_once(memory: Memory, said: list[Message], rule
 
 
 @given(said=histories(), rules=RULES, data=st.data())
-@examples(50, phases=PHASES)
+@examples(30, phases=PHASES)
 def test_what_is_pinned_stays_and_what_had_left_comes_back(
     memory: Memory, said: list[Message], rules: dict[str, Any], data: st.DataObject
 ) -> None:
@@ -159,7 +159,7 @@ def test_what_is_pinned_stays_and_what_had_left_comes_back(
 
 
 @given(said=histories((*ORDINARY, Speaker.calls_apart, Speaker.unanswered), most=12), rules=RULES, data=st.data())
-@examples(50, phases=PHASES)
+@examples(30, phases=PHASES)
 def test_what_came_from_a_provider_is_taken_by_it_again(
     memory: Memory, said: list[Message], rules: dict[str, Any], data: st.DataObject
 ) -> None:
@@ -176,7 +176,7 @@ def test_what_came_from_a_provider_is_taken_by_it_again(
 
 
 @given(said=histories(most=12), current=st.sampled_from(["Where is total_of?", "x" * 3_000, ""]), rules=RULES)
-@examples(40, phases=PHASES)
+@examples(30, phases=PHASES)
 def test_what_is_asked_now_and_what_is_recalled_fit_in_too(
     memory: Memory, said: list[Message], current: str, rules: dict[str, Any]
 ) -> None:
@@ -197,7 +197,7 @@ def test_what_is_asked_now_and_what_is_recalled_fit_in_too(
 
 
 @given(said=histories(most=10), limit=st.integers(400, 3_000), factor=st.floats(1.0, 3.0))
-@examples(40, phases=PHASES)
+@examples(30, phases=PHASES)
 def test_what_the_provider_counts_stays_under_the_limit(
     memory: Memory, said: list[Message], limit: int, factor: float
 ) -> None:

@@ -35,7 +35,7 @@ from treering.ports.code_history import HistoryState
 TENANTS, PROJECTS, PRINCIPALS = ("t1", "t2"), ("p1", "p2"), ("a", "b")
 KINDS = tuple(COLLECTIONS)
 # Worlds are large: making them smaller takes longer than reading what failed.
-BIG_WORLDS = examples(6, phases=(Phase.explicit, Phase.reuse, Phase.generate))
+BIG_WORLDS = examples(3, phases=(Phase.explicit, Phase.reuse, Phase.generate))
 WORDS = ("cold", "water", "warm", "air", "fire")
 SEARCHED = {kind.value: kind for kind in STORED if kind.searched}
 SERVER_TABLES = {"sqlite": set[str](), "postgresql": {"postings", "nearby"}}

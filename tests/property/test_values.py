@@ -21,7 +21,7 @@ from treering.core.payloads import Opaque, Stated, knowledge_types
 from treering.core.turns import Turn
 from treering.core.values import NESTING, FrozenDict, Value
 
-EXAMPLES = examples(8)
+EXAMPLES = examples(4)
 every_value = pytest.mark.parametrize("cls", VALUES, ids=lambda cls: cls.__name__)
 NOW = datetime(2026, 5, 8, tzinfo=UTC)
 
