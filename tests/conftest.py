@@ -159,6 +159,7 @@ def open_engine(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Call
     tenant, opened = f"t-{uuid4().hex[:12]}", list[Memory]()
 
     def open_on(engine: str, **options: object) -> Memory:
+        assert engine in ENGINES, f"name the fixture postgres_url: this run is without {engine}"
         if engine == "sqlite":
             place, beside = str(tmp_path / "memory.db"), tmp_path / "memory.db.blobs"
         else:

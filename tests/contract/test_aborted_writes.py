@@ -14,6 +14,7 @@ from treering.memory import Memory
 from treering.ports.store import Transaction
 
 STATES = {"deadlock": "40P01", "serialisation failure": "40001"}
+pytestmark = pytest.mark.usefixtures("postgres_url")
 QUICK = Settings.make(store={"write_attempts": 3, "retry_seconds": 0.0})
 
 

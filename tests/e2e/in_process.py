@@ -80,10 +80,9 @@ def _standard_streams(*files: IO[bytes]) -> Iterator[None]:
 
 @contextmanager
 def _collector_restored() -> Iterator[None]:
-    """A command tunes the garbage collector for a short life."""
+    """A command tunes the garbage collector for a short life. What it froze stays frozen, as the collected tests do."""
     thresholds = gc.get_threshold()
     try:
         yield
     finally:
         gc.set_threshold(*thresholds)
-        gc.unfreeze()

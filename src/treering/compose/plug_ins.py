@@ -10,6 +10,7 @@ from treering.core.payloads import KnowledgeType, register_knowledge_type
 
 PLUG_INS = "treering.knowledge_types"
 """The entry point group of packages that bring knowledge types."""
+_METADATA = (".dist-info", ".egg-info", "EGG-INFO")
 
 
 @cache
@@ -37,7 +38,7 @@ def _may_declare(folder: str) -> bool:
     """
     try:
         with os.scandir(folder or os.curdir) as entries:
-            packages = [entry.path for entry in entries if entry.name.endswith((".dist-info", ".egg-info"))]
+            packages = [entry.path for entry in entries if entry.name.endswith(_METADATA)]
     except NotADirectoryError:
         return True  # an archive: `entry_points` can look into it
     except OSError:

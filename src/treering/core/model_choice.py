@@ -14,13 +14,13 @@ _VARIABLES = ("TREERING_EMBEDDER", "TREERING_RERANKER", "TREERING_WRITER", "TREE
 def from_environment(settings: Settings, environment: Mapping[str, str]) -> Settings:
     """The settings, where they are silent with what TREERING_EMBEDDER, _RERANKER and _WRITER (each with _URL) say.
 
-    TREERING_TEST_SYNCHRONOUS replaces `store.synchronous`.
+    TREERING_TEST_SYNCHRONOUS=off turns `store.synchronous` off.
     """
     if not any(environment.get(name) for name in _VARIABLES):
         return settings
     embedder, reranker, writer, store = settings.embedder, settings.reranker, settings.writer, settings.store
-    if synchronous := environment.get("TREERING_TEST_SYNCHRONOUS"):
-        store = store.replace(synchronous=synchronous)
+    if environment.get("TREERING_TEST_SYNCHRONOUS") == "off":
+        store = store.replace(synchronous="off")
     if embedder == EmbedderSettings() and (named := environment.get("TREERING_EMBEDDER")):
         provider, _, model = named.partition(":")
         embedder = _made(EmbedderSettings, "TREERING_EMBEDDER", environment, provider=provider, model=model)

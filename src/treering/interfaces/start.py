@@ -26,7 +26,8 @@ _OPTIONS = tuple(f"--{name}" for name in Place._fields)
 
 
 def main() -> None:
-    # Looking for plug-ins of pydantic takes longer than opening a database, and the command uses none.
+    # Looking for plug-ins of pydantic takes longer than opening a database, and neither the command nor the processes
+    # that it starts use any.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     place = plain_place(sys.argv[1:], os.environ)
     if place is None or not _entered(place.root):

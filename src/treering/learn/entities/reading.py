@@ -60,15 +60,15 @@ def link_new(
     new_id: NewId,
     *,
     between: Callable[[], bool] = lambda: True,
-    wait: bool = True,
+    patience: float | None = None,
 ) -> bool:
-    """Link what nobody has read yet, batch by batch, until `between` says stop; whether all is linked is returned.
+    """Link records that were not read yet, batch by batch, until `between` says stop; True if all are linked.
 
-    Without `wait` it ends as soon as another writer would have to be waited for.
+    `patience` limits the seconds of waiting for another writer; None waits as long as any writer does.
     """
     for owner in ("", scope.principal):
         mark = Mark(LINKED, owner)
-        while (linked := _link_batch(_Batch(scope, store, clock(), mark, wait), settings, new_id)) is not None:
+        while (linked := _link_batch(_Batch(scope, store, clock(), mark, patience), settings, new_id)) is not None:
             if not linked:
                 return False
             if not between():
@@ -84,12 +84,12 @@ class _Batch:
     store: Store
     now: datetime
     mark: Mark
-    wait: bool
+    patience: float | None
 
     def write(self, work: Callable[[Transaction], None]) -> bool:
         """Whether it was stored."""
-        if not self.wait:
-            return self.store.write_if_free(self.scope, self.now, work)
+        if self.patience is not None:
+            return self.store.write_if_free(self.scope, self.now, work, seconds=self.patience)
         self.store.write(self.scope, self.now, work)
         return True
 

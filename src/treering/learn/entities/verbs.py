@@ -144,8 +144,8 @@ class Entities:
         near = self.settings.entities.nearest
         return merging.alias(tx, stored.id, aliases, nearest=near) if aliases else stored
 
-    def _catch_up(self, *, wait: bool = False) -> None:
-        """Link what is new, for a second at most; a job does the rest. Reading does not wait for another writer."""
+    def _catch_up(self, *, reading: bool = True) -> None:
+        """Link what is new, for a second at most; a job does the rest. A read waits no longer for another writer."""
         limits = self.settings.entities
         until = monotonic() + limits.slice_seconds
         with suppress(StoreReadOnly):
@@ -156,11 +156,11 @@ class Entities:
                 limits,
                 self.new_id,
                 between=lambda: monotonic() < until,
-                wait=wait,
+                patience=limits.slice_seconds if reading else None,
             )
 
     def _change(self, change: Callable[[Transaction, int], Entity]) -> Entity:
-        self._catch_up(wait=True)
+        self._catch_up(reading=False)
         with self._changing() as tx:
             return change(tx, self.settings.entities.nearest)
 
