@@ -20,6 +20,7 @@ from treering.core.jobs import Job, JobState
 from treering.core.queries import JobFilter
 from treering.core.records import Knowledge
 from treering.core.runs import Run, RunState
+from treering.core.scope import Scope
 from treering.core.settings import Settings
 from treering.learn.jobs import Worker
 from treering.learn.stages import StageRun, Work
@@ -292,6 +293,27 @@ def test_nobody_runs_a_stage_beside_another_worker(open_memory: OpenMemory) -> N
     first = Kept(open_memory, Stage("tidy", "", pages([], meanwhile)), clock=clock)
     first.upkeep.run("tidy")
     assert told == ["running"]
+
+
+def test_a_stage_that_another_worker_takes_first_is_waited_for(
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the background thread may: it is told of the job before the caller takes it."""
+    kept = Kept(open_memory, Stage("tidy", "", pages([])))
+    memory, run_named, taken, calls = kept.memory, Worker.run_named, list[Job](), list[str]()
+
+    def too_late(worker: Worker, scope: Scope, kind: str, key: str) -> bool | None:
+        calls.append(key)
+        with memory.store.transaction(scope, kept.clock()) as tx:
+            if len(calls) == 1:
+                taken.extend(tx.jobs.lease("faster", [kind], limit=1, duration=timedelta(minutes=3)))
+            elif len(calls) == 3:
+                tx.jobs.release(taken[0])
+        return run_named(worker, scope, kind, key)
+
+    monkeypatch.setattr(Worker, "run_named", too_late)
+    (run,) = kept.upkeep.run("tidy")
+    assert (run.state, len(calls)) == (RunState.DONE, 3)
 
 
 def test_a_rehearsal_counts_and_writes_nothing_at_all(open_memory: OpenMemory) -> None:

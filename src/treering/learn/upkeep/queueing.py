@@ -37,11 +37,11 @@ def queue_due(
         return tuple(due for due in due_stages(tx, stages, zone) if _queued(tx, due.stage, due.slot, new_id))
 
 
-def queue_now(scope: Scope, store: Store, now: datetime, *, stage: str, new_id: NewId) -> None:
-    """Queue a stage that somebody asks for. A run that did not end goes on; one that waits already is left alone."""
+def queue_now(scope: Scope, store: Store, now: datetime, *, stage: str, new_id: NewId) -> bool:
+    """Queue a stage on request; False if it waits already. A run that did not end goes on."""
     with store.transaction(scope, now) as tx:
         tx.claim(_SCHEDULE)
-        _queued(tx, stage, None, new_id)
+        return _queued(tx, stage, None, new_id)
 
 
 def dead_stages(tx: Transaction) -> Sequence[Job]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 Trouble = Callable[[Exception], object]
 """Hears why the schedule could not be looked at."""
+_POLL_SECONDS = 0.05
 _GIVEN_UP = "all its workers took it and never reported back"
 _BY_HAND = "`treering maintain` does it now, `treering work` when it is due"
 
@@ -162,6 +164,19 @@ class Upkeep(Generic[R]):
             given_up = {job.payload["stage"]: _GIVEN_UP for job in lost_stages(tx)}
             return {**given_up, **{job.payload["stage"]: job.error or "" for job in dead_stages(tx)}}
 
+    def _awaited(self, worker: Worker, name: str) -> bool | None:
+        """Wait until another worker has run the stage; run it here if that worker ends before."""
+        given = self.maintenance
+        while not given.stop.is_set():
+            with given.store.reading(self.scope, given.clock()) as tx:
+                last = runs_of(tx, name, limit=1)[0]
+            if last.state is not RunState.RUNNING:
+                return last.state is RunState.DONE
+            if (done := worker.run_named(self.scope, MAINTAIN, name)) is not None:
+                return done
+            time.sleep(_POLL_SECONDS)
+        return None
+
     def _run(self, name: str, tell: Tell, *, alone: bool) -> Run:
         given, heard = self.maintenance, list[Run]()
 
@@ -178,10 +193,14 @@ class Upkeep(Generic[R]):
             stop=given.stop,
         )
         # The first look may only find that the workers before have died at it; then it is queued anew.
+        queued = False
         for _ in range(2):
-            queue_now(self.scope, given.store, given.clock(), stage=name, new_id=given.new_id)
+            queued |= queue_now(self.scope, given.store, given.clock(), stage=name, new_id=given.new_id)
             if (done := worker.run_named(self.scope, MAINTAIN, name)) is not None:
                 break
+        if done is None and queued:
+            # Another worker, such as the background thread, was faster to take what was queued here.
+            done = self._awaited(worker, name)
         if not heard:
             with given.store.reading(self.scope, given.clock()) as tx:
                 heard.append(runs_of(tx, name, limit=1)[0])
