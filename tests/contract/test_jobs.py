@@ -76,6 +76,19 @@ def test_a_worker_that_takes_its_own_job_again_has_lost_the_first_lease(memory: 
     assert queue.at(NOW, "finish", again) is True
 
 
+def test_a_worker_that_released_its_job_cannot_finish_it_for_the_next_worker(open_memory: OpenMemory) -> None:
+    """A release takes the attempt back, so that only the lease owner tells the two leases apart."""
+    first, second = Queue(open_memory(), "first"), Queue(open_memory(), "second")
+    first.add()
+    (released,) = first.lease()
+    assert first.at(NOW, "release", released) is True
+    (held,) = second.lease()
+    assert held.attempts == released.attempts
+
+    assert first.at(NOW, "finish", released) is False
+    assert second.at(NOW, "finish", held) is True
+
+
 def test_an_extended_lease_holds_longer(memory: Memory) -> None:
     queue = Queue(memory)
     queue.add()
