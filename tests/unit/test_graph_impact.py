@@ -99,6 +99,14 @@ def test_an_override_reaches_who_calls_what_it_overrides_and_no_sibling(graph: C
     assert "other.py::Other.login" in graph.dependencies("cli.py::main").dependencies.ids
 
 
+@pytest.mark.parametrize(("depth", "reached"), [(0, 0), (1, 1), (2, 2), (3, 4), (4, 4), (None, 4)])
+def test_depth_is_the_number_of_layers_that_are_walked(graph: CodeGraph, depth: int | None, reached: int) -> None:
+    whole = graph.impact("auth/tokens.py::decode")
+    near = graph.impact("auth/tokens.py::decode", depth=depth)
+    assert near.dependents.ids == whole.dependents.ids[:reached]
+    assert near.total == whole.total == 4
+
+
 def test_a_base_reaches_its_subclasses_and_overrides(graph: CodeGraph) -> None:
     assert "auth/service.py::Service" in graph.impact("auth/service.py::Base").dependents.ids
     assert "auth/service.py::Service.login" in graph.impact("auth/service.py::Base.login").dependents.ids
