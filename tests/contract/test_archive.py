@@ -128,6 +128,18 @@ def test_a_computed_record_that_differs_is_left_as_it_is_and_named(open_memory: 
         assert tx.nodes.get("same") == sample(GraphNode, "same", label="mine.py")
 
 
+def test_personal_records_belong_to_the_importing_principal(open_memory: OpenMemory, tmp_path: Path) -> None:
+    source = open_memory(project="source", principal="ada")
+    target = open_memory(project="target", principal="bob")
+    source.remember("personal", id="own", visibility="personal")
+    source.remember("shared", id="shared")
+    source.export(tmp_path / "x.jsonl")
+
+    assert target.import_(tmp_path / "x.jsonl").added == 2
+
+    assert (target.get("own").owner, target.get("shared").owner) == ("bob", "ada")
+
+
 @examples(8)
 @given(data=st.data())
 def test_any_records_survive_the_trip(open_memory: OpenMemory, tmp_path: Path, data: st.DataObject) -> None:

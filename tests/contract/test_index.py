@@ -186,6 +186,17 @@ def test_what_is_written_is_found_at_once_and_what_is_purged_is_not(memory: Memo
     assert passing(memory, "pelican") == set()
 
 
+def test_the_embedded_index_ranks_as_if_a_purged_record_had_never_been_there(open_engine: OpenMemory) -> None:
+    memory = open_engine("sqlite")
+    for id, text in (("z", "a zebra and another zebra cross the road"), ("a", "a zebra"), ("b", "a pelican")):
+        memory.remember(text, id=id)
+    assert passing(memory, "zebra") == {"a", "z"}
+    memory.forget("z", hard=True)
+    assert passing(memory, "zebra") == {"a"}
+    here, read_anew = (found(each, asking("zebra", seed=None))[0] for each in (memory, open_engine("sqlite")))
+    assert (here.number.tolist(), here.words.tolist()) == (read_anew.number.tolist(), read_anew.words.tolist())
+
+
 def passing(memory: Memory, word: str) -> set[str]:
     """What is found and still there, as retrieval asks it."""
 

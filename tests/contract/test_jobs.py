@@ -217,6 +217,24 @@ def test_the_wait_after_each_failure_doubles_up_to_its_limit(memory: Memory, mes
     assert busy.settle(memory.scope, 1).dead == 1
 
 
+def test_a_job_that_another_worker_took_over_meanwhile_is_not_begun(memory: Memory) -> None:
+    """The first job of a round outlasts the leases of the whole round."""
+    clock, begun = Clock(), list[str]()
+    another = Queue(memory, "another")
+    another.add("first")
+    another.add("second")
+
+    def outlast(_scope: object, job: Job, _now: datetime) -> None:
+        begun.append(job.id)
+        clock.now += timedelta(seconds=2 * JobSettings().lease_seconds)
+        another.lease(clock.now)
+
+    worker(memory, clock, outlast).run_due(memory.scope)
+
+    assert begun == ["first"]
+    assert {another.get(id).lease_owner for id in ("first", "second")} == {"another"}
+
+
 def test_settling_goes_on_with_what_another_worker_left_when_it_ended(memory: Memory) -> None:
     """The last job in other hands may end between two looks; what is left to do is queued and done all the same."""
     done: list[str] = []
