@@ -231,6 +231,20 @@ def test_vectors_of_a_purged_record_are_gone_from_every_table(memory: Memory, en
     look(memory, work)
 
 
+def test_turns_beside_a_purged_turn_lose_their_vectors(memory: Memory) -> None:
+    """A model that reads in context made them from its words as well."""
+    fill(memory)
+
+    def embedded(tx: Any) -> set[str]:
+        numbers = tx.index.numbers("turn", ["t0", "t4", "t8", "t12", "t16"])
+        made = tx.index.vectors(MODEL, np.array(sorted(numbers.values())))
+        return {id for id, number in numbers.items() if number in made}
+
+    assert look(memory, embedded) == {"t0", "t4", "t8", "t12", "t16"}
+    memory.forget("t8", hard=True)
+    assert look(memory, embedded) == {"t0", "t16"}
+
+
 def test_a_record_that_is_purged_while_it_is_embedded_gets_no_vector(memory: Memory) -> None:
     memory.remember("a secret to be purged", id="gone")
     number = look(memory, lambda tx: tx.index.unembedded(MODEL, limit=1))[0].number
