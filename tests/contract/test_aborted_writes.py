@@ -23,24 +23,25 @@ def _abort(tx: Any, state: str) -> None:
     tx._context.connection.exec_driver_sql(f"DO $$ BEGIN RAISE EXCEPTION 'aborted' USING ERRCODE = '{state}'; END $$")
 
 
+@pytest.mark.parametrize("attempts", [1, 2, 3])
 @pytest.mark.parametrize("state", STATES.values(), ids=STATES.keys())
-def test_work_runs_again_until_it_is_stored_once(open_engine: OpenMemory, state: str) -> None:
+def test_work_runs_again_until_it_is_stored_once(open_engine: OpenMemory, state: str, attempts: int) -> None:
     memory = open_engine("postgresql", settings=QUICK)
     runs: list[int] = []
 
     def work(tx: Transaction) -> str:
         runs.append(len(runs))
         stored = tx.sessions.learn("s", known=0, learned=len(runs))
-        if len(runs) < 3:
+        if len(runs) < attempts:
             _abort(tx, state)
         return f"run {len(runs)}, {stored}"
 
     memory.turn(session="s", role="user", text="one")
-    assert memory.store.write(memory.scope, now(), work) == "run 3, True"
+    assert memory.store.write(memory.scope, now(), work) == f"run {attempts}, True"
     with memory.store.reading(memory.scope, now()) as tx:
         session = tx.sessions.get("s")
     assert session is not None
-    assert session.learned == 3
+    assert session.learned == attempts
 
 
 def test_after_the_last_attempt_the_caller_is_told_and_nothing_is_stored(open_engine: OpenMemory) -> None:

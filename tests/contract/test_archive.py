@@ -20,6 +20,7 @@ from treering.archive.export import export_lines, export_to
 from treering.archive.portable import PARTS
 from treering.core.episodes import Episode
 from treering.core.errors import Conflict, InvalidInput, StoreError, StoreReadOnly
+from treering.core.graph import GraphNode
 from treering.core.history import AuditEntry, Revision
 from treering.core.jobs import Job
 from treering.core.records import Knowledge
@@ -111,6 +112,32 @@ def test_a_record_that_differs_is_left_as_it_is_and_named(open_memory: OpenMemor
     read = target.import_(tmp_path / "x.jsonl")
     assert read.conflicts == ("knowledge same",)
     assert target.get("same").content == "mine"
+
+
+def test_a_computed_record_that_differs_is_left_as_it_is_and_named(open_memory: OpenMemory, tmp_path: Path) -> None:
+    source, target = open_memory(project="source"), open_memory(project="target")
+    for memory, label in ((source, "theirs.py"), (target, "mine.py")):
+        with memory.store.transaction(memory.scope, NOW) as tx:
+            put(tx, [sample(GraphNode, "same", label=label)])
+    source.export(tmp_path / "x.jsonl")
+
+    read = target.import_(tmp_path / "x.jsonl")
+
+    assert (read.added, read.conflicts) == (0, ("graph_node same",))
+    with target.store.reading(target.scope, NOW) as tx:
+        assert tx.nodes.get("same") == sample(GraphNode, "same", label="mine.py")
+
+
+def test_personal_records_belong_to_the_importing_principal(open_memory: OpenMemory, tmp_path: Path) -> None:
+    source = open_memory(project="source", principal="ada")
+    target = open_memory(project="target", principal="bob")
+    source.remember("personal", id="own", visibility="personal")
+    source.remember("shared", id="shared")
+    source.export(tmp_path / "x.jsonl")
+
+    assert target.import_(tmp_path / "x.jsonl").added == 2
+
+    assert (target.get("own").owner, target.get("shared").owner) == ("bob", "ada")
 
 
 @examples(8)

@@ -89,15 +89,18 @@ def test_originals_stay_as_they_are_where_the_new_episode_is_not_what_was_writte
     assert all_of(memory, deleted=None) == before
 
 
+@pytest.mark.parametrize("step", ["gather", "merged"])
 @pytest.mark.parametrize("change", ["touched", "deleted", "purged"])
 def test_who_changes_meanwhile_is_left_for_the_next_run(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch, change: str
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, change: str, step: str
 ) -> None:
+    """After this step of the stage, and before the next one reads the episode again."""
     keep(memory, *three(), episode("e3"))
-    real: Callable[..., Any] = stage.merged
+    real: Callable[..., Any] = getattr(stage, step)
 
     def meanwhile(*given: Any) -> Any:
-        monkeypatch.setattr(stage, "merged", real)
+        monkeypatch.setattr(stage, step, real)
+        found_by_step = real(*given)
         with memory.store.transaction(memory.scope, NOW) as tx:
             if change == "touched":
                 found = tx.episodes.get("e1")
@@ -105,9 +108,9 @@ def test_who_changes_meanwhile_is_left_for_the_next_run(
                 tx.episodes.set_lifecycle("e1", found.lifecycle.replace(access_count=7))
             else:
                 (tx.episodes.delete if change == "deleted" else tx.episodes.purge)("e1")
-        return real(*given)
+        return found_by_step
 
-    monkeypatch.setattr(stage, "merged", meanwhile)
+    monkeypatch.setattr(stage, step, meanwhile)
     counts = consolidate(memory).counts
     assert (counts["changed_meanwhile"], counts["clusters"]) == (1, 0)
     assert standing(memory) == []

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.conftest import OpenMemory
 from tests.examples import examples
 from tests.property.model import PREDICATES, matches, ordered
 from tests.property.strategies import FILTERS, field, filters, records
@@ -185,3 +186,15 @@ def test_knowledge_is_found_by_what_it_was_made_from_and_by_what_it_touches(memo
         (KnowledgeFilter(derived_from=("c",), nodes=("n1",)), []),
     ):
         assert sorted(hit.id for hit in memory.recall("", knowledge=where, turns=None)) == wanted
+
+
+def test_a_filter_ignores_labels_of_a_record_with_the_same_id_in_another_project(open_memory: OpenMemory) -> None:
+    """Ids are unique within a project only."""
+    here, elsewhere = open_memory(), open_memory(project="elsewhere")
+    here.remember("without labels", id="same")
+    elsewhere.remember("with labels", id="same", tags=["urgent"], pinned=True)
+    with here.store.reading(here.scope, NOW) as tx:
+        for where in (KnowledgeFilter(tags=("urgent",)), KnowledgeFilter(pinned=True)):
+            assert tx.knowledge.find(where).items == ()
+            assert tx.knowledge.count(where) == 0
+            assert not len(tx.index.passing({"knowledge": where}))

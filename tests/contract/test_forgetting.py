@@ -226,16 +226,16 @@ def test_undo_brings_it_back_and_it_is_spared_for_another_grace(open_memory: Ope
     assert forgotten(memory, 60) == {"unused": 1}
     now[0] = NOW + 80 * DAY
     assert memory.undo(fact.id).content == "water is wet"
-    assert forgotten(memory, 81) == {"spared": 1}
+    assert forgotten(memory, 109.9) == {"spared": 1}
     assert memory.get(fact.id)
-    assert forgotten(memory, 111) == {"unused": 1}
+    assert forgotten(memory, 110.1) == {"unused": 1}
 
 
 def test_after_the_grace_it_is_removed_for_good(memory: Memory) -> None:
     fact = memory.remember("water is wet", type="fact")
     assert forgotten(memory, 60) == {"unused": 1}
-    assert forgotten(memory, 89) == {}
-    assert forgotten(memory, 91) == {"removed": 1}
+    assert forgotten(memory, 89.9) == {}
+    assert forgotten(memory, 90.1) == {"removed": 1}
     with pytest.raises(NotFound):
         memory.undo(fact.id)
     assert [entry.action.value for entry in memory.history(fact.id)] == ["purge", "delete", "create"]

@@ -186,6 +186,17 @@ def test_what_is_written_is_found_at_once_and_what_is_purged_is_not(memory: Memo
     assert passing(memory, "pelican") == set()
 
 
+def test_the_embedded_index_ranks_as_if_a_purged_record_had_never_been_there(open_engine: OpenMemory) -> None:
+    memory = open_engine("sqlite")
+    for id, text in (("z", "a zebra and another zebra cross the road"), ("a", "a zebra"), ("b", "a pelican")):
+        memory.remember(text, id=id)
+    assert passing(memory, "zebra") == {"a", "z"}
+    memory.forget("z", hard=True)
+    assert passing(memory, "zebra") == {"a"}
+    here, read_anew = (found(each, asking("zebra", seed=None))[0] for each in (memory, open_engine("sqlite")))
+    assert (here.number.tolist(), here.words.tolist()) == (read_anew.number.tolist(), read_anew.words.tolist())
+
+
 def passing(memory: Memory, word: str) -> set[str]:
     """What is found and still there, as retrieval asks it."""
 
@@ -218,6 +229,20 @@ def test_vectors_of_a_purged_record_are_gone_from_every_table(memory: Memory, en
             assert (total > 0, left) == (True, 0), table
 
     look(memory, work)
+
+
+def test_turns_beside_a_purged_turn_lose_their_vectors(memory: Memory) -> None:
+    """A model that reads in context made them from its words as well."""
+    fill(memory)
+
+    def embedded(tx: Any) -> set[str]:
+        numbers = tx.index.numbers("turn", ["t0", "t4", "t8", "t12", "t16"])
+        made = tx.index.vectors(MODEL, np.array(sorted(numbers.values())))
+        return {id for id, number in numbers.items() if number in made}
+
+    assert look(memory, embedded) == {"t0", "t4", "t8", "t12", "t16"}
+    memory.forget("t8", hard=True)
+    assert look(memory, embedded) == {"t0", "t16"}
 
 
 def test_a_record_that_is_purged_while_it_is_embedded_gets_no_vector(memory: Memory) -> None:

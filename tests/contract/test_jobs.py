@@ -76,6 +76,19 @@ def test_a_worker_that_takes_its_own_job_again_has_lost_the_first_lease(memory: 
     assert queue.at(NOW, "finish", again) is True
 
 
+def test_a_worker_that_released_its_job_cannot_finish_it_for_the_next_worker(open_memory: OpenMemory) -> None:
+    """A release takes the attempt back, so that only the lease owner tells the two leases apart."""
+    first, second = Queue(open_memory(), "first"), Queue(open_memory(), "second")
+    first.add()
+    (released,) = first.lease()
+    assert first.at(NOW, "release", released) is True
+    (held,) = second.lease()
+    assert held.attempts == released.attempts
+
+    assert first.at(NOW, "finish", released) is False
+    assert second.at(NOW, "finish", held) is True
+
+
 def test_an_extended_lease_holds_longer(memory: Memory) -> None:
     queue = Queue(memory)
     queue.add()
@@ -202,6 +215,24 @@ def test_the_wait_after_each_failure_doubles_up_to_its_limit(memory: Memory, mes
     busy.run_due(memory.scope)
     assert Queue(memory).get().state is JobState.DEAD
     assert busy.settle(memory.scope, 1).dead == 1
+
+
+def test_a_job_that_another_worker_took_over_meanwhile_is_not_begun(memory: Memory) -> None:
+    """The first job of a round outlasts the leases of the whole round."""
+    clock, begun = Clock(), list[str]()
+    another = Queue(memory, "another")
+    another.add("first")
+    another.add("second")
+
+    def outlast(_scope: object, job: Job, _now: datetime) -> None:
+        begun.append(job.id)
+        clock.now += timedelta(seconds=2 * JobSettings().lease_seconds)
+        another.lease(clock.now)
+
+    worker(memory, clock, outlast).run_due(memory.scope)
+
+    assert begun == ["first"]
+    assert {another.get(id).lease_owner for id in ("first", "second")} == {"another"}
 
 
 def test_settling_goes_on_with_what_another_worker_left_when_it_ended(memory: Memory) -> None:

@@ -159,6 +159,18 @@ def test_a_session_is_updated_by_version_and_keeps_its_count(memory: Memory) -> 
         assert tx.sessions.open(sample(Session, "s", title="ignored")) == ended
 
 
+def test_an_update_of_a_session_keeps_what_the_store_counts_meanwhile(memory: Memory) -> None:
+    """Neither the end of a session nor learning from it makes a new version."""
+    with memory.store.transaction(memory.scope, NOW) as tx:
+        tx.turns.create_many([turn("a"), turn("b")])
+        session = tx.sessions.get("s")
+        assert tx.sessions.end("s")
+        assert tx.sessions.learn("s", known=0, learned=2)
+        updated = tx.sessions.update(session.replace(title="done"))
+        assert (updated.ended_at, updated.learned) == (session.last_at, 2)
+        assert tx.sessions.get("s") == updated
+
+
 def test_the_moment_of_birth_never_changes(memory: Memory) -> None:
     record = memory.remember("fixed")
     with pytest.raises(InvalidInput, match="created_at"), memory.store.transaction(memory.scope, NOW) as tx:

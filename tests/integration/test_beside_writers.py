@@ -80,15 +80,26 @@ def test_vectors_that_could_not_be_stored_are_stored_when_the_memory_is_closed(
     assert stored(open_memory(background=False)) == Coverage(1, 1)
 
 
-def test_an_import_is_searched_at_once_and_says_what_has_no_vector_yet(open_memory: OpenMemory) -> None:
-    memory = open_memory(settings=Settings.make(embedder={"inline": 100}), background=False)
+@pytest.mark.parametrize(
+    ("limits", "missing"),
+    [
+        ({"inline": 100}, ["200 of 300", "100 of 300", ""]),
+        ({"inline": 200, "inline_seconds": 60}, ["100 of 300", "", ""]),
+        ({"inline_seconds": 0}, ["172 of 300", "44 of 300", ""]),
+    ],
+    ids=["one batch", "number", "time"],
+)
+def test_an_import_is_searched_at_once_and_says_what_has_no_vector_yet(
+    open_memory: OpenMemory, limits: dict[str, int], missing: list[str]
+) -> None:
+    memory = open_memory(settings=Settings.make(embedder=limits), background=False)
     moments = dict.fromkeys(("created_at", "updated_at", "last_accessed_at"), now())
     memory.remember_many(
         Knowledge.make(id=f"k{n}", type="fact", content=f"Crane {n} lifts {n} tons", **moments) for n in range(300)
     )
     found = [memory.recall("which crane lifts 7 tons") for _ in range(3)]
     assert [answer[0].id for answer in found] == ["k7"] * 3
-    assert [answer.missing.get("meaning of some", "")[:10] for answer in found] == ["200 of 300", "100 of 300", ""]
+    assert [answer.missing.get("meaning of some", "")[:10].strip() for answer in found] == missing
 
 
 def test_a_search_ends_while_records_keep_coming(open_memory: OpenMemory) -> None:

@@ -14,7 +14,7 @@ from tests.contract.test_forgetting import Counted, run_of
 from tests.samples import NOW
 from treering.adapters.git.history import GitRepository, open_repository
 from treering.compose import open as open_memory_at
-from treering.core.errors import RepositoryUnavailable
+from treering.core.errors import Conflict, RepositoryUnavailable
 from treering.learn.staleness import mark_stale
 from treering.memory import Memory
 
@@ -93,6 +93,19 @@ def test_confidence_falls_in_proportion_to_what_was_rewritten_once(memory: Memor
     work.commit(1, a=[f"newer {number}" for number in range(10)])
     assert marked(memory, work) == {"lowered": 2}
     assert memory.get(half.id).confidence == pytest.approx(0.8 * 0.75 * 0.5)
+
+
+def test_a_run_that_died_before_it_stored_its_progress_lowers_nothing_twice(memory: Memory, work: Work) -> None:
+    commit = work.commit(a=TEN)
+    record = memory.remember("about a", type="gotcha", files=["a.py"], commit=commit, confidence=0.8)
+    work.commit(1, a=[*TEN[:5], *(f"new {number}" for number in range(5))])
+    with pytest.raises(Conflict):
+        mark_stale(run_of(memory, NOW + 2 * DAY, Counted(stop_after=2)), work.repository)
+    lowered = memory.get(record.id)
+    assert lowered.confidence == pytest.approx(0.8 * 0.75)
+
+    assert marked(memory, work) == {}
+    assert memory.get(record.id) == lowered
 
 
 def test_without_a_commit_of_its_own_the_moment_tells(memory: Memory, work: Work) -> None:

@@ -18,7 +18,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Engine, MetaData, insert, inspect, make_url
+from sqlalchemy import Connection, Engine, MetaData, insert, inspect, make_url
 from sqlalchemy import text as sql
 
 import treering
@@ -284,6 +284,22 @@ def test_a_migration_that_fails_half_way_leaves_the_revision_before_it(
     monkeypatch.undo()
     with treering.open(place, blobs=tmp_path / "b") as memory:
         assert memory.remember("works as before").version == 1
+
+
+def test_a_failure_while_derived_rows_are_rebuilt_leaves_the_revision_before_it(
+    database: tuple[Dialect, Engine],
+) -> None:
+    at_revision(database, REVISIONS[-2])
+    dialect, engine = database
+    before = snapshot(engine)
+
+    def fail(_connection: Connection) -> None:
+        raise ValueError("cannot rebuild")
+
+    with pytest.raises(ValueError, match="cannot rebuild"):
+        bring_up_to_date(engine, dialect, rederive=fail)
+
+    assert snapshot(engine) == before
 
 
 @pytest.mark.parametrize("name", ["jobs", "postings", "nearby"])

@@ -33,6 +33,7 @@ from treering.ports.code_chunks import StoredChunk
 from treering.ports.code_history import HistoryState
 
 TENANTS, PROJECTS, PRINCIPALS = ("t1", "t2"), ("p1", "p2"), ("a", "b")
+PLACES = st.sampled_from(tuple(product(TENANTS, PROJECTS)))
 KINDS = tuple(COLLECTIONS)
 # Worlds are large: making them smaller takes longer than reading what failed.
 BIG_WORLDS = examples(3, phases=(Phase.explicit, Phase.reuse, Phase.generate))
@@ -63,16 +64,18 @@ def scopes() -> st.SearchStrategy[Scope]:
 
 @st.composite
 def worlds(draw: st.DrawFn) -> list[Placed]:
-    """Records of every kind all over the place; ids are the same again and again in different projects."""
+    """Records of every kind in several projects; of each kind, two projects hold a record with the same id."""
     world = []
-    for cls, number in product(KINDS, range(3)):
-        record = draw(values(cls, "narrow")).replace(id=f"{cls.__name__}{number}")
-        if cls is Episode:
-            # An export holds the artifacts too, and these are invented.
-            record = record.replace(outcome=record.outcome.replace(artifacts=()))
-        if "owner" in cls.model_fields:
-            record = record.replace(owner=draw(st.sampled_from(PRINCIPALS)))
-        world.append(Placed(draw(st.sampled_from(TENANTS)), draw(st.sampled_from(PROJECTS)), record))
+    for cls in KINDS:
+        same, other = draw(st.lists(PLACES, unique=True, min_size=2, max_size=2))
+        for number, (tenant, project) in ((0, same), (0, other), (1, draw(PLACES))):
+            record = draw(values(cls, "narrow")).replace(id=f"{cls.__name__}{number}")
+            if cls is Episode:
+                # An export holds the artifacts too, and these are invented.
+                record = record.replace(outcome=record.outcome.replace(artifacts=()))
+            if "owner" in cls.model_fields:
+                record = record.replace(owner=draw(st.sampled_from(PRINCIPALS)))
+            world.append(Placed(tenant, project, record))
     return world
 
 

@@ -124,6 +124,19 @@ def test_locks_are_taken_in_the_declared_order(open_engine: OpenMemory, done: li
         assert [lock.rank for lock in locks] == sorted(lock.rank for lock in locks), locks
 
 
+def test_related_records_are_claimed_in_the_order_of_their_ids(open_engine: OpenMemory) -> None:
+    """Claims of one rank: two changes that reach the same records would otherwise wait for each other."""
+    with open_engine("postgresql", background=False) as memory:
+        memory.remember("The gateway limits requests", id="b")
+        for id in ("c", "a"):
+            relation = {"kind": "required_with", "record": "b"}
+            memory.remember(f"The client {id} retries requests", id=id, relations=[relation])
+        with watched(memory) as transactions:
+            memory.flag("b", "doubtful")
+    claims = [[lock.name for lock in locks if lock.name.startswith("claim record")] for locks in transactions]
+    assert ["claim record a", "claim record b", "claim record c"] in claims
+
+
 def test_a_transaction_of_every_kind_is_watched(open_engine: OpenMemory) -> None:
     """The property above would hold of nothing at all."""
     with open_engine("postgresql", background=False) as memory, watched(memory) as transactions:

@@ -99,6 +99,21 @@ def test_an_override_reaches_who_calls_what_it_overrides_and_no_sibling(graph: C
     assert "other.py::Other.login" in graph.dependencies("cli.py::main").dependencies.ids
 
 
+@pytest.mark.parametrize(("depth", "reached"), [(0, 0), (1, 1), (2, 2), (3, 4), (4, 4), (None, 4)])
+def test_depth_is_the_number_of_layers_that_are_walked(graph: CodeGraph, depth: int | None, reached: int) -> None:
+    whole = graph.impact("auth/tokens.py::decode")
+    near = graph.impact("auth/tokens.py::decode", depth=depth)
+    assert near.dependents.ids == whole.dependents.ids[:reached]
+    assert near.total == whole.total == 4
+
+
+@pytest.mark.parametrize(("least", "served"), [(0.9, True), (0.91, False)])
+def test_an_edge_of_exactly_the_least_confidence_is_served(graph: CodeGraph, least: float, served: bool) -> None:
+    answer = graph.impact("auth/service.py::Base.login", min_confidence=least)
+    assert ("cli.py::main" in answer.dependents.ids) is served
+    assert answer.total == len(answer.dependents)
+
+
 def test_a_base_reaches_its_subclasses_and_overrides(graph: CodeGraph) -> None:
     assert "auth/service.py::Service" in graph.impact("auth/service.py::Base").dependents.ids
     assert "auth/service.py::Service.login" in graph.impact("auth/service.py::Base.login").dependents.ids

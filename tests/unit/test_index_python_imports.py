@@ -40,6 +40,11 @@ def test_an_import_reaches_the_file_of_the_module(statement: str, target: str) -
     assert imports(files) == {("main.py", target)}
 
 
+def test_one_import_of_a_value_and_a_submodule_reaches_the_package_and_the_submodule() -> None:
+    files = {"pkg/__init__.py": "VALUE = 1", "pkg/leaf.py": "", "main.py": "from pkg import VALUE, leaf"}
+    assert imports(files) == {("main.py", "pkg/__init__.py"), ("main.py", "pkg/leaf.py")}
+
+
 @pytest.mark.parametrize(
     ("statement", "target"),
     [
