@@ -194,14 +194,11 @@ class SearchIndex(Protocol):
         """The vectors of documents, as they are stored; those that have none are left out."""
         ...
 
-    def add_vectors(self, model: str, vectors: "Sequence[tuple[int, str, NDArray[np.float32]]]") -> None:
-        """Number, digest of the embedded text, vector."""
-        ...
+    def add_vectors(self, model: str, vectors: "Sequence[tuple[int, str, NDArray[np.float32]]]") -> int:
+        """Number, digest of the embedded text, vector; the number of vectors that were stored is returned.
 
-    def has_turn(self, model: str, number: int) -> bool:
-        """Whether a vector of this document can be added already, or the documents before it must have theirs first.
-
-        An engine that takes vectors in the order of their documents would leave those without one for ever.
+        Skips documents that were purged, or are being purged, while the model was at work. The embedded engine takes
+        vectors in the order of their documents, and skips those that follow a document without a vector.
         """
         ...
 

@@ -202,33 +202,28 @@ class Index(ABC):
         kept = {digest: vector for _, digest, vector in self._kept.of(model).values() if digest in wanted}
         return kept | {digest: read_vector(stored) for digest, stored in self._execute(statement)}
 
-    def add_vectors(self, model: str, found: Sequence[tuple[int, str, NDArray[np.float32]]]) -> None:
-        """Only of documents that are still there: one may have been purged while the model was at work.
-
-        In the order of their numbers, so that no two transactions wait for each other; a document that is being
-        purged is not waited for.
-        """
+    def add_vectors(self, model: str, found: Sequence[MadeVector]) -> int:
+        """In the order of their numbers, so that no two transactions wait for each other."""
         if not found:
-            return
+            return 0
         known = Index.dimension(self, model)
         if any(len(vector) != (known or len(found[0][2])) for *_, vector in found):
             raise ModelUnavailable(
                 f"the vectors of {model} here have {known} numbers, but the model now makes others; give it another "
                 "name, or choose another embedder and run `treering embed`"
             )
-        numbers = np.array(sorted(number for number, *_ in found), np.int64)
-        held = select(documents.c.number).where(self._among(documents, numbers))
-        held = held.with_for_update(read=True, key_share=True, skip_locked=True)
-        there = set(self._execute(held).scalars())
-        kept = sorted((each for each in found if each[0] in there), key=lambda each: each[0])
-        if kept:
-            self._insert_vectors(model, kept)
-        self._context.after_commit.append(lambda: self._kept.discard(model, numbers.tolist()))
+        by_number = {each[0]: each for each in sorted(found, key=lambda each: each[0])}
+        added = self._addable(model, np.array(list(by_number), np.int64))
+        if added:
+            self._insert_vectors(model, [each for number, each in by_number.items() if number in added])
+        self._context.after_commit.append(lambda: self._kept.discard(model, by_number))
+        return len(added)
 
-    def has_turn(self, model: str, number: int) -> bool:
-        return True
+    @abstractmethod
+    def _addable(self, model: str, numbers: NDArray[np.int64]) -> Collection[int]:
+        """Documents whose vectors can be stored now."""
 
-    def _insert_vectors(self, model: str, found: Sequence[tuple[int, str, NDArray[np.float32]]]) -> None:
+    def _insert_vectors(self, model: str, found: Sequence[MadeVector]) -> None:
         rows = [
             {
                 "tenant": self._here[0],
