@@ -11,7 +11,7 @@ from treering.compose import now
 from treering.memory import Memory
 from treering.ports.index import Coverage
 from treering.ports.models import Embedder
-from treering.retrieve.embed import catch_up, store_kept
+from treering.retrieve.embed import catch_up, drop_others, store_kept
 
 RECORDS = 6
 QUERY = "which crane lifts 3 tons?"
@@ -40,6 +40,11 @@ def made(memory: Memory, *places: int, dimension: int | None = None) -> Sequence
 def keep(memory: Memory, model: str, vectors: Sequence[MadeVector]) -> None:
     with memory.store.reading(memory.scope, now()) as tx:
         tx.index.keep_vectors(model, vectors)
+
+
+def models(memory: Memory) -> Sequence[str]:
+    with memory.store.reading(memory.scope, now()) as tx:
+        return tx.index.models()
 
 
 def store_all(memory: Memory) -> None:
@@ -90,3 +95,56 @@ def test_a_gap_among_kept_vectors_is_not_kept_by_the_index_in_memory(open_memory
     keep(memory, model, made(memory, 0, 1, 2))
     store_all(memory)
     assert stored(memory, model) == Coverage(RECORDS, RECORDS)
+
+
+def test_dropped_models_are_neither_listed_nor_stored_again(open_memory: OpenMemory) -> None:
+    memory = filled(open_memory)
+    embedder = embedder_of(memory)
+    memory.recall(QUERY)
+    keep(memory, "other", made(memory, 0, 1, 2, dimension=8))
+    drop_others(memory.scope, memory.store, now(), embedder.model)
+    assert models(memory) == [embedder.model]
+    store_all(memory)
+    assert models(memory) == [embedder.model]
+
+
+def test_an_index_in_memory_forgets_the_vectors_of_a_dropped_model(open_memory: OpenMemory) -> None:
+    memory = filled(open_memory)
+    model = embedder_of(memory).model
+    memory.recall(QUERY)
+    assert drop_others(memory.scope, memory.store, now(), "other") == RECORDS
+    assert stored(memory, model) == Coverage(RECORDS, 0)
+
+
+def test_kept_vectors_give_way_to_a_model_that_another_process_chose(open_memory: OpenMemory) -> None:
+    memory = filled(open_memory)
+    keep(memory, "ours", made(memory, 0, 1, 2, dimension=8))
+    with open_memory(background=False) as other, other.store.transaction(other.scope, now()) as tx:
+        tx.index.add_vectors("theirs", made(memory, 0, dimension=8))
+    assert models(memory) == ["theirs"]
+    store_all(memory)
+    assert models(memory) == ["theirs"]
+    assert not memory.store.keeps_vectors(memory.scope)
+
+
+def test_a_vector_stays_in_memory_while_another_transaction_holds_its_document(open_engine: OpenMemory) -> None:
+    memory = filled(lambda **options: open_engine("postgresql", **options))
+    model, vectors = embedder_of(memory).model, made(memory, 0, 1)
+    keep(memory, model, vectors)
+    with memory.store.transaction(memory.scope, now()) as tx:
+        held = "SELECT FROM documents WHERE number = %s FOR UPDATE"
+        tx._context.connection.exec_driver_sql(held, (vectors[0][0],))  # type: ignore[attr-defined]
+        store_all(memory)
+        with memory.store.reading(memory.scope, now()) as reading:
+            assert [number for number, *_ in reading.index.kept_vectors(model)] == [vectors[0][0]]
+    store_all(memory)
+    assert stored(memory, model).vectors == 2
+
+
+def test_the_vector_of_a_purged_document_leaves_the_memory(open_memory: OpenMemory) -> None:
+    memory = filled(open_memory)
+    model = embedder_of(memory).model
+    keep(memory, model, made(memory, 0, 1))
+    memory.forget("k0", hard=True)
+    store_all(memory)
+    assert stored(memory, model) == Coverage(RECORDS - 1, 1)

@@ -61,14 +61,12 @@ def store_kept(scope: Scope, store: Store, now: datetime, *, seconds: float = 0.
 
     They stay in memory then, and a later search, or the end of the process, tries again.
     """
-    with store.reading(scope, now) as tx:
-        kept = {model: vectors for model in tx.index.models() if (vectors := tx.index.kept_vectors(model))}
 
     def add(tx: Transaction) -> None:
-        for model, vectors in kept.items():
-            tx.index.add_vectors(model, vectors)
+        for model in tx.index.models():
+            tx.index.add_vectors(model, tx.index.kept_vectors(model))
 
-    if kept:
+    if store.keeps_vectors(scope):
         store.write_if_free(scope, now, add, seconds=seconds)
 
 

@@ -94,6 +94,11 @@ class Loaded:
         self.state = State()
         self.kept = KeptVectors()
 
+    def forget_spaces(self, *, but: str) -> None:
+        with self.lock:
+            spaces = {model: space for model, space in self.state.spaces.items() if model == but}
+            self.state = replace(self.state, spaces=spaces)
+
 
 class EmbeddedIndex(Index):
     """The documents of one project, as one transaction sees them."""
@@ -113,11 +118,11 @@ class EmbeddedIndex(Index):
         least = found.total() * self._settings.language_share
         return [language for language, count in found.most_common() if language and count >= least]
 
-    def models(self) -> Sequence[str]:
+    def _stored_models(self) -> Sequence[str]:
         found: list[str] = [""]
         while following := self._context.connection.exec_driver_sql(_FOLLOWING, (*self._here, found[-1])).scalar():
             found.append(following)
-        return sorted({*found[1:], *self._kept.models()})
+        return found[1:]
 
     def speakers(self) -> Collection[int]:
         return {speaker for speaker, count in self._state().speakers.items() if speaker and count > 1}
@@ -173,6 +178,10 @@ class EmbeddedIndex(Index):
         span = (newest, int(numbers.max()), *self._here)
         following = self._context.connection.exec_driver_sql(_FOLLOWING_DOCUMENTS, span).scalars()
         return set(takewhile(frozenset(numbers.tolist()).__contains__, following))
+
+    def drop_vectors(self, *, but: str) -> int:
+        self._context.after_commit.append(lambda: self._loaded.forget_spaces(but=but))
+        return super().drop_vectors(but=but)
 
     def _nearest(self, state: State, wanted: Wanted, most: int, allowed: NDArray[np.bool_] | None) -> NDArray[np.int64]:
         """Rows of the best by vector: many by their signs, the best of these by the vectors themselves."""

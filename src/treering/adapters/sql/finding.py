@@ -125,6 +125,10 @@ class Index(ABC):
         return {number: kept[number][2] for number in numbers.tolist() if number in kept} | stored
 
     def models(self) -> Sequence[str]:
+        """Kept vectors count only where none is stored: another process may have chosen another model since."""
+        return self._stored_models() or sorted(self._kept.models())
+
+    def _stored_models(self) -> Sequence[str]:
         """One look-up a model, however many vectors it has."""
         found: list[str] = []
         while True:
@@ -132,14 +136,16 @@ class Index(ABC):
             following = select(func.min(vectors.c.model)).where(*self._in_project(vectors), after)
             name = self._execute(following).scalar()
             if name is None:
-                return sorted({*found, *self._kept.models()})
+                return found
             found.append(name)
 
     def keep_vectors(self, model: str, vectors: Sequence[MadeVector]) -> None:
         self._kept.add(model, vectors)
 
     def kept_vectors(self, model: str) -> Sequence[MadeVector]:
-        """Another process may have stored some of them."""
+        """Another process may have stored some of them, or chosen another model."""
+        if self._kept.models():
+            self._kept.discard_models(but=self.models())
         if kept := self._kept.of(model):
             numbers = np.array(list(kept), np.int64)
             stored = select(vectors.c.number).where(self._among(vectors, numbers), vectors.c.model == model)
@@ -216,12 +222,18 @@ class Index(ABC):
         added = self._addable(model, np.array(list(by_number), np.int64))
         if added:
             self._insert_vectors(model, [each for number, each in by_number.items() if number in added])
-        self._context.after_commit.append(lambda: self._kept.discard(model, by_number))
+        locked = self._locked([number for number in by_number if number not in added])
+        settled = by_number.keys() - locked
+        self._context.after_commit.append(lambda: self._kept.discard(model, settled))
         return len(added)
 
     @abstractmethod
     def _addable(self, model: str, numbers: NDArray[np.int64]) -> Collection[int]:
         """Documents whose vectors can be stored now."""
+
+    def _locked(self, numbers: Sequence[int]) -> Collection[int]:
+        """Documents that another transaction holds: their vectors stay in memory until it ends."""
+        return ()
 
     def _insert_vectors(self, model: str, found: Sequence[MadeVector]) -> None:
         rows = [
@@ -239,6 +251,7 @@ class Index(ABC):
         self._context.connection.execute(insert.on_conflict_do_nothing(), rows)
 
     def drop_vectors(self, *, but: str) -> int:
+        self._context.after_commit.append(lambda: self._kept.discard_models(but=(but,)))
         statement = delete(vectors).where(*self._in_project(vectors), vectors.c.model != but)
         return int(self._context.connection.execute(statement).rowcount)
 

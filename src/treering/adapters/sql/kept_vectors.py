@@ -42,6 +42,10 @@ class KeptVectors:
         with self._lock:
             self._replace(model, {number: each for number, each in self.of(model).items() if number not in gone})
 
+    def discard_models(self, *, but: Collection[str]) -> None:
+        with self._lock:
+            self._by_model = {name: each for name, each in self._by_model.items() if name in but}
+
     def _replace(self, model: str, kept: Mapping[int, MadeVector]) -> None:
         others = {name: each for name, each in self._by_model.items() if name != model}
         self._by_model = {**others, model: kept} if kept else others

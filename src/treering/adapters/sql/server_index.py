@@ -125,6 +125,10 @@ class ServerIndex(Index):
         held = held.with_for_update(read=True, key_share=True, skip_locked=True)
         return set(self._execute(held).scalars())
 
+    def _locked(self, numbers: Sequence[int]) -> Collection[int]:
+        present = select(documents.c.number).where(self._among(documents, np.array(numbers, np.int64)))
+        return set(self._execute(present).scalars()) if numbers else set()
+
     def _insert_vectors(self, model: str, found: Sequence[MadeVector]) -> None:
         connection = self._context.connection
         self._nearby = self._nearby or make_nearby(connection)
