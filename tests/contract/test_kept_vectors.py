@@ -4,14 +4,16 @@ from collections.abc import Sequence
 from threading import Thread
 
 import numpy as np
+import pytest
 
 from tests.conftest import OpenMemory
 from treering.adapters.sql.kept_vectors import KeptVectors, MadeVector
 from treering.compose import now
+from treering.core.errors import StoreError, StoreFull
 from treering.memory import Memory
 from treering.ports.index import Coverage
 from treering.ports.models import Embedder
-from treering.retrieve.embed import catch_up, drop_others, store_kept
+from treering.retrieve.embed import catch_up, drop_others, embed_all, store_kept
 
 RECORDS = 6
 QUERY = "which crane lifts 3 tons?"
@@ -148,3 +150,35 @@ def test_the_vector_of_a_purged_document_leaves_the_memory(open_memory: OpenMemo
     memory.forget("k0", hard=True)
     store_all(memory)
     assert stored(memory, model) == Coverage(RECORDS - 1, 1)
+
+
+def test_a_memory_closes_although_its_kept_vectors_cannot_be_stored(
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = filled(open_memory)
+    keep(memory, embedder_of(memory).model, made(memory, 0, 1))
+
+    def full(*_given: object, **_options: object) -> None:
+        raise StoreFull("the disk is full")
+
+    monkeypatch.setattr(memory.store, "write_if_free", full)
+    memory.close()
+    with pytest.raises(StoreError, match="was closed"):
+        memory.get("k0")
+
+
+def test_embedding_ends_although_another_transaction_holds_a_document(open_engine: OpenMemory) -> None:
+    memory = filled(lambda **options: open_engine("postgresql", **options))
+    embedder, settings = embedder_of(memory), memory.settings.embedder
+    with memory.store.transaction(memory.scope, now()) as tx:
+        held = "SELECT FROM documents WHERE number = %s FOR UPDATE"
+        tx._context.connection.exec_driver_sql(held, (made(memory, 0)[0][0],))  # type: ignore[attr-defined]
+        rounds = list[int]()
+
+        def between(done: int) -> bool:
+            rounds.append(done)
+            return len(rounds) < 5
+
+        assert embed_all(memory.scope, memory.store, now(), embedder, settings, between=between) == RECORDS - 1
+    assert rounds == [RECORDS - 1]
+    assert embed_all(memory.scope, memory.store, now(), embedder, settings) == 1

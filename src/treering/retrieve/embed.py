@@ -27,7 +27,9 @@ _AT_ONCE = 128
 
 
 def embed_batch(scope: Scope, store: Store, now: datetime, embedder: Embedder, settings: EmbedderSettings) -> int:
-    """Embed the next documents that have no vector; how many is returned, 0 where all have one.
+    """Embed the next documents that have no vector; the number of vectors stored is returned.
+
+    It is 0 once all documents have one, or other transactions hold the remaining documents.
 
     No transaction is open while the model works. Texts that were embedded before are not embedded again.
     """
@@ -35,9 +37,7 @@ def embed_batch(scope: Scope, store: Store, now: datetime, embedder: Embedder, s
         waiting = tx.index.unembedded(embedder.model, limit=settings.batch)
         make = _vectors_of(tx, waiting, embedder)
     made = make()
-    if made:
-        store.write(scope, now, lambda tx: tx.index.add_vectors(embedder.model, made))
-    return len(made)
+    return store.write(scope, now, lambda tx: tx.index.add_vectors(embedder.model, made)) if made else 0
 
 
 def catch_up(scope: Scope, store: Store, now: datetime, embedder: Embedder, settings: EmbedderSettings) -> None:
@@ -79,7 +79,7 @@ def embed_all(
     *,
     between: Callable[[int], bool] = lambda _done: True,
 ) -> int:
-    """Batch by batch until all have a vector or `between` says stop."""
+    """Batch by batch until no more vectors can be stored, or `between` returns False."""
     total = 0
     while done := embed_batch(scope, store, now, embedder, settings):
         total += done
