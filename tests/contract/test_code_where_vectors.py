@@ -23,7 +23,9 @@ def root(tmp_path: Path) -> Path:
 
 def settings(inline: int = 1_000, seconds: float = 5.0) -> Settings:
     finding = FindingSettings(embed_seconds=seconds)
-    return Settings(embedder=EmbedderSettings(batch=2, inline=inline), index=IndexSettings(finding=finding))
+    return Settings(
+        embedder=EmbedderSettings(batch=2, inline=inline, inline_seconds=60.0), index=IndexSettings(finding=finding)
+    )
 
 
 def coverage(memory: Memory) -> ChunkCoverage:

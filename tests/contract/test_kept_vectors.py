@@ -1,6 +1,7 @@
 """Vectors that a search made and has not stored yet: none is lost, and none is stored that should not be."""
 
 from collections.abc import Sequence
+from itertools import count
 from threading import Thread
 
 import numpy as np
@@ -10,9 +11,12 @@ from tests.conftest import OpenMemory
 from treering.adapters.sql.kept_vectors import KeptVectors, MadeVector
 from treering.compose import now
 from treering.core.errors import StoreError, StoreFull
+from treering.core.records import Knowledge
+from treering.core.settings import Settings
 from treering.memory import Memory
 from treering.ports.index import Coverage
 from treering.ports.models import Embedder
+from treering.retrieve import embed
 from treering.retrieve.embed import catch_up, drop_others, embed_all, store_kept
 
 RECORDS = 6
@@ -182,3 +186,34 @@ def test_embedding_ends_although_another_transaction_holds_a_document(open_engin
         assert embed_all(memory.scope, memory.store, now(), embedder, settings, between=between) == RECORDS - 1
     assert rounds == [RECORDS - 1]
     assert embed_all(memory.scope, memory.store, now(), embedder, settings) == 1
+
+
+def test_a_search_embeds_few_long_documents_and_all_of_a_small_store(open_memory: OpenMemory) -> None:
+    """Without any time for it: one group, which always is embedded."""
+    settings = Settings.make(embedder={"inline_seconds": 0.0})
+    short, long = open_memory(settings=settings, background=False), open_memory(project="long", settings=settings)
+    for number in range(40):
+        short.remember(f"Crane {number} lifts {number} tons.")
+        long.remember(f"Crane {number} " + "lifts heavy loads " * 1_000)
+    for memory, embedded in ((short, 40), (long, 3)):
+        catch_up(memory.scope, memory.store, now(), embedder_of(memory), settings.embedder)
+        assert stored(memory, embedder_of(memory).model) == Coverage(40, embedded)
+
+
+def test_one_document_that_is_longer_than_a_group_is_embedded(open_memory: OpenMemory) -> None:
+    memory = open_memory(settings=Settings.make(embedder={"inline_seconds": 0.0}), background=False)
+    memory.remember("heavy loads " * 20_000)
+    catch_up(memory.scope, memory.store, now(), embedder_of(memory), memory.settings.embedder)
+    assert stored(memory, embedder_of(memory).model) == Coverage(1, 1)
+
+
+def test_embedding_during_a_search_ends_with_its_time(open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = open_memory(background=False)
+    moments = dict.fromkeys(("created_at", "updated_at", "last_accessed_at"), now())
+    memory.remember_many(
+        Knowledge.make(id=f"k{n}", type="fact", content=f"Crane {n} lifts {n} tons", **moments) for n in range(300)
+    )
+    seconds = count()
+    monkeypatch.setattr(embed, "monotonic", lambda: float(next(seconds)))
+    catch_up(memory.scope, memory.store, now(), embedder_of(memory), memory.settings.embedder)
+    assert stored(memory, embedder_of(memory).model) == Coverage(300, 128)

@@ -171,10 +171,13 @@ class SearchIndex(Protocol):
         """The models that there are vectors of."""
         ...
 
-    def unembedded(self, model: str, *, limit: int, but_kept: bool = False) -> Sequence[Unembedded]:
-        """Whoever owns them: what is derived is made for everybody in the project.
+    def unembedded(
+        self, model: str, *, limit: int, most_words: int | None = None, but_kept: bool = False
+    ) -> Sequence[Unembedded]:
+        """The next documents without a vector, whatever their owner: vectors are made for the whole project.
 
-        With `but_kept`, documents whose vectors are kept in memory are left out.
+        At most `limit` documents with `most_words` words together, but at least one. With `but_kept`, documents whose
+        vectors are kept in memory are left out.
         """
         ...
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from time import monotonic, thread_time
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from treering.core.embedded_text import digest_it_brings, digest_of, embedded_text, vector_it_brings
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from treering.ports.store import Store, Transaction
 
 _AT_ONCE = 128
-"""Documents that a search embeds before it looks at the clock again: some ten milliseconds."""
+_WORDS_AT_ONCE = 10_000
+"""Documents, and words in them, that a search embeds before it looks at the clock again: some ten milliseconds."""
 
 
 def embed_batch(scope: Scope, store: Store, now: datetime, embedder: Embedder, settings: EmbedderSettings) -> int:
@@ -43,15 +44,17 @@ def embed_batch(scope: Scope, store: Store, now: datetime, embedder: Embedder, s
 def catch_up(scope: Scope, store: Store, now: datetime, embedder: Embedder, settings: EmbedderSettings) -> None:
     """Embed documents without a vector for as long as a search may take, and no longer.
 
-    Their vectors are kept in memory, for this search and later ones, and stored unless that would mean to wait.
+    Their vectors are kept in memory, for this search and later ones, and stored unless that would mean to wait. One
+    group of documents is embedded in any case, so that each search makes progress.
     """
-    until, left, model = thread_time() + settings.inline_seconds, settings.inline, embedder.model
+    until, left, model = monotonic() + settings.inline_seconds, settings.inline, embedder.model
     while left > 0:
         with store.reading(scope, now) as tx:
-            waiting = tx.index.unembedded(model, limit=min(_AT_ONCE, left), but_kept=True)
+            limit = min(_AT_ONCE, left)
+            waiting = tx.index.unembedded(model, limit=limit, most_words=_WORDS_AT_ONCE, but_kept=True)
             tx.index.keep_vectors(model, _vectors_of(tx, waiting, embedder)())
         left -= len(waiting)
-        if len(waiting) < _AT_ONCE or thread_time() >= until:
+        if not waiting or monotonic() >= until:
             break
     store_kept(scope, store, now)
 

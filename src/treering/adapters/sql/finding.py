@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -152,13 +153,15 @@ class Index(ABC):
             self._kept.discard(model, self._execute(stored).scalars().all())
         return list(self._kept.of(model).values())
 
-    def unembedded(self, model: str, *, limit: int, but_kept: bool = False) -> Sequence[Unembedded]:
+    def unembedded(
+        self, model: str, *, limit: int, most_words: int | None = None, but_kept: bool = False
+    ) -> Sequence[Unembedded]:
         """In the order of their numbers, so that what has a vector is always what came first."""
         newest = select(func.coalesce(func.max(vectors.c.number), 0)).where(
             *self._in_project(vectors), vectors.c.model == model
         )
         statement = (
-            select(documents.c.number, documents.c.kind, documents.c.id)
+            select(documents.c.number, documents.c.kind, documents.c.id, documents.c.length)
             .where(*self._in_project(documents), self._without_vector(model, newest))
             .order_by(documents.c.number)
             .limit(limit)
@@ -166,7 +169,10 @@ class Index(ABC):
         if but_kept:
             statement = statement.where(documents.c.number > max(self._kept.of(model), default=0))
         with self._context.seeing_all():
-            waiting = self._execute(statement).all()
+            rows = self._execute(statement).all()
+            words = accumulate(length for *_, length in rows)
+            fitting = sum(total <= most_words for total in words) if most_words is not None else limit
+            waiting = [(number, kind, id) for number, kind, id, _ in rows[: max(1, fitting)]]
             kinds = {kind for _, kind, _ in waiting}
             read = {kind: self._records(kind, [id for _, of, id in waiting if of == kind]) for kind in kinds}
             around = self._around(list(read.get(TURNS.name, {}).values()))

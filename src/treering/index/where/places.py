@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import monotonic, thread_time
+from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple, overload
 
 from treering.core.errors import InvalidInput, ModelUnavailable
@@ -182,8 +182,8 @@ class Places:
 
         def enough(made: int, _lacking: int) -> bool:
             if not until:
-                until.append(thread_time() + settings.inline_seconds)
-            return made >= settings.inline or thread_time() >= until[0]
+                until.append(monotonic() + settings.inline_seconds)
+            return made >= settings.inline or monotonic() >= until[0]
 
         return enough
 
