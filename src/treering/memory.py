@@ -530,6 +530,8 @@ class Memory:
         """Store what reading kept in memory while another process was writing."""
         if "_episode_care" in self.__dict__:
             self._episode_care.write_accesses(seconds)
+        if "code" in self.__dict__:
+            self.code.store_kept(seconds)
         if self.store.keeps_vectors(self.scope):
             from treering.retrieve.embed import store_kept
 

@@ -1,5 +1,7 @@
 """Vectors of code come without being asked for: whoever asks where something is makes them, within limits."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -100,3 +102,47 @@ def test_what_nobody_may_read_here_is_not_read_for_vectors(open_memory: OpenMemo
     assert found[0].symbol == "step_3"
     assert found.embedded == 0
     assert "words only" in found.missing["meaning"]
+
+
+@contextmanager
+def busy(memory: Memory) -> Iterator[None]:
+    """Nothing can be written without waiting for another process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(memory.store, "write_if_free", lambda *_given, **_options: False)
+        yield
+
+
+def test_vectors_made_beside_a_writer_are_stored_by_the_next_question(open_memory: OpenMemory, root: Path) -> None:
+    memory = open_memory(settings=settings(), background=False)
+    memory.code.index(root)
+    with busy(memory):
+        assert memory.code.where(QUESTION).missing == {}
+        assert coverage(memory).vectors == 0
+    assert memory.code.where(QUESTION).embedded == 0
+    assert coverage(memory) == ChunkCoverage(COUNT, COUNT)
+
+
+def test_vectors_made_beside_a_writer_are_stored_when_the_memory_is_closed(open_memory: OpenMemory, root: Path) -> None:
+    with open_memory(settings=settings(), background=False) as memory:
+        memory.code.index(root)
+        with busy(memory):
+            memory.code.where(QUESTION)
+    assert coverage(open_memory(settings=settings(), background=False)) == ChunkCoverage(COUNT, COUNT)
+
+
+def test_kept_vectors_of_code_that_is_gone_or_stored_do_not_count(open_memory: OpenMemory, root: Path) -> None:
+    memory = open_memory(settings=settings(), background=False)
+    memory.code.index(root)
+    with busy(memory):
+        memory.code.where(QUESTION)
+        (root / "web/step_0.py").write_text("def another_step():\n    return 'another'\n")
+        (root / "web/step_1.py").write_text("def one_more_step():\n    return 'one more'\n")
+        memory.code.index(root)
+        found = memory.code.where(QUESTION)
+        assert (found.embedded, found.missing) == (2, {})
+        with open_memory(settings=settings(), background=False) as other:
+            other.code.index(root)
+            other.code.where(QUESTION)
+        (root / "web/step_2.py").write_text("def the_last_step():\n    return 'last'\n")
+        memory.code.index(root)
+        assert memory.code.where("where is the last step?").embedded == 1
