@@ -8,6 +8,8 @@ import pytest
 
 from tests.code_projects import written
 from tests.conftest import OpenMemory
+from treering.adapters.sql.code_chunks import StoredChunks
+from treering.core.errors import StoreFull
 from treering.core.settings import EmbedderSettings, FindingSettings, IndexSettings, Settings
 from treering.index.building.summary import Phase, Progress
 from treering.memory import Memory
@@ -146,3 +148,19 @@ def test_kept_vectors_of_code_that_is_gone_or_stored_do_not_count(open_memory: O
         (root / "web/step_2.py").write_text("def the_last_step():\n    return 'last'\n")
         memory.code.index(root)
         assert memory.code.where("where is the last step?").embedded == 1
+
+
+def test_a_question_that_cannot_store_vectors_is_answered_and_says_why(open_memory: OpenMemory, root: Path) -> None:
+    memory = open_memory(settings=settings(), background=False)
+    memory.code.index(root)
+
+    def full(*_given: object) -> None:
+        raise StoreFull("the disk is full")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(StoredChunks, "add_vectors", full)
+        found = memory.code.where(QUESTION)
+    assert found[0].symbol == "step_3"
+    assert list(found.missing) == ["stored vectors"]
+    assert "the disk is full" in found.missing["stored vectors"]
+    assert memory.code.where(QUESTION).missing == {}

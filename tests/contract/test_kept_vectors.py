@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.conftest import OpenMemory
+from treering.adapters.sql.finding import Index
 from treering.adapters.sql.kept_vectors import KeptVectors, MadeVector
 from treering.compose import now
 from treering.core.errors import StoreError, StoreFull
@@ -62,6 +63,10 @@ def stored(memory: Memory, model: str) -> Coverage:
     with memory.store.reading(memory.scope, now()) as tx:
         assert tx.index.kept_vectors(model) == []
         return tx.index.coverage(model)
+
+
+def full(*_given: object, **_options: object) -> None:
+    raise StoreFull("the disk is full")
 
 
 def test_two_threads_that_keep_vectors_at_once_lose_none() -> None:
@@ -161,10 +166,6 @@ def test_a_memory_closes_although_its_kept_vectors_cannot_be_stored(
 ) -> None:
     memory = filled(open_memory)
     keep(memory, embedder_of(memory).model, made(memory, 0, 1))
-
-    def full(*_given: object, **_options: object) -> None:
-        raise StoreFull("the disk is full")
-
     monkeypatch.setattr(memory.store, "write_if_free", full)
     memory.close()
     with pytest.raises(StoreError, match="was closed"):
@@ -217,3 +218,28 @@ def test_embedding_during_a_search_ends_with_its_time(open_memory: OpenMemory, m
     monkeypatch.setattr(embed, "monotonic", lambda: float(next(seconds)))
     catch_up(memory.scope, memory.store, now(), embedder_of(memory), memory.settings.embedder)
     assert stored(memory, embedder_of(memory).model) == Coverage(300, 128)
+
+
+def test_a_search_that_cannot_store_vectors_answers_and_says_why(
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = filled(open_memory)
+    with monkeypatch.context() as patch:
+        patch.setattr(Index, "add_vectors", full)
+        found = memory.recall(QUERY)
+    assert found[0].id == "k3"
+    assert "meaning of some" not in found.missing
+    assert "the disk is full" in found.missing["stored vectors"]
+    assert "stored vectors" not in memory.recall(QUERY).missing
+
+
+def test_vectors_that_cannot_be_stored_are_kept_up_to_a_limit(
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings.make(embedder={"inline": 1})
+    memory = open_memory(settings=settings, background=False)
+    for number in range(12):
+        memory.remember(f"Crane {number} lifts {number} tons.")
+    monkeypatch.setattr(memory.store, "write_if_free", lambda *_given, **_options: False)
+    missing = [memory.recall(QUERY).missing["meaning of some"][:8] for _ in range(12)]
+    assert missing[8:] == ["3 of 12 ", "2 of 12 ", "2 of 12 ", "2 of 12 "]

@@ -8,7 +8,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from treering.core.embedded_text import digest_it_brings, digest_of, embedded_text, vector_it_brings
-from treering.core.errors import ModelUnavailable
+from treering.core.errors import ModelUnavailable, StoreError
 from treering.core.jobs import Job, embedding_job
 
 if TYPE_CHECKING:
@@ -26,6 +26,9 @@ _AT_ONCE = 128
 _WORDS_AT_ONCE = 10_000
 """Documents, and words in them, that a search embeds before it looks at the clock again: some ten milliseconds."""
 
+_MOST_KEPT = 10
+"""Searches whose vectors are kept in memory at most, if they cannot be stored."""
+
 
 def embed_batch(scope: Scope, store: Store, now: datetime, embedder: Embedder, settings: EmbedderSettings) -> int:
     """Embed the next documents that have no vector; the number of vectors stored is returned.
@@ -41,13 +44,16 @@ def embed_batch(scope: Scope, store: Store, now: datetime, embedder: Embedder, s
     return store.write(scope, now, lambda tx: tx.index.add_vectors(embedder.model, made)) if made else 0
 
 
-def catch_up(scope: Scope, store: Store, now: datetime, embedder: Embedder, settings: EmbedderSettings) -> None:
+def catch_up(scope: Scope, store: Store, now: datetime, embedder: Embedder, settings: EmbedderSettings) -> str:
     """Embed documents without a vector for as long as a search may take, and no longer.
 
     Their vectors are kept in memory, for this search and later ones, and stored unless that would mean to wait. One
-    group of documents is embedded in any case, so that each search makes progress.
+    group of documents is embedded in any case, so that each search makes progress. The reason is returned if they
+    could not be stored, and that is not because another process is writing.
     """
-    until, left, model = monotonic() + settings.inline_seconds, settings.inline, embedder.model
+    until, model = monotonic() + settings.inline_seconds, embedder.model
+    with store.reading(scope, now) as tx:
+        left = min(settings.inline, _MOST_KEPT * settings.inline - len(tx.index.kept_vectors(model)))
     while left > 0:
         with store.reading(scope, now) as tx:
             limit = min(_AT_ONCE, left)
@@ -56,7 +62,11 @@ def catch_up(scope: Scope, store: Store, now: datetime, embedder: Embedder, sett
         left -= len(waiting)
         if not waiting or monotonic() >= until:
             break
-    store_kept(scope, store, now)
+    try:
+        store_kept(scope, store, now)
+    except StoreError as exc:
+        return str(exc)
+    return ""
 
 
 def store_kept(scope: Scope, store: Store, now: datetime, *, seconds: float = 0.0) -> None:

@@ -108,13 +108,15 @@ class Places:
         standing = Standing(tuple(sorted(seen.changed)), seen.incomplete)
         if not query.strip():
             return Whereabouts(query, (), {}, standing)
-        self._unstored.store()
         meaning = self._meaning(query, seen.root, self._few() if hurried else self._for_some_seconds(tell), hurried)
+        missing = dict(meaning.missing)
+        if unstored := self._unstored.store():
+            missing["stored vectors"] = f"vectors of new code are only in memory: {unstored}"
         search = self._search(seen.state, meaning)
         changed = frozenset(seen.changed)
         found = search.find(query, meaning.vector, limit=limit, but=changed, apart=meaning.apart)
         shown = tuple(self._shown(found, seen.root))
-        return Whereabouts(query, shown, meaning.missing, standing, meaning.made)
+        return Whereabouts(query, shown, missing, standing, meaning.made)
 
     def store_kept(self, seconds: float) -> None:
         """Store the vectors that are kept in memory, unless another writer has to be waited for longer than this."""

@@ -6,6 +6,8 @@ import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from treering.core.errors import StoreError
+
 if TYPE_CHECKING:
     from treering.index.where.embedding import ChunkEmbedding
 
@@ -28,10 +30,18 @@ class UnstoredVectors:
             self._kept = model, {**self.of(model), **vectors}
         self.store()
 
-    def store(self, seconds: float = 0.0) -> None:
-        """Store them, unless another writer has to be waited for longer than this."""
+    def store(self, seconds: float = 0.0) -> str:
+        """Store them, unless another writer has to be waited for longer than this.
+
+        The reason is returned if they cannot be stored for another cause.
+        """
         model, vectors = self._kept
-        if vectors and self._work.add_if_free(model, vectors, seconds=seconds):
+        try:
+            stored = bool(vectors) and self._work.add_if_free(model, vectors, seconds=seconds)
+        except StoreError as exc:
+            return str(exc)
+        if stored:
             with self._lock:
                 left = {digest: each for digest, each in self.of(model).items() if digest not in vectors}
                 self._kept = (model, left) if self._kept[0] == model else self._kept
+        return ""

@@ -9,7 +9,7 @@ from time import monotonic
 from typing import Any
 
 from treering.core.entities import Entity, EntityKind, EntityLink, link_id
-from treering.core.errors import InvalidInput, NotFound, StoreReadOnly
+from treering.core.errors import InvalidInput, NotFound, StoreError, StoreReadOnly
 from treering.core.queries import EntityFilter, Order
 from treering.core.scope import Scope, Visibility
 from treering.core.settings import Settings
@@ -148,7 +148,7 @@ class Entities:
         """Link what is new, for a second at most; a job does the rest. Reading does not wait for another writer."""
         limits = self.settings.entities
         until = monotonic() + limits.slice_seconds
-        with suppress(StoreReadOnly):
+        with suppress(StoreReadOnly if wait else StoreError):
             link_new(
                 self.scope,
                 self.store,

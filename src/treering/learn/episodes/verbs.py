@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 
-from treering.core.errors import BlobMissing, InvalidInput, NotFound
+from treering.core.errors import BlobMissing, InvalidInput, NotFound, StoreError
 from treering.core.moments import moment_of
 from treering.learn.episodes.cache import Access, Accesses, EpisodeCache
 from treering.learn.episodes.lifecycle import age_episodes
@@ -145,7 +146,11 @@ class EpisodeCare:
                 if found is not None and found.deleted_at is None:
                     moved.append(_move(tx, found, access))
 
-        if not self.store.write_if_free(self.scope, self.clock(), write, seconds=seconds):
+        written = False
+        # A failure here must not fail the reading of an episode; the next write of any record reports it.
+        with suppress(StoreError):
+            written = self.store.write_if_free(self.scope, self.clock(), write, seconds=seconds)
+        if not written:
             self.accesses.put_back(waiting)
             return
         for each in moved:
