@@ -29,7 +29,7 @@ PREVIEW = 280
 """Characters of a text in a list: three lines of a terminal; `get` shows the rest."""
 
 _EIGHTHS = " ▏▎▍▌▋▊▉"
-# Without these, results are missing; without the others, they are there in another order.
+# Without these, results are missing, now or later; without the others, they are there in another order.
 _COSTLY = frozenset(
     {
         "meaning",
