@@ -87,8 +87,8 @@ class Memory:
 
     def remember_many(self, records: Iterable[Knowledge]) -> int:
         """Store many records at once, in one transaction; how many is returned."""
-        with self.store.transaction(self.scope, self._ports.clock()) as tx:
-            return tx.knowledge.create_many(records)
+        listed = list(records)
+        return self.store.write(self.scope, self._ports.clock(), lambda tx: tx.knowledge.create_many(listed))
 
     def turn(
         self,

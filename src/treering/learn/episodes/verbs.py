@@ -80,11 +80,14 @@ class EpisodeCare:
     def touch(self, id: str) -> Episode:
         """Count an access, at once; what is at hand of the episode is returned."""
         now = self.clock()
-        with self.store.transaction(self.scope, now) as tx:
+
+        def count(tx: Transaction) -> _Moved:
             found = tx.episodes.get(id)
             if found is None or found.deleted_at is not None:
                 raise self._missing(id)
-            moved = _move(tx, found, Access(1, now))
+            return _move(tx, found, Access(1, now))
+
+        moved = self.store.write(self.scope, now, count)
         self.cache.moved(self.scope, moved.before, moved.episode, moved.stamp)
         return moved.episode
 
