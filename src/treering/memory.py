@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, suppress
 from datetime import date, datetime
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from treering.core.errors import InvalidInput, NotFound, StoreError
+from treering.core.errors import InvalidInput, ModelUnavailable, NotFound, StoreError
 from treering.core.history import Action
 from treering.core.moments import end_of
 from treering.core.phases import Phase
@@ -86,8 +87,8 @@ class Memory:
 
     def remember_many(self, records: Iterable[Knowledge]) -> int:
         """Store many records at once, in one transaction; how many is returned."""
-        with self.store.transaction(self.scope, self._ports.clock()) as tx:
-            return tx.knowledge.create_many(records)
+        listed = list(records)
+        return self.store.write(self.scope, self._ports.clock(), lambda tx: tx.knowledge.create_many(listed))
 
     def turn(
         self,
@@ -516,21 +517,25 @@ class Memory:
     def close(self) -> None:
         """Let go of the database and the models. Everything acknowledged is stored already."""
         self._ports.stop.set()
-        if self._ports.background is not None:
-            self._ports.background.close()
+        with ExitStack() as closing:
+            closing.callback(self._ports.models.close)
+            closing.callback(self.store.close)
+            if self._ports.background is not None:
+                self._ports.background.close()
+            # Best effort: everything that is kept in memory can be made again.
+            with suppress(StoreError, ModelUnavailable):
+                self._store_kept(self.settings.store.closing_seconds)
+
+    def _store_kept(self, seconds: float) -> None:
+        """Store what reading kept in memory while another process was writing."""
         if "_episode_care" in self.__dict__:
-            self._episode_care.write_accesses(self.settings.store.closing_seconds)
-        self._store_kept_vectors()
-        self.store.close()
-        self._ports.models.close()
+            self._episode_care.write_accesses(seconds)
+        if "code" in self.__dict__:
+            self.code.store_kept(seconds)
+        if self.store.keeps_vectors(self.scope):
+            from treering.retrieve.embed import store_kept
 
-    def _store_kept_vectors(self) -> None:
-        """Vectors that searches made while another process was writing."""
-        if not self.store.keeps_vectors(self.scope):
-            return
-        from treering.retrieve.embed import store_kept
-
-        store_kept(self.scope, self.store, self._ports.clock(), seconds=self.settings.store.closing_seconds)
+            store_kept(self.scope, self.store, self._ports.clock(), seconds=seconds)
 
     def _note(self, action: Action, **detail: object) -> None:
         from treering.learn.history import note

@@ -86,7 +86,11 @@ class AmongRemoved:
         return FoundAgain(tuple(turns[:limit]), answer.missing)
 
 
-_OF_CODE = {"meaning": "meaning of code", "meaning of some": "meaning of some code"}
+_OF_CODE = {
+    "meaning": "meaning of code",
+    "meaning of some": "meaning of some code",
+    "stored vectors": "stored vectors of code",
+}
 """What code was searched without, as an answer about more than code calls it."""
 
 

@@ -1,11 +1,15 @@
 """Vectors of code come without being asked for: whoever asks where something is makes them, within limits."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from tests.code_projects import written
 from tests.conftest import OpenMemory
+from treering.adapters.sql.code_chunks import StoredChunks
+from treering.core.errors import StoreFull
 from treering.core.settings import EmbedderSettings, FindingSettings, IndexSettings, Settings
 from treering.index.building.summary import Phase, Progress
 from treering.memory import Memory
@@ -23,7 +27,9 @@ def root(tmp_path: Path) -> Path:
 
 def settings(inline: int = 1_000, seconds: float = 5.0) -> Settings:
     finding = FindingSettings(embed_seconds=seconds)
-    return Settings(embedder=EmbedderSettings(batch=2, inline=inline), index=IndexSettings(finding=finding))
+    return Settings(
+        embedder=EmbedderSettings(batch=2, inline=inline, inline_seconds=60.0), index=IndexSettings(finding=finding)
+    )
 
 
 def coverage(memory: Memory) -> ChunkCoverage:
@@ -98,3 +104,63 @@ def test_what_nobody_may_read_here_is_not_read_for_vectors(open_memory: OpenMemo
     assert found[0].symbol == "step_3"
     assert found.embedded == 0
     assert "words only" in found.missing["meaning"]
+
+
+@contextmanager
+def busy(memory: Memory) -> Iterator[None]:
+    """Nothing can be written without waiting for another process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(memory.store, "write_if_free", lambda *_given, **_options: False)
+        yield
+
+
+def test_vectors_made_beside_a_writer_are_stored_by_the_next_question(open_memory: OpenMemory, root: Path) -> None:
+    memory = open_memory(settings=settings(), background=False)
+    memory.code.index(root)
+    with busy(memory):
+        assert memory.code.where(QUESTION).missing == {}
+        assert coverage(memory).vectors == 0
+    assert memory.code.where(QUESTION).embedded == 0
+    assert coverage(memory) == ChunkCoverage(COUNT, COUNT)
+
+
+def test_vectors_made_beside_a_writer_are_stored_when_the_memory_is_closed(open_memory: OpenMemory, root: Path) -> None:
+    with open_memory(settings=settings(), background=False) as memory:
+        memory.code.index(root)
+        with busy(memory):
+            memory.code.where(QUESTION)
+    assert coverage(open_memory(settings=settings(), background=False)) == ChunkCoverage(COUNT, COUNT)
+
+
+def test_kept_vectors_of_code_that_is_gone_or_stored_do_not_count(open_memory: OpenMemory, root: Path) -> None:
+    memory = open_memory(settings=settings(), background=False)
+    memory.code.index(root)
+    with busy(memory):
+        memory.code.where(QUESTION)
+        (root / "web/step_0.py").write_text("def another_step():\n    return 'another'\n")
+        (root / "web/step_1.py").write_text("def one_more_step():\n    return 'one more'\n")
+        memory.code.index(root)
+        found = memory.code.where(QUESTION)
+        assert (found.embedded, found.missing) == (2, {})
+        with open_memory(settings=settings(), background=False) as other:
+            other.code.index(root)
+            other.code.where(QUESTION)
+        (root / "web/step_2.py").write_text("def the_last_step():\n    return 'last'\n")
+        memory.code.index(root)
+        assert memory.code.where("where is the last step?").embedded == 1
+
+
+def test_a_question_that_cannot_store_vectors_is_answered_and_says_why(open_memory: OpenMemory, root: Path) -> None:
+    memory = open_memory(settings=settings(), background=False)
+    memory.code.index(root)
+
+    def full(*_given: object) -> None:
+        raise StoreFull("the disk is full")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(StoredChunks, "add_vectors", full)
+        found = memory.code.where(QUESTION)
+    assert found[0].symbol == "step_3"
+    assert list(found.missing) == ["stored vectors"]
+    assert "the disk is full" in found.missing["stored vectors"]
+    assert memory.code.where(QUESTION).missing == {}

@@ -290,7 +290,7 @@ def test_only_the_asked_kinds_are_found(memory: Memory) -> None:
 
 def test_what_belongs_to_another_person_is_neither_found_nor_counted(open_memory: OpenMemory) -> None:
     ada, bob = open_memory(principal="ada"), open_memory(principal="bob")
-    fill(ada)
+    fill(ada, embedded=300)
     ada.remember("my own zebra", visibility="personal", id="diary")
     bob.remember("a zebra for all", id="shared")
     bob.remember("bob rides a zebra", visibility="personal", id="his")
@@ -311,7 +311,7 @@ def test_what_belongs_to_another_person_is_neither_found_nor_counted(open_memory
 def test_vectors_of_another_model_can_be_dropped(memory: Memory) -> None:
     fill(memory)
     with memory.store.transaction(memory.scope, NOW) as tx:
-        number = tx.index.numbers("knowledge", ["k0"])["k0"]
+        number = tx.index.numbers("turn", ["t0"])["t0"]
         tx.index.add_vectors("other", [(number, "d", np.ones(8, np.float32) / 8**0.5)])
         assert tx.index.drop_vectors(but="other") == 250
     assert look(memory, lambda tx: tx.index.models()) == ["other"]

@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from uuid import uuid4
 
 import pytest
 
 from tests.conftest import OpenMemory
 from tests.samples import turn
+from treering.adapters.sql.sessions import SessionRecords
+from treering.core.errors import Conflict
 from treering.core.history import Action
 from treering.core.jobs import LEARN_SESSION
 from treering.core.queries import JobFilter, KnowledgeFilter, SessionFilter
@@ -14,6 +17,7 @@ from treering.core.records import Knowledge, RelationKind
 from treering.core.settings import Settings
 from treering.core.statements import Statement
 from treering.learn.facts.keeping import FactKeeper, Heard
+from treering.learn.sessions import Learner
 from treering.learn.teach import Teaching
 from treering.memory import Memory
 
@@ -421,3 +425,27 @@ def keep(memory: Memory, heard: Sequence[Heard]) -> None:
         for each in heard:
             tx.turns.create(each.turn)
         FactKeeper(tx, Teaching(memory.store, memory.settings.knowledge, memory._ports.new_id), Settings()).keep(heard)
+
+
+def test_nothing_is_learned_from_a_page_whose_mark_does_not_move(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said(memory, "s", "The billing service listens on port 8443.")
+    learner = Learner(memory.store, memory.models, memory.settings, lambda: uuid4().hex)
+    with monkeypatch.context() as patch:
+        patch.setattr(SessionRecords, "learn", lambda *_given, **_marks: False)
+        with pytest.raises(Conflict, match="try again"):
+            learner.learn(memory.scope, START, "s")
+    assert not known(memory)
+    assert learner.learn(memory.scope, START, "s") == 1
+
+
+def test_the_night_counts_only_sessions_that_it_ended(
+    memory: Memory, days: Days, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said(memory, "s", "The billing service listens on port 8443.")
+    days.pass_by(1)
+    with monkeypatch.context() as patch:
+        patch.setattr(SessionRecords, "end", lambda *_given: False)
+        (run,) = memory.upkeep.run("consolidate")
+    assert (run.counts.get("sessions", 0), run.counts["learned"]) == (0, 1)

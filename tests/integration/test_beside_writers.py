@@ -54,7 +54,8 @@ def stored(memory: Memory) -> Coverage:
 def test_a_search_answers_by_meaning_while_another_process_writes(
     engine: str, open_memory: OpenMemory, crew: Crew, postgres_url: str
 ) -> None:
-    memory = open_memory(background=False)
+    # A search that waits for the writer does so until the time limit of the test.
+    memory = open_memory(settings=Settings.make(store={"busy_seconds": 3_600.0}), background=False)
     memory.remember("The harbour crane is painted turquoise.", id="crane")
     memory.remember("Lunch is served at noon.", id="lunch")
     with nothing_can_be_stored(engine, memory, crew, postgres_url):

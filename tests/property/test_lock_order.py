@@ -5,14 +5,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import event
 
 from tests.conftest import OpenMemory
+from tests.examples import examples
 from treering.adapters.sql.lock_order import CLAIMED, CLAIMS, DERIVED, JOB_KEYS, TABLES
 from treering.core.errors import TreeringError
 from treering.memory import Memory
+from treering.session.working.task import Task
 
 _ADVISORY = re.compile(r"\x1f((claim|job) (\S+).*)", re.DOTALL)
 _WRITES = re.compile(r"^(?:UPDATE|DELETE FROM|INSERT INTO) (\w+)")
@@ -82,6 +84,14 @@ def watched(memory: Memory) -> Iterator[list[list[Lock]]]:
         event.remove(engine, "before_cursor_execute", execute)
 
 
+def _work_on(task: Task) -> None:
+    """Leave entries, and move them out to the store."""
+    task.start("step")
+    task.add_intermediate("step", "output " * 50)
+    task.complete("step")
+    task.prune()
+
+
 VERBS: dict[str, Callable[[Memory, str, int], object]] = {
     "remember": lambda memory, _id, n: memory.remember(f"Alice Miller runs the billing service {n % 5} on port {n}"),
     "turn": lambda memory, _id, n: memory.turn(
@@ -98,6 +108,13 @@ VERBS: dict[str, Callable[[Memory, str, int], object]] = {
     "converse": lambda memory, _id, n: memory.conversation(f"c{n % 2}", model="gpt-4o").add(
         {"role": "user", "content": f"We deploy the billing service {n}"}
     ),
+    "rename": lambda memory, _id, n: memory.entities.rename("Alice Miller", f"Alice Miller {n}"),
+    "merge": lambda memory, _id, n: memory.entities.merge(f"billing service {n % 5}", into="Alice Miller"),
+    "link": lambda memory, id, n: memory.entities.link(id, f"Team {n % 3}"),
+    "pattern": lambda memory, _id, n: memory.patterns.add(
+        name=f"Deploy {n}", category="strategy", content={"form": "strategy", "approach": "Deploy it."}
+    ),
+    "task": lambda memory, _id, n: _work_on(memory.task(f"Deploy the billing service {n}")),
 }
 
 
@@ -107,7 +124,7 @@ def _ids(memory: Memory) -> list[str]:
         return sorted(record.id for records in kinds for record in records)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(done=st.lists(st.builds(Verb, st.sampled_from(sorted(VERBS)), st.integers(0, 50)), min_size=3, max_size=12))
 def test_locks_are_taken_in_the_declared_order(open_engine: OpenMemory, done: list[Verb]) -> None:
     with open_engine("postgresql", background=False) as memory:
@@ -122,6 +139,8 @@ def test_locks_are_taken_in_the_declared_order(open_engine: OpenMemory, done: li
                     continue  # refused: a wrong kind of record, or one that was corrected already
     for locks in transactions:
         assert [lock.rank for lock in locks] == sorted(lock.rank for lock in locks), locks
+        claims = [lock for lock in locks if lock.name not in TABLES]
+        assert claims == sorted(claims), claims
 
 
 def test_related_records_are_claimed_in_the_order_of_their_ids(open_engine: OpenMemory) -> None:

@@ -30,8 +30,7 @@ def note(scope: Scope, store: Store, now: datetime, id: str, action: Action, **d
         subject=scope.project,
         detail=detail,
     )
-    with store.transaction(scope, now) as tx:
-        tx.audit.create(entry)
+    store.write(scope, now, lambda tx: tx.audit.create(entry))
 
 
 def history(scope: Scope, store: Store, now: datetime, id: str) -> tuple[HistoryEntry, ...]:

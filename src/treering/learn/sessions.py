@@ -7,7 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 from treering.core.delimiters import without_ours
-from treering.core.errors import BlobMissing, ModelUnavailable, Unreadable, UnusableAnswer
+from treering.core.errors import BlobMissing, Conflict, ModelUnavailable, Unreadable, UnusableAnswer
 from treering.core.jobs import LEARN_SESSION, Job, JobState, learning_job
 from treering.core.messages import Role
 from treering.core.queries import JobFilter, Order, PlaceRange, SessionFilter, TurnFilter
@@ -85,7 +85,8 @@ class Learner:
         kept = len(keeper.keep(_still_said(tx, read.heard)).learned)
         queue_linking(tx, tx.now, self.new_id)
         # Last: sessions are locked after records.
-        tx.sessions.learn(read.session, known=read.start, learned=read.end)
+        if not tx.sessions.learn(read.session, known=read.start, learned=read.end):
+            raise Conflict(f"session {read.session!r} was read by another process at the same time; try again")
         return kept
 
     def _page(self, scope: Scope, now: datetime, id: str) -> tuple[int, int, Sequence[Turn]] | None:
@@ -166,9 +167,8 @@ def _read_to_its_end(run: StageRun, learner: Learner, session: Session) -> dict[
         learned = learner.learn(own, run.now, session.id)
     except (BlobMissing, Unreadable):
         return {"sessions": 0, "turns": 0, "unreadable": 1}
-    with run.store.transaction(own, run.now) as tx:
-        tx.sessions.end(session.id)
-    return {"learned": learned}
+    ended = session.ended_at is not None or run.store.write(own, run.now, lambda tx: tx.sessions.end(session.id))
+    return {"learned": learned, "sessions": int(ended)}
 
 
 def _readable(tx: Transaction, sessions: Sequence[Session]) -> list[Session]:

@@ -3,7 +3,7 @@
 The text itself stays where it is, in the files: what is stored says which lines, and what they are found by.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -59,7 +59,9 @@ class CodeChunks(Protocol):
         """Chunks that have no vector of the model, by path and place, behind the one at `after`."""
         ...
 
-    def coverage(self, model: str) -> ChunkCoverage: ...
+    def coverage(self, model: str, kept: Collection[str] = ()) -> ChunkCoverage:
+        """Chunks, and those that have a vector of the model, stored or `kept` in memory by its digest."""
+        ...
 
     def add_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
         """Vectors by the digest of their chunks, as little-endian 16-bit floats; none of chunks that are gone."""

@@ -237,12 +237,13 @@ class Jobs(Readable[Job, JobFilter], Protocol):
     def enqueue(self, job: Job) -> bool:
         """Queue it, in the place of dead letters with its `key`; False where the same key waits already.
 
-        A job with a key is stored at the end of the transaction, unless another one has queued the key by then.
+        A job with a key is stored at the end of the transaction. True therefore means that a job with this key waits
+        once the transaction is stored: this one, unless another transaction queues the key first.
         """
         ...
 
     def enqueue_first(self, jobs: Sequence[Job]) -> bool:
-        """Queue the first of these whose key does not wait already; False if all of them wait."""
+        """Queue the first of these whose key does not wait already; False if all of them wait. See `enqueue`."""
         ...
 
     def create_many(self, values: Iterable[Job], action: Action = Action.CREATE) -> int: ...

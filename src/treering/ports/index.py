@@ -171,10 +171,13 @@ class SearchIndex(Protocol):
         """The models that there are vectors of."""
         ...
 
-    def unembedded(self, model: str, *, limit: int, but_kept: bool = False) -> Sequence[Unembedded]:
-        """Whoever owns them: what is derived is made for everybody in the project.
+    def unembedded(
+        self, model: str, *, limit: int, most_words: int | None = None, but_kept: bool = False
+    ) -> Sequence[Unembedded]:
+        """The next documents without a vector, whatever their owner: vectors are made for the whole project.
 
-        With `but_kept`, documents whose vectors are kept in memory are left out.
+        At most `limit` documents with `most_words` words together, but at least one. With `but_kept`, documents whose
+        vectors are kept in memory are left out.
         """
         ...
 
@@ -194,14 +197,11 @@ class SearchIndex(Protocol):
         """The vectors of documents, as they are stored; those that have none are left out."""
         ...
 
-    def add_vectors(self, model: str, vectors: "Sequence[tuple[int, str, NDArray[np.float32]]]") -> None:
-        """Number, digest of the embedded text, vector."""
-        ...
+    def add_vectors(self, model: str, vectors: "Sequence[tuple[int, str, NDArray[np.float32]]]") -> int:
+        """Number, digest of the embedded text, vector; the number of vectors that were stored is returned.
 
-    def has_turn(self, model: str, number: int) -> bool:
-        """Whether a vector of this document can be added already, or the documents before it must have theirs first.
-
-        An engine that takes vectors in the order of their documents would leave those without one for ever.
+        Skips documents that were purged, or are being purged, while the model was at work. The embedded engine takes
+        vectors in the order of their documents, and skips those that follow a document without a vector.
         """
         ...
 

@@ -166,7 +166,11 @@ class Store(Protocol):
     def write_if_free(
         self, scope: Scope, now: datetime, work: Callable[[Transaction], object], *, seconds: float = 0.0
     ) -> bool:
-        """Run `work` in a write transaction that waits at most this long for others; False if it was not stored."""
+        """Run `work` in a write transaction that waits at most this long for others.
+
+        False if it was not stored because another one is writing, or the database cannot be reached. Every other
+        failure, such as a full disk, raises `StoreError`.
+        """
         ...
 
     def keeps_vectors(self, scope: Scope) -> bool:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from time import monotonic, thread_time
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from treering.core.embedded_text import digest_it_brings, digest_of, embedded_text, vector_it_brings
-from treering.core.errors import ModelUnavailable
+from treering.core.errors import ModelUnavailable, StoreError
 from treering.core.jobs import Job, embedding_job
 
 if TYPE_CHECKING:
@@ -23,11 +23,17 @@ if TYPE_CHECKING:
     from treering.ports.store import Store, Transaction
 
 _AT_ONCE = 128
-"""Documents that a search embeds before it looks at the clock again: some ten milliseconds."""
+_WORDS_AT_ONCE = 10_000
+"""Documents, and words in them, that a search embeds before it looks at the clock again: some ten milliseconds."""
+
+_MOST_KEPT = 10
+"""Searches whose vectors are kept in memory at most, if they cannot be stored."""
 
 
 def embed_batch(scope: Scope, store: Store, now: datetime, embedder: Embedder, settings: EmbedderSettings) -> int:
-    """Embed the next documents that have no vector; how many is returned, 0 where all have one.
+    """Embed the next documents that have no vector; the number of vectors stored is returned.
+
+    It is 0 once all documents have one, or other transactions hold the remaining documents.
 
     No transaction is open while the model works. Texts that were embedded before are not embedded again.
     """
@@ -35,25 +41,32 @@ def embed_batch(scope: Scope, store: Store, now: datetime, embedder: Embedder, s
         waiting = tx.index.unembedded(embedder.model, limit=settings.batch)
         make = _vectors_of(tx, waiting, embedder)
     made = make()
-    if made:
-        store.write(scope, now, lambda tx: tx.index.add_vectors(embedder.model, made))
-    return len(made)
+    return store.write(scope, now, lambda tx: tx.index.add_vectors(embedder.model, made)) if made else 0
 
 
-def catch_up(scope: Scope, store: Store, now: datetime, embedder: Embedder, settings: EmbedderSettings) -> None:
+def catch_up(scope: Scope, store: Store, now: datetime, embedder: Embedder, settings: EmbedderSettings) -> str:
     """Embed documents without a vector for as long as a search may take, and no longer.
 
-    Their vectors are kept in memory, for this search and later ones, and stored unless that would mean to wait.
+    Their vectors are kept in memory, for this search and later ones, and stored unless that would mean to wait. One
+    group of documents is embedded in any case, so that each search makes progress. The reason is returned if they
+    could not be stored, and that is not because another process is writing.
     """
-    until, left, model = thread_time() + settings.inline_seconds, settings.inline, embedder.model
+    until, model = monotonic() + settings.inline_seconds, embedder.model
+    with store.reading(scope, now) as tx:
+        left = min(settings.inline, _MOST_KEPT * settings.inline - len(tx.index.kept_vectors(model)))
     while left > 0:
         with store.reading(scope, now) as tx:
-            waiting = tx.index.unembedded(model, limit=min(_AT_ONCE, left), but_kept=True)
+            limit = min(_AT_ONCE, left)
+            waiting = tx.index.unembedded(model, limit=limit, most_words=_WORDS_AT_ONCE, but_kept=True)
             tx.index.keep_vectors(model, _vectors_of(tx, waiting, embedder)())
         left -= len(waiting)
-        if len(waiting) < _AT_ONCE or thread_time() >= until:
+        if not waiting or monotonic() >= until:
             break
-    store_kept(scope, store, now)
+    try:
+        store_kept(scope, store, now)
+    except StoreError as exc:
+        return str(exc)
+    return ""
 
 
 def store_kept(scope: Scope, store: Store, now: datetime, *, seconds: float = 0.0) -> None:
@@ -61,14 +74,12 @@ def store_kept(scope: Scope, store: Store, now: datetime, *, seconds: float = 0.
 
     They stay in memory then, and a later search, or the end of the process, tries again.
     """
-    with store.reading(scope, now) as tx:
-        kept = {model: vectors for model in tx.index.models() if (vectors := tx.index.kept_vectors(model))}
 
     def add(tx: Transaction) -> None:
-        for model, vectors in kept.items():
-            tx.index.add_vectors(model, vectors)
+        for model in tx.index.models():
+            tx.index.add_vectors(model, tx.index.kept_vectors(model))
 
-    if kept:
+    if store.keeps_vectors(scope):
         store.write_if_free(scope, now, add, seconds=seconds)
 
 
@@ -81,7 +92,7 @@ def embed_all(
     *,
     between: Callable[[int], bool] = lambda _done: True,
 ) -> int:
-    """Batch by batch until all have a vector or `between` says stop."""
+    """Batch by batch until no more vectors can be stored, or `between` returns False."""
     total = 0
     while done := embed_batch(scope, store, now, embedder, settings):
         total += done

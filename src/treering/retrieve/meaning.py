@@ -13,17 +13,32 @@ if TYPE_CHECKING:
     from treering.core.scope import Scope
     from treering.core.settings import Settings
     from treering.ports.models import Models, Vectors
-    from treering.ports.store import Store
+    from treering.ports.store import Store, Transaction
 
 
 @dataclass(frozen=True)
 class Meaning:
-    """A query in the space of a model; `why_not` where there is no vector."""
+    """A query in the space of a model; `why_not` where there is no vector.
+
+    `unstored` is the reason if vectors of new documents could not be stored.
+    """
 
     model: str = ""
     reliance: float = 1.0
     vector: Vectors | None = None
     why_not: str = ""
+    unstored: str = ""
+
+    def missing(self, tx: Transaction) -> dict[str, str]:
+        """What a search by meaning cannot find, and why."""
+        if self.why_not:
+            return {"meaning": self.why_not}
+        covered, missing = tx.index.coverage(self.model), dict[str, str]()
+        if lacking := covered.documents - covered.vectors:
+            missing["meaning of some"] = f"{lacking:,} of {covered.documents:,} have no vector yet; settle makes them"
+        if self.unstored:
+            missing["stored vectors"] = f"vectors of new documents are only in memory: {self.unstored}"
+        return missing
 
 
 def meaning_of(scope: Scope, store: Store, now: datetime, query: str, *, models: Models, settings: Settings) -> Meaning:
@@ -42,9 +57,8 @@ def meaning_of(scope: Scope, store: Store, now: datetime, query: str, *, models:
                 why_not=f"{embedder.model} now makes vectors of {vector.shape[1]} numbers, but those here have "
                 f"{dimension}; give the model another name and run `treering embed`"
             )
-        if ours and behind:
-            catch_up(scope, store, now, embedder, settings.embedder)
-        return Meaning(embedder.model, embedder.reliance(query), vector)
+        unstored = catch_up(scope, store, now, embedder, settings.embedder) if ours and behind else ""
+        return Meaning(embedder.model, embedder.reliance(query), vector, unstored=unstored)
     except ModelUnavailable as exc:
         models.failed("embedder", exc)
         return Meaning(why_not=str(exc))

@@ -211,20 +211,11 @@ def recall(scope: Scope, store: Store, now: datetime, wanted: Recall, *, setting
         wanted = replace(wanted, knowledge=holding(wanted.knowledge, now))
     if not wanted.query.strip():
         return Answer(wanted.query, ()) if wanted.precise else _newest(scope, store, now, wanted)
-    watch, missing = Stopwatch(), dict[str, str]()
+    watch = Stopwatch()
     with watch.stage("embed"):
         meaning = meaning_of(scope, store, now, wanted.query, models=models, settings=settings)
     with store.reading(scope, now) as tx:
-        if meaning.why_not:
-            missing["meaning"] = meaning.why_not
-        else:
-            covered = tx.index.coverage(meaning.model)
-            if covered.vectors < covered.documents:
-                lacking = covered.documents - covered.vectors
-                missing["meaning of some"] = (
-                    f"{lacking:,} of {covered.documents:,} have no vector yet; settle makes them"
-                )
-        return _Search(wanted, settings, models, now, watch, missing).answer(tx, meaning)
+        return _Search(wanted, settings, models, now, watch, meaning.missing(tx)).answer(tx, meaning)
 
 
 def _newest(scope: Scope, store: Store, now: datetime, wanted: Recall) -> Answer:

@@ -109,7 +109,7 @@ class GitCommits:
             )
 
     def _ask(self, *arguments: str) -> tuple[int, str, str]:
-        """Git's status, its answer, and the last line of its complaint."""
+        """Git's status, its answer, and the line of its complaint that gives the cause: the fatal one, else the last."""
         try:
             done = subprocess.run(
                 [self._command, *_PLAIN, "-C", str(self._root), *arguments],
@@ -122,7 +122,8 @@ class GitCommits:
         except (OSError, subprocess.TimeoutExpired) as exc:
             raise RepositoryUnavailable(f"git did not answer in {self._root} ({exc}); try again later") from exc
         complaint = done.stderr.decode(errors="replace").strip().splitlines() or [f"status {done.returncode}"]
-        return done.returncode, done.stdout.decode("utf-8", "surrogateescape").strip(), complaint[-1]
+        fatal = next((line for line in complaint if line.startswith("fatal:")), complaint[-1])
+        return done.returncode, done.stdout.decode("utf-8", "surrogateescape").strip(), fatal
 
 
 def parsed(fields: Iterator[str]) -> Iterator[Commit]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Column, LargeBinary, Table, and_, delete, exists, func, or_, select
@@ -83,10 +83,15 @@ class StoredChunks:
         ordered = lacking.order_by(chunks.path, chunks.place).limit(limit)
         return [_chunk(row) for row in self._connection.execute(ordered)]
 
-    def coverage(self, model: str) -> ChunkCoverage:
+    def coverage(self, model: str, kept: Collection[str] = ()) -> ChunkCoverage:
         counted = select(func.count()).select_from(code_chunks).where(self._here(code_chunks))
         embedded = counted.where(self._embedded(model))
-        return ChunkCoverage(*(self._connection.execute(each).scalar_one() for each in (counted, embedded)))
+        unstored = [
+            counted.where(~self._embedded(model), code_chunks.c.digest.in_(digests))
+            for digests in batches(list(kept), _BATCH)
+        ]
+        chunks, *vectors = (self._connection.execute(each).scalar_one() for each in (counted, embedded, *unstored))
+        return ChunkCoverage(chunks, sum(vectors))
 
     def add_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
         there = self._held(list(vectors))

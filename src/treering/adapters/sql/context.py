@@ -139,7 +139,7 @@ class Dialect(Protocol):
         ...
 
 
-class Removed(NamedTuple):
+class RemovedRecord(NamedTuple):
     """A record that is taken away; for a turn also its place."""
 
     id: str
@@ -175,7 +175,7 @@ class Context:
     """The kinds of the jobs that this transaction queued."""
     unqueued: list[tuple[Job, ...]] = field(default_factory=list)
     """Jobs to queue at the end of the transaction: of each group the first whose key does not wait by then."""
-    unquoted: list[Removed] = field(default_factory=list)
+    unquoted: list[RemovedRecord] = field(default_factory=list)
     """Records whose words leave the sessions that quote them, at the end of the transaction."""
     after_commit: list[Callable[[], object]] = field(default_factory=list)
     """What to do once the transaction is stored."""

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from treering.adapters.sql.finding import Index
-from treering.adapters.sql.kept_vectors import KeptVectors
+from treering.adapters.sql.kept_vectors import KeptVectors, MadeVector
 from treering.adapters.vectors.signs import SAMPLE, STORED, Rounded, Signs, centred, first_sampled, in_common
 from treering.adapters.words.postings import Scored, Words, score
 from treering.adapters.words.segments import Columns, Segments
@@ -43,7 +44,9 @@ _FOLLOWING = (
     "ORDER BY model LIMIT 1"
 )
 _NEWEST = "SELECT coalesce(max(number), 0) FROM vectors WHERE tenant = ? AND project = ? AND model = ?"
-_WAITING = "SELECT 1 FROM documents WHERE number > ? AND number < ? AND +tenant = ? AND +project = ? LIMIT 1"
+_FOLLOWING_DOCUMENTS = (
+    "SELECT number FROM documents WHERE number > ? AND number <= ? AND +tenant = ? AND +project = ? ORDER BY number"
+)
 _NUMBERS = "SELECT number FROM vectors WHERE tenant = ? AND project = ? AND model = ? ORDER BY number"
 _CHOSEN = (
     "SELECT number, vector FROM vectors WHERE tenant = ? AND project = ? AND model = ? "
@@ -91,6 +94,11 @@ class Loaded:
         self.state = State()
         self.kept = KeptVectors()
 
+    def forget_spaces(self, *, but: str) -> None:
+        with self.lock:
+            spaces = {model: space for model, space in self.state.spaces.items() if model == but}
+            self.state = replace(self.state, spaces=spaces)
+
 
 class EmbeddedIndex(Index):
     """The documents of one project, as one transaction sees them."""
@@ -110,11 +118,11 @@ class EmbeddedIndex(Index):
         least = found.total() * self._settings.language_share
         return [language for language, count in found.most_common() if language and count >= least]
 
-    def models(self) -> Sequence[str]:
+    def _stored_models(self) -> Sequence[str]:
         found: list[str] = [""]
         while following := self._context.connection.exec_driver_sql(_FOLLOWING, (*self._here, found[-1])).scalar():
             found.append(following)
-        return sorted({*found[1:], *self._kept.models()})
+        return found[1:]
 
     def speakers(self) -> Collection[int]:
         return {speaker for speaker, count in self._state().speakers.items() if speaker and count > 1}
@@ -164,11 +172,16 @@ class EmbeddedIndex(Index):
         embedded = 0 if space is None else len(space.signs.numbers) - int((space.rows_of(gone) >= 0).sum())
         return Coverage(len(state.segments) - len(gone), embedded)
 
-    def has_turn(self, model: str, number: int) -> bool:
-        """Whoever reads on after the newest vector would never meet those before it that come later."""
+    def _addable(self, model: str, numbers: NDArray[np.int64]) -> Collection[int]:
+        """The next documents without a gap: a document before the newest vector is never looked at again."""
         newest = self._context.connection.exec_driver_sql(_NEWEST, (*self._here, model)).scalar_one()
-        before = self._context.connection.exec_driver_sql(_WAITING, (newest, number, *self._here)).first()
-        return before is None and number > newest
+        span = (newest, int(numbers.max()), *self._here)
+        following = self._context.connection.exec_driver_sql(_FOLLOWING_DOCUMENTS, span).scalars()
+        return set(takewhile(frozenset(numbers.tolist()).__contains__, following))
+
+    def drop_vectors(self, *, but: str) -> int:
+        self._context.after_commit.append(lambda: self._loaded.forget_spaces(but=but))
+        return super().drop_vectors(but=but)
 
     def _nearest(self, state: State, wanted: Wanted, most: int, allowed: NDArray[np.bool_] | None) -> NDArray[np.int64]:
         """Rows of the best by vector: many by their signs, the best of these by the vectors themselves."""
@@ -289,33 +302,40 @@ class EmbeddedIndex(Index):
         return state
 
     def _with_vectors(self, state: State, model: str) -> State:
-        """With those in the file, then those that are kept in memory: these are of later documents."""
+        """With those in the file, then those that are kept in memory and follow them without a gap.
+
+        A gap would stay: vectors are read on after the newest. It appears if another thread has stored vectors since
+        this transaction began, and kept others.
+        """
         space = state.spaces.get(model)
         known = len(space.signs.numbers) if space else 0
         newest = int(space.signs.numbers[-1]) if space and known else 0
         arrived = self._context.connection.exec_driver_sql(_ARRIVED, (*self._here, model, newest)).scalar_one()
-        arrived += sum(number > newest for number in self._kept.of(model))
+        kept = self._kept.of(model)
+        arrived += sum(number > newest for number in kept)
         if not arrived:
             return state if space else replace(state, spaces={**state.spaces, model: _nothing()})
         if space is None or first_sampled(known + arrived) != first_sampled(known):
-            space, newest = self._begun(model), 0
+            space, newest = self._begun(model, kept), 0
         for rows in self._fetched(_VECTORS, (*self._here, model, newest)):
             space = _grown(space, [number for number, _ in rows], _matrix([vector for _, vector in rows]))
         newest = int(space.signs.numbers[-1]) if len(space.signs.numbers) else 0
-        if kept := [each for number, each in self._kept.of(model).items() if number > newest]:
-            space = _grown(space, [number for number, *_ in kept], np.array([vector for *_, vector in kept]))
+        present = state.segments.columns.number[~state.segments.gone]
+        following = list(takewhile(kept.__contains__, present[present > newest].tolist()))
+        if following:
+            space = _grown(space, following, np.array([kept[number][2] for number in following]))
         return replace(state, spaces={**state.spaces, model: space})
 
-    def _begun(self, model: str) -> Space:
+    def _begun(self, model: str, kept: Mapping[int, MadeVector]) -> Space:
         """Without vectors yet; what they have in common is known first, by some of them."""
         named = (*self._here, model)
         numbers = [number for (number,) in self._context.connection.exec_driver_sql(_NUMBERS, named)]
-        later = [number for number in self._kept.of(model) if not numbers or number > numbers[-1]]
+        later = [number for number in kept if not numbers or number > numbers[-1]]
         first = first_sampled(len(numbers) + len(later))
         some = [*numbers, *later][: first : max(1, first // SAMPLE)]
         stored = self._context.connection.exec_driver_sql(_CHOSEN, (*named, json.dumps(some)))
         found = [_matrix([vector])[0] for _, vector in stored]
-        sample = np.array([*found, *(self._kept.of(model)[number][2] for number in sorted(set(some) & set(later)))])
+        sample = np.array([*found, *(kept[number][2] for number in sorted(set(some) & set(later)))])
         return Space(Signs(in_common(sample, first)), Rounded.of(np.empty((0, sample.shape[1]), np.float32)))
 
     def _fetched(self, statement: str, values: tuple[Any, ...]) -> Iterator[Sequence[Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -125,6 +126,10 @@ class Index(ABC):
         return {number: kept[number][2] for number in numbers.tolist() if number in kept} | stored
 
     def models(self) -> Sequence[str]:
+        """Kept vectors count only where none is stored: another process may have chosen another model since."""
+        return self._stored_models() or sorted(self._kept.models())
+
+    def _stored_models(self) -> Sequence[str]:
         """One look-up a model, however many vectors it has."""
         found: list[str] = []
         while True:
@@ -132,27 +137,31 @@ class Index(ABC):
             following = select(func.min(vectors.c.model)).where(*self._in_project(vectors), after)
             name = self._execute(following).scalar()
             if name is None:
-                return sorted({*found, *self._kept.models()})
+                return found
             found.append(name)
 
     def keep_vectors(self, model: str, vectors: Sequence[MadeVector]) -> None:
         self._kept.add(model, vectors)
 
     def kept_vectors(self, model: str) -> Sequence[MadeVector]:
-        """Another process may have stored some of them."""
+        """Another process may have stored some of them, or chosen another model."""
+        if self._kept.models():
+            self._kept.discard_models(but=self.models())
         if kept := self._kept.of(model):
             numbers = np.array(list(kept), np.int64)
             stored = select(vectors.c.number).where(self._among(vectors, numbers), vectors.c.model == model)
             self._kept.discard(model, self._execute(stored).scalars().all())
         return list(self._kept.of(model).values())
 
-    def unembedded(self, model: str, *, limit: int, but_kept: bool = False) -> Sequence[Unembedded]:
+    def unembedded(
+        self, model: str, *, limit: int, most_words: int | None = None, but_kept: bool = False
+    ) -> Sequence[Unembedded]:
         """In the order of their numbers, so that what has a vector is always what came first."""
         newest = select(func.coalesce(func.max(vectors.c.number), 0)).where(
             *self._in_project(vectors), vectors.c.model == model
         )
         statement = (
-            select(documents.c.number, documents.c.kind, documents.c.id)
+            select(documents.c.number, documents.c.kind, documents.c.id, documents.c.length)
             .where(*self._in_project(documents), self._without_vector(model, newest))
             .order_by(documents.c.number)
             .limit(limit)
@@ -160,7 +169,10 @@ class Index(ABC):
         if but_kept:
             statement = statement.where(documents.c.number > max(self._kept.of(model), default=0))
         with self._context.seeing_all():
-            waiting = self._execute(statement).all()
+            rows = self._execute(statement).all()
+            words = accumulate(length for *_, length in rows)
+            fitting = sum(total <= most_words for total in words) if most_words is not None else limit
+            waiting = [(number, kind, id) for number, kind, id, _ in rows[: max(1, fitting)]]
             kinds = {kind for _, kind, _ in waiting}
             read = {kind: self._records(kind, [id for _, of, id in waiting if of == kind]) for kind in kinds}
             around = self._around(list(read.get(TURNS.name, {}).values()))
@@ -202,33 +214,34 @@ class Index(ABC):
         kept = {digest: vector for _, digest, vector in self._kept.of(model).values() if digest in wanted}
         return kept | {digest: read_vector(stored) for digest, stored in self._execute(statement)}
 
-    def add_vectors(self, model: str, found: Sequence[tuple[int, str, NDArray[np.float32]]]) -> None:
-        """Only of documents that are still there: one may have been purged while the model was at work.
-
-        In the order of their numbers, so that no two transactions wait for each other; a document that is being
-        purged is not waited for.
-        """
+    def add_vectors(self, model: str, found: Sequence[MadeVector]) -> int:
+        """In the order of their numbers, so that no two transactions wait for each other."""
         if not found:
-            return
+            return 0
         known = Index.dimension(self, model)
         if any(len(vector) != (known or len(found[0][2])) for *_, vector in found):
             raise ModelUnavailable(
                 f"the vectors of {model} here have {known} numbers, but the model now makes others; give it another "
                 "name, or choose another embedder and run `treering embed`"
             )
-        numbers = np.array(sorted(number for number, *_ in found), np.int64)
-        held = select(documents.c.number).where(self._among(documents, numbers))
-        held = held.with_for_update(read=True, key_share=True, skip_locked=True)
-        there = set(self._execute(held).scalars())
-        kept = sorted((each for each in found if each[0] in there), key=lambda each: each[0])
-        if kept:
-            self._insert_vectors(model, kept)
-        self._context.after_commit.append(lambda: self._kept.discard(model, numbers.tolist()))
+        by_number = {each[0]: each for each in sorted(found, key=lambda each: each[0])}
+        added = self._addable(model, np.array(list(by_number), np.int64))
+        if added:
+            self._insert_vectors(model, [each for number, each in by_number.items() if number in added])
+        locked = self._locked([number for number in by_number if number not in added])
+        settled = by_number.keys() - locked
+        self._context.after_commit.append(lambda: self._kept.discard(model, settled))
+        return len(added)
 
-    def has_turn(self, model: str, number: int) -> bool:
-        return True
+    @abstractmethod
+    def _addable(self, model: str, numbers: NDArray[np.int64]) -> Collection[int]:
+        """Documents whose vectors can be stored now."""
 
-    def _insert_vectors(self, model: str, found: Sequence[tuple[int, str, NDArray[np.float32]]]) -> None:
+    def _locked(self, numbers: Sequence[int]) -> Collection[int]:
+        """Documents that another transaction holds: their vectors stay in memory until it ends."""
+        return ()
+
+    def _insert_vectors(self, model: str, found: Sequence[MadeVector]) -> None:
         rows = [
             {
                 "tenant": self._here[0],
@@ -244,6 +257,7 @@ class Index(ABC):
         self._context.connection.execute(insert.on_conflict_do_nothing(), rows)
 
     def drop_vectors(self, *, but: str) -> int:
+        self._context.after_commit.append(lambda: self._kept.discard_models(but=(but,)))
         statement = delete(vectors).where(*self._in_project(vectors), vectors.c.model != but)
         return int(self._context.connection.execute(statement).rowcount)
 

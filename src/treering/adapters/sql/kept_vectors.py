@@ -1,6 +1,7 @@
 """Vectors that were made during a search and are not stored yet."""
 
 from collections.abc import Collection, Mapping, Sequence
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +15,11 @@ MadeVector = tuple[int, str, NDArray[np.float32]]
 class KeptVectors:
     """Vectors of one project, by model and by number of their document, until a transaction stores them.
 
-    Without a lock: dictionaries are replaced, never changed. Of two threads that keep vectors at the same moment one
-    may lose them; its documents then are embedded again.
+    For many threads. Dictionaries are replaced, never changed: a reader holds a consistent copy without a lock.
     """
 
     def __init__(self) -> None:
+        self._lock = Lock()
         self._by_model: Mapping[str, Mapping[int, MadeVector]] = {}
 
     def models(self) -> Collection[str]:
@@ -33,11 +34,17 @@ class KeptVectors:
         rounded = {
             number: (number, digest, vector.astype(STORED).astype(np.float32)) for number, digest, vector in made
         }
-        self._replace(model, dict(sorted({**self.of(model), **rounded}.items())))
+        with self._lock:
+            self._replace(model, dict(sorted({**self.of(model), **rounded}.items())))
 
     def discard(self, model: str, numbers: Collection[int]) -> None:
         gone = frozenset(numbers)
-        self._replace(model, {number: each for number, each in self.of(model).items() if number not in gone})
+        with self._lock:
+            self._replace(model, {number: each for number, each in self.of(model).items() if number not in gone})
+
+    def discard_models(self, *, but: Collection[str]) -> None:
+        with self._lock:
+            self._by_model = {name: each for name, each in self._by_model.items() if name in but}
 
     def _replace(self, model: str, kept: Mapping[int, MadeVector]) -> None:
         others = {name: each for name, each in self._by_model.items() if name != model}

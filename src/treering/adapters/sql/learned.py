@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from sqlalchemy import RowMapping, Select, delete, select, update
 
 from treering.adapters.sql.codec import codec_of, primitive
-from treering.adapters.sql.context import Removed
+from treering.adapters.sql.context import RemovedRecord
 from treering.adapters.sql.derived import Derivation
 from treering.adapters.sql.jobs import queue_blob_sweep
 from treering.adapters.sql.kinds import ENTITIES, KNOWLEDGE, PATTERNS, REVISIONS, Kind
@@ -97,7 +97,7 @@ class Removals(Writes[V]):
 
     def _forget_quotations(self, row: Mapping[Any, Any]) -> None:
         """What sessions hold of it: passages that a task retrieved, summaries of what was said."""
-        self._context.unquoted.append(Removed(row["id"]))
+        self._context.unquoted.append(RemovedRecord(row["id"]))
 
     def _locked(self, id: str) -> Mapping[Any, Any]:
         """The row, for a change that does not need the record's text."""

@@ -2,7 +2,8 @@
 
 On a server, two transactions that take two locks in opposite orders wait for each other until the server aborts one.
 Every transaction takes its locks by growing rank; several of one rank in the order of their names or ids. A claim is
-an advisory lock (`Transaction.claim`), a table stands for locks on its rows.
+an advisory lock (`Transaction.claim`); the rank of a table is that of the locks on its rows. Learning finds the records
+that it changes one after the other and cannot keep this order: `Store.write` runs it again if it is aborted.
 """
 
 CLAIMS: dict[str, int] = {
@@ -40,4 +41,4 @@ JOB_KEYS = 9
 CLAIMED = frozenset({"knowledge", "turns", "episodes", "patterns", "applications"})
 """Rows that a transaction holds already when it has claimed their record: they may be locked at any time after that."""
 DERIVED = frozenset({"facets", "documents", "postings", "vectors", "nearby", "revisions"})
-"""Rows that follow from a record: whoever changes them holds the record, or has left out those that somebody holds."""
+"""Rows derived from a record: a transaction changes them if it has locked the record, or with `SKIP LOCKED`."""

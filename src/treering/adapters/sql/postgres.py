@@ -265,7 +265,8 @@ class Postgres:
         """Nothing to leave in order."""
 
     def after_fork(self) -> None:
-        """Nothing but connections is held."""
+        """Start with an empty cache: its locks may be held by threads that only the parent process has."""
+        self._remembered = {}
 
     def _remove_vectors(self, connection: Connection, here: tuple[str, str], numbers: Sequence[int]) -> None:
         chosen = "tenant = %s AND project = %s AND number = ANY(%s::bigint[])"

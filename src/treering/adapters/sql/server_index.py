@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, exists
+from sqlalchemy import ColumnElement, exists, select
 
 from treering.adapters.sql.finding import Index
+from treering.adapters.sql.kept_vectors import MadeVector
 from treering.adapters.sql.nearby import IN_VIEW, Narrowed, Nearby, Query, make_nearby
 from treering.adapters.sql.server_documents import Documents, read_documents
 from treering.adapters.sql.server_statistics import EXACT, MOST_POSTINGS, Remembered, Space, Statistics, read_vectors
@@ -118,7 +119,17 @@ class ServerIndex(Index):
         total = self._statistics.totals().documents
         return Coverage(total, min(total, self._statistics.vectors(model) + len(self._kept.of(model))))
 
-    def _insert_vectors(self, model: str, found: Sequence[tuple[int, str, NDArray[np.float32]]]) -> None:
+    def _addable(self, model: str, numbers: NDArray[np.int64]) -> Collection[int]:
+        """Documents that are present; one that another transaction is purging is not waited for."""
+        held = select(documents.c.number).where(self._among(documents, numbers))
+        held = held.with_for_update(read=True, key_share=True, skip_locked=True)
+        return set(self._execute(held).scalars())
+
+    def _locked(self, numbers: Sequence[int]) -> Collection[int]:
+        present = select(documents.c.number).where(self._among(documents, np.array(numbers, np.int64)))
+        return set(self._execute(present).scalars()) if numbers else set()
+
+    def _insert_vectors(self, model: str, found: Sequence[MadeVector]) -> None:
         connection = self._context.connection
         self._nearby = self._nearby or make_nearby(connection)
         if self._nearby is not None:

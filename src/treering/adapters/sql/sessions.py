@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import case, or_, select
 
 from treering.adapters.sql.codec import BLOBS, primitive
-from treering.adapters.sql.context import Removed
+from treering.adapters.sql.context import RemovedRecord
 from treering.adapters.sql.jobs import queue_blob_sweep
 from treering.adapters.sql.kinds import SESSIONS
 from treering.adapters.sql.records import LogRecords, Stored, Writes
@@ -49,7 +49,7 @@ class SessionRecords(Writes[Session]):
         found = self._context.connection.execute(statement).first()
         return None if found is None else Pulse(*found)
 
-    def forget_words(self, removed: Sequence[Removed]) -> None:
+    def forget_words(self, removed: Sequence[RemovedRecord]) -> None:
         """Records are taken away: no session quotes them any more. A turn's own session becomes a new version."""
         with self._context.seeing_all():
             rows = self._quoting(removed)
@@ -67,7 +67,7 @@ class SessionRecords(Writes[Session]):
             if silent != quoting:
                 self._rewrite(silent.replace(version=quoting.version + 1), Stored(quoting, self._codec.stored(row)))
 
-    def _quoting(self, removed: Sequence[Removed]) -> Sequence[Mapping[Any, Any]]:
+    def _quoting(self, removed: Sequence[RemovedRecord]) -> Sequence[Mapping[Any, Any]]:
         """Sessions that name one of the records: in their own row, or perhaps in a blob."""
         stored, scope = self._table.c, self._context.scope
         named = {json.dumps(each.id, ensure_ascii=False)[1:-1] for each in removed} | {BLOBS}

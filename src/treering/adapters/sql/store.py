@@ -30,7 +30,7 @@ from treering.adapters.sql.kinds import (
 from treering.adapters.sql.learned import KnowledgeTable
 from treering.adapters.sql.migrate import bring_up_to_date
 from treering.adapters.sql.records import DerivedRecords, LogRecords
-from treering.core.errors import StoreError, TransactionAborted
+from treering.core.errors import StoreError, StoreUnavailable, TransactionAborted
 from treering.core.values import is_storable
 
 # A collection is imported when a transaction first uses it: most commands use two or three of them.
@@ -286,7 +286,7 @@ class SqlStore:
         try:
             with self.transaction(scope, now, seconds=seconds) as tx:
                 work(tx)
-        except StoreError:
+        except StoreUnavailable:
             return False
         return True
 

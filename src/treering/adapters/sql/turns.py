@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from treering.adapters.sql.applications import ApplicationRecords, PatternRecords
 from treering.adapters.sql.codec import primitive
-from treering.adapters.sql.context import Removed
+from treering.adapters.sql.context import RemovedRecord
 from treering.adapters.sql.jobs import queue_blob_sweep
 from treering.adapters.sql.kinds import EPISODES, TURNS
 from treering.adapters.sql.learned import Removals
@@ -55,7 +55,7 @@ class TurnRecords(LogRecords[Turn], Removals[Turn]):
         self._derivation.refresh_beside(row["session"], row["seq"])
 
     def _forget_quotations(self, row: Mapping[Any, Any]) -> None:
-        self._context.unquoted.append(Removed(row["id"], row["session"], row["seq"]))
+        self._context.unquoted.append(RemovedRecord(row["id"], row["session"], row["seq"]))
 
     def _place(self, turns: Sequence[Turn], action: Action) -> list[Turn]:
         free = self._sessions.reserve(turns, reopening=action is not Action.IMPORT)

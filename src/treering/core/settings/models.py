@@ -26,7 +26,7 @@ class EmbedderSettings(Value):
     inline: int = Field(default=1_000, ge=0)
     """A search first embeds at most this many new documents, if the model runs in this process."""
     inline_seconds: float = Field(default=0.05, ge=0)
-    """Processor time that a search spends on it: enough for some hundred short texts, and hardly felt by a reader."""
+    """Time that a search spends on it, besides a first group of documents: enough for some hundred short texts."""
     query_seconds: float = Field(default=3.0, gt=0)
     """How long a search waits for a server before it does without."""
     rest_seconds: float = Field(default=30.0, ge=0)

@@ -6,7 +6,7 @@ leaves this process is without secrets, as all that is stored is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Collection, Container, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from treering.ports.clock import Clock, NewId
     from treering.ports.code_chunks import ChunkCoverage
     from treering.ports.models import Embedder, Models
-    from treering.ports.store import Store
+    from treering.ports.store import Store, Transaction
 
 Place = tuple[str, int]
 """The path and the place of a chunk."""
@@ -71,17 +71,21 @@ class ChunkEmbedding:
     def add(self, model: str, vectors: Mapping[str, bytes]) -> None:
         self.store.write(self.scope, self.clock(), lambda tx: tx.chunks.add_vectors(model, vectors))
 
-    def add_if_free(self, model: str, vectors: Mapping[str, bytes]) -> bool:
-        """Without waiting for another writer; False if they were not stored."""
-        return self.store.write_if_free(self.scope, self.clock(), lambda tx: tx.chunks.add_vectors(model, vectors))
+    def add_if_free(self, model: str, vectors: Mapping[str, bytes], *, seconds: float) -> bool:
+        """Wait at most this long for another writer; False if they were not stored."""
+
+        def add(tx: Transaction) -> None:
+            tx.chunks.add_vectors(model, vectors)
+
+        return self.store.write_if_free(self.scope, self.clock(), add, seconds=seconds)
 
     def drop_others(self, model: str) -> int:
         """Remove the vectors of every other model; how many is returned."""
         return self.store.write(self.scope, self.clock(), lambda tx: tx.chunks.drop_vectors(but=model))
 
-    def coverage(self, model: str) -> ChunkCoverage:
+    def coverage(self, model: str, kept: Collection[str] = ()) -> ChunkCoverage:
         with self.store.reading(self.scope, self.clock()) as tx:
-            return tx.chunks.coverage(model)
+            return tx.chunks.coverage(model, kept)
 
     def _batch(
         self, embedder: Embedder, after: Place | None, limit: int, known: Container[str]

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import monotonic, thread_time
+from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple, overload
 
 from treering.core.errors import InvalidInput, ModelUnavailable
@@ -17,6 +17,7 @@ from treering.index.building.summary import Phase, Progress
 from treering.index.graph import Standing
 from treering.index.where.embedding import ChunkEmbedding, queue_chunk_embedding
 from treering.index.where.texts import chunks_in
+from treering.index.where.unstored import UnstoredVectors
 from treering.ports.code_chunks import ChunkCoverage
 
 if TYPE_CHECKING:
@@ -93,8 +94,7 @@ class Places:
         self._work, self._models, self._new_id = work, models, new_id
         self._lock = threading.Lock()
         self._loaded: tuple[object, ChunkSearch] | None = None
-        self._kept: dict[str, dict[str, bytes]] = {}
-        """Vectors that were made while another process was writing, by model and digest."""
+        self._unstored = UnstoredVectors(work)
 
     def find(self, query: str, limit: int, seen: Seen, *, hurried: bool = False, tell: Tell = nobody) -> Whereabouts:
         """Nothing of a file that changed and was not read again. Where vectors are missing some are made first.
@@ -109,11 +109,18 @@ class Places:
         if not query.strip():
             return Whereabouts(query, (), {}, standing)
         meaning = self._meaning(query, seen.root, self._few() if hurried else self._for_some_seconds(tell), hurried)
+        missing = dict(meaning.missing)
+        if unstored := self._unstored.store():
+            missing["stored vectors"] = f"vectors of new code are only in memory: {unstored}"
         search = self._search(seen.state, meaning)
         changed = frozenset(seen.changed)
         found = search.find(query, meaning.vector, limit=limit, but=changed, apart=meaning.apart)
         shown = tuple(self._shown(found, seen.root))
-        return Whereabouts(query, shown, meaning.missing, standing, meaning.made)
+        return Whereabouts(query, shown, missing, standing, meaning.made)
+
+    def store_kept(self, seconds: float) -> None:
+        """Store the vectors that are kept in memory, unless another writer has to be waited for longer than this."""
+        self._unstored.store(seconds)
 
     def queue(self) -> bool:
         """Have vectors made of what has none, in the background; whether there is something to do."""
@@ -135,7 +142,7 @@ class Places:
         try:
             with self._work.store.reading(self._work.scope, self._work.clock()) as tx:
                 embedder = self._models.embedder(tx.index.models(), hurried=True)
-                before = self._with_kept(tx.chunks.coverage(embedder.model), embedder.model)
+            before = self._coverage(embedder.model)
             covered = before if root is None else self._caught_up(embedder, before, enough, hurried)
             return _Meaning(
                 embedder.model,
@@ -157,33 +164,25 @@ class Places:
         embedder.query("")
         if enough(0, lacking):
             return covered
-        kept = self._kept.setdefault(embedder.model, {})
         self._work.all(
             embedder,
             between=lambda made, _last: not enough(made, lacking),
-            keep=self._keep,
-            known=kept.keys(),
+            keep=self._unstored.add,
+            known=self._unstored.of(embedder.model),
             batch=min(_AT_ONCE, self._work.settings.embedder.batch) if hurried else None,
         )
-        return self._with_kept(self._work.coverage(embedder.model), embedder.model)
+        return self._coverage(embedder.model)
 
-    def _keep(self, model: str, vectors: Mapping[str, bytes]) -> None:
-        """Store them unless another writer has to be waited for; they are used in any case."""
-        kept = self._kept[model]
-        kept.update(vectors)
-        if self._work.add_if_free(model, dict(kept)):
-            kept.clear()
-
-    def _with_kept(self, covered: ChunkCoverage, model: str) -> ChunkCoverage:
-        return ChunkCoverage(covered.chunks, min(covered.chunks, covered.vectors + len(self._kept.get(model, ()))))
+    def _coverage(self, model: str) -> ChunkCoverage:
+        return self._work.coverage(model, self._unstored.of(model).keys())
 
     def _few(self) -> Enough:
         settings, until = self._work.settings.embedder, list[float]()
 
         def enough(made: int, _lacking: int) -> bool:
             if not until:
-                until.append(thread_time() + settings.inline_seconds)
-            return made >= settings.inline or thread_time() >= until[0]
+                until.append(monotonic() + settings.inline_seconds)
+            return made >= settings.inline or monotonic() >= until[0]
 
         return enough
 
@@ -204,9 +203,11 @@ class Places:
             current = (state.generation, meaning.model, meaning.covered)
             if self._loaded is None or self._loaded[0] != current:
                 self._loaded = None
+                # Read before the transaction begins: vectors that another thread stores meanwhile are in one of both.
+                kept = self._unstored.of(meaning.model)
                 with self._work.store.reading(self._work.scope, self._work.clock()) as tx:
                     stored = tx.chunks.vectors(meaning.model) if meaning.vector is not None else {}
-                    vectors = {**self._kept.get(meaning.model, {}), **stored}
+                    vectors = {**kept, **stored}
                     search = ChunkSearch(tx.chunks.every(), vectors, self._work.settings.index.finding)
                 self._loaded = current, search
             return self._loaded[1]

@@ -29,8 +29,19 @@ PREVIEW = 280
 """Characters of a text in a list: three lines of a terminal; `get` shows the rest."""
 
 _EIGHTHS = " ▏▎▍▌▋▊▉"
-# Without these, results are missing; without the others, they are there in another order.
-_COSTLY = frozenset({"meaning", "meaning of some", "code", "some code", "meaning of code", "meaning of some code"})
+# Without these, results are missing, now or later; without the others, they are there in another order.
+_COSTLY = frozenset(
+    {
+        "meaning",
+        "meaning of some",
+        "stored vectors",
+        "code",
+        "some code",
+        "meaning of code",
+        "meaning of some code",
+        "stored vectors of code",
+    }
+)
 _REDACTED = re.compile(r"\[redacted:([a-z0-9_]+)\]")
 # Control characters drive terminals; their Unicode pictures do not. Direction marks hide what a text says.
 _VISIBLE = {code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t"}

@@ -1,15 +1,15 @@
 """What somebody asks and says about entities."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 
 from treering.core.entities import Entity, EntityKind, EntityLink, link_id
-from treering.core.errors import InvalidInput, NotFound, StoreReadOnly
+from treering.core.errors import InvalidInput, NotFound, StoreError, StoreReadOnly
 from treering.core.queries import EntityFilter, Order
 from treering.core.scope import Scope, Visibility
 from treering.core.settings import Settings
@@ -26,6 +26,8 @@ from treering.learn.entities.register import register_of
 from treering.ports.clock import Clock, NewId
 from treering.ports.models import Models
 from treering.ports.store import Store, Transaction
+
+T = TypeVar("T")
 
 _PAGE = 500
 
@@ -73,7 +75,8 @@ class Entities:
     ) -> Entity:
         """Say that a record speaks of it. Who sees the record sees the link, and what is new by it."""
         chosen, given = kind_named(kind), name_given(name)
-        with self._changing() as tx:
+
+        def add(tx: Transaction) -> Entity:
             kind_of, owner, visibility, at = _spoken_in(tx, record)
             personal = visibility is Visibility.PERSONAL
             mention = Mention(given, chosen or EntityKind.OTHER, 0, len(given), 1.0, "person")
@@ -97,6 +100,8 @@ class Entities:
             tx.entities.recount([entity.id])
             return self._named_by_hand(tx, entity, chosen, aliases, personal=personal)
 
+        return self._write(add)
+
     def alias(self, name: str, *aliases: str) -> Entity:
         """Also call it so; another entity of that name is merged into it."""
         return self._change(lambda tx, near: merging.alias(tx, name, aliases, nearest=near))
@@ -115,11 +120,14 @@ class Entities:
 
     def undo(self, name: str) -> tuple[Entity, ...]:
         """Take back the last of these changes, wholly; the entities as they are now are returned."""
-        with self._changing() as tx:
+
+        def undo(tx: Transaction) -> tuple[Entity, ...]:
             changed = merging.undo(tx, name, nearest=self.settings.entities.nearest)
             ids = [record.id for record in changed if isinstance(record, Entity)]
             now = tx.entities.get_many(ids)
             return tuple(now[id] for id in ids if id in now)
+
+        return self._write(undo)
 
     def extract(self, text: str, *, strategy: Strategy | str = Strategy.FAST) -> Extracted:
         """The names in a text; nothing is stored. `accurate` asks spaCy and a language model, where they are there."""
@@ -148,7 +156,7 @@ class Entities:
         """Link what is new, for a second at most; a job does the rest. A read waits no longer for another writer."""
         limits = self.settings.entities
         until = monotonic() + limits.slice_seconds
-        with suppress(StoreReadOnly):
+        with suppress(StoreError if reading else StoreReadOnly):
             link_new(
                 self.scope,
                 self.store,
@@ -161,14 +169,14 @@ class Entities:
 
     def _change(self, change: Callable[[Transaction, int], Entity]) -> Entity:
         self._catch_up(reading=False)
-        with self._changing() as tx:
-            return change(tx, self.settings.entities.nearest)
+        return self._write(lambda tx: change(tx, self.settings.entities.nearest))
 
-    @contextmanager
-    def _changing(self) -> Iterator[Transaction]:
-        with self.store.transaction(self.scope, self.clock()) as tx:
+    def _write(self, work: Callable[[Transaction], T]) -> T:
+        def claimed(tx: Transaction) -> T:
             tx.claim(CLAIM)
-            yield tx
+            return work(tx)
+
+        return self.store.write(self.scope, self.clock(), claimed)
 
 
 def kind_named(kind: EntityKind | str | None) -> EntityKind | None:

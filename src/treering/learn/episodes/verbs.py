@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 
-from treering.core.errors import BlobMissing, InvalidInput, NotFound
+from treering.core.errors import BlobMissing, InvalidInput, NotFound, StoreError
 from treering.core.moments import moment_of
 from treering.learn.episodes.cache import Access, Accesses, EpisodeCache
 from treering.learn.episodes.lifecycle import age_episodes
@@ -79,11 +80,14 @@ class EpisodeCare:
     def touch(self, id: str) -> Episode:
         """Count an access, at once; what is at hand of the episode is returned."""
         now = self.clock()
-        with self.store.transaction(self.scope, now) as tx:
+
+        def count(tx: Transaction) -> _Moved:
             found = tx.episodes.get(id)
             if found is None or found.deleted_at is not None:
                 raise self._missing(id)
-            moved = _move(tx, found, Access(1, now))
+            return _move(tx, found, Access(1, now))
+
+        moved = self.store.write(self.scope, now, count)
         self.cache.moved(self.scope, moved.before, moved.episode, moved.stamp)
         return moved.episode
 
@@ -145,7 +149,11 @@ class EpisodeCare:
                 if found is not None and found.deleted_at is None:
                     moved.append(_move(tx, found, access))
 
-        if not self.store.write_if_free(self.scope, self.clock(), write, seconds=seconds):
+        written = False
+        # A failure here must not fail the reading of an episode; the next write of any record reports it.
+        with suppress(StoreError):
+            written = self.store.write_if_free(self.scope, self.clock(), write, seconds=seconds)
+        if not written:
             self.accesses.put_back(waiting)
             return
         for each in moved:

@@ -69,7 +69,7 @@ def search_episodes(
     meaning = meaning_of(scope, store, now, wanted.query, models=models, settings=settings)
     with store.reading(scope, now) as tx:
         # Vectors before words: an index that was asked for words alone does not look for new vectors any more.
-        missing = _lacking(tx, meaning)
+        missing = meaning.missing(tx)
         question = understand(wanted.query, now, languages=tx.index.languages(), settings=settings.recall)
         look = _Look(tx, wanted, question, meaning, settings, by_words=bool(missing))
         where = _timed(wanted.where, question)
@@ -211,16 +211,6 @@ def _cosine(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
 def _best(each: Standing, near: Mapping[str, _Likeness]) -> _Likeness:
     """Whoever stands for several is as near as the nearest of them."""
     return max((near[id] for id in (each.episode.id, *each.stands_for) if id in near), key=lambda found: found.value)
-
-
-def _lacking(tx: Transaction, meaning: Meaning) -> dict[str, str]:
-    if meaning.why_not:
-        return {"meaning": meaning.why_not}
-    covered = tx.index.coverage(meaning.model)
-    lacking = covered.documents - covered.vectors
-    if not lacking:
-        return {}
-    return {"meaning of some": f"{lacking:,} of {covered.documents:,} have no vector yet; settle makes them"}
 
 
 def _timed(where: EpisodeFilter, question: Question) -> EpisodeFilter:

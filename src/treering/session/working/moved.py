@@ -58,14 +58,17 @@ class Shelf:
         """
         now = self.clock()
         turns = {entry.id: self._turn(entry, variables.get(entry.id, {}), now) for entry in entries}
+
+        def store(tx: Transaction) -> None:
+            tx.claim(f"task {self.task}")
+            self.session(tx)
+            known = tx.turns.get_many(turn.id for turn in turns.values())
+            tx.turns.create_many(turn for turn in turns.values() if turn.id not in known)
+            for forgotten in (turn.id for turn in known.values() if turn.deleted_at is not None):
+                tx.turns.restore(forgotten)
+
         if turns:
-            with self.store.transaction(self.scope, now) as tx:
-                tx.claim(f"task {self.task}")
-                self.session(tx)
-                known = tx.turns.get_many(turn.id for turn in turns.values())
-                tx.turns.create_many(turn for turn in turns.values() if turn.id not in known)
-                for forgotten in (turn.id for turn in known.values() if turn.deleted_at is not None):
-                    tx.turns.restore(forgotten)
+            self.store.write(self.scope, now, store)
         return {entry: turn.id for entry, turn in turns.items()}
 
     def get(self, id: str) -> Turn:

@@ -164,9 +164,8 @@ def _merge(run: StageRun, cluster: _Cluster, gathered: Gathered, model: str) -> 
         stored = tx.episodes.create(made, detail={"instances": len(outlines)})
         _verify(tx, stored, made, replaced)
         number = tx.index.numbers(KIND, [stored.id])[stored.id]
-        # Else it gets the vector that it brings when those before it have theirs.
-        if tx.index.has_turn(model, number):
-            tx.index.add_vectors(model, [(number, digest_it_brings(stored), combined(vectors))])
+        # If it is skipped, it gets the vector that it brings once the documents before it have theirs.
+        tx.index.add_vectors(model, [(number, digest_it_brings(stored), combined(vectors))])
         for each in replaced.values():
             tx.episodes.set_lifecycle(each.id, _archived(each.lifecycle, stored.id), version=each.version)
 

@@ -111,8 +111,10 @@ def embed_waiting(run: StageRun, embedder: Embedder, tell: Tell) -> None:
             return
         made = _embedded(waiting, embedder)
         with run.store.transaction(run.scope, run.now) as tx:
-            tx.index.add_vectors(embedder.model, made)
+            added = tx.index.add_vectors(embedder.model, made)
         tell()
+        if not added:  # other transactions hold these documents
+            return
 
 
 def _embedded(waiting: Sequence[Unembedded], embedder: Embedder) -> list[tuple[int, str, NDArray[np.float32]]]:
