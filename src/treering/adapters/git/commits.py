@@ -109,7 +109,7 @@ class GitCommits:
             )
 
     def _ask(self, *arguments: str) -> tuple[int, str, str]:
-        """Git's status, its answer, and the line of its complaint that gives the cause: the fatal one, else the last."""
+        """Git's status, its answer, and the line of its complaint that gives the cause (the fatal one)."""
         try:
             done = subprocess.run(
                 [self._command, *_PLAIN, "-C", str(self._root), *arguments],
