@@ -19,12 +19,15 @@ $(VENV)/.pip: constraints.txt
 # An editable install is not compiled by pip; a shell that forbids writing bytecode would compile it in every process.
 install = $(BIN)/pip install --quiet --constraint constraints.txt --editable $(1) && $(BIN)/python -m compileall -q -j 0 src
 
+# A variable, because a comma would end the argument of `call`.
+WITH_EXTRAS := '.[postgres,s3]'
+
 $(VENV)/.run: $(VENV)/.pip pyproject.toml
 	$(call install,.)
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.pip pyproject.toml
-	$(call install,'.[postgres,s3]' --group test)
+	$(call install,$(WITH_EXTRAS) --group test)
 	@touch $(VENV)/.run $@
 
 $(VENV)/.check: $(VENV)/.dev
