@@ -75,7 +75,7 @@ class Learner:
         return learned
 
     def _keep(self, read: "_Read", tx: Transaction) -> int | None:
-        """How many records were learned; None if somebody else has read this page."""
+        """How many records were learned; None if another worker has read this page."""
         tx.claim(f"learning from {read.session}")
         known = tx.sessions.get(read.session)
         if known is None or known.learned != read.start:

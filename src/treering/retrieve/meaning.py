@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Meaning:
-    """A query in the space of a model; `why_not` where there is no vector.
+    """A query in the space of a model; `why_not` gives the reason if there is no vector.
 
     `unstored` is the reason if vectors of new documents could not be stored.
     """

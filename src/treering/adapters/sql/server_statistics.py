@@ -171,7 +171,7 @@ class Statistics:
         return found
 
     def space(self, model: str) -> Space | None:
-        """None where there is no vector. What vectors have in common is learned again as `first_sampled` grows."""
+        """None if there is no vector. The mean vector is computed again as `first_sampled` grows."""
         if model in self._spaces:
             return self._spaces[model]
         space = self._learned(model)

@@ -90,7 +90,7 @@ class ChunkEmbedding:
     def _batch(
         self, embedder: Embedder, after: Place | None, limit: int, known: Container[str]
     ) -> tuple[Place, Mapping[str, bytes]] | None:
-        """The last chunk that was looked at, and vectors by digest; None where there is no chunk behind `after`."""
+        """The last chunk that was examined, and vectors by digest; None if there is no chunk after `after`."""
         with self.store.reading(self.scope, self.clock()) as tx:
             state = tx.code.state()
             waiting = tx.chunks.unembedded(embedder.model, limit=limit, after=after)
