@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, delete, or_, select, update
+from sqlalchemy import ColumnElement, Select, Update, and_, bindparam, delete, or_, select, true, update
 
 from treering.adapters.sql.codec import micros
 from treering.adapters.sql.kinds import JOBS
@@ -15,6 +16,8 @@ from treering.core.history import Action
 from treering.core.jobs import Job, JobState
 
 if TYPE_CHECKING:
+    from sqlalchemy.sql.dml import ReturningDelete
+
     from treering.adapters.sql.context import Context
 
 SWEEP_BLOBS = "sweep_blobs"
@@ -22,6 +25,42 @@ _NEVER_REPORTED = "its last worker took it and never reported back; see what sto
 _WAITING = (JobState.QUEUED.value, JobState.LEASED.value)
 # No clocks that work together differ by this much: what lies further ahead was put down by one that was wrong.
 _AHEAD = timedelta(days=1)
+
+
+_COLUMNS = JOBS.table.c
+_ANY_STATE = true()
+_DEAD = _COLUMNS.state == JobState.DEAD.value
+_DEAD_NAMED = and_(_DEAD, _COLUMNS.kind == bindparam("named"), _COLUMNS.key == bindparam("keyed"))
+_HELD = and_(
+    _COLUMNS.state == JobState.LEASED.value,
+    _COLUMNS.lease_owner == bindparam("held_by"),
+    _COLUMNS.attempts == bindparam("held_at"),
+)
+# No job ends before it is due; asking for both lets the index answer.
+_OLD = and_(
+    _COLUMNS.state == bindparam("ended"),
+    _COLUMNS.run_at < bindparam("before"),
+    _COLUMNS.finished_at < bindparam("before"),
+)
+
+
+# Statements are built once a scope: that costs more than running them.
+@lru_cache(maxsize=1_000)
+def _waiting(seen: ColumnElement[bool]) -> Select[tuple[str]]:
+    same = (_COLUMNS.kind == bindparam("named"), _COLUMNS.key == bindparam("keyed"))
+    return select(_COLUMNS.id).where(seen, *same, _COLUMNS.state.in_(_WAITING)).limit(1)
+
+
+@lru_cache(maxsize=1_000)
+def _change(seen: ColumnElement[bool], condition: ColumnElement[bool]) -> Update:
+    return update(JOBS.table).where(seen, _COLUMNS.id == bindparam("wanted"), condition)
+
+
+@lru_cache(maxsize=1_000)
+def _removal(seen: ColumnElement[bool], condition: ColumnElement[bool]) -> ReturningDelete[Any]:
+    # A row that another transaction holds is left to it: it removes the row, or is about to use it.
+    free = select(_COLUMNS.id).where(seen, condition).with_for_update(skip_locked=True)
+    return delete(JOBS.table).where(seen, _COLUMNS.id.in_(free)).returning(JOBS.table)
 
 
 class JobQueue(Writes[Job]):
@@ -56,9 +95,7 @@ class JobQueue(Writes[Job]):
             self._lock(kind, key)
         for group in groups:
             if job := next((job for job in group if not self._waits(job)), None):
-                columns = self._table.c
-                dead = columns.state == JobState.DEAD.value
-                self._remove(and_(columns.kind == job.kind, columns.key == job.key, dead))
+                self._remove(_DEAD_NAMED, {"named": job.kind, "keyed": job.key})
                 self._queue(job)
         groups.clear()
 
@@ -85,19 +122,19 @@ class JobQueue(Writes[Job]):
             for job in self._free(kinds, wanted, limit)
         ]
         for job in taken:
-            self._set(job, columns.id == job.id)
+            self._set(job, _ANY_STATE)
         return taken
 
     def extend(self, job: Job, duration: timedelta) -> bool:
-        return self._set(job.replace(lease_until=self._context.now + duration), self._held(job))
+        return self._set_held(job, job.replace(lease_until=self._context.now + duration))
 
     def finish(self, job: Job) -> bool:
         done = job.replace(state=JobState.DONE, lease_owner=None, lease_until=None, finished_at=self._context.now)
-        return self._set(done, self._held(job))
+        return self._set_held(job, done)
 
     def release(self, job: Job) -> bool:
         back = job.replace(state=JobState.QUEUED, attempts=job.attempts - 1, lease_owner=None, lease_until=None)
-        return self._set(back, self._held(job))
+        return self._set_held(job, back)
 
     def fail(self, job: Job, error: str, *, retry_at: datetime) -> bool:
         dead = job.attempts >= job.max_attempts
@@ -109,7 +146,7 @@ class JobQueue(Writes[Job]):
             lease_until=None,
             finished_at=self._context.now if dead else None,
         )
-        return self._set(self._clean(failed), self._held(job))
+        return self._set_held(job, self._clean(failed))
 
     def revive(self, id: str) -> bool:
         job = self._existing(id).value
@@ -118,7 +155,7 @@ class JobQueue(Writes[Job]):
             if self._waits(job):
                 return False
         revived = job.replace(state=JobState.QUEUED, attempts=0, run_at=self._context.now, finished_at=None)
-        if not self._set(revived, self._table.c.state == JobState.DEAD.value):
+        if not self._set(revived, _DEAD):
             return False
         self._context.queued.append(job.kind)
         return True
@@ -158,20 +195,17 @@ class JobQueue(Writes[Job]):
                 lease_until=None,
                 finished_at=self._context.now,
             )
-            self._set(dead, self._held(job))
+            self._set_held(job, dead)
 
     def _remove_old(self) -> None:
-        columns, settings = self._table.c, self._context.settings.jobs
+        settings = self._context.settings.jobs
         for state, days in ((JobState.DONE, settings.keep_done_days), (JobState.DEAD, settings.keep_dead_days)):
             before = micros(self._context.now - timedelta(days=days))
-            # No job ends before it is due; asking for both lets the index answer.
-            self._remove(and_(columns.state == state.value, columns.run_at < before, columns.finished_at < before))
+            self._remove(_OLD, {"ended": state.value, "before": before})
 
-    def _remove(self, condition: Any) -> None:
-        # A row that another transaction holds is left to it: it removes the row, or is about to use it.
-        free = select(self._table.c.id).where(self._visible(), condition).with_for_update(skip_locked=True)
-        removal = delete(self._table).where(self._visible(), self._table.c.id.in_(free)).returning(self._table)
-        removed = self._context.connection.execute(removal).mappings().all()
+    def _remove(self, condition: ColumnElement[bool], values: Mapping[str, object]) -> None:
+        removal = _removal(self._visible(), condition)
+        removed = self._context.connection.execute(removal, values).mappings().all()
         spilled = [row["id"] for row in removed if self._codec.stored(row).blobs]
         queue_blob_sweep(self._context, [digest for id in spilled for digest in self._derivation.forget(id)])
 
@@ -180,27 +214,17 @@ class JobQueue(Writes[Job]):
 
     def _waits(self, job: Job) -> bool:
         """Whether a job with the same key is queued or at work."""
-        columns = self._table.c
-        statement = select(columns.id).where(
-            self._visible(), columns.kind == job.kind, columns.key == job.key, columns.state.in_(_WAITING)
-        )
-        return self._context.connection.execute(statement.limit(1)).first() is not None
+        values = {"named": job.kind, "keyed": job.key}
+        return self._context.connection.execute(_waiting(self._visible()), values).first() is not None
 
-    def _held(self, job: Job) -> Any:
-        columns = self._table.c
-        return and_(
-            columns.state == JobState.LEASED.value,
-            columns.lease_owner == job.lease_owner,
-            columns.attempts == job.attempts,
-        )
+    def _set_held(self, held: Job, changed: Job) -> bool:
+        """Change a job while its lease is still the one that was `held`."""
+        return self._set(changed, _HELD, held_by=held.lease_owner, held_at=held.attempts)
 
-    def _set(self, job: Job, condition: Any) -> bool:
-        statement = (
-            update(self._table)
-            .where(self._visible(), self._table.c.id == job.id, condition)
-            .values(self._encode(job).row)
-        )
-        return self._context.connection.execute(statement).rowcount == 1
+    def _set(self, job: Job, condition: ColumnElement[bool], **values: object) -> bool:
+        statement = _change(self._visible(), condition)
+        values |= {"wanted": job.id, **self._encode(job).row}
+        return self._context.connection.execute(statement, values).rowcount == 1
 
 
 def queue_deferred(context: Context) -> None:

@@ -67,6 +67,14 @@ _WORDS = (
     "SELECT (SELECT count(*) FROM postings WHERE tenant = %s AND project = %s), "
     "(SELECT coalesce(sum(length(counts)), 0) FROM documents WHERE tenant = %s AND project = %s)"
 )
+_ENTER = (
+    "SELECT set_config('treering.tenant', %s, true), set_config('treering.project', %s, true), "
+    "set_config('treering.principal', %s, true), set_config('treering.upkeep', %s, true)"
+)
+_LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
+_BY_INDEX = (
+    "SELECT set_config('enable_' || way, 'off', true) FROM unnest(ARRAY['seqscan', 'bitmapscan', 'sort']) AS way"
+)
 _MIGRATION_LOCK = 0x7472_6565
 _EMPTIED = tuple(documents.c[name] for name in ("tenant", "project", "number", "owner", "codes", "counts"))
 
@@ -142,18 +150,10 @@ class Postgres:
         return remembered is not None and bool(remembered.kept.models())
 
     def lock(self, connection: Connection, scope: Scope, name: str) -> None:
-        named = "\x1f".join((scope.tenant, scope.project, name))
-        connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(named, 0))))
+        connection.exec_driver_sql(_LOCK, ("\x1f".join((scope.tenant, scope.project, name)),))
 
     def enter(self, connection: Connection, scope: Scope, *, upkeep: bool) -> None:
-        connection.execute(
-            select(
-                func.set_config("treering.tenant", scope.tenant, True),
-                func.set_config("treering.project", scope.project, True),
-                func.set_config("treering.principal", scope.principal, True),
-                func.set_config("treering.upkeep", "on" if upkeep else "off", True),
-            )
-        )
+        connection.exec_driver_sql(_ENTER, (scope.tenant, scope.project, scope.principal, "on" if upkeep else "off"))
 
     def migrating(self, connection: Connection) -> None:
         connection.execute(select(func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
@@ -208,8 +208,7 @@ class Postgres:
         if self._nearby is None:
             self._nearby = nearby_in(context.connection)
         # Every look-up here has an index; of tables that were filled a moment ago the planner does not know yet.
-        dear = (func.set_config(f"enable_{way}", "off", True) for way in ("seqscan", "bitmapscan", "sort"))
-        context.connection.execute(select(*dear))
+        context.connection.exec_driver_sql(_BY_INDEX)
         project = (context.scope.tenant, context.scope.project)
         return ServerIndex(context, self._remembered.setdefault(project, Remembered()), self._nearby)
 

@@ -8,16 +8,16 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from sqlalchemy import ColumnElement, Select, Table, bindparam, delete, func, select, tuple_
+from sqlalchemy import ColumnElement, Select, Table, Update, bindparam, delete, func, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 
-from treering.adapters.sql.codec import Encoded, codec_of, primitive
+from treering.adapters.sql.codec import Encoded, Row, codec_of, primitive
 from treering.adapters.sql.conditions import in_scope, matching
 from treering.adapters.sql.derived import Derivation
 from treering.adapters.sql.driving import choose
 from treering.adapters.sql.kinds import AUDIT, Kind
 from treering.adapters.sql.pages import Sort, sort
-from treering.adapters.sql.rows import insert_rows, insert_tuples
+from treering.adapters.sql.rows import insert_new, insert_rows, insert_tuples
 from treering.core.errors import BlobMissing, Conflict, InvalidInput, NotFound, SecretRefused, Unreadable
 from treering.core.history import Action, AuditDetail
 from treering.core.queries import Filter, Order, Page
@@ -111,8 +111,8 @@ class Records(Generic[V]):
             last = [tuple_(*key) > tuple_(*(rows[-1][column] for column in key))]
 
     def _rows(self, ids: Sequence[str]) -> Sequence[Mapping[Any, Any]]:
-        statement = select(self._table).where(self._visible(), self._table.c.id.in_(ids))
-        return self._context.connection.execute(statement).mappings().all()
+        statement = _several(self._table, self._visible())
+        return self._context.connection.execute(statement, {"wanted": ids}).mappings().all()
 
     def _sorted(
         self, where: Filter | None, sorting: Sort, limit: int, after: str | None = None
@@ -172,6 +172,17 @@ def _one(table: Table, seen: ColumnElement[bool], lock: bool) -> Select[Any]:
     return statement.with_for_update() if lock else statement
 
 
+@lru_cache(maxsize=1_000)
+def _several(table: Table, seen: ColumnElement[bool]) -> Select[Any]:
+    return select(table).where(seen, table.c.id.in_(bindparam("wanted", expanding=True)))
+
+
+@lru_cache(maxsize=1_000)
+def _change(table: Table, seen: ColumnElement[bool], versioned: bool) -> Update:
+    statement = update(table).where(seen, table.c.id == bindparam("wanted"))
+    return statement.where(table.c.version == bindparam("read_at")) if versioned else statement
+
+
 class Writes(Records[V]):
     """What all writing collections share: secrets out first, and derived rows in the same transaction."""
 
@@ -212,26 +223,32 @@ class Writes(Records[V]):
 
     def _insert(self, values: Sequence[V], action: Action, detail: Detail = EMPTY) -> None:
         encoded = [self._encode(value) for value in values]
-        try:
-            # Whoever goes on after a conflict finds nothing half-done.
-            with self._context.connection.begin_nested():
-                insert_rows(self._context.connection, self._table, [each.row for each in encoded])
-        except IntegrityError as exc:
-            raise Conflict(self._taken(values)) from exc
+        if not self._inserted([each.row for each in encoded]):
+            raise Conflict(self._taken(values))
         self._derivation.add(list(zip(values, encoded, strict=True)))
         self._log(action, values, detail)
+
+    def _inserted(self, rows: Sequence[Row]) -> bool:
+        """Whoever goes on after a conflict finds nothing half-done."""
+        connection = self._context.connection
+        if len(rows) == 1:
+            return insert_new(connection, self._table, rows[0])
+        try:
+            with connection.begin_nested():
+                insert_rows(connection, self._table, rows)
+        except IntegrityError:
+            return False
+        return True
 
     def _taken(self, values: Sequence[V]) -> str:
         which = repr(values[0].id) if len(values) == 1 else f"of one among {len(values)} records"
         return f"the {self._kind.name} id {which} is taken; choose another id, or get and update the record"
 
     def _replace_row(self, value: V, before: Stored[V], *, version: int | None = None) -> None:
-        columns = self._table.c
         encoded = self._encode(value)
-        condition = [self._visible(), columns.id == value.id]
-        if version is not None:
-            condition.append(columns.version == version)
-        changed = self._context.connection.execute(self._table.update().where(*condition).values(encoded.row))
+        statement = _change(self._table, self._visible(), version is not None)
+        values = {"wanted": value.id, "read_at": version, **encoded.row}
+        changed = self._context.connection.execute(statement, values)
         if changed.rowcount != 1:
             raise Conflict(f"{self._kind.name} {value.id!r} changed meanwhile; read it again and repeat the change")
         self._derivation.replace((before.value, before.encoded), (value, encoded))

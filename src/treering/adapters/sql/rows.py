@@ -20,6 +20,12 @@ def insert_rows(connection: Connection, table: Table, rows: Sequence[dict[str, A
         insert_tuples(connection, table, columns, list(map(itemgetter(*columns), rows)))
 
 
+def insert_new(connection: Connection, table: Table, row: dict[str, Any]) -> bool:
+    """Insert one row; False where its key is taken, and then nothing has changed."""
+    statement = f"{_statement(connection.dialect.name, table, tuple(row))} ON CONFLICT DO NOTHING"
+    return connection.exec_driver_sql(statement, tuple(row.values())).rowcount == 1
+
+
 def insert_tuples(
     connection: Connection, table: Table, columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]]
 ) -> None:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import case, or_, select
+from sqlalchemy import ColumnElement, Select, Update, bindparam, case, or_, select, update
 
 from treering.adapters.sql.codec import BLOBS, primitive
 from treering.adapters.sql.context import RemovedRecord
 from treering.adapters.sql.jobs import queue_blob_sweep
 from treering.adapters.sql.kinds import SESSIONS
 from treering.adapters.sql.records import LogRecords, Stored, Writes
+from treering.adapters.sql.rows import insert_new
 from treering.core.errors import BlobMissing, Conflict, Unreadable
 from treering.core.history import Action
 from treering.core.turns import Session, Turn
@@ -21,10 +23,38 @@ from treering.core.values import is_storable
 from treering.ports.collections import Pulse
 
 if TYPE_CHECKING:
+    from sqlalchemy.sql.dml import ReturningUpdate
+
     from treering.adapters.sql.context import Context
 
 _AT_ONCE = 500
 """Removed records that are looked for in one statement."""
+_COLUMNS = SESSIONS.table.c
+
+
+# Statements are built once a scope: that costs more than running them.
+@lru_cache(maxsize=1_000)
+def _pulse(seen: ColumnElement[bool]) -> Select[Any]:
+    return select(_COLUMNS.version, _COLUMNS.turns).where(seen, _COLUMNS.id == bindparam("wanted"))
+
+
+@lru_cache(maxsize=1_000)
+def _end(seen: ColumnElement[bool]) -> Update:
+    is_open = (seen, _COLUMNS.id == bindparam("wanted"), _COLUMNS.ended_at.is_(None))
+    # Waiting for a session that is spoken in could close a circle: its next turn may end the session begun here.
+    free = select(_COLUMNS.id).where(*is_open).with_for_update(skip_locked=True).scalar_subquery()
+    return update(SESSIONS.table).where(*is_open, _COLUMNS.id == free).values(ended_at=_COLUMNS.last_at)
+
+
+@lru_cache(maxsize=1_000)
+def _lengthening(seen: ColumnElement[bool], reopening: bool) -> ReturningUpdate[Any]:
+    until = bindparam("until", type_=_COLUMNS.last_at.type)
+    changes = {
+        "turns": _COLUMNS.turns + bindparam("more", type_=_COLUMNS.turns.type),
+        "last_at": case((_COLUMNS.last_at < until, until), else_=_COLUMNS.last_at),
+    }
+    statement = update(SESSIONS.table).where(seen, _COLUMNS.id == bindparam("wanted"))
+    return statement.values(changes | ({"ended_at": None} if reopening else {})).returning(_COLUMNS.turns)
 
 
 class SessionRecords(Writes[Session]):
@@ -44,9 +74,7 @@ class SessionRecords(Writes[Session]):
     def pulse(self, id: str) -> Pulse | None:
         if not is_storable(id):
             return None
-        stored = self._table.c
-        statement = select(stored.version, stored.turns).where(self._visible(), stored.id == id)
-        found = self._context.connection.execute(statement).first()
+        found = self._context.connection.execute(_pulse(self._visible()), {"wanted": id}).first()
         return None if found is None else Pulse(*found)
 
     def forget_words(self, removed: Sequence[RemovedRecord]) -> None:
@@ -99,12 +127,7 @@ class SessionRecords(Writes[Session]):
         return revised
 
     def end(self, id: str) -> bool:
-        stored = self._table.c
-        is_open = (self._visible(), stored.id == id, stored.ended_at.is_(None))
-        # Waiting for a session that is spoken in could close a circle: its next turn may end the session begun here.
-        free = select(stored.id).where(*is_open).with_for_update(skip_locked=True).scalar_subquery()
-        ending = self._table.update().where(*is_open, stored.id == free)
-        return self._context.connection.execute(ending.values(ended_at=stored.last_at)).rowcount == 1
+        return self._context.connection.execute(_end(self._visible()), {"wanted": id}).rowcount == 1
 
     def learn(self, id: str, *, known: int, learned: int) -> bool:
         stored = self._table.c
@@ -134,21 +157,10 @@ class SessionRecords(Writes[Session]):
 
     def _grow(self, session: Session, *, reopening: bool) -> int:
         """Open the session where it is new, then lengthen it; one that this scope does not see stays as it is."""
-        stored, last_at = self._table.c, primitive(session.last_at)
-        row = self._encode(self._clean(session.replace(turns=0))).row
-        opening = self._context.dialect.insert(self._table).values(row)
-        self._context.connection.execute(opening.on_conflict_do_nothing(index_elements=["tenant", "project", "id"]))
-        lengthening = (
-            self._table.update()
-            .where(self._visible(), stored.id == session.id)
-            .values(
-                turns=stored.turns + session.turns,
-                **({"ended_at": None} if reopening else {}),
-                last_at=case((stored.last_at < last_at, last_at), else_=stored.last_at),
-            )
-            .returning(stored.turns)
-        )
-        total = self._context.connection.execute(lengthening).scalar_one_or_none()
+        insert_new(self._context.connection, self._table, self._encode(self._clean(session.replace(turns=0))).row)
+        lengthening = _lengthening(self._visible(), reopening)
+        values = {"wanted": session.id, "more": session.turns, "until": primitive(session.last_at)}
+        total = self._context.connection.execute(lengthening, values).scalar_one_or_none()
         if total is None:
             raise Conflict(f"the session id {session.id!r} is taken; choose another id")
         return int(total)
