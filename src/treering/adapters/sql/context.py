@@ -173,10 +173,12 @@ class Context:
     unsaved: Unsaved
     queued: list[str] = field(default_factory=list)
     """The kinds of the jobs that this transaction queued."""
-    unqueued: list[tuple[Job, ...]] = field(default_factory=list)
-    """Jobs to queue at the end of the transaction: of each group the first whose key does not wait by then."""
-    unquoted: list[RemovedRecord] = field(default_factory=list)
+    purged: list[str] = field(default_factory=list)
+    """Records whose links to entities are removed at the end of the transaction."""
+    removed: list[RemovedRecord] = field(default_factory=list)
     """Records whose words leave the sessions that quote them, at the end of the transaction."""
+    deferred_jobs: list[tuple[Job, ...]] = field(default_factory=list)
+    """Jobs to queue at the end of the transaction: of each group the first whose key does not wait by then."""
     after_commit: list[Callable[[], object]] = field(default_factory=list)
     """What to do once the transaction is stored."""
 

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from treering.ports.collections import Detail, Heard
 
 
+_AT_ONCE = 500
+"""Purged records whose links are removed in one statement."""
+
+
 class EntityRecords(LearnedRecords[Entity]):
     """Entities of one project, and how many records speak of them."""
 
@@ -47,3 +51,17 @@ class EntityRecords(LearnedRecords[Entity]):
             EntityRecords(replace(context, scope=owner)).purge(entity.id)
             context.dialect.enter(context.connection, context.scope, upkeep=False)
         return len(dropped)
+
+
+def forget_links_of_purged(context: Context) -> None:
+    """At the end of a transaction: entities are locked after records.
+
+    Entities of which nothing else speaks are purged too: their names came from these records.
+    """
+    entities = EntityRecords(context)
+    while context.purged:
+        unlinked = mentioned.forget_links(context, context.purged[:_AT_ONCE])
+        del context.purged[:_AT_ONCE]
+        if unlinked:
+            entities.drop_unmentioned(unlinked)
+            entities.recount(unlinked)

@@ -77,12 +77,12 @@ class JobQueue(Writes[Job]):
 
     def enqueue_first(self, jobs: Sequence[Job]) -> bool:
         """Without a lock: one that is taken here would be held, and waited for, until the transaction ends."""
-        planned = {(job.kind, job.key) for group in self._context.unqueued for job in group[:1]}
+        planned = {(job.kind, job.key) for group in self._context.deferred_jobs for job in group[:1]}
         free = [job for job in jobs if (job.kind, job.key) not in planned and not self._waits(job)]
         if not free:
             return False
         # Checked first: what cannot be stored is said at once.
-        self._context.unqueued.append(tuple(self._clean(job) for job in free))
+        self._context.deferred_jobs.append(tuple(self._clean(job) for job in free))
         return True
 
     def queue_deferred(self) -> None:
@@ -90,7 +90,7 @@ class JobQueue(Writes[Job]):
 
         The last locks of every transaction, in one order for all.
         """
-        groups = self._context.unqueued
+        groups = self._context.deferred_jobs
         for kind, key in sorted({(job.kind, str(job.key)) for group in groups for job in group}):
             self._lock(kind, key)
         for group in groups:

@@ -14,7 +14,6 @@ from treering.adapters.sql.context import RemovedRecord
 from treering.adapters.sql.derived import Derivation
 from treering.adapters.sql.jobs import queue_blob_sweep
 from treering.adapters.sql.kinds import ENTITIES, KNOWLEDGE, PATTERNS, REVISIONS, Kind
-from treering.adapters.sql.mentioned import forget_links
 from treering.adapters.sql.records import LogRecords, Stored, Writes, batches
 from treering.adapters.sql.remarks import forget_remarks
 from treering.adapters.sql.rows import insert_rows
@@ -80,7 +79,7 @@ class Removals(Writes[V]):
         row = self._locked(id)
         subject, said = Subject.of(row), self._said(row)
         self._context.connection.execute(delete(self._table).where(self._visible(), self._table.c.id == id))
-        self._forget_links(id)
+        self._context.purged.append(id)
         digests = (*self._derivation.forget(id), *Revisions(self._context).purge(self._kind.name, id))
         queue_blob_sweep(self._context, digests)
         self._forget_quotations(row)
@@ -97,7 +96,7 @@ class Removals(Writes[V]):
 
     def _forget_quotations(self, row: Mapping[Any, Any]) -> None:
         """What sessions hold of it: passages that a task retrieved, summaries of what was said."""
-        self._context.unquoted.append(RemovedRecord(row["id"]))
+        self._context.removed.append(RemovedRecord(row["id"]))
 
     def _locked(self, id: str) -> Mapping[Any, Any]:
         """The row, for a change that does not need the record's text."""
@@ -116,14 +115,6 @@ class Removals(Writes[V]):
         """Set columns that nothing is derived from."""
         statement = update(self._table).where(self._visible(), self._table.c.id == row["id"])
         self._context.connection.execute(statement.values({name: primitive(each) for name, each in columns.items()}))
-
-    def _forget_links(self, id: str) -> None:
-        """With the entities that nothing else speaks of: their names came from this record."""
-        from treering.adapters.sql.entities import EntityRecords
-
-        if unlinked := forget_links(self._context, id):
-            EntityRecords(self._context).drop_unmentioned(unlinked)
-            EntityRecords(self._context).recount(unlinked)
 
 
 class LearnedRecords(LogRecords[V], Removals[V]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, bindparam, delete, func, or_, select, update
@@ -47,13 +47,13 @@ def recount(context: Context, ids: Iterable[str]) -> None:
     context.connection.execute(counted)
 
 
-def forget_links(context: Context, record: str) -> list[str]:
-    """Unlink a record, whoever linked it; the entities it was linked with are returned.
+def forget_links(context: Context, records: Sequence[str]) -> list[str]:
+    """Unlink records, whoever linked them; the entities they were linked with are returned.
 
-    Nobody links it meanwhile: whoever links holds the same claim, and looks whether the record is still there.
+    Nobody links them meanwhile: whoever links holds the same claim, and looks whether the record is still there.
     """
     context.dialect.lock(context.connection, context.scope, "claim entities")
-    where = (*_here(context, entity_links), entity_links.c.record == record)
+    where = (*_here(context, entity_links), entity_links.c.record.in_(records))
     with context.seeing_all():
         gone = context.connection.execute(delete(entity_links).where(*where).returning(entity_links.c.entity))
         return list(dict.fromkeys(gone.scalars()))

@@ -168,6 +168,6 @@ class SessionRecords(Writes[Session]):
 
 def forget_quotations(context: Context) -> None:
     """Of all records that the transaction has taken away, at its end: sessions are locked after records."""
-    for start in range(0, len(context.unquoted), _AT_ONCE):
-        SessionRecords(context).forget_words(context.unquoted[start : start + _AT_ONCE])
-    context.unquoted.clear()
+    for start in range(0, len(context.removed), _AT_ONCE):
+        SessionRecords(context).forget_words(context.removed[start : start + _AT_ONCE])
+    context.removed.clear()

@@ -415,11 +415,15 @@ class SqlStore:
         with connection, transaction:
             context = self._context(connection, scope, now, writing=writing)
             yield context
-            if context.unquoted:
+            if context.purged:
+                from treering.adapters.sql.entities import forget_links_of_purged
+
+                forget_links_of_purged(context)
+            if context.removed:
                 from treering.adapters.sql.sessions import forget_quotations
 
                 forget_quotations(context)
-            if context.unqueued:
+            if context.deferred_jobs:
                 from treering.adapters.sql.jobs import queue_deferred
 
                 queue_deferred(context)

@@ -55,7 +55,7 @@ class TurnRecords(LogRecords[Turn], Removals[Turn]):
         self._derivation.refresh_beside(row["session"], row["seq"])
 
     def _forget_quotations(self, row: Mapping[Any, Any]) -> None:
-        self._context.unquoted.append(RemovedRecord(row["id"], row["session"], row["seq"]))
+        self._context.removed.append(RemovedRecord(row["id"], row["session"], row["seq"]))
 
     def _place(self, turns: Sequence[Turn], action: Action) -> list[Turn]:
         free = self._sessions.reserve(turns, reopening=action is not Action.IMPORT)
