@@ -13,11 +13,13 @@ help:
 # pip learned dependency groups in 25.1; older ones are upgraded inside the virtual environment only.
 $(VENV)/.pip: constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade --constraint constraints.txt pip
+	$(BIN)/python -m pip install --quiet --no-compile --upgrade --constraint constraints.txt pip
 	@touch $@
 
-# An editable install is not compiled by pip; a shell that forbids writing bytecode would compile it in every process.
-install = $(BIN)/pip install --quiet --constraint constraints.txt --editable $(1) && $(BIN)/python -m compileall -q -j 0 src
+# Whatever is imported is compiled at its first import, so that pip need not compile all the rest. A shell that forbids
+# writing bytecode would have every process compile it again.
+export PYTHONDONTWRITEBYTECODE :=
+install = $(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable $(1)
 
 # A variable, because a comma would end the argument of `call`.
 WITH_EXTRAS := '.[postgres,s3]'
@@ -31,7 +33,7 @@ $(VENV)/.dev: $(VENV)/.pip pyproject.toml
 	@touch $(VENV)/.run $@
 
 $(VENV)/.check: $(VENV)/.dev
-	$(BIN)/pip install --quiet --constraint constraints.txt --group check
+	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --group check
 	@touch $@
 
 # Node comes with the test group, so that what runs on it runs the same everywhere.
@@ -56,11 +58,11 @@ $(VENV)/.agents: $(VENV)/.dev tests/agents/package.json tests/agents/package-loc
 		|| echo "Codex and Gemini CLI could not be installed; their tests are skipped"
 
 $(VENV)/.bench: $(VENV)/.dev
-	$(BIN)/pip install --quiet --constraint constraints.txt --group bench
+	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --group bench
 	@touch $@
 
 $(VENV)/.calibration: $(VENV)/.dev
-	$(BIN)/pip install --quiet --constraint constraints.txt --group calibration
+	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --group calibration
 	@touch $@
 
 run: $(VENV)/.run  ## set up and show what Treering does, on a temporary project
