@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,12 +33,10 @@ from treering.parts import Ports
 from treering.whereabouts.finding import project_name, repository_around, repository_root
 
 if TYPE_CHECKING:
-    from treering.core.settings import UpkeepSettings
     from treering.health.report import HealthReport
     from treering.index.asking.verbs import Surroundings
     from treering.index.history.chronicle import Repository as IndexedRepository
     from treering.learn.jobs import Worker
-    from treering.learn.upkeep.background import Background
     from treering.learn.upkeep.verbs import Upkeep
     from treering.ports.clock import Clock
     from treering.ports.models import Models
@@ -105,7 +102,11 @@ def open(
     staff = partial(_workers, scope, models=models, settings=chosen, clock=clock, stop=stop, root=root)
     _check_time_zone(chosen)
     wanted = os.environ.get("TREERING_BACKGROUND") != "off" if background is None else background
-    thread = _background(scope, store, staff, chosen.upkeep, stop) if wanted else None
+    thread = None
+    if wanted:
+        from treering.compose import working
+
+        thread = working.background(scope, store, staff, chosen.upkeep, stop)
     ports = Ports(
         store=store,
         blobs=store.blobs,
@@ -160,18 +161,6 @@ def _workers(scope: Scope, store: Store, **parts: Any) -> tuple[Worker, Upkeep[H
     from treering.compose.working import workers
 
     return workers(scope, store, **parts)
-
-
-def _background(
-    scope: Scope,
-    store: Store,
-    staff: Callable[[Store], tuple[Worker, Upkeep[HealthReport]]],
-    times: UpkeepSettings,
-    stop: threading.Event,
-) -> Background:
-    from treering.compose.working import background
-
-    return background(scope, store, staff, times, stop)
 
 
 def _check_time_zone(settings: Settings) -> None:

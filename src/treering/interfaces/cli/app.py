@@ -23,7 +23,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("get", "Find", "find:get", "Show one record, turn or episode, whole."),
     Command("history", "Find", "find:history", "Show what happened to a record, and what was believed before."),
     Command("stats", "Find", "find:stats", "Count what the project holds."),
-    Command("about", "Find", "entities:about", "Tell everything that is known about somebody or something."),
+    Command("about", "Find", "entities:about", "Show what is known about a person, place or thing."),
     Command("entities", "Find", "entities:entities", "List who and what the memory speaks of, or put that right."),
     Command(
         "context", "Find", "context.command:context", "Draw a conversation's window: what is in it, what left and why."

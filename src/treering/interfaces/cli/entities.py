@@ -32,7 +32,7 @@ def about(
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell everything that is known about somebody or something."""
+    """Show what is known about a person, place or thing."""
     with opened(db, project) as memory:
         profile = memory.entities.about(name, kind=kind)
     emit(profile, lambda: _profile(profile), as_json=as_json)

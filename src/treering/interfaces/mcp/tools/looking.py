@@ -211,7 +211,7 @@ LOOKING = (
     ),
     Tool(
         name="get_entity_info",
-        title="All about somebody or something",
+        title="What is known about an entity",
         about="Everything known about one person, service, library or other name: facts, who speaks of it, what it is "
         "spoken of with. For a question rather than a name use search_memory.",
         arguments=GetEntityInfo,
