@@ -26,6 +26,6 @@ def load_ahead() -> None:
     from treering.core.language.terms import query_terms
     from treering.retrieve.kinds import kind_of
 
-    # Both make their tables when they are first asked.
+    # Both make their tables when they are first asked; a word alone is compared with few rules.
     query_terms("word")
-    kind_of("word")
+    kind_of("two words")

@@ -7,7 +7,7 @@ if it names one of them. Words are matched without accents.
 import re
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
+from functools import cached_property
 
 from treering.core.time_words.lexicon import fold
 
@@ -29,17 +29,37 @@ class Kind:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
+@dataclass(frozen=True)
+class KindRule:
+    """An expression, and the texts of which every match contains one: without them, it is not even compiled."""
+
     kind: QueryKind
     why: str
-    pattern: re.Pattern[str]
+    expression: str
+    needed: tuple[str, ...] = ()
+
+    def fits(self, text: str, lowered: str) -> bool:
+        possible = not self.needed or any(word in lowered for word in self.needed)
+        return possible and self.pattern.search(text) is not None
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        return re.compile(self.expression, re.I)
 
 
 def kind_of(query: str) -> Kind:
     """The kind of `query`; semantic unless a rule says otherwise."""
     text = fold(query[:LONGEST_QUERY])
-    return next((Kind(rule.kind, rule.why) for rule in _rules() if rule.pattern.search(text)), _OTHERWISE)
+    lowered = lower(text)
+    return next((Kind(rule.kind, rule.why) for rule in RULES if rule.fits(text, lowered)), _OTHERWISE)
+
+
+def lower(text: str) -> str:
+    """`text` in lower case, with each character that `re.I` takes for an ASCII letter as that letter."""
+    return text.translate(_ASCII_CASES).lower()
+
+
+_ASCII_CASES = str.maketrans("\u0130\u0131\u017f\u212a", "iisk")
 
 
 _OTHERWISE = Kind(QueryKind.SEMANTIC, "no name and no relation asked for")
@@ -128,6 +148,30 @@ _STRUCTURAL = {
     ),
 }
 
+# Each match of a structural rule contains one of these: texts, not expressions, in lower case.
+_NEEDED = {
+    "asks for callers, users or references": (
+        "caller|usage|references|depend|subclasses|implement|importers|consumers|call |hierarchy|inheritance|circular"
+        "|cyclic|appelants|chiamanti|aufrufer|llamadores|dipendenze|abhangigkeit"
+    ),
+    "asks what breaks or is affected": (
+        "break|affecte|impact|impatto|happen|blast|casse|romp|bricht|kaputt|auswirkung"
+    ),
+    "asks what calls, imports, uses or depends": (
+        "call|import|depend|inherit|extend|implement|reference|consume|subclass|wrap|talk|hit|invoke|use|cover|touch"
+        "|relies|instantiated"
+    ),
+    "asks for tests of something": "test|pruebas",
+    "asks what belongs together": (
+        "related|connected|linked|tied|together|changed|upstream|downstream|path from|each other|how are the|fichiers"
+        "|collegati|correlati|zusammenhang|archivos"
+    ),
+    "asks what calls, imports, uses or depends (fr)": "appel|utilis|import|depend|herit|implement|couvr",
+    "asks what calls, imports, uses or depends (it)": "chi|cosa|qual|dove",
+    "asks what calls, imports, uses or depends (de)": "verwende|nutz|importier|erb|implementier|ruf|hang",
+    "asks what calls, imports, uses or depends (es)": "quien|que|cuales|donde",
+}
+
 # Written like identifiers, and yet words of every day.
 _BRANDS = (
     "GitHub GitLab JavaScript TypeScript PostgreSQL MySQL SQLite MongoDB FastAPI PyTorch TensorFlow OpenAI DeepMind "
@@ -174,16 +218,12 @@ _IDENTIFIERS = {
 _QUOTED = r"`[^`\n]+`|(?<!\w)(?:\"[^\"\n]*\s[^\"\n]*\"|'[^'\n]*\s[^'\n]*'(?!\w))|[“„«]\s?[^”“»\n]*\s[^”“»\n]*[”“»]"
 
 
-@cache
-def _rules() -> tuple[_Rule, ...]:
-    """Compiled at the first query: that takes longer than many a command."""
-    return (
-        *(_rule(QueryKind.STRUCTURAL, why, rf"(?<!\w)(?:{words})(?!\w)") for why, words in _STRUCTURAL.items()),
-        _rule(QueryKind.IDENTIFIER, "quotes exact words", _QUOTED),
-        _rule(QueryKind.IDENTIFIER, "looks up a single word", r"^\W*[a-z0-9][\w.'-]*\W*$"),
-        *(_rule(QueryKind.IDENTIFIER, why, rf"(?<![\w.'/-])(?:{name})") for why, name in _IDENTIFIERS.items()),
-    )
-
-
-def _rule(kind: QueryKind, why: str, expression: str) -> _Rule:
-    return _Rule(kind, why, re.compile(expression, re.I))
+RULES = (
+    *(
+        KindRule(QueryKind.STRUCTURAL, why, rf"(?<!\w)(?:{words})(?!\w)", tuple(_NEEDED[why].split("|")))
+        for why, words in _STRUCTURAL.items()
+    ),
+    KindRule(QueryKind.IDENTIFIER, "quotes exact words", _QUOTED),
+    KindRule(QueryKind.IDENTIFIER, "looks up a single word", r"^\W*[a-z0-9][\w.'-]*\W*$"),
+    *(KindRule(QueryKind.IDENTIFIER, why, rf"(?<![\w.'/-])(?:{name})") for why, name in _IDENTIFIERS.items()),
+)
