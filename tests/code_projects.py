@@ -9,7 +9,8 @@ from typing import NamedTuple
 from treering.adapters.processes import has_ended, this_writer
 from treering.core.scope import Scope
 from treering.core.settings import IndexSettings
-from treering.index.asking.verbs import Code, Surroundings
+from treering.index.asking.surroundings import Surroundings
+from treering.index.asking.verbs import Code
 from treering.index.chunks.cutting import chunks_of
 from treering.index.chunks.words import stored_chunks
 from treering.index.facts import Facts

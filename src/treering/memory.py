@@ -506,13 +506,12 @@ class Memory:
             return (Check("code", False, str(exc)),)
 
     def _code_status(self) -> CodeStatus | None:
-        """None where nothing is indexed; then nobody need wait for what reads code."""
+        """None where nothing is indexed. `memory.code` is not made for it: its parts take long to import."""
+        from treering.index.asking.status import status_of
+
+        ended, chunks = self._ports.surroundings().ended, self.settings.index.chunks
         with self.store.reading(self.scope, self._ports.clock()) as tx:
-            state = tx.code.state()
-        try:
-            return None if state is None or not state.root else self.code.status()
-        except NotFound:  # taken away since
-            return None
+            return status_of(tx.code, ended, chunks)
 
     def close(self) -> None:
         """Let go of the database and the models. Everything acknowledged is stored already."""

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from treering.core.settings import Settings
     from treering.health.doctor import Standing
     from treering.health.report import HealthReport
-    from treering.index.asking.verbs import Code, Surroundings
+    from treering.index.asking.surroundings import Surroundings
+    from treering.index.asking.verbs import Code
     from treering.learn.jobs import Worker
     from treering.learn.upkeep.background import Background
     from treering.learn.upkeep.verbs import Upkeep

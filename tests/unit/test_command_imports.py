@@ -52,6 +52,12 @@ ELSEWHERE = (
 NO_SEARCH = ("numpy", "tokenizers", "treering.retrieve.recall")
 NO_CODE = ("msgspec", "treering.index", "watchfiles")
 NO_READERS = ("tree_sitter", "treering.index.languages.typescript", "treering.index.languages.rust")
+NO_UPDATE = (
+    "treering.index.asking.watching",
+    "treering.index.building.updating",
+    "treering.index.history",
+    "watchfiles",
+)
 FORBIDDEN: Mapping[str, tuple[str, ...]] = {
     "--help": (
         "pydantic",
@@ -63,11 +69,20 @@ FORBIDDEN: Mapping[str, tuple[str, ...]] = {
         *ELSEWHERE,
     ),
     "get": ("Stemmer", "treering.learn.teach", *NO_SEARCH, *NO_CODE, *ELSEWHERE),
-    "stats": ("Stemmer", "treering.learn.teach", "tokenizers", "treering.retrieve.recall", *NO_READERS, *ELSEWHERE),
+    "stats": (
+        "Stemmer",
+        "msgspec",
+        "treering.index.asking.verbs",
+        "treering.learn.teach",
+        "watchfiles",
+        *NO_SEARCH,
+        *NO_READERS,
+        *ELSEWHERE,
+    ),
     "remember": (*NO_SEARCH, *NO_CODE, *ELSEWHERE),
     "search": (*NO_CODE, *ELSEWHERE),
-    "impact": ("tokenizers", *NO_READERS, *ELSEWHERE),
-    "where": (*NO_READERS, *ELSEWHERE),
+    "impact": ("tokenizers", "treering.core.language", *NO_UPDATE, *NO_READERS, *ELSEWHERE),
+    "where": (*NO_UPDATE, *NO_READERS, *ELSEWHERE),
 }
 LIBRARY = ("rich", "typer", "treering.interfaces", "Stemmer", "treering.learn.teach", *NO_SEARCH, *NO_CODE, *ELSEWHERE)
 SERVER = ("rich", "typer", "sqlalchemy", "alembic", "treering.compose", "treering.memory", "treering.index", *NO_SEARCH)
@@ -84,7 +99,10 @@ class Started:
     def __init__(self, folder: Path) -> None:
         self.root = folder / "project"
         (self.root / ".git").mkdir(parents=True)
-        (self.root / "gate.py").write_text("def close(gate):\n    return gate\n")
+        source = self.root / "gate.py"
+        source.write_text("def close(gate):\n    return gate\n")
+        # A file that changed in the moment in which it was indexed is read again.
+        os.utime(source, (1_700_000_000, 1_700_000_000))
         self.database = folder / "memory.db"
         with treering.open(self.database, project="p", background=False) as memory:
             memory.remember("The garden gate is closed at eight.", id="gate")

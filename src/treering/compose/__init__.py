@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +35,7 @@ from treering.whereabouts.finding import project_name, repository_around, reposi
 
 if TYPE_CHECKING:
     from treering.health.report import HealthReport
-    from treering.index.asking.verbs import Surroundings
+    from treering.index.asking.surroundings import Surroundings
     from treering.index.history.chronicle import Repository as IndexedRepository
     from treering.learn.jobs import Worker
     from treering.learn.upkeep.verbs import Upkeep
@@ -128,8 +129,7 @@ def open(
 def _surroundings(root: Path | None, settings: Settings) -> Surroundings:
     """What the code graph is read from."""
     from treering.adapters.processes import has_ended, this_writer
-    from treering.adapters.watcher.files import watched
-    from treering.index.asking.verbs import Surroundings
+    from treering.index.asking.surroundings import Surroundings
     from treering.index.files.ignoring_around import git_home
 
     try:
@@ -140,11 +140,17 @@ def _surroundings(root: Path | None, settings: Settings) -> Surroundings:
         root=root,
         around=around,
         repository=partial(_indexed_repository, settings.staleness.git_seconds),
-        watcher=watched,
+        watcher=_watched,
         owner=str(this_writer(new_id())),
         ended=has_ended,
         git=git_home(os.environ),
     )
+
+
+def _watched(root: Path, quiet_ms: int, stop: threading.Event) -> Iterator[frozenset[str]]:
+    from treering.adapters.watcher.files import watched
+
+    return watched(root, quiet_ms, stop)
 
 
 def _indexed_repository(seconds: float, root: Path) -> IndexedRepository:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from treering.core.errors import Conflict, FolderUnavailable, InvalidInput, NotFound, StoreError
 from treering.index.asking.live import LiveGraph
 from treering.index.asking.unread import Unread
-from treering.index.building.pipeline import Indexer, nobody
+from treering.index.building.summary import nobody
 from treering.index.building.version import reading_version
 from treering.index.files.roots import still_indexed
 from treering.index.where.places import Seen
@@ -20,6 +20,7 @@ from treering.ports.watching import EVERYTHING
 
 if TYPE_CHECKING:
     from treering.index.building.desk import Desk
+    from treering.index.building.pipeline import Indexer
     from treering.index.building.shelf import Changes
     from treering.index.building.summary import Indexed
     from treering.index.building.updating import Tell
@@ -115,6 +116,8 @@ class Current:
 
     def _indexer_at(self, root: Path) -> Indexer:
         if self._indexer is None or self._indexer.desk.root != root:
+            from treering.index.building.pipeline import Indexer
+
             self._indexer = Indexer(self._desk.at(root))
         return self._indexer
 

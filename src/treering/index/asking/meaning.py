@@ -3,7 +3,7 @@
 import dataclasses
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from treering.core.errors import InvalidInput, NotFound
 from treering.index.asking.naming import Named, file_part
@@ -23,7 +23,9 @@ from treering.index.graph import (
 )
 from treering.index.graph.folders import is_folder
 from treering.index.graph.nodes import file_of
-from treering.index.history.relatives import Relations
+
+if TYPE_CHECKING:
+    from treering.index.history.relatives import Relations
 
 _NAMED = 8
 """What a name may mean that means too much: more are not listed."""
@@ -31,7 +33,7 @@ _LOOKED_AT = 50
 _EVERY = 10_000
 _SURE = frozenset({Why.EXACT, Why.LINE, Why.END})
 
-A = TypeVar("A", Impact, Dependencies, DataFlow, Route, Entries, Relations, Answers[Unresolved])
+A = TypeVar("A", Impact, Dependencies, DataFlow, Route, Entries, "Relations", Answers[Unresolved])
 
 
 @dataclass(frozen=True, slots=True)

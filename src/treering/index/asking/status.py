@@ -13,7 +13,6 @@ from treering.core.errors import Unreadable
 from treering.core.graph import GraphSource
 from treering.index.building.summary import ScipIndex
 from treering.index.building.version import reading_version
-from treering.index.packing import unpack_definitions, unpack_edges, unpack_further
 from treering.ports.processes import Ended, Writer
 from treering.ports.store import Check
 
@@ -79,6 +78,8 @@ def status_of(index: CodeIndex, ended: Ended, chunks: ChunkSettings) -> CodeStat
 
 def _scip_edges(index: CodeIndex) -> int:
     """As far as they can be read; what cannot be, `check_of` tells."""
+    from treering.index.packing import unpack_further
+
     count = 0
     for packed in index.further():
         with suppress(Unreadable):
@@ -88,6 +89,8 @@ def _scip_edges(index: CodeIndex) -> int:
 
 def check_of(found: CodeStatus, index: CodeIndex) -> Check:
     """What is half made says what to do, and is nothing wrong; what cannot be read is."""
+    from treering.index.packing import unpack_definitions, unpack_edges, unpack_further
+
     totals = found.totals
     counts = f"{totals.files:,} files, {totals.definitions:,} definitions, {totals.edges:,} edges"
     said = "; ".join((f"{found.root}: {counts}", *how_it_stands(found)))

@@ -6,63 +6,36 @@ import dataclasses
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treering.core.errors import InvalidInput, NotFound, RepositoryUnavailable, TreeringError
 from treering.index.asking.current import Current
-from treering.index.asking.forgetting import forget_code
 from treering.index.asking.linked import CodeImpact, with_memories
 from treering.index.asking.meaning import Meant, file_meant_by, found_by, meant_by
 from treering.index.asking.naming import Named, from_root, leads_somewhere
 from treering.index.asking.status import CodeStatus, status_of
-from treering.index.asking.watching import Stopped, asking, follow
-from treering.index.asking.watching_commits import history_followed, nothing, seeds_told
 from treering.index.building.desk import Desk
-from treering.index.building.pipeline import nobody
-from treering.index.building.summary import Indexed, Phase, Progress
+from treering.index.building.summary import Indexed, Phase, Progress, nobody
 from treering.index.facts import EntryPoint, Unresolved
-from treering.index.files.blanking import without_secret
-from treering.index.files.roots import chosen_root
 from treering.index.graph import Answers, Cycles, DataFlow, Dependencies, Entries, Found, Level, ModuleMap, Route
 from treering.index.graph.code_graph import CAP, FLOW_DEPTH
 from treering.index.graph.folders import is_folder
 from treering.index.graph.nodes import file_of
-from treering.index.history.chronicle import Chronicle, Repository
-from treering.index.history.relatives import Relations, relations
-from treering.index.packing import unpack_unresolved
 
 if TYPE_CHECKING:
     from treering.core.scope import Scope
     from treering.core.settings import IndexSettings
+    from treering.index.asking.surroundings import Surroundings
     from treering.index.building.updating import Tell
-    from treering.index.files.ignoring_around import GitHome
     from treering.index.graph import CodeGraph
+    from treering.index.history.chronicle import Chronicle
+    from treering.index.history.relatives import Relations
     from treering.index.scip.adding import ScipFile
     from treering.index.where.places import Places, Whereabouts
     from treering.ports.clock import Clock
-    from treering.ports.processes import Ended
     from treering.ports.store import Store
-    from treering.ports.watching import Watcher
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What code is read from, and with what."""
-
-    root: Path | None
-    """The repository that the memory belongs to, where one was named."""
-    around: Path | None
-    """The repository around the working directory."""
-    repository: Callable[[Path], Repository]
-    watcher: Watcher
-    owner: str
-    """Who writes: no other memory, in this process or another, is called so."""
-    ended: Ended
-    """Whether somebody who wrote is not there any more."""
-    git: GitHome | None = None
-    """Where git finds what its user ignores everywhere."""
 
 
 class Code:
@@ -84,15 +57,21 @@ class Code:
         places: Places,
     ) -> None:
         self._scope, self._store, self._clock, self._settings = scope, store, clock, settings
-        self._watcher = surroundings.watcher
+        self._surroundings = surroundings
         self._usual = surroundings.root or surroundings.around
         roots = [each.resolve() for each in (surroundings.root, surroundings.around) if each is not None]
         self._desk = Desk(
             scope, store, clock, settings, Path(), surroundings.owner, surroundings.ended, surroundings.git
         )
         self._current = Current(self._desk, roots)
-        self._chronicle = Chronicle(scope, store, clock, settings.history, surroundings.repository)
         self._places = places
+
+    @cached_property
+    def _chronicle(self) -> Chronicle:
+        from treering.index.history.chronicle import Chronicle
+
+        repository = self._surroundings.repository
+        return Chronicle(self._scope, self._store, self._clock, self._settings.history, repository)
 
     # Keeping it current
 
@@ -112,6 +91,8 @@ class Code:
         added so before. A project holds the code of one folder: another one is `InvalidInput`, unless it is to
         `replace` that, or that is gone. `Conflict` where another process indexes the project now.
         """
+        from treering.index.files.roots import chosen_root
+
         root = chosen_root(path, self._usual)
         precise = _opened_scip([scip] if isinstance(scip, str | Path) else scip)
         done = self._current.index(root, on_progress, replace=replace)
@@ -127,6 +108,8 @@ class Code:
 
     def _seed(self, root: Path, tell: Tell) -> Iterator[str]:
         """What changed together in the history becomes co-access, again when there are new commits."""
+        from treering.index.asking.watching_commits import seeds_told
+
         try:
             pairs = self._chronicle.seed(root, lambda read: tell(Progress(Phase.HISTORY, read)))
         except RepositoryUnavailable as exc:
@@ -155,6 +138,10 @@ class Code:
         store is busy, the folder is being moved. What was forgotten or replaced by somebody else is not made again:
         that ends it with `NotFound` or `InvalidInput`.
         """
+        from treering.index.asking.watching import Stopped, asking, follow
+        from treering.index.asking.watching_commits import history_followed, nothing
+        from treering.index.files.roots import chosen_root
+
         root = chosen_root(path, self._usual)
 
         def tell(progress: Progress) -> None:
@@ -176,7 +163,7 @@ class Code:
             with commits as begin_history:
                 follow(
                     root,
-                    asking(self._watcher, lambda: self._current.keep(root), self._settings.look_seconds),
+                    asking(self._surroundings.watcher, lambda: self._current.keep(root), self._settings.look_seconds),
                     stop,
                     self._settings.debounce_ms,
                     changed=self._current.heard,
@@ -198,6 +185,8 @@ class Code:
 
     def forget(self) -> CodeStatus:
         """Take the index away, with what git's history told; memories stay. What was there is returned."""
+        from treering.index.asking.forgetting import forget_code
+
         gone = forget_code(self._desk)
         self._chronicle.let_go()
         return gone
@@ -276,6 +265,8 @@ class Code:
 
     def related(self, path: str, *, limit: int = 10) -> Relations:
         """The files that belong to a file: changed together, imported, or named alike. It may be one not yet there."""
+        from treering.index.history.relatives import relations
+
         _check(cap=limit)
         graph = self._current.graph()
         meant = file_meant_by(graph, self._named(path))
@@ -285,6 +276,9 @@ class Code:
     def unresolved(self, path: str) -> Answers[Unresolved]:
         """The uses in a file whose targets are not known, or in all files of a folder; none of a file that has changed
         and was not read again yet."""
+        from treering.index.files.blanking import without_secret
+        from treering.index.packing import unpack_unresolved
+
         graph, meant = self._meant(path)
         standing = graph.standing
         files = graph.below(meant.id) if is_folder(meant.id) else (file_of(meant.id),)

@@ -11,17 +11,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from treering.core.errors import StoreError
 from treering.index.building.shelf import Changes, Shelf
-from treering.index.building.summary import Indexed, Phase, Progress
-from treering.index.building.updating import Tell, Update
+from treering.index.building.summary import Indexed, Phase, Progress, nobody
 from treering.index.building.version import reading_version
-from treering.index.building.warned import left_out, warnings
 from treering.index.files.discovering import Discovery, Found, discover
 from treering.index.files.ignoring_around import rules_around
-from treering.index.files.reading import digest_of, is_back
 from treering.index.files.roots import put_in_place_of, readable, still_indexed
 
 if TYPE_CHECKING:
     from treering.index.building.desk import Desk
+    from treering.index.building.updating import Tell, Update
     from treering.ports.code import CodeState, Lease
 
 
@@ -38,10 +36,6 @@ class Pending(NamedTuple):
 
 Outstanding = Callable[[Changes, int], None]
 """Hears which files are not what is stored, and the generation of the store that was looked at."""
-
-
-def nobody(_progress: Progress) -> None:
-    """Where nobody wants to hear of it."""
 
 
 def _unheard(_changes: Changes, _generation: int) -> None:
@@ -71,6 +65,8 @@ class Indexer:
 
     def _is_as_stored(self, found: Found, shelf: Shelf) -> bool:
         """Whether a file has the content that is stored, whatever its stamp."""
+        from treering.index.files.reading import digest_of, is_back
+
         known = shelf.files.get(found.path)
         if known is None or known.language != found.language:
             return False
@@ -94,6 +90,9 @@ class Indexer:
         where another folder is indexed, unless this is to `replace` it. Whoever is `keeping` the index of this folder
         makes none where somebody forgot it: that is `NotFound`.
         """
+        from treering.index.building.updating import Update
+        from treering.index.building.warned import left_out, warnings
+
         readable(self.desk.root)
         began = monotonic()
         tell(Progress(Phase.LOOKING))

@@ -12,16 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from treering.core.errors import Conflict
-from treering.index.building.crew_process import Lesson
 from treering.index.building.stored_world import StoredWorld
 from treering.index.files.discovering import ENVIRONMENT, REPOSITORY, Discovery, Found
 from treering.index.files.ignoring import IGNORE_FILE
-from treering.index.files.reading import is_back
 from treering.index.packing import unpack_facts
 from treering.index.which_language import MANIFESTS, language_named, load_language
 from treering.ports.code import CodeIndex, CodeState, CodeTotals, FileFacts, ListedFile
 
 if TYPE_CHECKING:
+    from treering.index.building.crew_process import Lesson
     from treering.index.facts import Facts, Key
 
 Reading = Callable[[], AbstractContextManager[CodeIndex]]
@@ -155,8 +154,11 @@ class Shelf:
         known = self.files.get(found.path)
         if known is None or known.stamp != found.stamp or known.language != found.language:
             return True
-        if known.skipped and is_back(root, known.path, known.language, known.skipped):
-            return True
+        if known.skipped:
+            from treering.index.files.reading import is_back
+
+            if is_back(root, known.path, known.language, known.skipped):
+                return True
         return doubt and is_doubtful(found.stamp, known.read_at)
 
     def folders_of(self, paths: Collection[str], root: Path) -> frozenset[str] | None:
@@ -231,6 +233,8 @@ class Shelf:
 
     def lessons(self) -> Iterator[Lesson]:
         """Every file of the project that has something to say."""
+        from treering.index.building.crew_process import Lesson
+
         said = sorted(path for path, file in self.files.items() if not file.skipped)
         for start in range(0, len(said), _AT_ONCE):
             for path, held in self._packed(said[start : start + _AT_ONCE]).items():

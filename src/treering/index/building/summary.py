@@ -24,6 +24,10 @@ class Progress:
     total: int | None = None
 
 
+def nobody(_progress: Progress) -> None:
+    """Where nobody wants to hear of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class FileProblem:
     """What of a file could not be understood, and where."""

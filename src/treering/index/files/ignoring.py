@@ -1,13 +1,15 @@
 """What git is told to ignore, folder by folder. What holds in the root from outside of it: `ignoring_around`."""
 
+from __future__ import annotations
+
 import re
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pathspec import GitIgnoreSpec
-
-from treering.index.files.ignoring_rule import rule
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 IGNORE_FILE = ".gitignore"
 _LARGEST = 1_000_000
@@ -38,7 +40,7 @@ class Rules:
     folder: str
     """With a slash at its end; empty for the root."""
     file: RuleFile
-    above: "Rules | None" = None
+    above: Rules | None = None
     before: str = ""
     """How the root is called, with a slash at its end, from the folder above it that these rules stand in."""
 
@@ -77,6 +79,10 @@ def text_of(path: Path, *, linked: bool = False) -> str:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _parsed(text: str) -> RuleFile:
+    from pathspec import GitIgnoreSpec
+
+    from treering.index.files.ignoring_rule import rule
+
     spec = GitIgnoreSpec.from_lines((line for line in text.splitlines() if _is_rule(line)), rule)
     expressions = (_NAMED_GROUP.sub("(?:", each.regex.pattern) for each in spec.patterns if each.regex is not None)
     return RuleFile(spec, re.compile("|".join(f"(?:{each})" for each in expressions) or _NEVER))
@@ -84,6 +90,8 @@ def _parsed(text: str) -> RuleFile:
 
 def _is_rule(line: str) -> bool:
     """Git passes over what it does not understand, and no path is as long as the longest of these."""
+    from treering.index.files.ignoring_rule import rule
+
     if len(line) > _LONGEST:
         return False
     try:

@@ -18,8 +18,6 @@ import numpy as np
 from treering.core.errors import ModelUnavailable
 from treering.core.jobs import Job, code_embedding_job
 from treering.core.secrets import redact
-from treering.index.chunks.words import embedded_text
-from treering.index.where.texts import chunks_in
 
 if TYPE_CHECKING:
     from treering.core.scope import Scope
@@ -91,6 +89,9 @@ class ChunkEmbedding:
         self, embedder: Embedder, after: Place | None, limit: int, known: Container[str]
     ) -> tuple[Place, Mapping[str, bytes]] | None:
         """The last chunk that was examined, and vectors by digest; None if there is no chunk after `after`."""
+        from treering.index.chunks.words import embedded_text
+        from treering.index.where.texts import chunks_in
+
         with self.store.reading(self.scope, self.clock()) as tx:
             state = tx.code.state()
             waiting = tx.chunks.unembedded(embedder.model, limit=limit, after=after)

@@ -12,11 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 from treering.core.errors import InvalidInput, ModelUnavailable
 from treering.core.places import CodePlace
 from treering.core.secrets import redact
-from treering.index.building.pipeline import nobody
-from treering.index.building.summary import Phase, Progress
+from treering.index.building.summary import Phase, Progress, nobody
 from treering.index.graph import Standing
 from treering.index.where.embedding import ChunkEmbedding, queue_chunk_embedding
-from treering.index.where.texts import chunks_in
 from treering.index.where.unstored import UnstoredVectors
 from treering.ports.code_chunks import ChunkCoverage
 
@@ -129,6 +127,8 @@ class Places:
     def _shown(self, found: Sequence[Where], root: Path | None) -> Iterator[CodePlace]:
         settings, texts = self._work.settings.index, dict[str, str]()
         if root is not None and settings.finding.shown_lines:
+            from treering.index.where.texts import chunks_in
+
             with self._work.store.reading(self._work.scope, self._work.clock()) as tx:
                 there = chunks_in(root, {each.path for each in found}, tx.code, settings)
             texts = {digest: chunk.text for digest, chunk in there.items()}
