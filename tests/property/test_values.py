@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
@@ -18,6 +19,7 @@ from treering.core.conditions import Not
 from treering.core.conditions import Test as FieldTest
 from treering.core.errors import InvalidInput
 from treering.core.payloads import Opaque, Stated, knowledge_types
+from treering.core.scope import Scope
 from treering.core.turns import Turn
 from treering.core.values import NESTING, FrozenDict, Value
 
@@ -168,3 +170,17 @@ def test_conditions_nest_only_as_deep_as_they_can_be_read_again() -> None:
     assert Not.from_json(condition.to_json()) == condition
     with pytest.raises(InvalidInput, match="nest deeper"):
         Not.make(condition=condition)
+
+
+@given(st.text(max_size=8) | st.sampled_from(["é" * 100, "é" * 101, "x" * 200, "x" * 201, "\ud800", "a\x00b", " ", ""]))
+def test_a_scope_by_names_is_the_one_that_is_validated(name: str) -> None:
+    names = {"tenant": "local", "project": name, "principal": "me"}
+    try:
+        made = Scope.make(**names)
+    except InvalidInput as exc:
+        with pytest.raises(InvalidInput, match=re.escape(str(exc))):
+            Scope.named(**names)
+        return
+    assert Scope.named(**names) == made
+    assert Scope.named(**names).model_fields_set == made.model_fields_set
+    assert hash(Scope.named(**names)) == hash(made)

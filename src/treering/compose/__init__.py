@@ -87,7 +87,7 @@ def open(
     """
     load_plug_ins()
     chosen = from_environment(settings or Settings.defaults(), os.environ)
-    scope = Scope.make(
+    scope = Scope.named(
         tenant=tenant or os.environ.get("TREERING_TENANT") or "local",
         project=project or os.environ.get("TREERING_PROJECT") or project_in(path_or_url, repository),
         principal=principal or os.environ.get("TREERING_PRINCIPAL") or "local",

@@ -1,11 +1,11 @@
 """Whose memory: the first argument of every read and write."""
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Self, cast
 
 from pydantic import AfterValidator, Field
 
-from treering.core.values import Key, Value
+from treering.core.values import Key, Value, is_key
 
 
 class Visibility(StrEnum):
@@ -37,3 +37,10 @@ class Scope(Value):
     project: Key
     principal: Key = "local"
     visible: Annotated[frozenset[Visibility], AfterValidator(_some)] = Field(default=EVERY_VISIBILITY)
+
+    @classmethod
+    def named(cls, *, tenant: str, project: str, principal: str) -> Self:
+        """What `make` gives. The validator, which takes longer to build than a file to open, is not used for it."""
+        if all(is_key(name) for name in (tenant, project, principal)):
+            return cast(Self, cls.model_construct(tenant=tenant, project=project, principal=principal))
+        return cls.make(tenant=tenant, project=project, principal=principal)

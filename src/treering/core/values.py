@@ -142,6 +142,14 @@ def _mended(text: str) -> str:
     return text.replace("\0", "\u2400").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
+def is_key(text: object) -> bool:
+    """Whether a `Key` takes `text` as it is."""
+    try:
+        return type(text) is str and len(text.encode()) <= KEY_BYTES and bool(_printable(text))
+    except ValueError:
+        return False
+
+
 def _within(limit: int, what: str) -> AfterValidator:
     def check(text: str) -> str:
         if len(text) > limit or len(text.encode()) > limit:

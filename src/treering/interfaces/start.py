@@ -29,6 +29,8 @@ def main() -> None:
     # Looking for plug-ins of pydantic takes longer than opening a database, and neither the command nor the processes
     # that it starts use any.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    # OpenBLAS starts a thread a core, a quarter of what importing numpy takes; a search multiplies small matrices.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     place = plain_place(sys.argv[1:], os.environ)
     if place is None or not _entered(place.root):
         gc.set_threshold(_OBJECTS)

@@ -1,5 +1,7 @@
 """What Treering needs from a transaction: collections of records, each with the verbs that its kind allows."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -365,8 +365,9 @@ def _with_documents(state: State, fetched: Iterator[Sequence[Any]]) -> State:
 
 
 def _grown(space: Space, numbers: Sequence[int], vectors: NDArray[np.float32]) -> Space:
-    apart = Rounded.of(centred(vectors, space.signs.mean))
-    return Space(space.signs.extended(np.array(numbers, np.int64), vectors), space.rounded.joined(apart))
+    apart = centred(vectors, space.signs.mean)
+    signs = space.signs.extended(np.array(numbers, np.int64), apart)
+    return Space(signs, space.rounded.joined(Rounded.of(apart)))
 
 
 def _likeness(space: Space, query: NDArray[np.float32], numbers: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -47,9 +47,10 @@ def in_common(sample: NDArray[np.float32], count: int) -> NDArray[np.float32]:
 
 def centred(vectors: NDArray[np.float32], mean: NDArray[np.float32]) -> NDArray[np.float32]:
     """Without what all texts have in common, and of length 1 again; a vector of zeros stays one."""
-    apart = np.where(vectors.any(axis=1, keepdims=True), vectors - mean, 0)
+    apart = vectors - mean
     lengths = np.linalg.norm(apart, axis=1, keepdims=True)
-    return np.asarray(np.divide(apart, lengths, out=np.zeros_like(apart), where=lengths > 0), np.float32)
+    apart[~vectors.any(axis=1) | (lengths[:, 0] == 0)] = 0
+    return np.asarray(np.divide(apart, lengths, out=apart, where=lengths > 0), np.float32)
 
 
 @dataclass(frozen=True)
@@ -81,9 +82,9 @@ class Signs:
     numbers: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     words: NDArray[np.uint64] | None = None
 
-    def extended(self, numbers: NDArray[np.int64], vectors: NDArray[np.float32]) -> Signs:
-        """With more vectors, whose numbers are higher than all before."""
-        packed = pack(centred(vectors, self.mean))
+    def extended(self, numbers: NDArray[np.int64], apart: NDArray[np.float32]) -> Signs:
+        """With more vectors, `centred` already, whose numbers are higher than all before."""
+        packed = pack(apart)
         words = packed if self.words is None else np.concatenate((self.words, packed))
         return Signs(self.mean, np.concatenate((self.numbers, numbers)), words)
 
