@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, Engine, inspect
-from sqlalchemy import text as sql
 
 from treering.adapters.sql.migrations import REVISIONS
 from treering.core.errors import NotADatabase, StoreFromTheFuture
@@ -17,6 +16,11 @@ if TYPE_CHECKING:
 
 VERSION_TABLE = "treering_version"
 HEAD = REVISIONS[-1]
+# SQLAlchemy's inspector takes longer than the rest of opening a file.
+_HAS_VERSION = {
+    "sqlite": f"SELECT count(*) FROM sqlite_master WHERE name = '{VERSION_TABLE}' AND type IN ('table', 'view')",
+    "postgresql": f"SELECT to_regclass('{VERSION_TABLE}') IS NOT NULL",
+}
 
 
 def bring_up_to_date(
@@ -40,9 +44,9 @@ def bring_up_to_date(
 
 def revision_of(connection: Connection) -> str | None:
     """The schema revision of a database; None where Treering never wrote to it."""
-    if not inspect(connection).has_table(VERSION_TABLE):
+    if not connection.exec_driver_sql(_HAS_VERSION[connection.dialect.name]).scalar():
         return None
-    found = connection.execute(sql(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()
+    found = connection.exec_driver_sql(f"SELECT version_num FROM {VERSION_TABLE}").scalar()
     return None if found is None else str(found)
 
 
