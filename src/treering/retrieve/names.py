@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,11 @@ _NAME_WORDS = 4
 _NAME_CHARACTERS = 8
 # As `same_name` reads words: whatever else stands between letters is a gap, but `next.js`, `c++` and `c#` are words.
 _WORD = re.compile(r"[^\W_]+(?:\.[^\W_]+)*(?:\+\+|#)?")
-_SPACELESS = re.compile(f"[{SPACELESS}]{{2,}}")
+
+
+@cache
+def _spaceless() -> re.Pattern[str]:
+    return re.compile(f"[{SPACELESS}]{{2,}}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +166,9 @@ def _runs(text: str, most: int) -> Iterator[Run]:
     for place, word in enumerate(words):
         for last in range(place, min(place + _NAME_WORDS, len(words))):
             yield Run(" ".join(text[word.start() : words[last].end()].split()), place, last + 1)
-        for found in _SPACELESS.finditer(word[0]):
+        if word[0].isascii():
+            continue
+        for found in _spaceless().finditer(word[0]):
             run, first, whole = found[0], found.start(), len(word[0])
             for at in range(len(run) - 1):
                 for length in range(2, min(_NAME_CHARACTERS, len(run) - at) + 1):

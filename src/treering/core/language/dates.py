@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from treering.core.language.folding import fold
@@ -15,9 +16,12 @@ _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 _YEAR = r"(?P<year>[12]\d{3})(?!\d)"
 _DAY = r"(?<!\d)(?P<day>\d{1,2})"
 _ORDINAL = r"(?:st|nd|rd|th|er|o|\.)?"
-_SHAPES = tuple(
-    re.compile(shape)
-    for shape in (
+
+
+@cache
+def _shapes() -> tuple[re.Pattern[str], ...]:
+    """How dates are written; compiled for the first text that may hold one."""
+    shapes = (
         r"(?<!\d)(?P<year>[12]\d{3}) ?[-/.年] ?(?P<month>\d{1,2}) ?[-/.月] ?(?P<day>\d{1,2})(?!\d)",
         rf"{_DAY}{_ORDINAL}[ -]?(?:of |de )?(?P<month>{_MONTH})[.,]{{0,2}}[ -](?:del? )?{_YEAR}",
         rf"(?<![^\W_])(?P<month>{_MONTH})\.?[ -](?P<day>\d{{1,2}}){_ORDINAL},?[ -]{_YEAR}",
@@ -25,7 +29,9 @@ _SHAPES = tuple(
         rf"{_DAY}(?P<sign>[/-])(?P<month>\d{{1,2}})(?P=sign){_YEAR}",
         rf"(?<!\d)(?P<month>\d{{1,2}})(?P<sign>[/-])(?P<day>\d{{1,2}})(?P=sign){_YEAR}",
     )
-)
+    return tuple(map(re.compile, shapes))
+
+
 _GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?: \d{3})+(?![\d,]|\.\d)")
 # Cheap to look for, and in every shape above.
 _WORTH_READING = re.compile(r"\d(?:\d|\s\d)\d\d")
@@ -45,7 +51,7 @@ def spanning(text: str) -> list[str]:
 def _dates(folded: str) -> Iterator[str]:
     found = (
         (int(MONTHS.get(date["month"], 0) or date["month"]), int(date["day"]), date["year"])
-        for shape in _SHAPES
+        for shape in _shapes()
         for date in shape.finditer(folded)
     )
     yield from dict.fromkeys(

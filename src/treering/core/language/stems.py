@@ -37,10 +37,15 @@ _CHAR_EVIDENCE = {
 }  # fmt: skip
 _SPACE_BETWEEN = re.compile(r"[^\W\d_]+")
 
-_KANA, _HAN, _HANGUL, _THAI = (re.compile(f"[{script}]") for script in (KANA, HAN, HANGUL, THAI))
-_CYRILLIC, _NOT_RUSSIAN = re.compile(f"[{CYRILLIC}]"), re.compile("[іїєґўјљњћђџѓќѕәғқңөұүһ]", re.IGNORECASE)
-_OTHER_SCRIPT = re.compile(f"[{KANA}{HAN}{HANGUL}{THAI}{CYRILLIC}]")
+_OTHER_SCRIPTS = KANA + HAN + HANGUL + THAI + CYRILLIC
+_NOT_RUSSIAN = re.compile("[іїєґўјљњћђџѓќѕәғқңөұүһ]", re.IGNORECASE)
 _LATIN = re.compile("[a-zA-Z]")
+
+
+# Compiled when first needed: classes of so many characters take milliseconds, and most texts are in ASCII.
+@cache
+def _any_of(characters: str) -> re.Pattern[str]:
+    return re.compile(f"[{characters}]")
 
 
 def known(language: str) -> str:
@@ -76,7 +81,11 @@ def language_of(text: str, likely: Sequence[str] = ()) -> str:
     Of languages with equal evidence, one of the `likely` is taken.
     """
     start = text[:_CHARS_READ]
-    if not text.isascii() and _OTHER_SCRIPT.search(start) and (script := _language_of_script(start)) is not None:
+    if (
+        not text.isascii()
+        and _any_of(_OTHER_SCRIPTS).search(start)
+        and (script := _language_of_script(start)) is not None
+    ):
         return script
     votes = sum(map(_VOTES.__getitem__, start.split()[:_WORDS_READ]))
     if not votes:
@@ -92,8 +101,8 @@ def language_of(text: str, likely: Sequence[str] = ()) -> str:
 
 def _language_of_script(start: str) -> str | None:
     """None where Latin letters prevail: one of the other scripts says about as much as two of them."""
-    kana, han, hangul, thai = (len(script.findall(start)) for script in (_KANA, _HAN, _HANGUL, _THAI))
-    cyrillic = len(_CYRILLIC.findall(start))
+    kana, han, hangul, thai = (len(script.findall(start)) for script in map(_any_of, (KANA, HAN, HANGUL, THAI)))
+    cyrillic = len(_any_of(CYRILLIC).findall(start))
     counts = {"ja" if kana * 10 > han else "zh": kana + han, "ko": hangul, "th": thai, "ru": cyrillic}
     language = max(counts, key=counts.__getitem__)
     if counts[language] * 2 < len(_LATIN.findall(start)):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from treering.core.language.compounds import read_compound, read_url
 from treering.core.language.folding import bare
@@ -11,16 +12,33 @@ from treering.core.language.scripts import HAN, SPACELESS, WORD
 _LONGEST = 60
 
 _PLAIN = re.compile(r"""["'(\[*]*+([A-Z]?[a-z]++|[A-Z]++)[.,!?;:"')\]*…]*+""")
-_RUN = re.compile(f"([{SPACELESS}]++)|[^{SPACELESS}]++")
-_IDEOGRAPH = re.compile(f"[{HAN}]")
-_HAS_SPACELESS = re.compile(f"[{SPACELESS}]")
-_URL = re.compile(
-    rf"(?<![A-Za-z0-9])((?:[A-Za-z][A-Za-z0-9+]{{1,15}}://|www\.)[^\s<>\"'`\])}}|,;\ud800-\udfff{SPACELESS}]+)"
-)
 _COMPOUND = re.compile(
     rf"\d++(?:,\d++)++(?:\.\d++)?"
     rf"|[-./~`]{{0,3}}[{WORD}]++(?:(?:::|->|[.'/\\@:-])[{WORD}]++)*+(?:(?:\+\+|\#)(?!\w))?"
 )
+
+
+# Classes of so many characters take milliseconds to compile, and most texts need none of them.
+@cache
+def _run() -> re.Pattern[str]:
+    return re.compile(f"([{SPACELESS}]++)|[^{SPACELESS}]++")
+
+
+@cache
+def _ideograph() -> re.Pattern[str]:
+    return re.compile(f"[{HAN}]")
+
+
+@cache
+def _spaceless() -> re.Pattern[str]:
+    return re.compile(f"[{SPACELESS}]")
+
+
+@cache
+def _url() -> re.Pattern[str]:
+    return re.compile(
+        rf"(?<![A-Za-z0-9])((?:[A-Za-z][A-Za-z0-9+]{{1,15}}://|www\.)[^\s<>\"'`\])}}|,;\ud800-\udfff{SPACELESS}]+)"
+    )
 
 
 def words_of(piece: str) -> tuple[str, ...]:
@@ -38,15 +56,15 @@ def _words(text: str) -> Iterator[str]:
     if "://" not in text and "www." not in text:
         yield from _runs(text)
         return
-    for place, part in enumerate(_URL.split(text)):
+    for place, part in enumerate(_url().split(text)):
         yield from read_url(part) if place % 2 else _runs(part)
 
 
 def _runs(text: str) -> Iterator[str]:
-    if text.isascii() or not _HAS_SPACELESS.search(text):
+    if text.isascii() or not _spaceless().search(text):
         yield from _compounds(text)
         return
-    for run in _RUN.finditer(text):
+    for run in _run().finditer(text):
         yield from _pairs(run[0]) if run[1] else _compounds(run[0])
 
 
@@ -59,4 +77,4 @@ def _pairs(run: str) -> list[str]:
     """Each two characters in a row, and each Chinese one: it means something by itself."""
     if len(run) == 1:
         return [run]
-    return [*(run[start : start + 2] for start in range(len(run) - 1)), *_IDEOGRAPH.findall(run)]
+    return [*(run[start : start + 2] for start in range(len(run) - 1)), *_ideograph().findall(run)]
