@@ -330,8 +330,14 @@ class Memory:
     def get(self, id: str) -> Knowledge | Turn | Episode | Pattern:
         """What is kept under this id, of any kind, also when it was superseded; forgotten ones are not found."""
         with self.store.reading(self.scope, self._ports.clock()) as tx:
-            for look_up in (tx.knowledge.get, tx.turns.get, tx.episodes.whole, tx.patterns.get):
-                found: Knowledge | Turn | Episode | Pattern | None = look_up(id)
+            # A kind is loaded when it is asked: most ids are of knowledge.
+            for look_up in (
+                lambda: tx.knowledge.get(id),
+                lambda: tx.turns.get(id),
+                lambda: tx.episodes.whole(id),
+                lambda: tx.patterns.get(id),
+            ):
+                found: Knowledge | Turn | Episode | Pattern | None = look_up()
                 if found is not None and found.deleted_at is None:
                     return found
         raise NotFound(f"nothing is stored under {id!r} in project {self.scope.project!r}")

@@ -68,7 +68,7 @@ FORBIDDEN: Mapping[str, tuple[str, ...]] = {
         *NO_CODE,
         *ELSEWHERE,
     ),
-    "get": ("Stemmer", "treering.learn.teach", *NO_SEARCH, *NO_CODE, *ELSEWHERE),
+    "get": ("Stemmer", "treering.adapters.sql.turns", "treering.learn.teach", *NO_SEARCH, *NO_CODE, *ELSEWHERE),
     "stats": (
         "Stemmer",
         "msgspec",
@@ -79,12 +79,22 @@ FORBIDDEN: Mapping[str, tuple[str, ...]] = {
         *NO_READERS,
         *ELSEWHERE,
     ),
-    "remember": (*NO_SEARCH, *NO_CODE, *ELSEWHERE),
+    "remember": ("treering.adapters.sql.turns", "treering.learn.reflect", *NO_SEARCH, *NO_CODE, *ELSEWHERE),
     "search": (*NO_CODE, *ELSEWHERE),
     "impact": ("tokenizers", "treering.core.language", *NO_UPDATE, *NO_READERS, *ELSEWHERE),
     "where": (*NO_UPDATE, *NO_READERS, *ELSEWHERE),
 }
-LIBRARY = ("rich", "typer", "treering.interfaces", "Stemmer", "treering.learn.teach", *NO_SEARCH, *NO_CODE, *ELSEWHERE)
+LIBRARY = (
+    "pydantic.plugin._loader",
+    "rich",
+    "typer",
+    "treering.interfaces",
+    "Stemmer",
+    "treering.learn.teach",
+    *NO_SEARCH,
+    *NO_CODE,
+    *ELSEWHERE,
+)
 SERVER = ("rich", "typer", "sqlalchemy", "alembic", "treering.compose", "treering.memory", "treering.index", *NO_SEARCH)
 
 
@@ -110,7 +120,9 @@ class Started:
             memory.settle()
 
     def imported(self, code: str, *arguments: str, said: bytes = b"") -> list[str]:
-        environment = os.environ | {"TREERING_DB": str(self.database), "TREERING_PROJECT": "p"}
+        # Settings of the environment are validated, which default ones are not.
+        bare = {name: value for name, value in os.environ.items() if not name.startswith("TREERING_")}
+        environment = bare | {"TREERING_DB": str(self.database), "TREERING_PROJECT": "p"}
         done = subprocess.run(
             [sys.executable, "-c", code, *arguments], input=said, cwd=self.root, env=environment, capture_output=True
         )

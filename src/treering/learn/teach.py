@@ -25,9 +25,7 @@ from treering.learn.authors import (
     check_correction,
     is_witness,
 )
-from treering.learn.episodes.consolidation.dissolving import dissolve, withdraw_standing
 from treering.learn.following import queue_following
-from treering.learn.reflect.withdrawing import withdraw
 from treering.learn.relations import propagate, reachable
 
 if TYPE_CHECKING:
@@ -191,6 +189,8 @@ class Teaching:
         """Remove a record or a turn for good, with every copy of it."""
 
         def purge(tx: Transaction) -> None:
+            from treering.learn.reflect.withdrawing import withdraw
+
             held = _claimed(tx, id)
             withdraw(tx, id, self.new_id)
             if held is tx.turns:
@@ -198,6 +198,8 @@ class Teaching:
 
                 purge_learned(tx, id, self)
             elif held is tx.episodes and len(tx.episodes.readable([id])):
+                from treering.learn.episodes.consolidation.dissolving import withdraw_standing
+
                 withdraw_standing(tx, id, self.episodes, self.new_id)
             held.purge(id)
 
@@ -217,6 +219,8 @@ class Teaching:
             return True
 
         if not self.store.write(scope, now, take_back):
+            from treering.learn.episodes.consolidation.dissolving import dissolve
+
             dissolve(scope, self.store, now, id, settings=self.episodes)
 
     def _take_back(self, tx: Transaction, id: str) -> None:

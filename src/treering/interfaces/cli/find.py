@@ -8,18 +8,30 @@ from treering.interfaces.cli.output import emit, record_document
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from treering.core.episodes import Episode
+    from treering.core.patterns import Pattern
+    from treering.core.records import Knowledge
+    from treering.core.turns import Turn
+    from treering.health.stats import Stats
+
 
 def get(id: RecordId, db: Db = None, project: Project = None, as_json: AsJson = False) -> None:
     """Show one record, turn or episode, whole."""
     with opened(db, project) as memory:
         record = memory.get(id)
+    emit(record_document(record), lambda: _whole(record), as_json=as_json)
+
+
+def _whole(record: "Knowledge | Turn | Episode | Pattern") -> "RenderableType":
     from treering.core.episodes import Episode
-    from treering.interfaces.cli import episode_pictures, show
 
-    def picture() -> "RenderableType":
-        return episode_pictures.whole(record) if isinstance(record, Episode) else show.whole(record)
+    if isinstance(record, Episode):
+        from treering.interfaces.cli import episode_pictures
 
-    emit(record_document(record), picture, as_json=as_json)
+        return episode_pictures.whole(record)
+    from treering.interfaces.cli import show
+
+    return show.whole(record)
 
 
 def history(id: RecordId, db: Db = None, project: Project = None, as_json: AsJson = False) -> None:
@@ -35,6 +47,10 @@ def stats(db: Db = None, project: Project = None, as_json: AsJson = False) -> No
     """Count what the project holds."""
     with opened(db, project) as memory:
         found = memory.stats()
+    emit(found, lambda: _counts(found), as_json=as_json)
+
+
+def _counts(found: "Stats") -> "RenderableType":
     from treering.interfaces.cli import show
 
-    emit(found, lambda: show.stats(found), as_json=as_json)
+    return show.stats(found)
