@@ -82,7 +82,7 @@ FORBIDDEN: Mapping[str, tuple[str, ...]] = {
     "remember": ("treering.adapters.sql.turns", "treering.learn.reflect", *NO_SEARCH, *NO_CODE, *ELSEWHERE),
     "search": (*NO_CODE, *ELSEWHERE),
     "impact": ("tokenizers", "treering.core.language", *NO_UPDATE, *NO_READERS, *ELSEWHERE),
-    "where": (*NO_UPDATE, *NO_READERS, *ELSEWHERE),
+    "where": ("treering.index.graph.code_graph", *NO_UPDATE, *NO_READERS, *ELSEWHERE),
 }
 LIBRARY = (
     "pydantic.plugin._loader",

@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from treering.core.errors import Conflict, FolderUnavailable, InvalidInput, NotFound, StoreError
-from treering.index.asking.live import LiveGraph
 from treering.index.asking.unread import Unread
 from treering.index.building.summary import nobody
 from treering.index.building.version import reading_version
@@ -19,6 +19,7 @@ from treering.index.where.places import Seen
 from treering.ports.watching import EVERYTHING
 
 if TYPE_CHECKING:
+    from treering.index.asking.live import LiveGraph
     from treering.index.building.desk import Desk
     from treering.index.building.pipeline import Indexer
     from treering.index.building.shelf import Changes
@@ -47,11 +48,16 @@ class Current:
         self._indexer: Indexer | None = None
         self._lock = threading.RLock()
         """Held for the graph in memory, and for what is known of the files."""
-        self._live = LiveGraph(desk.settings.in_place)
         self._unread = Unread()
         self._looked: float | None = None
         self._look_took = 0.0
         self._watched = False
+
+    @cached_property
+    def _live(self) -> LiveGraph:
+        from treering.index.asking.live import LiveGraph
+
+        return LiveGraph(self._desk.settings.in_place)
 
     # Indexing
 

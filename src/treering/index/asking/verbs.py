@@ -12,24 +12,32 @@ from typing import TYPE_CHECKING
 
 from treering.core.errors import InvalidInput, NotFound, RepositoryUnavailable, TreeringError
 from treering.index.asking.current import Current
-from treering.index.asking.linked import CodeImpact, with_memories
-from treering.index.asking.meaning import Meant, file_meant_by, found_by, meant_by
 from treering.index.asking.naming import Named, from_root, leads_somewhere
 from treering.index.asking.status import CodeStatus, status_of
 from treering.index.building.desk import Desk
 from treering.index.building.summary import Indexed, Phase, Progress, nobody
 from treering.index.facts import EntryPoint, Unresolved
-from treering.index.graph import Answers, Cycles, DataFlow, Dependencies, Entries, Found, Level, ModuleMap, Route
-from treering.index.graph.code_graph import CAP, FLOW_DEPTH
-from treering.index.graph.folders import is_folder
-from treering.index.graph.nodes import file_of
+from treering.index.graph.cycles import Level
+from treering.index.graph.limits import CAP, FLOW_DEPTH
 
 if TYPE_CHECKING:
     from treering.core.scope import Scope
     from treering.core.settings import IndexSettings
+    from treering.index.asking.linked import CodeImpact
+    from treering.index.asking.meaning import Meant
     from treering.index.asking.surroundings import Surroundings
     from treering.index.building.updating import Tell
-    from treering.index.graph import CodeGraph
+    from treering.index.graph import (
+        Answers,
+        CodeGraph,
+        Cycles,
+        DataFlow,
+        Dependencies,
+        Entries,
+        Found,
+        ModuleMap,
+        Route,
+    )
     from treering.index.history.chronicle import Chronicle
     from treering.index.history.relatives import Relations
     from treering.index.scip.adding import ScipFile
@@ -200,6 +208,8 @@ class Code:
 
     def find(self, name: str, *, limit: int = 50) -> Found:
         """The files and definitions that somebody may mean by a name."""
+        from treering.index.asking.meaning import found_by
+
         _check(cap=limit)
         return found_by(self._current.graph(), self._named(name), limit)
 
@@ -219,6 +229,8 @@ class Code:
         self, node: str, *, depth: int | None = None, cap: int | None = CAP, min_confidence: float = 0.0
     ) -> CodeImpact:
         """What breaks if this changes, the tests that reach it, and what is remembered about it all."""
+        from treering.index.asking.linked import with_memories
+
         _check(depth, cap, min_confidence)
         graph, meant = self._meant(node)
         found = meant.told(graph.impact(meant.id, depth=depth, cap=cap, min_confidence=min_confidence))
@@ -241,6 +253,8 @@ class Code:
 
     def path(self, origin: str, target: str) -> Route:
         """How `origin` comes to depend on `target`; a route without steps, which is false, if it does not."""
+        from treering.index.asking.meaning import meant_by
+
         graph, first = self._meant(origin)
         last = meant_by(graph, self._named(target))
         return last.told(first.told(graph.path(first.id, last.id)))
@@ -265,6 +279,7 @@ class Code:
 
     def related(self, path: str, *, limit: int = 10) -> Relations:
         """The files that belong to a file: changed together, imported, or named alike. It may be one not yet there."""
+        from treering.index.asking.meaning import file_meant_by
         from treering.index.history.relatives import relations
 
         _check(cap=limit)
@@ -277,6 +292,9 @@ class Code:
         """The uses in a file whose targets are not known, or in all files of a folder; none of a file that has changed
         and was not read again yet."""
         from treering.index.files.blanking import without_secret
+        from treering.index.graph import Answers
+        from treering.index.graph.folders import is_folder
+        from treering.index.graph.nodes import file_of
         from treering.index.packing import unpack_unresolved
 
         graph, meant = self._meant(path)
@@ -289,6 +307,8 @@ class Code:
 
     def _meant(self, name: str) -> tuple[CodeGraph, Meant]:
         """The graph, and the node of it that a name means."""
+        from treering.index.asking.meaning import meant_by
+
         graph = self._current.graph()
         return graph, meant_by(graph, self._named(name))
 

@@ -1,28 +1,70 @@
 """The code of a project as a graph in memory: what a change reaches, what rests on what, how it falls into modules."""
 
-from treering.index.graph.answers import (
-    Answers,
-    Cycle,
-    Cycles,
-    Dependencies,
-    Entries,
-    Entry,
-    Guess,
-    Impact,
-    Route,
-    Standing,
-    Step,
-    Tied,
-    Ties,
-)
-from treering.index.graph.code_graph import CodeGraph
-from treering.index.graph.contents import GraphColumns
-from treering.index.graph.cycles import Level
-from treering.index.graph.edges import EdgeColumns, ServedEdge
-from treering.index.graph.file_graph import FileGraph
-from treering.index.graph.flows import Carried, DataFlow, Flowing
-from treering.index.graph.matches import Found, Match, Why
-from treering.index.graph.module_map import CentralFile, Module, ModuleEdge, ModuleMap
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from treering.index.graph.answers import Answers as Answers
+    from treering.index.graph.answers import Cycle as Cycle
+    from treering.index.graph.answers import Cycles as Cycles
+    from treering.index.graph.answers import Dependencies as Dependencies
+    from treering.index.graph.answers import Entries as Entries
+    from treering.index.graph.answers import Entry as Entry
+    from treering.index.graph.answers import Guess as Guess
+    from treering.index.graph.answers import Impact as Impact
+    from treering.index.graph.answers import Route as Route
+    from treering.index.graph.answers import Standing as Standing
+    from treering.index.graph.answers import Step as Step
+    from treering.index.graph.answers import Tied as Tied
+    from treering.index.graph.answers import Ties as Ties
+    from treering.index.graph.code_graph import CodeGraph as CodeGraph
+    from treering.index.graph.contents import GraphColumns as GraphColumns
+    from treering.index.graph.cycles import Level as Level
+    from treering.index.graph.edges import EdgeColumns as EdgeColumns
+    from treering.index.graph.edges import ServedEdge as ServedEdge
+    from treering.index.graph.file_graph import FileGraph as FileGraph
+    from treering.index.graph.flows import Carried as Carried
+    from treering.index.graph.flows import DataFlow as DataFlow
+    from treering.index.graph.flows import Flowing as Flowing
+    from treering.index.graph.matches import Found as Found
+    from treering.index.graph.matches import Match as Match
+    from treering.index.graph.matches import Why as Why
+    from treering.index.graph.module_map import CentralFile as CentralFile
+    from treering.index.graph.module_map import Module as Module
+    from treering.index.graph.module_map import ModuleEdge as ModuleEdge
+    from treering.index.graph.module_map import ModuleMap as ModuleMap
+
+# Loaded on first use: finding a place in the code needs little of the graph.
+_MODULES = {
+    "Answers": "answers",
+    "Carried": "flows",
+    "CentralFile": "module_map",
+    "CodeGraph": "code_graph",
+    "Cycle": "answers",
+    "Cycles": "answers",
+    "DataFlow": "flows",
+    "Dependencies": "answers",
+    "EdgeColumns": "edges",
+    "Entries": "answers",
+    "Entry": "answers",
+    "FileGraph": "file_graph",
+    "Flowing": "flows",
+    "Found": "matches",
+    "GraphColumns": "contents",
+    "Guess": "answers",
+    "Impact": "answers",
+    "Level": "cycles",
+    "Match": "matches",
+    "Module": "module_map",
+    "ModuleEdge": "module_map",
+    "ModuleMap": "module_map",
+    "Route": "answers",
+    "ServedEdge": "edges",
+    "Standing": "answers",
+    "Step": "answers",
+    "Tied": "answers",
+    "Ties": "answers",
+    "Why": "matches",
+}
 
 __all__ = [
     "Answers",
@@ -55,3 +97,11 @@ __all__ = [
     "Ties",
     "Why",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -22,6 +22,7 @@ from treering.index.graph.file_graph import FileGraph, file_graph
 from treering.index.graph.flows import DataFlow
 from treering.index.graph.folders import Folders, is_folder
 from treering.index.graph.last_edges import LastEdges, Unread
+from treering.index.graph.limits import CAP, FLOW_DEPTH
 from treering.index.graph.module_map import ModuleMap, module_map
 from treering.index.graph.names import NameIndex
 from treering.index.graph.overrides import Overrides
@@ -34,11 +35,6 @@ if TYPE_CHECKING:
     from treering.index.graph.edges import ServedEdge
     from treering.index.graph.kinds import Ints
     from treering.index.graph.matches import Found
-
-CAP = 500
-"""More than so many dependents nobody reads; their number is exact all the same."""
-FLOW_DEPTH = 4
-"""Data that has passed through more hands than these is seldom the same data."""
 
 
 class CodeGraph:
