@@ -529,18 +529,18 @@ class Memory:
                 self._ports.background.close()
             # Best effort: everything that is kept in memory can be made again.
             with suppress(StoreError, ModelUnavailable):
-                self._store_kept(self.settings.store.closing_seconds)
+                self._store_pending(self.settings.store.closing_seconds)
 
-    def _store_kept(self, seconds: float) -> None:
+    def _store_pending(self, seconds: float) -> None:
         """Store what reading kept in memory while another process was writing."""
         if "_episode_care" in self.__dict__:
             self._episode_care.write_accesses(seconds)
         if "code" in self.__dict__:
-            self.code.store_kept(seconds)
-        if self.store.keeps_vectors(self.scope):
-            from treering.retrieve.embed import store_kept
+            self.code.store_vectors(seconds)
+        if self.store.has_unstored_vectors(self.scope):
+            from treering.retrieve.embed import store_vectors
 
-            store_kept(self.scope, self.store, self._ports.clock(), seconds=seconds)
+            store_vectors(self.scope, self.store, self._ports.clock(), seconds=seconds)
 
     def _note(self, action: Action, **detail: object) -> None:
         from treering.learn.history import note

@@ -46,7 +46,7 @@ def stored(memory: Memory) -> Coverage:
     """Documents and vectors in the database, whatever this process has in memory."""
     with memory.store.reading(memory.scope, now()) as tx:
         (model,) = tx.index.models() or ("",)
-        kept = len(tx.index.kept_vectors(model))
+        kept = len(tx.index.unstored_vectors(model))
         covered = tx.index.coverage(model)
     return Coverage(covered.documents, covered.vectors - kept)
 

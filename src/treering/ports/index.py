@@ -172,12 +172,12 @@ class SearchIndex(Protocol):
         ...
 
     def unembedded(
-        self, model: str, *, limit: int, most_words: int | None = None, but_kept: bool = False
+        self, model: str, *, limit: int, most_words: int | None = None, skip_unstored: bool = False
     ) -> Sequence[Unembedded]:
         """The next documents without a vector, whatever their owner: vectors are made for the whole project.
 
-        At most `limit` documents with `most_words` words together, but at least one. With `but_kept`, documents whose
-        vectors are kept in memory are left out.
+        At most `limit` documents with `most_words` words together, but at least one. With `skip_unstored`, documents
+        whose vectors are only in memory are left out.
         """
         ...
 
@@ -185,7 +185,7 @@ class SearchIndex(Protocol):
         """Keep vectors in memory: searches of this process find documents by them, stored or not."""
         ...
 
-    def kept_vectors(self, model: str) -> "Sequence[tuple[int, str, NDArray[np.float32]]]":
+    def unstored_vectors(self, model: str) -> "Sequence[tuple[int, str, NDArray[np.float32]]]":
         """Vectors that are kept in memory and not stored yet."""
         ...
 

@@ -173,7 +173,7 @@ class Store(Protocol):
         """
         ...
 
-    def keeps_vectors(self, scope: Scope) -> bool:
+    def has_unstored_vectors(self, scope: Scope) -> bool:
         """Whether vectors of the project are in memory that are not stored yet."""
         ...
 

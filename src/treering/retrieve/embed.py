@@ -26,7 +26,7 @@ _AT_ONCE = 128
 _WORDS_AT_ONCE = 10_000
 """Documents, and words in them, that a search embeds before it looks at the clock again: some ten milliseconds."""
 
-_MOST_KEPT = 10
+_MOST_UNSTORED = 10
 """Searches whose vectors are kept in memory at most, if they cannot be stored."""
 
 
@@ -53,23 +53,23 @@ def catch_up(scope: Scope, store: Store, now: datetime, embedder: Embedder, sett
     """
     until, model = monotonic() + settings.inline_seconds, embedder.model
     with store.reading(scope, now) as tx:
-        left = min(settings.inline, _MOST_KEPT * settings.inline - len(tx.index.kept_vectors(model)))
+        left = min(settings.inline, _MOST_UNSTORED * settings.inline - len(tx.index.unstored_vectors(model)))
     while left > 0:
         with store.reading(scope, now) as tx:
             limit = min(_AT_ONCE, left)
-            waiting = tx.index.unembedded(model, limit=limit, most_words=_WORDS_AT_ONCE, but_kept=True)
+            waiting = tx.index.unembedded(model, limit=limit, most_words=_WORDS_AT_ONCE, skip_unstored=True)
             tx.index.keep_vectors(model, _vectors_of(tx, waiting, embedder)())
         left -= len(waiting)
         if not waiting or monotonic() >= until:
             break
     try:
-        store_kept(scope, store, now)
+        store_vectors(scope, store, now)
     except StoreError as exc:
         return str(exc)
     return ""
 
 
-def store_kept(scope: Scope, store: Store, now: datetime, *, seconds: float = 0.0) -> None:
+def store_vectors(scope: Scope, store: Store, now: datetime, *, seconds: float = 0.0) -> None:
     """Store the vectors that are kept in memory, unless that would mean to wait longer than `seconds`.
 
     They stay in memory then, and a later search, or the end of the process, tries again.
@@ -77,9 +77,9 @@ def store_kept(scope: Scope, store: Store, now: datetime, *, seconds: float = 0.
 
     def add(tx: Transaction) -> None:
         for model in tx.index.models():
-            tx.index.add_vectors(model, tx.index.kept_vectors(model))
+            tx.index.add_vectors(model, tx.index.unstored_vectors(model))
 
-    if store.keeps_vectors(scope):
+    if store.has_unstored_vectors(scope):
         store.write_if_free(scope, now, add, seconds=seconds)
 
 

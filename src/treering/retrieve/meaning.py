@@ -50,7 +50,7 @@ def meaning_of(scope: Scope, store: Store, now: datetime, query: str, *, models:
             ours = embedder.local and set(known) <= {embedder.model}
             dimension = tx.index.dimension(embedder.model) if embedder.model in known else None
             covered = tx.index.coverage(embedder.model)
-            behind = covered.vectors < covered.documents or tx.index.kept_vectors(embedder.model)
+            behind = covered.vectors < covered.documents or tx.index.unstored_vectors(embedder.model)
         vector = embedder.query(query)
         if dimension is not None and vector.shape[1] != dimension:
             return Meaning(

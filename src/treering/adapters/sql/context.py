@@ -52,7 +52,7 @@ class Dialect(Protocol):
         """Let a statement of this transaction fail rather than wait longer for a lock."""
         ...
 
-    def keeps_vectors(self, scope: Scope) -> bool:
+    def has_unstored_vectors(self, scope: Scope) -> bool:
         """Whether vectors of the project are in memory only."""
         ...
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treering.adapters.sql.finding import Index
-from treering.adapters.sql.kept_vectors import KeptVectors, MadeVector
+from treering.adapters.sql.unstored_vectors import MadeVector, UnstoredVectors
 from treering.adapters.vectors.signs import SAMPLE, STORED, Rounded, Signs, centred, first_sampled, in_common
 from treering.adapters.words.postings import Scored, Words, score
 from treering.adapters.words.segments import Columns, Segments
@@ -92,7 +92,7 @@ class Loaded:
     def __init__(self) -> None:
         self.lock = Lock()
         self.state = State()
-        self.kept = KeptVectors()
+        self.unstored = UnstoredVectors()
 
     def forget_spaces(self, *, but: str) -> None:
         with self.lock:
@@ -104,7 +104,7 @@ class EmbeddedIndex(Index):
     """The documents of one project, as one transaction sees them."""
 
     def __init__(self, context: Context, loaded: Loaded) -> None:
-        super().__init__(context, loaded.kept)
+        super().__init__(context, loaded.unstored)
         self._loaded = loaded
         self._settings: RecallSettings = context.settings.recall
         self._read: State | None = None
@@ -311,7 +311,7 @@ class EmbeddedIndex(Index):
         known = len(space.signs.numbers) if space else 0
         newest = int(space.signs.numbers[-1]) if space and known else 0
         arrived = self._context.connection.exec_driver_sql(_ARRIVED, (*self._here, model, newest)).scalar_one()
-        kept = self._kept.of(model)
+        kept = self._unstored.of(model)
         arrived += sum(number > newest for number in kept)
         if not arrived:
             return state if space else replace(state, spaces={**state.spaces, model: _nothing()})

@@ -14,9 +14,9 @@ from sqlalchemy import ColumnElement, Select, and_, delete, func, select, true, 
 from treering.adapters.sql.codec import codec_of
 from treering.adapters.sql.conditions import in_scope, matching
 from treering.adapters.sql.driving import choose
-from treering.adapters.sql.kept_vectors import KeptVectors, MadeVector
 from treering.adapters.sql.kinds import KINDS, TURNS, Kind
 from treering.adapters.sql.tables import documents, vectors
+from treering.adapters.sql.unstored_vectors import MadeVector, UnstoredVectors
 from treering.adapters.vectors.signs import STORED
 from treering.core.errors import BlobMissing, ModelUnavailable, Unreadable
 from treering.core.values import Record
@@ -34,9 +34,9 @@ _KINDS = {kind.name: kind for kind in KINDS}
 class Index(ABC):
     """The documents of one project, as one transaction sees them."""
 
-    def __init__(self, context: Context, kept: KeptVectors) -> None:
+    def __init__(self, context: Context, unstored: UnstoredVectors) -> None:
         self._context = context
-        self._kept = kept
+        self._unstored = unstored
         self._here = (context.scope.tenant, context.scope.project)
 
     @abstractmethod
@@ -73,7 +73,7 @@ class Index(ABC):
         stored = self._execute(statement).scalar()
         if stored is not None:
             return len(stored) // STORED.itemsize
-        return next((len(vector) for *_, vector in self._kept.of(model).values()), None)
+        return next((len(vector) for *_, vector in self._unstored.of(model).values()), None)
 
     @abstractmethod
     def _bury(self, numbers: NDArray[np.int64]) -> None:
@@ -122,12 +122,12 @@ class Index(ABC):
             self._among(vectors, numbers), vectors.c.model == model
         )
         stored = {number: read_vector(stored) for number, stored in self._execute(statement)}
-        kept = self._kept.of(model)
+        kept = self._unstored.of(model)
         return {number: kept[number][2] for number in numbers.tolist() if number in kept} | stored
 
     def models(self) -> Sequence[str]:
         """Kept vectors count only where none is stored: another process may have chosen another model since."""
-        return self._stored_models() or sorted(self._kept.models())
+        return self._stored_models() or sorted(self._unstored.models())
 
     def _stored_models(self) -> Sequence[str]:
         """One look-up a model, however many vectors it has."""
@@ -141,20 +141,20 @@ class Index(ABC):
             found.append(name)
 
     def keep_vectors(self, model: str, vectors: Sequence[MadeVector]) -> None:
-        self._kept.add(model, vectors)
+        self._unstored.add(model, vectors)
 
-    def kept_vectors(self, model: str) -> Sequence[MadeVector]:
+    def unstored_vectors(self, model: str) -> Sequence[MadeVector]:
         """Another process may have stored some of them, or chosen another model."""
-        if self._kept.models():
-            self._kept.discard_models(but=self.models())
-        if kept := self._kept.of(model):
+        if self._unstored.models():
+            self._unstored.discard_models(but=self.models())
+        if kept := self._unstored.of(model):
             numbers = np.array(list(kept), np.int64)
             stored = select(vectors.c.number).where(self._among(vectors, numbers), vectors.c.model == model)
-            self._kept.discard(model, self._execute(stored).scalars().all())
-        return list(self._kept.of(model).values())
+            self._unstored.discard(model, self._execute(stored).scalars().all())
+        return list(self._unstored.of(model).values())
 
     def unembedded(
-        self, model: str, *, limit: int, most_words: int | None = None, but_kept: bool = False
+        self, model: str, *, limit: int, most_words: int | None = None, skip_unstored: bool = False
     ) -> Sequence[Unembedded]:
         """In the order of their numbers, so that what has a vector is always what came first."""
         newest = select(func.coalesce(func.max(vectors.c.number), 0)).where(
@@ -166,8 +166,8 @@ class Index(ABC):
             .order_by(documents.c.number)
             .limit(limit)
         )
-        if but_kept:
-            statement = statement.where(documents.c.number > max(self._kept.of(model), default=0))
+        if skip_unstored:
+            statement = statement.where(documents.c.number > max(self._unstored.of(model), default=0))
         with self._context.seeing_all():
             rows = self._execute(statement).all()
             words = accumulate(length for *_, length in rows)
@@ -211,7 +211,7 @@ class Index(ABC):
             *self._in_project(vectors), vectors.c.model == model, vectors.c.digest.in_(digests)
         )
         wanted = frozenset(digests)
-        kept = {digest: vector for _, digest, vector in self._kept.of(model).values() if digest in wanted}
+        kept = {digest: vector for _, digest, vector in self._unstored.of(model).values() if digest in wanted}
         return kept | {digest: read_vector(stored) for digest, stored in self._execute(statement)}
 
     def add_vectors(self, model: str, found: Sequence[MadeVector]) -> int:
@@ -230,7 +230,7 @@ class Index(ABC):
             self._insert_vectors(model, [each for number, each in by_number.items() if number in added])
         locked = self._locked([number for number in by_number if number not in added])
         settled = by_number.keys() - locked
-        self._context.after_commit.append(lambda: self._kept.discard(model, settled))
+        self._context.after_commit.append(lambda: self._unstored.discard(model, settled))
         return len(added)
 
     @abstractmethod
@@ -257,7 +257,7 @@ class Index(ABC):
         self._context.connection.execute(insert.on_conflict_do_nothing(), rows)
 
     def drop_vectors(self, *, but: str) -> int:
-        self._context.after_commit.append(lambda: self._kept.discard_models(but=(but,)))
+        self._context.after_commit.append(lambda: self._unstored.discard_models(but=(but,)))
         statement = delete(vectors).where(*self._in_project(vectors), vectors.c.model != but)
         return int(self._context.connection.execute(statement).rowcount)
 

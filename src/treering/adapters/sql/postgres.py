@@ -145,9 +145,9 @@ class Postgres:
         # 0 would wait for ever; a millisecond is the least that the server knows.
         connection.execute(select(func.set_config("lock_timeout", f"{max(1, round(seconds * 1000))}ms", True)))
 
-    def keeps_vectors(self, scope: Scope) -> bool:
+    def has_unstored_vectors(self, scope: Scope) -> bool:
         remembered = self._remembered.get((scope.tenant, scope.project))
-        return remembered is not None and bool(remembered.kept.models())
+        return remembered is not None and bool(remembered.unstored.models())
 
     def lock(self, connection: Connection, scope: Scope, name: str) -> None:
         connection.exec_driver_sql(_LOCK, ("\x1f".join((scope.tenant, scope.project, name)),))

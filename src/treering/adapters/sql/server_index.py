@@ -10,12 +10,12 @@ import numpy as np
 from sqlalchemy import ColumnElement, exists, select
 
 from treering.adapters.sql.finding import Index
-from treering.adapters.sql.kept_vectors import MadeVector
 from treering.adapters.sql.nearby import IN_VIEW, Narrowed, Nearby, Query, make_nearby
 from treering.adapters.sql.server_documents import Documents, read_documents
 from treering.adapters.sql.server_statistics import EXACT, MOST_POSTINGS, Remembered, Space, Statistics, read_vectors
 from treering.adapters.sql.server_words import Held, code_in, holding, kind_number, read_array
 from treering.adapters.sql.tables import documents, vectors
+from treering.adapters.sql.unstored_vectors import MadeVector
 from treering.adapters.vectors.signs import centred
 from treering.ports.index import DOCUMENT_KINDS, Candidates, Coverage, Wanted
 
@@ -68,7 +68,7 @@ class ServerIndex(Index):
     """The documents of one project, as one transaction sees them."""
 
     def __init__(self, context: Context, remembered: Remembered, nearby: Nearby | None) -> None:
-        super().__init__(context, remembered.kept)
+        super().__init__(context, remembered.unstored)
         self._remembered = remembered
         self._statistics = Statistics(context, remembered)
         self._nearby = nearby
@@ -89,7 +89,7 @@ class ServerIndex(Index):
     ) -> Candidates:
         by_words = self._best_by_words(wanted, kinds, most, among)
         by_meaning = self._best_by_meaning(wanted, kinds, most, among)
-        kept = self._best_kept(wanted, kinds, most, among)
+        kept = self._best_unstored(wanted, kinds, most, among)
         return self._columns(wanted, np.union1d(by_words, np.union1d(by_meaning, kept)))
 
     def look_at(self, wanted: Wanted, numbers: NDArray[np.int64]) -> Candidates:
@@ -117,7 +117,7 @@ class ServerIndex(Index):
 
     def coverage(self, model: str) -> Coverage:
         total = self._statistics.totals().documents
-        return Coverage(total, min(total, self._statistics.vectors(model) + len(self._kept.of(model))))
+        return Coverage(total, min(total, self._statistics.vectors(model) + len(self._unstored.of(model))))
 
     def _addable(self, model: str, numbers: NDArray[np.int64]) -> Collection[int]:
         """Documents that are present; one that another transaction is purging is not waited for."""
@@ -233,12 +233,12 @@ class ServerIndex(Index):
                 return _best(number[allowed], likeness[allowed], most)
         return _best(*self._found_near(nearby, wanted.model, query, narrowed, enough, exact=True), most)
 
-    def _best_kept(
+    def _best_unstored(
         self, wanted: Wanted, kinds: Sequence[str], most: int, among: NDArray[np.int64] | None
     ) -> NDArray[np.int64]:
         """The best of those whose vectors are in memory only."""
         space = self._statistics.space(wanted.model) if wanted.vector is not None else None
-        kept = self._kept.of(wanted.model)
+        kept = self._unstored.of(wanted.model)
         if space is None or not kept:
             return np.empty(0, np.int64)
         found = self._run(_SEEN, (*self._here, list(kept), list(kinds), self._principal)).scalars().all()
@@ -336,7 +336,7 @@ class ServerIndex(Index):
             row = self._run(_CHOSEN_VECTORS, (numbers.tolist(), *self._here, model)).one()
             there = read_array(row[0])
             found = np.asarray(centred(read_vectors(row[1], len(there)), space.mean) @ query, np.float64)
-        kept, known = self._kept.of(model), frozenset(there.tolist())
+        kept, known = self._unstored.of(model), frozenset(there.tolist())
         if more := [number for number in numbers.tolist() if number in kept and number not in known]:
             vectors = centred(np.array([kept[number][2] for number in more]), space.mean)
             there, found = np.append(there, more), np.append(found, np.asarray(vectors @ query, np.float64))

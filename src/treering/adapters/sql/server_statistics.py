@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sqlalchemy import func, select
 
-from treering.adapters.sql.kept_vectors import KeptVectors
 from treering.adapters.sql.server_words import counted, holding_any
 from treering.adapters.sql.tables import vectors
+from treering.adapters.sql.unstored_vectors import UnstoredVectors
 from treering.adapters.vectors.signs import SAMPLE, STORED, first_sampled, in_common
 from treering.core.ranking import BM25
 
@@ -84,7 +84,7 @@ class Remembered:
     """How many documents hold a word that stands in very many, by its codes."""
     gathered: set[str] = field(default_factory=set)
     """Models whose vectors pgvector has, all of them; it then gets each new one too."""
-    kept: KeptVectors = field(default_factory=KeptVectors)
+    unstored: UnstoredVectors = field(default_factory=UnstoredVectors)
 
 
 class Statistics:
@@ -183,7 +183,7 @@ class Statistics:
         total = self.vectors(model)
         known = self._remembered.spaces.get(model)
         if not total:
-            return self._learned_from_kept(model)
+            return self._learned_from_unstored(model)
         first = first_sampled(total)
         if known is not None and first == first_sampled(known.vectors):
             return known
@@ -198,9 +198,9 @@ class Statistics:
             self._remembered.spaces[model] = space
         return space
 
-    def _learned_from_kept(self, model: str) -> Space | None:
+    def _learned_from_unstored(self, model: str) -> Space | None:
         """As long as none is stored."""
-        kept = [vector for *_, vector in self._remembered.kept.of(model).values()]
+        kept = [vector for *_, vector in self._remembered.unstored.of(model).values()]
         if not kept:
             return None
         first = first_sampled(len(kept))

@@ -152,9 +152,9 @@ class SQLite:
     def limit_waits(self, connection: Connection, seconds: float) -> None:
         """Only the beginning of a transaction waits, and `writing` knows for how long."""
 
-    def keeps_vectors(self, scope: Scope) -> bool:
+    def has_unstored_vectors(self, scope: Scope) -> bool:
         loaded = self._loaded.get((scope.tenant, scope.project))
-        return loaded is not None and bool(loaded.kept.models())
+        return loaded is not None and bool(loaded.unstored.models())
 
     def lock(self, connection: Connection, scope: Scope, name: str) -> None:
         """Nothing to lock: there is one writer."""

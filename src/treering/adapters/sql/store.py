@@ -290,8 +290,8 @@ class SqlStore:
             return False
         return True
 
-    def keeps_vectors(self, scope: Scope) -> bool:
-        return self._dialect.keeps_vectors(scope)
+    def has_unstored_vectors(self, scope: Scope) -> bool:
+        return self._dialect.has_unstored_vectors(scope)
 
     @contextmanager
     def reading(self, scope: Scope, now: datetime) -> Iterator[SqlTransaction]:

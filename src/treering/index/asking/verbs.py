@@ -221,9 +221,9 @@ class Code:
         """
         return self._places.find(query, limit, self._current.seen(), hurried=hurried, tell=on_progress)
 
-    def store_kept(self, seconds: float) -> None:
+    def store_vectors(self, seconds: float) -> None:
         """Store vectors that are kept in memory, unless another writer has to be waited for longer than this."""
-        self._places.store_kept(seconds)
+        self._places.store_vectors(seconds)
 
     def impact(
         self, node: str, *, depth: int | None = None, cap: int | None = CAP, min_confidence: float = 0.0

@@ -116,7 +116,7 @@ class Places:
         shown = tuple(self._shown(found, seen.root))
         return Whereabouts(query, shown, missing, standing, meaning.made)
 
-    def store_kept(self, seconds: float) -> None:
+    def store_vectors(self, seconds: float) -> None:
         """Store the vectors that are kept in memory, unless another writer has to be waited for longer than this."""
         self._unstored.store(seconds)
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.conftest import OpenMemory
 from treering.adapters.sql.finding import Index
-from treering.adapters.sql.kept_vectors import KeptVectors, MadeVector
+from treering.adapters.sql.unstored_vectors import MadeVector, UnstoredVectors
 from treering.compose import now
 from treering.core.errors import StoreError, StoreFull
 from treering.core.records import Knowledge
@@ -18,7 +18,7 @@ from treering.memory import Memory
 from treering.ports.index import Coverage
 from treering.ports.models import Embedder
 from treering.retrieve import embed
-from treering.retrieve.embed import catch_up, drop_others, embed_all, store_kept
+from treering.retrieve.embed import catch_up, drop_others, embed_all, store_vectors
 
 RECORDS = 6
 QUERY = "which crane lifts 3 tons?"
@@ -55,13 +55,13 @@ def models(memory: Memory) -> Sequence[str]:
 
 
 def store_all(memory: Memory) -> None:
-    store_kept(memory.scope, memory.store, now())
+    store_vectors(memory.scope, memory.store, now())
 
 
 def stored(memory: Memory, model: str) -> Coverage:
     """Documents and vectors in the database."""
     with memory.store.reading(memory.scope, now()) as tx:
-        assert tx.index.kept_vectors(model) == []
+        assert tx.index.unstored_vectors(model) == []
         return tx.index.coverage(model)
 
 
@@ -70,7 +70,7 @@ def full(*_given: object, **_options: object) -> None:
 
 
 def test_two_threads_that_keep_vectors_at_once_lose_none() -> None:
-    kept, vector = KeptVectors(), np.ones(2, np.float32)
+    kept, vector = UnstoredVectors(), np.ones(2, np.float32)
     other = Thread(target=lambda: kept.add("m", [(3, "c", vector)]))
 
     class Interrupting(int):
@@ -135,9 +135,10 @@ def test_kept_vectors_give_way_to_a_model_that_another_process_chose(open_memory
     assert models(memory) == ["theirs"]
     store_all(memory)
     assert models(memory) == ["theirs"]
-    assert not memory.store.keeps_vectors(memory.scope)
+    assert not memory.store.has_unstored_vectors(memory.scope)
 
 
+@pytest.mark.usefixtures("postgres_url")
 def test_a_vector_stays_in_memory_while_another_transaction_holds_its_document(open_engine: OpenMemory) -> None:
     memory = filled(lambda **options: open_engine("postgresql", **options))
     model, vectors = embedder_of(memory).model, made(memory, 0, 1)
@@ -147,7 +148,7 @@ def test_a_vector_stays_in_memory_while_another_transaction_holds_its_document(o
         tx._context.connection.exec_driver_sql(held, (vectors[0][0],))  # type: ignore[attr-defined]
         store_all(memory)
         with memory.store.reading(memory.scope, now()) as reading:
-            assert [number for number, *_ in reading.index.kept_vectors(model)] == [vectors[0][0]]
+            assert [number for number, *_ in reading.index.unstored_vectors(model)] == [vectors[0][0]]
     store_all(memory)
     assert stored(memory, model).vectors == 2
 
@@ -172,6 +173,7 @@ def test_a_memory_closes_although_its_kept_vectors_cannot_be_stored(
         memory.get("k0")
 
 
+@pytest.mark.usefixtures("postgres_url")
 def test_embedding_ends_although_another_transaction_holds_a_document(open_engine: OpenMemory) -> None:
     memory = filled(lambda **options: open_engine("postgresql", **options))
     embedder, settings = embedder_of(memory), memory.settings.embedder
