@@ -9,10 +9,13 @@ PATIENCE = 10
 AT_WORK_ONLY = ("-wal", "-shm", "-journal", ".lock", ".pid")
 
 
-def processes_left(home: Path) -> list[str]:
-    """Whatever was started with this home and stays."""
+def processes_left(home: Path, folder: Path | None = None) -> list[str]:
+    """Whatever was started with this home, or works in this folder, and stays.
+
+    The system shows the environment with which a program was started, so forked commands are found by their folder.
+    """
     give_up = monotonic() + PATIENCE
-    while running := [_named(process) for process in psutil.process_iter() if _is_at_home(process, home)]:
+    while running := [_named(each) for each in psutil.process_iter() if _belongs_to(each, home, folder or home)]:
         if monotonic() > give_up:
             break
         sleep(0.05)
@@ -24,9 +27,9 @@ def files_left(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_socket() or path.name.endswith(AT_WORK_ONLY)]
 
 
-def _is_at_home(process: psutil.Process, home: Path) -> bool:
+def _belongs_to(process: psutil.Process, home: Path, folder: Path) -> bool:
     try:
-        return process.environ().get("HOME") == str(home)
+        return process.environ().get("HOME") == str(home) or process.cwd() == str(folder)
     except psutil.Error:
         return False
 

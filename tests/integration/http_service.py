@@ -6,31 +6,32 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
 
 from tests import lifetimes
 from tests.e2e.terminal import COMMAND, Terminal
+from tests.forked_command import ForkedCommand
 from tests.integration import telling_calls
 
 PATIENCE = 60
-TELLING = (sys.executable, "-P", telling_calls.__file__)
 
 
 @dataclass(frozen=True)
 class HttpService:
     url: str
     token: str
-    process: subprocess.Popen[str]
+    process: "ForkedCommand | subprocess.Popen[str]"
     stderr: Path
     calls: Path
 
     @property
     def calls_begun(self) -> int:
-        """Calls of tools that are at work, or were, where the server is the one that `TELLING` starts."""
+        """Calls of tools that are at work, or were, if the server was prepared by `tell_calls`."""
         return len(self.calls.read_text().splitlines())
 
     @property
@@ -53,18 +54,27 @@ class HttpService:
 
 @contextmanager
 def http_service(
-    project: Path, *options: str, program: tuple[str, ...] = (COMMAND,), **environment: str
+    project: Path,
+    *options: str,
+    prepare: Callable[[], None] | None = None,
+    in_new_interpreter: bool = False,
+    **environment: str,
 ) -> Iterator[HttpService]:
-    """Serve the memory of the project in this folder, which is the user's home too, until the block ends."""
-    serving = [sys.executable, "-IS", lifetimes.__file__, *program, "mcp", "--http", "--port", "0", "--json", *options]
+    """Serve the memory of the project in this folder, which is the user's home too, until the block ends.
+
+    The process is forked, and calls `prepare` first, unless it is to start a new interpreter.
+    """
+    arguments = ("mcp", "--http", "--port", "0", "--json", *options)
     calls, heard = project / "mcp.calls", project / "mcp.stderr"
     variables = Terminal(project).variables({telling_calls.BEGUN: str(calls), **environment})
-    with (
-        heard.open("w") as stderr,
-        subprocess.Popen(
-            serving, cwd=project, env=variables, stdout=subprocess.PIPE, stderr=stderr, text=True
-        ) as process,
-    ):
+    with heard.open("w") as stderr, ExitStack() as stack:
+        streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stderr": stderr, "text": True}
+        if in_new_interpreter:
+            command = (sys.executable, "-IS", lifetimes.__file__, COMMAND, *arguments)
+            started = subprocess.Popen(command, cwd=project, env=variables, stdout=subprocess.PIPE, **streams)
+        else:
+            started = ForkedCommand(arguments, cwd=project, env=variables, prepare=prepare, **streams)
+        process = stack.enter_context(started)
         try:
             assert process.stdout
             first = process.stdout.readline()

@@ -1,4 +1,7 @@
-"""`treering mcp` as a client starts it, for tests of how it ends."""
+"""`treering mcp` as a client starts it, for tests of how it ends.
+
+Servers are forked from a process that has imported everything, unless the test gives a command to start.
+"""
 
 import json
 import os
@@ -10,11 +13,13 @@ from types import TracebackType
 from typing import Any, Self
 
 import treering
-from tests.e2e.terminal import COMMAND
+from tests.forked_command import ForkedCommand
 from tests.leftovers import files_left, processes_left
 from tests.mcp_messages import greeting, line
+from treering.interfaces.mcp.stdio import serving
 from treering.memory import Memory
 
+Process = ForkedCommand | subprocess.Popen[bytes]
 PATIENCE = 60
 GREETING = greeting("2025-11-25")
 INITIALIZED = line("notifications/initialized")
@@ -36,6 +41,11 @@ def answers(said: bytes) -> list[Any]:
     return [json.loads(each) for each in said.splitlines()]
 
 
+def lose_patience_soon() -> None:
+    """Have a server wait for one second where it waits for fifteen."""
+    serving.SILENCE_SECONDS = 1
+
+
 class Project:
     """A repository, and a home that is nobody else's."""
 
@@ -51,17 +61,14 @@ class Project:
             "TREERING_BACKGROUND": "on",
         }
 
-    def piped(self, *lines: bytes, shell: str = f"exec {COMMAND} mcp") -> "subprocess.CompletedProcess[bytes]":
+    def piped(
+        self, *lines: bytes, shell: str | None = None, options: Sequence[str] = (), **choices: Any
+    ) -> "subprocess.CompletedProcess[bytes]":
         """Everything said at once, and the end of input behind it."""
-        return subprocess.run(
-            ["sh", "-c", shell],
-            input=b"".join(lines),
-            cwd=self.root,
-            env=self.environment,
-            capture_output=True,
-            timeout=PATIENCE,
-            check=False,
-        )
+        command = None if shell is None else ("sh", "-c", shell)
+        with self._started(command, options, **choices) as process:
+            stdout, stderr = process.communicate(b"".join(lines), PATIENCE)
+        return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
 
     def write_code(self, files: int) -> None:
         source = "\n\n".join(f"def step_{n}(given):\n    return step_{n - 1}(given)" for n in range(1, 40))
@@ -73,21 +80,27 @@ class Project:
         [found] = self.memories.rglob("memory.db")
         return treering.open(found, project=found.parent.name)
 
-    def server(self, command: Sequence[str] = (COMMAND, "mcp"), **options: Any) -> "Server":
-        return Server(self, command, **options)
+    def server(self, command: Sequence[str] | None = None, **choices: Any) -> "Server":
+        return Server(self._started(command, (), **choices))
+
+    def _started(self, command: Sequence[str] | None, options: Sequence[str], **choices: Any) -> Process:
+        place = {"cwd": self.root, "env": self.environment}
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        if command is None:
+            return ForkedCommand(("mcp", *options), **place | pipes | choices)
+        return subprocess.Popen(command, **place | pipes | choices)
 
 
 def assert_nothing_left(project: Project) -> None:
-    assert processes_left(project.home) == []
+    assert processes_left(project.home, project.root) == []
     assert files_left(project.memories.parent) == []
 
 
 class Server:
     """A server that runs. Leaving the block kills it, if it is still there."""
 
-    def __init__(self, project: Project, command: Sequence[str], **options: Any) -> None:
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
-        self.process = subprocess.Popen(command, cwd=project.root, env=project.environment, **pipes)
+    def __init__(self, process: Process) -> None:
+        self.process = process
         self.complaints = b""
         self._reading = threading.Thread(target=self._read_complaints)
         self._reading.start()

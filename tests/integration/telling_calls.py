@@ -1,4 +1,4 @@
-"""The `treering` command, which writes a line into a file for each call that begins, so that tests can wait for it.
+"""Makes a server write a line into a file for each call that begins, so that tests can wait for it.
 
 A test can also have every call fail, with words of its own.
 """
@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from treering.interfaces.mcp.desk import Call, Desk
-from treering.interfaces.start import main
 
 BEGUN = "TEST_CALLS_BEGUN"
 FAILS = "TEST_CALLS_FAIL"
@@ -26,6 +25,5 @@ def telling(desk: Desk, session: str | None = None) -> Iterator[Call]:
         yield call
 
 
-if __name__ == "__main__":
+def tell_calls() -> None:
     Desk.at_work = telling  # type: ignore[method-assign]
-    main()

@@ -13,6 +13,7 @@ PATIENCE = 120
 STARTED_PROCESSES = """
 import sys
 from pathlib import Path
+from tests.forked_command import command_server
 from tests.integration.crew import Crew, ForkServer
 from tests.integration.crew_members import hold_transaction
 from tests.integration.http_service import http_service
@@ -24,7 +25,7 @@ member = crew.start(hold_transaction, place=str(folder / "memory.db"))
 crew.hear(1)
 database = PrivateServer()
 with http_service(folder) as service:
-    print(server.pid, member, service.process.pid, database.pid, flush=True)
+    print(server.pid, member, command_server().pid, service.process.pid, database.pid, flush=True)
     sys.stdin.read()
 """
 STARTED = """
@@ -65,7 +66,7 @@ def test_the_processes_of_a_killed_run_end(tmp_path: Path) -> None:
     )
     assert run.stdout is not None
     started = [psutil.Process(int(pid)) for pid in run.stdout.readline().split()]
-    assert len(started) == 4
+    assert len(started) == 5
     run.kill()
     run.communicate()
     deadline = time.monotonic() + PATIENCE

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.terminal import COMMAND
+from tests.forked_command import launcher_command
 from tests.integration.http_service import http_service
 from tests.integration.node_clients import InspectorCommandLine, inspector_command_line
 from tests.leftovers import files_left, processes_left
@@ -40,7 +40,7 @@ class Inspector:
 def inspector(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Inspector]:
     with inspector_command_line(tmp_path) as command_line:
         if request.param == "stdio":
-            yield Inspector(command_line, ("-e", "TREERING_EMBEDDER=bundled", "--", COMMAND, "mcp"))
+            yield Inspector(command_line, ("-e", "TREERING_EMBEDDER=bundled", "--", *launcher_command(), "mcp"))
         else:
             with http_service(tmp_path) as service:
                 shown = ("--header", f"Authorization: Bearer {service.token}")

@@ -1,7 +1,6 @@
 """A server over stdio ends with its client, its parent and on signals, and leaves nothing behind."""
 
 import signal
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -46,7 +45,8 @@ def until(happened: Callable[[], bool]) -> None:
 
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_signal_ends_a_server_that_has_only_been_greeted(project: Project, number: signal.Signals) -> None:
-    with project.server() as server:
+    # It is still importing, so this one is not forked.
+    with project.server((COMMAND, "mcp")) as server:
         server.ask(GREETING)
         server.process.send_signal(number)
         assert server.ends() == 128 + number
@@ -112,7 +112,7 @@ def test_the_readers_of_a_first_index_end_with_the_server(project: Project, numb
         until(lambda: bool(psutil.Process(server.process.pid).children()))
         server.process.send_signal(number)
         server.ends()
-    assert processes_left(project.home) == []
+    assert processes_left(project.home, project.root) == []
     if number is signal.SIGTERM:
         assert files_left(project.memories.parent) == []
     with project.opened() as memory:
@@ -185,6 +185,6 @@ def test_what_keeps_it_from_serving_is_said_as_everywhere(project: Project) -> N
 
 
 def test_wrong_options_are_refused_as_everywhere(project: Project) -> None:
-    assert project.piped(shell=f"exec {COMMAND} mcp --bogus").returncode == 2
-    assert project.piped(shell=f"exec {COMMAND} mcp --root /no/such/folder").returncode == 1
-    assert b"--root" in subprocess.check_output([COMMAND, "mcp", "--help"], env=project.environment)
+    assert project.piped(options=("--bogus",)).returncode == 2
+    assert project.piped(options=("--root", "/no/such/folder")).returncode == 1
+    assert b"--root" in project.piped(options=("--help",)).stdout

@@ -4,7 +4,6 @@ import json
 import os
 import pty
 import sqlite3
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -20,15 +19,13 @@ from tests.integration.stdio_server import (
     answers,
     assert_nothing_left,
     call,
+    lose_patience_soon,
     record,
 )
 from tests.integration.written import assert_healthy
 from tests.mcp_messages import envelope, line
 
-CHANGED = "exec {python} -c 'import sys; {change}; from treering.interfaces.start import main; main()' mcp"
-IMPATIENT = CHANGED.format(
-    python=sys.executable, change="from treering.interfaces.mcp.stdio import serving; serving.SILENCE_SECONDS = 1"
-)
+STARTED = f"exec {COMMAND} mcp"
 
 
 @pytest.fixture
@@ -40,7 +37,8 @@ def project(tmp_path: Path) -> Project:
 
 
 def test_what_was_read_is_answered_before_the_end_of_input_counts(project: Project) -> None:
-    done = project.piped(GREETING, INITIALIZED, line("tools/list", id=1), record(2), line("ping", id=3))
+    said = (GREETING, INITIALIZED, line("tools/list", id=1), record(2), line("ping", id=3))
+    done = project.piped(*said, shell=STARTED)
     assert done.returncode == 0, done.stderr
     assert sorted(each["id"] for each in answers(done.stdout)) == [0, 1, 2, 3]
     assert all("result" in each for each in answers(done.stdout))
@@ -66,8 +64,8 @@ def test_a_client_that_only_looks_at_the_tools_leaves_no_trace(project: Project)
 
 def test_a_client_that_leaves_before_it_says_anything_is_fine(project: Project) -> None:
     assert project.piped().returncode == 0
-    assert project.piped(shell=f"exec {COMMAND} mcp <&-").returncode == 0
-    assert project.piped(shell=f"exec {COMMAND} mcp <&- 2>&-").returncode == 0
+    assert project.piped(shell=f"{STARTED} <&-").returncode == 0
+    assert project.piped(shell=f"{STARTED} <&- 2>&-").returncode == 0
     assert_nothing_left(project)
 
 
@@ -95,7 +93,7 @@ def test_a_piped_request_that_nothing_comes_of_is_told_and_fails(project: Projec
     [found] = project.memories.rglob("memory.db")
     with closing(sqlite3.connect(found, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        done = project.piped(GREETING, INITIALIZED, record(1), line("ping", id=2), shell=IMPATIENT)
+        done = project.piped(GREETING, INITIALIZED, record(1), line("ping", id=2), prepare=lose_patience_soon)
     assert done.returncode == 1
     assert [each["id"] for each in answers(done.stdout)] == [0, 2]
     assert done.stderr.startswith(b"error: 1 request was not answered")
@@ -116,7 +114,7 @@ def test_only_the_protocol_is_on_stdout_whoever_prints(project: Project) -> None
         "sys.meta_path.insert(0, Noise)\n"
     )
     project.environment["PYTHONPATH"] = str(project.home)
-    done = project.piped(GREETING, INITIALIZED, STATS)
+    done = project.piped(GREETING, INITIALIZED, STATS, shell=STARTED)
     assert [each["id"] for each in answers(done.stdout)] == [0, 1]
     assert b"printed by a plug-in" in done.stderr
     assert b"printed by a child" in done.stderr

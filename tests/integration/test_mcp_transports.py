@@ -13,7 +13,8 @@ from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 import treering
-from tests.e2e.terminal import COMMAND, Terminal
+from tests.e2e.terminal import Terminal
+from tests.forked_command import launcher_command
 from tests.integration.http_service import HttpService, http_service
 from tests.integration.stdio_server import Project, call
 from tests.served import ERAS, connected
@@ -35,9 +36,10 @@ def ids(tmp_path: Path) -> dict[str, str]:
 
 @eras
 def test_everything_is_answered_over_stdio(tmp_path: Path, root: Path, ids: dict[str, str], era: str) -> None:
+    command, *launcher = launcher_command()
     served = StdioServerParameters(
-        command=COMMAND,
-        args=["mcp", "--db", str(tmp_path / "memory.db"), "--project", "p"],
+        command=command,
+        args=[*launcher, "mcp", "--db", str(tmp_path / "memory.db"), "--project", "p"],
         cwd=root,
         env=Terminal(tmp_path).variables({}),
     )

@@ -1,0 +1,211 @@
+"""Forks a process for every `treering` command that a test starts, so that the command need not import anything.
+
+Run as a program by `forked_command.py`; `launcher.py` has the client's side of the protocol. Each connection is one
+process: it receives the command as JSON with the streams of the process, and sends the id and later the exit code of
+the process. If the client closes the connection first, the process is killed. The server ends when its stdin does.
+
+No module of tests that changes Treering is imported here, so that commands run as they do for users.
+"""
+
+import gc
+import importlib
+import json
+import os
+import pkgutil
+import selectors
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TextIO
+
+from tests.lifetimes import end_with_parent
+
+COMMAND = str(Path(sys.executable).parent / "treering")
+_STDERR = 2
+_IMPORTED_LATE = (
+    "Stemmer",
+    "alembic.command",
+    "alembic.config",
+    "anyio._backends._asyncio",
+    "croniter",
+    "encodings.idna",
+    "numpy.ma",
+    "psycopg",
+    "rich.live",
+    "rich.progress",
+    "typer._adapters",
+    "uvicorn.lifespan.on",
+    "uvicorn.loops.asyncio",
+)
+
+
+def import_everything() -> None:
+    """Import all of Treering and what it imports late, and load the bundled model."""
+    # As `treering` does, before the first import of pydantic.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    import treering
+
+    for module in pkgutil.walk_packages(treering.__path__, "treering."):
+        if ".migrations." not in module.name:
+            importlib.import_module(module.name)
+    for name in _IMPORTED_LATE:
+        importlib.import_module(name)
+    from treering.adapters.models import bundled
+
+    bundled._load = cache(bundled._load)
+    bundled._load(bundled._installed_folder())
+    gc.collect()
+    gc.freeze()
+
+
+class Server:
+    """Runs in one thread, because forks of a process with several are unsafe."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = str(folder / "commands")
+        self._running: dict[int, socket.socket] = {}
+        self._opened = ExitStack()
+        self._selector = self._opened.enter_context(selectors.DefaultSelector())
+        self._listener = self._opened.enter_context(socket.socket(socket.AF_UNIX))
+        self._listener.bind(self.path)
+        self._listener.listen()
+        ended, tell_ended = (self._opened.enter_context(each) for each in socket.socketpair())
+        for each in (ended, tell_ended):
+            each.setblocking(False)
+        signal.set_wakeup_fd(tell_ended.fileno(), warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        self._selector.register(0, selectors.EVENT_READ)
+        self._selector.register(self._listener, selectors.EVENT_READ)
+        self._ended = ended
+        self._selector.register(ended, selectors.EVENT_READ)
+
+    def serve(self) -> dict[str, Any] | None:
+        """Fork until stdin ends. Returns the command in each forked process, and None in this one."""
+        while True:
+            for key, _ in self._selector.select():
+                if key.fileobj == 0:
+                    self._kill_all()
+                    return None
+                if key.fileobj is self._listener:
+                    if command := self._start():
+                        return command
+                elif key.fileobj is self._ended:
+                    self._ended.recv(1_000)
+                    self._report_ended()
+                else:
+                    self._hang_up(key.data)
+
+    def _start(self) -> dict[str, Any] | None:
+        connection = self._listener.accept()[0]
+        line, descriptors, _, _ = socket.recv_fds(connection, 1 << 16, 3)
+        while not line.endswith(b"\n"):
+            line += connection.recv(1 << 16)
+        command = json.loads(line)
+        pid = os.fork()
+        if pid:
+            for each in descriptors:
+                os.close(each)
+            self._running[pid] = connection
+            self._selector.register(connection, selectors.EVENT_READ, pid)
+            connection.sendall(b"%d\n" % pid)
+            return None
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for each in (connection, *self._running.values()):
+            each.close()
+        self._opened.close()
+        _take_streams(dict(zip(command["streams"], descriptors, strict=True)))
+        return dict(command)
+
+    def _report_ended(self) -> None:
+        for pid in [*self._running]:
+            ended, status = os.waitpid(pid, os.WNOHANG)
+            if ended:
+                with self._forget(pid) as connection:
+                    connection.sendall(b"%d\n" % os.waitstatus_to_exitcode(status))
+
+    def _hang_up(self, pid: int) -> None:
+        """The client is gone; it may also have ended before it read the exit code."""
+        if pid in self._running:
+            self._forget(pid).close()
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+
+    def _forget(self, pid: int) -> socket.socket:
+        connection = self._running.pop(pid)
+        self._selector.unregister(connection)
+        return connection
+
+    def _kill_all(self) -> None:
+        for pid in [*self._running]:
+            self._hang_up(pid)
+
+
+def _take_streams(streams: dict[int, int]) -> None:
+    """Replace the standard streams by these descriptors, and close those that are not given."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if number in streams:
+            os.dup2(streams[number], number)
+            os.close(streams[number])
+        else:
+            os.close(number)
+        stream = _opened(number, getattr(sys, name)) if number in streams else None
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+
+
+def _opened(number: int, like: TextIO) -> TextIO:
+    """Open a standard stream as the interpreter does when it starts."""
+    buffering = 1 if number == _STDERR or os.isatty(number) else -1
+    mode = "w" if number else "r"
+    return open(number, mode, buffering, encoding=like.encoding, errors=like.errors, closefd=False)
+
+
+def run(command: dict[str, Any]) -> None:
+    """Be a process that was started with this command."""
+    end_with_parent()
+    if command.get("new_session"):
+        os.setsid()
+    os.environ.clear()
+    os.environ.update(command["environment"])
+    time.tzset()
+    tempfile.tempdir = None  # look for TMPDIR again
+    os.chdir(command["folder"])
+    if command.get("prepare"):
+        module, function = command["prepare"]
+        getattr(importlib.import_module(module), function)()
+    # Processes that the command starts look at these.
+    sys.argv = [COMMAND, *command["arguments"]]
+    sys.path[0] = str(Path(COMMAND).parent)
+    sys.modules["__main__"] = ModuleType("__main__")
+    sys.modules["__main__"].__file__ = COMMAND
+    from treering.interfaces.start import main
+
+    main()
+
+
+def main() -> None:
+    folder = Path(tempfile.mkdtemp(prefix="treering-commands-"))
+    command = None
+    owner = os.getpid()
+    try:
+        import_everything()
+        server = Server(folder)
+        print(server.path, flush=True)
+        command = server.serve()
+    finally:
+        if os.getpid() == owner:
+            shutil.rmtree(folder)
+    if command is not None:
+        run(command)
+
+
+if __name__ == "__main__":
+    main()
