@@ -8,12 +8,7 @@ import sys
 import traceback
 from typing import Any
 
-import alembic.command  # noqa: F401 - a fork that migrates need not import it again
-import psycopg  # noqa: F401
-
-import treering.adapters.blobs.local
-import treering.adapters.sql.postgres
-import treering.adapters.sql.store  # noqa: F401
+from tests.command_server import import_everything
 from treering.adapters.sql import sqlite
 
 _create_database = sqlite._create_for_this_user_only
@@ -41,6 +36,7 @@ def _start(module: str, function: str, options: dict[str, Any]) -> int:
 
 
 def main() -> None:
+    import_everything()
     members: set[int] = set()
     for line in sys.stdin:
         order = json.loads(line)
