@@ -1,7 +1,7 @@
-"""Starts a `treering` process through the server of `command_server.py`.
+"""Has the server of `process_server.py` start a process.
 
-Run as a program, it is the command itself: the process gets its streams, folder and environment, and its exit code is
-the one of the process. It imports little, because that is all the time that it takes.
+Run as a program, it stands in for `treering`: the process gets its streams, folder and environment, and it ends with
+the exit code of the process. It imports little, because imports are most of the time that it takes.
 """
 
 import json
@@ -9,7 +9,6 @@ import os
 import socket
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 
 class Connection:
@@ -23,13 +22,21 @@ class Connection:
         *,
         folder: str,
         environment: Mapping[str, str],
-        **options: Any,
+        function: tuple[str, str] = ("treering.interfaces.start", "main"),
+        new_session: bool = False,
     ) -> None:
-        """`streams` are open descriptors by the number that they get in the process."""
+        """`streams` are open descriptors by the number that they get in the process, which calls the function."""
         self._socket = socket.socket(socket.AF_UNIX)
         self._socket.connect(server)
-        order = {"arguments": arguments, "folder": folder, "environment": dict(environment), "streams": [*streams]}
-        line = json.dumps(order | options).encode() + b"\n"
+        order = {
+            "arguments": arguments,
+            "environment": dict(environment),
+            "folder": folder,
+            "function": function,
+            "new_session": new_session,
+            "streams": [*streams],
+        }
+        line = json.dumps(order).encode() + b"\n"
         sent = socket.send_fds(self._socket, [line], [*streams.values()])
         self._socket.sendall(line[sent:])
         self._answers = b""
@@ -49,7 +56,7 @@ class Connection:
                 answer = self._socket.recv(100)
             except BlockingIOError as error:
                 raise TimeoutError from error
-            assert answer, "the command server has ended"
+            assert answer, "the process server has ended"
             self._answers += answer
         line, _, self._answers = self._answers.partition(b"\n")
         return int(line)

@@ -8,7 +8,7 @@ import sys
 import traceback
 from typing import Any
 
-from tests.command_server import import_everything
+from tests.process_server import import_everything
 from treering.adapters.sql import sqlite
 
 _create_database = sqlite._create_for_this_user_only

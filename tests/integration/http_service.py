@@ -15,8 +15,9 @@ import psutil
 
 from tests import lifetimes
 from tests.e2e.terminal import COMMAND, Terminal
-from tests.forked_command import ForkedCommand
+from tests.forked_process import ForkedProcess
 from tests.integration import telling_calls
+from treering.interfaces.start import main
 
 PATIENCE = 60
 
@@ -25,13 +26,13 @@ PATIENCE = 60
 class HttpService:
     url: str
     token: str
-    process: "ForkedCommand | subprocess.Popen[str]"
+    process: "ForkedProcess | subprocess.Popen[str]"
     stderr: Path
     calls: Path
 
     @property
     def calls_begun(self) -> int:
-        """Calls of tools that are at work, or were, if the server was prepared by `tell_calls`."""
+        """Calls of tools that are at work, or were, if the server runs `serve_telling_calls`."""
         return len(self.calls.read_text().splitlines())
 
     @property
@@ -56,13 +57,13 @@ class HttpService:
 def http_service(
     project: Path,
     *options: str,
-    prepare: Callable[[], None] | None = None,
+    function: Callable[[], None] = main,
     in_new_interpreter: bool = False,
     **environment: str,
 ) -> Iterator[HttpService]:
     """Serve the memory of the project in this folder, which is the user's home too, until the block ends.
 
-    The process is forked, and calls `prepare` first, unless it is to start a new interpreter.
+    The process is forked and calls a function, unless it is to start a new interpreter.
     """
     arguments = ("mcp", "--http", "--port", "0", "--json", *options)
     calls, heard = project / "mcp.calls", project / "mcp.stderr"
@@ -73,7 +74,7 @@ def http_service(
             command = (sys.executable, "-IS", lifetimes.__file__, COMMAND, *arguments)
             started = subprocess.Popen(command, cwd=project, env=variables, stdout=subprocess.PIPE, **streams)
         else:
-            started = ForkedCommand(arguments, cwd=project, env=variables, prepare=prepare, **streams)
+            started = ForkedProcess(arguments, cwd=project, env=variables, function=function, **streams)
         process = stack.enter_context(started)
         try:
             assert process.stdout

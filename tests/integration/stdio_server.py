@@ -13,13 +13,14 @@ from types import TracebackType
 from typing import Any, Self
 
 import treering
-from tests.forked_command import ForkedCommand
+from tests.forked_process import ForkedProcess
 from tests.leftovers import files_left, processes_left
 from tests.mcp_messages import greeting, line
 from treering.interfaces.mcp.stdio import serving
+from treering.interfaces.start import main
 from treering.memory import Memory
 
-Process = ForkedCommand | subprocess.Popen[bytes]
+Process = ForkedProcess | subprocess.Popen[bytes]
 PATIENCE = 60
 GREETING = greeting("2025-11-25")
 INITIALIZED = line("notifications/initialized")
@@ -41,9 +42,10 @@ def answers(said: bytes) -> list[Any]:
     return [json.loads(each) for each in said.splitlines()]
 
 
-def lose_patience_soon() -> None:
-    """Have a server wait for one second where it waits for fifteen."""
+def serve_impatiently() -> None:
+    """Run `treering`, which waits for one second where it waits for fifteen."""
     serving.SILENCE_SECONDS = 1
+    main()
 
 
 class Project:
@@ -87,7 +89,7 @@ class Project:
         place = {"cwd": self.root, "env": self.environment}
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         if command is None:
-            return ForkedCommand(("mcp", *options), **place | pipes | choices)
+            return ForkedProcess(("mcp", *options), **place | pipes | choices)
         return subprocess.Popen(command, **place | pipes | choices)
 
 

@@ -1,4 +1,4 @@
-"""Makes a server write a line into a file for each call that begins, so that tests can wait for it.
+"""The `treering` command, which writes a line into a file for each call that begins, so that tests can wait for it.
 
 A test can also have every call fail, with words of its own.
 """
@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from treering.interfaces.mcp.desk import Call, Desk
+from treering.interfaces.start import main
 
 BEGUN = "TEST_CALLS_BEGUN"
 FAILS = "TEST_CALLS_FAIL"
@@ -25,5 +26,6 @@ def telling(desk: Desk, session: str | None = None) -> Iterator[Call]:
         yield call
 
 
-def tell_calls() -> None:
+def serve_telling_calls() -> None:
     Desk.at_work = telling  # type: ignore[method-assign]
+    main()

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,8 @@ import pytest
 
 import treering
 from tests.code_projects import code_of, fresh, stored, written
+from tests.forked_process import ForkedProcess
+from tests.integration import deadly_readers
 from tests.integration.crew import Crew
 from treering.core.settings import IndexSettings
 from treering.index.building import crew as crews
@@ -33,40 +35,29 @@ ENDLESS_TO_RESOLVE = "from f1 import g\n\n\ndef resolving_hangs():\n    g()\n"
 DEADLY_TO_READ = "from f1 import g\n\n\ndef reading_kills():\n    g()\n"
 DEADLY_TO_RESOLVE = "from f1 import g\n\n\ndef resolving_kills():\n    g()\n"
 HARMLESS = "from f1 import g\n\n\ndef harmless():\n    g()\n"
+STARTED = crews._Member.__dict__["_started"]
+"""How the product starts a reader."""
 
-_DEADLY = f"""
-import json, os, sys, time
-sys.path[:] = [*json.loads(sys.argv[1]), {str(Path.cwd())!r}]
-from pathlib import Path
-from treering.index.building import crew_process
-read, resolve = crew_process.read_file, crew_process.resolve_file
-def hang():
-    mark = os.environ.get("TREERING_TEST_HANGING")
-    if mark:
-        Path(mark).write_text(str(os.getpid()))
-    while True:
-        time.sleep(60)
-def deadly_reading(root, path, *others):
-    if b"reading_kills" in Path(root, path).read_bytes():
-        os.kill(os.getpid(), 9)
-    if b"reading_hangs" in Path(root, path).read_bytes():
-        hang()
-    return read(root, path, *others)
-def deadly_resolving(language, facts, world):
-    if any(each.qualname == "resolving_kills" for each in facts.definitions):
-        os.kill(os.getpid(), 9)
-    if any(each.qualname == "resolving_hangs" for each in facts.definitions):
-        hang()
-    return resolve(language, facts, world)
-crew_process.read_file, crew_process.resolve_file = deadly_reading, deadly_resolving
-crew_process.serve()
-""".strip()
+
+def start_deadly_reader() -> ForkedProcess:
+    return ForkedProcess((), cwd=Path.cwd(), env=os.environ, stderr=subprocess.DEVNULL, function=deadly_readers.serve)
+
+
+@pytest.fixture
+def no_process_starts(monkeypatch: pytest.MonkeyPatch, fragile: None) -> Callable[[], None]:
+    """From then on, the Python that readers are started with ends at once."""
+
+    def use_broken_python() -> None:
+        monkeypatch.setattr(crews._Member, "_started", STARTED)
+        monkeypatch.setattr(crews, "_START", "raise SystemExit(1)")
+
+    return use_broken_python
 
 
 @pytest.fixture(autouse=True)
 def fragile(monkeypatch: pytest.MonkeyPatch) -> None:
     """Processes that some files end; what would end this one is noticed."""
-    monkeypatch.setattr(crews, "_START", _DEADLY)
+    monkeypatch.setattr(crews._Member, "_started", staticmethod(start_deadly_reader))
 
     def reading(root: Path, path: str, *others: Any) -> Reading:
         assert b"reading_kills" not in Path(root, path).read_bytes(), "this would have ended the whole program"
@@ -192,9 +183,9 @@ def test_where_no_process_can_be_started_it_is_not_looked_at(
 
 
 def test_a_python_that_starts_nothing_is_told_of_and_blames_no_file(
-    tmp_path: Path, memory: Memory, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, memory: Memory, no_process_starts: Callable[[], None]
 ) -> None:
-    monkeypatch.setattr(crews, "_START", "raise SystemExit(1)")
+    no_process_starts()
     root = written(tmp_path / "project", PROJECT)
     with pytest.raises(treering.TreeringError, match=r"index\.processes"):
         code_of(memory, many_files=1).index(root)
@@ -202,11 +193,11 @@ def test_a_python_that_starts_nothing_is_told_of_and_blames_no_file(
 
 
 def test_who_wants_one_process_leaves_deadly_files_alone_where_no_other_can_be_started(
-    tmp_path: Path, memory: Memory, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, memory: Memory, no_process_starts: Callable[[], None]
 ) -> None:
     root = written(tmp_path / "project", {"deadly.py": DEADLY_TO_READ, "kills.py": DEADLY_TO_RESOLVE, "a.py": ""})
     code_of(memory, many_files=1).index(root)
-    monkeypatch.setattr(crews, "_START", "raise SystemExit(1)")
+    no_process_starts()
     written(root, {path: f"{(root / path).read_text()}\n" for path in ("deadly.py", "kills.py", "a.py")})
     done = code_of(memory, many_files=1, processes=1).index(root)
     assert (done.complete, done.skipped) == (True, {ENDED_ITS_READER: 1, ENDED_ITS_RESOLVER: 1})
@@ -224,24 +215,18 @@ def test_a_file_that_takes_for_ever_is_left_alone_as_well(tmp_path: Path, memory
     assert (again.read, again.resolved) == (0, 0)
 
 
-INTERRUPTED = """
-import sys, treering
-from tests.code_projects import code_of
-from treering.index.building import crew
-crew._START = sys.argv[3]
-with treering.open(sys.argv[1], project="p", background=False) as memory:
-    code_of(memory, many_files=2, seconds_a_file=3600).index(sys.argv[2])
-"""
-
-
 @pytest.mark.parametrize("endless", [ENDLESS_TO_READ, ENDLESS_TO_RESOLVE])
 def test_whoever_leaves_need_not_wait_for_a_process_and_leaves_none_behind(
     tmp_path: Path, memory: Memory, endless: str
 ) -> None:
     root, mark = written(tmp_path / "project", {**PROJECT, "endless.py": endless}), tmp_path / "hanging"
-    command = [sys.executable, "-c", INTERRUPTED, str(tmp_path / "memory.db"), str(root), _DEADLY]
-    waiting = {**os.environ, "TREERING_TEST_HANGING": str(mark)}
-    process = subprocess.Popen(command, cwd=os.getcwd(), env=waiting, stderr=subprocess.PIPE, text=True)
+    process = ForkedProcess(
+        (str(tmp_path / "memory.db"), str(root)),
+        cwd=Path.cwd(),
+        env={**os.environ, deadly_readers.HANGING: str(mark)},
+        text=True,
+        function=deadly_readers.index,
+    )
     try:
         while not (mark.exists() and mark.read_text()):
             assert process.poll() is None
@@ -253,7 +238,7 @@ def test_whoever_leaves_need_not_wait_for_a_process_and_leaves_none_behind(
         raise
     finally:
         process.kill()
-        process.communicate()
+        process.wait()
     assert "KeyboardInterrupt" in said
     with pytest.raises(ProcessLookupError):
         os.kill(int(mark.read_text()), signal.SIGKILL)

@@ -13,7 +13,7 @@ PATIENCE = 120
 STARTED_PROCESSES = """
 import sys
 from pathlib import Path
-from tests.forked_command import command_server
+from tests.forked_process import process_server
 from tests.integration.crew import Crew, ForkServer
 from tests.integration.crew_members import hold_transaction
 from tests.integration.http_service import http_service
@@ -25,7 +25,7 @@ member = crew.start(hold_transaction, place=str(folder / "memory.db"))
 crew.hear(1)
 database = PrivateServer()
 with http_service(folder) as service:
-    print(server.pid, member, command_server().pid, service.process.pid, database.pid, flush=True)
+    print(server.pid, member, process_server().pid, service.process.pid, database.pid, flush=True)
     sys.stdin.read()
 """
 STARTED = """

@@ -10,7 +10,7 @@ import pytest
 
 import treering
 from tests.integration.http_service import PATIENCE, eventually, http_service, nobody_can_write
-from tests.integration.telling_calls import tell_calls
+from tests.integration.telling_calls import serve_telling_calls
 from tests.integration.test_mcp_http import agent_at, recording
 from tests.leftovers import files_left
 from tests.lengths import at_length
@@ -24,7 +24,7 @@ ENDINGS = at_length([*zip(cycle(ERAS), signals_heard(), strict=False)], full=[*p
 
 @pytest.mark.parametrize(("era", "sent"), ENDINGS)
 def test_it_ends_with_streams_open_and_calls_under_way(tmp_path: Path, era: str, sent: signal.Signals) -> None:
-    with http_service(tmp_path, prepare=tell_calls) as service, ThreadPoolExecutor(4) as calling:
+    with http_service(tmp_path, function=serve_telling_calls) as service, ThreadPoolExecutor(4) as calling:
         recording(service, era, "The first opens the memory.")
         with agent_at(service, "legacy"), nobody_can_write(tmp_path):
             waiting = [calling.submit(recording, service, era, f"Record {number}") for number in range(4)]
@@ -51,7 +51,7 @@ def test_it_closes_the_memory_when_it_ends(tmp_path: Path) -> None:
 
 
 def test_asked_twice_it_ends_at_once(tmp_path: Path) -> None:
-    with http_service(tmp_path, prepare=tell_calls) as service, ThreadPoolExecutor(1) as calling:
+    with http_service(tmp_path, function=serve_telling_calls) as service, ThreadPoolExecutor(1) as calling:
         recording(service, "auto", "The first opens the memory.")
         with nobody_can_write(tmp_path):
             call = calling.submit(recording, service, "auto", "This one waits.")

@@ -14,7 +14,7 @@ from tests.integration.http_service import (
     http_service,
     nobody_can_write,
 )
-from tests.integration.telling_calls import FAILS, tell_calls
+from tests.integration.telling_calls import FAILS, serve_telling_calls
 from tests.integration.test_mcp_http import agent_at, asked, recording
 from tests.lengths import at_length
 from tests.served import ERAS
@@ -28,7 +28,7 @@ CLIENTS = at_length(16, full=40)
 
 
 def test_a_client_that_leaves_in_the_middle_of_a_call_leaves_nothing_behind(tmp_path: Path) -> None:
-    with http_service(tmp_path, prepare=tell_calls) as service:
+    with http_service(tmp_path, function=serve_telling_calls) as service:
         recording(service, "auto", "The first opens the memory.")
         with nobody_can_write(tmp_path):
             # As many as write at once are at work, the others wait for their turn.
@@ -64,7 +64,7 @@ def _begin(service: HttpService, number: int) -> socket.socket:
 
 
 def test_who_waits_to_write_keeps_nobody_from_reading(tmp_path: Path) -> None:
-    with http_service(tmp_path, prepare=tell_calls) as service, ThreadPoolExecutor(20) as calling:
+    with http_service(tmp_path, function=serve_telling_calls) as service, ThreadPoolExecutor(20) as calling:
         known = recording(service, "auto", "The harbour crane is painted turquoise.")
         with nobody_can_write(tmp_path):
             waiting = [calling.submit(recording, service, "auto", f"Record number {each}") for each in range(20)]
@@ -111,7 +111,7 @@ def test_refusals_open_nothing(service: HttpService) -> None:
 
 def test_what_goes_wrong_is_told_without_secrets(tmp_path: Path) -> None:
     words = {FAILS: f"cannot read {SECRET}"}
-    with http_service(tmp_path, prepare=tell_calls, **words) as service, agent_at(service) as agent:
+    with http_service(tmp_path, function=serve_telling_calls, **words) as service, agent_at(service) as agent:
         assert "ValueError" in agent.refused("memory_stats")
     said = service.stderr.read_text()
     assert "treering mcp: ERROR" in said

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.forked_command import launcher_command
+from tests.forked_process import launcher_command
 from tests.integration.http_service import http_service
 from tests.integration.node_clients import InspectorCommandLine, inspector_command_line
 from tests.leftovers import files_left, processes_left

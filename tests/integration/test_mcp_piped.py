@@ -19,8 +19,8 @@ from tests.integration.stdio_server import (
     answers,
     assert_nothing_left,
     call,
-    lose_patience_soon,
     record,
+    serve_impatiently,
 )
 from tests.integration.written import assert_healthy
 from tests.mcp_messages import envelope, line
@@ -93,7 +93,7 @@ def test_a_piped_request_that_nothing_comes_of_is_told_and_fails(project: Projec
     [found] = project.memories.rglob("memory.db")
     with closing(sqlite3.connect(found, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        done = project.piped(GREETING, INITIALIZED, record(1), line("ping", id=2), prepare=lose_patience_soon)
+        done = project.piped(GREETING, INITIALIZED, record(1), line("ping", id=2), function=serve_impatiently)
     assert done.returncode == 1
     assert [each["id"] for each in answers(done.stdout)] == [0, 2]
     assert done.stderr.startswith(b"error: 1 request was not answered")

@@ -14,7 +14,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 import treering
 from tests.e2e.terminal import Terminal
-from tests.forked_command import launcher_command
+from tests.forked_process import launcher_command
 from tests.integration.http_service import HttpService, http_service
 from tests.integration.stdio_server import Project, call
 from tests.served import ERAS, connected

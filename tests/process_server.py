@@ -1,10 +1,10 @@
-"""Forks a process for every `treering` command that a test starts, so that the command need not import anything.
+"""Forks processes for tests: `treering` commands, and functions of modules. Nothing has to be imported in them.
 
-Run as a program by `forked_command.py`; `launcher.py` has the client's side of the protocol. Each connection is one
-process: it receives the command as JSON with the streams of the process, and sends the id and later the exit code of
+Run as a program by `forked_process.py`; `launcher.py` has the client's side of the protocol. Each connection is one
+process: it receives an order as JSON with the streams of the process, and sends the id and later the exit code of
 the process. If the client closes the connection first, the process is killed. The server ends when its stdin does.
 
-No module of tests that changes Treering is imported here, so that commands run as they do for users.
+No module of tests that changes Treering is imported here, so that processes run as they do for users.
 """
 
 import gc
@@ -19,7 +19,7 @@ import socket
 import sys
 import tempfile
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -69,7 +69,7 @@ class Server:
     """Runs in one thread, because forks of a process with several are unsafe."""
 
     def __init__(self, folder: Path) -> None:
-        self.path = str(folder / "commands")
+        self.path = str(folder / "socket")
         self._running: dict[int, socket.socket] = {}
         self._opened = ExitStack()
         self._selector = self._opened.enter_context(selectors.DefaultSelector())
@@ -87,15 +87,15 @@ class Server:
         self._selector.register(ended, selectors.EVENT_READ)
 
     def serve(self) -> dict[str, Any] | None:
-        """Fork until stdin ends. Returns the command in each forked process, and None in this one."""
+        """Fork until stdin ends. Returns the order in each forked process, and None in this one."""
         while True:
             for key, _ in self._selector.select():
                 if key.fileobj == 0:
                     self._kill_all()
                     return None
                 if key.fileobj is self._listener:
-                    if command := self._start():
-                        return command
+                    if order := self._start():
+                        return order
                 elif key.fileobj is self._ended:
                     self._ended.recv(1_000)
                     self._report_ended()
@@ -106,30 +106,32 @@ class Server:
         connection = self._listener.accept()[0]
         line, descriptors, _, _ = socket.recv_fds(connection, 1 << 16, 3)
         while not line.endswith(b"\n"):
-            line += connection.recv(1 << 16)
-        command = json.loads(line)
+            more = connection.recv(1 << 16)
+            assert more, "a client left before it had sent its order"
+            line += more
+        order = json.loads(line)
         pid = os.fork()
         if pid:
             for each in descriptors:
                 os.close(each)
             self._running[pid] = connection
             self._selector.register(connection, selectors.EVENT_READ, pid)
-            connection.sendall(b"%d\n" % pid)
+            _send(connection, pid)
             return None
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         for each in (connection, *self._running.values()):
             each.close()
         self._opened.close()
-        _take_streams(dict(zip(command["streams"], descriptors, strict=True)))
-        return dict(command)
+        _take_streams(dict(zip(order["streams"], descriptors, strict=True)))
+        return dict(order)
 
     def _report_ended(self) -> None:
         for pid in [*self._running]:
             ended, status = os.waitpid(pid, os.WNOHANG)
             if ended:
                 with self._forget(pid) as connection:
-                    connection.sendall(b"%d\n" % os.waitstatus_to_exitcode(status))
+                    _send(connection, os.waitstatus_to_exitcode(status))
 
     def _hang_up(self, pid: int) -> None:
         """The client is gone; it may also have ended before it read the exit code."""
@@ -146,6 +148,11 @@ class Server:
     def _kill_all(self) -> None:
         for pid in [*self._running]:
             self._hang_up(pid)
+
+
+def _send(connection: socket.socket, number: int) -> None:
+    with suppress(BrokenPipeError):  # the client is gone, which the selector will tell
+        connection.sendall(b"%d\n" % number)
 
 
 def _take_streams(streams: dict[int, int]) -> None:
@@ -168,43 +175,40 @@ def _opened(number: int, like: TextIO) -> TextIO:
     return open(number, mode, buffering, encoding=like.encoding, errors=like.errors, closefd=False)
 
 
-def run(command: dict[str, Any]) -> None:
-    """Be a process that was started with this command."""
+def run(order: dict[str, Any]) -> None:
+    """Be a process that was started for this order."""
     end_with_parent()
-    if command.get("new_session"):
+    if order["new_session"]:
         os.setsid()
     os.environ.clear()
-    os.environ.update(command["environment"])
+    os.environ.update(order["environment"])
     time.tzset()
     tempfile.tempdir = None  # look for TMPDIR again
-    os.chdir(command["folder"])
-    if command.get("prepare"):
-        module, function = command["prepare"]
-        getattr(importlib.import_module(module), function)()
-    # Processes that the command starts look at these.
-    sys.argv = [COMMAND, *command["arguments"]]
+    os.chdir(order["folder"])
+    module, function = order["function"]
+    run_function = getattr(importlib.import_module(module), function)
+    # Processes that it starts look at these.
+    sys.argv = [COMMAND, *order["arguments"]]
     sys.path[0] = str(Path(COMMAND).parent)
     sys.modules["__main__"] = ModuleType("__main__")
     sys.modules["__main__"].__file__ = COMMAND
-    from treering.interfaces.start import main
-
-    main()
+    run_function()
 
 
 def main() -> None:
-    folder = Path(tempfile.mkdtemp(prefix="treering-commands-"))
-    command = None
+    folder = Path(tempfile.mkdtemp(prefix="treering-processes-"))
+    order = None
     owner = os.getpid()
     try:
         import_everything()
         server = Server(folder)
         print(server.path, flush=True)
-        command = server.serve()
+        order = server.serve()
     finally:
         if os.getpid() == owner:
             shutil.rmtree(folder)
-    if command is not None:
-        run(command)
+    if order is not None:
+        run(order)
 
 
 if __name__ == "__main__":

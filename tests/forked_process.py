@@ -1,6 +1,6 @@
-"""`treering` commands as processes that are forked, not started anew: they take a tenth of the processor time.
+"""Processes that are forked from one that has imported Treering: they take a tenth of the processor time.
 
-Tests of the start itself, of the interpreter's options, and of what happens while a command imports, start COMMAND.
+Tests of how `treering` starts, of the interpreter's options, and of what happens during imports start COMMAND instead.
 """
 
 import atexit
@@ -13,23 +13,25 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from types import TracebackType
 from typing import IO, Any, Self
 
 from tests import launcher
-from tests.command_server import COMMAND
 from tests.launcher import Connection
+from tests.process_server import COMMAND
+from treering.interfaces.start import main
 
 _ROOT = Path(__file__).parents[1]
 _PATIENCE = 60
 
 
-class CommandServer:
+class ProcessServer:
     """The process that forks the others; it and they end with this one, however this one ends."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.command_server"],
+            [sys.executable, "-m", "tests.process_server"],
             cwd=_ROOT,
             env={name: value for name, value in os.environ.items() if not name.startswith("TREERING_")},
             stdin=subprocess.PIPE,
@@ -38,7 +40,7 @@ class CommandServer:
         )
         assert self._process.stdout is not None
         self.path = self._process.stdout.readline().strip()
-        assert self.path, "the command server did not start"
+        assert self.path, "the process server did not start"
 
     @property
     def pid(self) -> int:
@@ -49,20 +51,20 @@ class CommandServer:
 
 
 @cache
-def command_server() -> CommandServer:
+def process_server() -> ProcessServer:
     """The one of this test process."""
-    server = CommandServer()
+    server = ProcessServer()
     atexit.register(server.close)
     return server
 
 
 def launcher_command() -> tuple[str, ...]:
     """A command for clients that start `treering` themselves; the process that it runs in is a child of the server."""
-    return (sys.executable, "-ES", launcher.__file__, command_server().path)
+    return (sys.executable, "-ES", launcher.__file__, process_server().path)
 
 
-class ForkedCommand:
-    """A running `treering` command, with what tests use of `subprocess.Popen`."""
+class ForkedProcess:
+    """A running process, with what tests use of `subprocess.Popen`."""
 
     def __init__(
         self,
@@ -75,12 +77,13 @@ class ForkedCommand:
         stderr: int | IO[Any] | None = subprocess.PIPE,
         text: bool = False,
         start_new_session: bool = False,
-        prepare: Callable[[], None] | None = None,
+        function: Callable[[], None] = main,
     ) -> None:
-        """`prepare` is a function of a module, which the process calls before the command."""
+        """The process calls a function of a module, without pytest: `treering` by default."""
         assert _for_python(env) == _for_python(os.environ), "the interpreter has started already"
         self.args = (COMMAND, *arguments)
         self.returncode: int | None = None
+        self._waiting = Lock()
         with ExitStack() as theirs:
             streams = list[int]()
             ours = list[IO[Any] | None]()
@@ -90,13 +93,13 @@ class ForkedCommand:
                 ours.append(own)
             self.stdin, self.stdout, self.stderr = ours
             self._connection = Connection(
-                command_server().path,
+                process_server().path,
                 arguments,
                 dict(enumerate(streams)),
                 folder=str(cwd),
                 environment=env,
                 new_session=start_new_session,
-                prepare=prepare and (prepare.__module__, prepare.__name__),
+                function=(function.__module__, function.__name__),
             )
         self.pid = self._connection.pid
 
@@ -111,22 +114,30 @@ class ForkedCommand:
         self.send_signal(signal.SIGKILL)
 
     def poll(self) -> int | None:
-        try:
-            return self.wait(0)
-        except subprocess.TimeoutExpired:
-            return None
+        if self._waiting.acquire(blocking=False):
+            try:
+                return self._exit_code(0)
+            except TimeoutError:
+                pass
+            finally:
+                self._waiting.release()
+        return None
 
     def wait(self, timeout: float | None = None) -> int:
-        if self.returncode is None:
+        with self._waiting:
             try:
-                self.returncode = self._connection.exit_code(timeout)
+                return self._exit_code(timeout)
             except TimeoutError as error:
                 raise subprocess.TimeoutExpired(self.args, timeout or 0) from error
+
+    def _exit_code(self, timeout: float | None) -> int:
+        if self.returncode is None:
+            self.returncode = self._connection.exit_code(timeout)
             self._connection.close()
         return self.returncode
 
     def communicate(self, input: Any = None, timeout: float | None = None) -> tuple[Any, Any]:
-        """What the command writes after it has read the input, if any, to the end."""
+        """Write the input, if any, and return what the process writes until it ends."""
         with ThreadPoolExecutor(3) as threads:
             output = [stream and threads.submit(stream.read) for stream in (self.stdout, self.stderr)]
             if self.stdin is not None:
