@@ -2,13 +2,14 @@
 
 A command runs in this process, through the function that the installed script calls. Some thirty commands of the
 suite need a process: those that are sent a signal, control a screen, lose a stream, run beside each other, or depend
-on how the interpreter starts. They use `start_process` or `run_shell`, in test_cli_processes.py and in the tests of
-`--watch`.
+on how the interpreter starts. They use `start_process`, which forks, or `run_shell`, in test_cli_processes.py and in
+the tests of `--watch`.
 """
 
 import json
 import os
 import pty
+import shlex
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from tests.e2e.in_process import run_in_process
+from tests.forked_process import ForkedProcess, launcher_command
 from treering.interfaces.start import main
 
 COMMAND = str(Path(sys.executable).parent / "treering")
@@ -66,15 +68,16 @@ class Terminal:
             keys.write(f"{answer}{END_OF_INPUT}".encode())
             return self.run(*arguments, stdin=stdin, NO_COLOR="1")
 
-    def start_process(self, *arguments: str | bytes, **options: Any) -> "subprocess.Popen[Any]":
-        """The command in a process; `options` of Popen replace the pipes."""
-        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        place = {"cwd": self.folder, "env": self.variables({})}
-        return subprocess.Popen([COMMAND, *arguments], **place | pipes | options)
+    def start_process(self, *arguments: str, **options: Any) -> ForkedProcess:
+        """The command in a process; `options` replace the pipes."""
+        place = {"cwd": self.folder, "env": self.variables({}), "stdin": subprocess.DEVNULL}
+        return ForkedProcess(arguments, **place | options)
 
-    def run_shell(self, script: str) -> "subprocess.CompletedProcess[bytes]":
-        """A script of bash, in which `treering` is the command."""
+    def run_shell(self, script: str, *, forked: bool = False) -> "subprocess.CompletedProcess[bytes]":
+        """A script of bash, in which `treering` is the command, in a new interpreter unless it is to be forked."""
         path = f"{Path(COMMAND).parent}{os.pathsep}{os.environ['PATH']}"
+        if forked:
+            script = f'treering() {{ {shlex.join(launcher_command())} "$@"; }}; export -f treering; {script}'
         return subprocess.run(
             ["bash", "-c", script],
             cwd=self.folder,

@@ -3,9 +3,7 @@
 import json
 import os
 import signal
-import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -14,6 +12,8 @@ import pytest
 
 from tests.code_projects import written
 from tests.e2e.terminal import Terminal
+from tests.forked_process import ForkedProcess
+from tests.lengths import at_length
 
 FILES = {
     "app/tokens.py": "def verify(token):\n    return decode(token)\n\n\ndef decode(token):\n    return token\n",
@@ -21,6 +21,8 @@ FILES = {
     "app/__init__.py": "",
     "tests/test_login.py": "from app.login import login\n\n\ndef test_login():\n    assert login('x')\n",
 }
+SWITCHED_FILES = at_length(600, full=2_000)
+"""As many as several processes read at once."""
 
 
 @pytest.fixture
@@ -173,36 +175,22 @@ def test_nothing_can_be_asked_before_it_is_indexed(terminal: Terminal) -> None:
     assert "treering index" in terminal.refused("impact", "decode")
 
 
-@pytest.fixture
-def watching(terminal: Terminal) -> Callable[[], "subprocess.Popen[str]"]:
-    started: list[subprocess.Popen[str]] = []
-
-    def start() -> "subprocess.Popen[str]":
-        process = terminal.start_process("index", "--watch", "--json", text=True, start_new_session=True)
-        started.append(process)
-        return process
-
-    return start
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_watcher_follows_changes_until_it_is_told_to_end(
-    terminal: Terminal, watching: Callable[[], "subprocess.Popen[str]"], number: signal.Signals
-) -> None:
-    process = watching()
+def test_a_watcher_follows_changes_until_it_is_told_to_end(terminal: Terminal, number: signal.Signals) -> None:
+    process = terminal.start_process("index", "--watch", "--json", text=True, start_new_session=True)
     assert process.stdout is not None
     try:
         assert _next_run(process)["read"] == 4
         written(terminal.folder, {"app/new.py": "from app.tokens import verify\nverify(1)\n"})
         assert _next_run(process)["read"] == 1
-        # What a branch switch does: thousands of files at once, some of them gone.
-        written(terminal.folder, {f"many/file_{n}.py": f"def f{n}(): ...\n" for n in range(2_000)})
+        # What a branch switch does: many files at once, some of them gone.
+        written(terminal.folder, {f"many/file_{n}.py": f"def f{n}(): ...\n" for n in range(SWITCHED_FILES)})
         (terminal.folder / "app/new.py").unlink()
         read = removed = 0
-        while read < 2_000 or not removed:
+        while read < SWITCHED_FILES or not removed:
             done = _next_run(process)
             read, removed = read + done["read"], removed + done["removed"]
-        assert done["totals"]["files"] == 2_004
+        assert done["totals"]["files"] == SWITCHED_FILES + 4
         assert [each["id"] for each in terminal.json("impact", "app/tokens.py:verify", "--depth", "1")["dependents"]]
         process.send_signal(number)
         assert process.wait(30) == 0
@@ -214,7 +202,7 @@ def test_a_watcher_follows_changes_until_it_is_told_to_end(
     assert _group_is_gone(process.pid)
 
 
-def _next_run(process: "subprocess.Popen[str]") -> dict[str, Any]:
+def _next_run(process: ForkedProcess) -> dict[str, Any]:
     """What was read next; what the history told in between is passed over."""
     assert process.stdout is not None
     while "read" not in (told := json.loads(process.stdout.readline())):

@@ -9,7 +9,6 @@ import select
 import shutil
 import signal
 import struct
-import subprocess
 import termios
 import time
 from collections.abc import Iterator
@@ -22,6 +21,7 @@ import pytest
 
 import treering
 from tests.e2e.terminal import Terminal
+from tests.forked_process import ForkedProcess
 from treering.compose import now
 from treering.memory import Memory
 
@@ -224,7 +224,7 @@ def test_nothing_found_is_said(terminal: Terminal) -> None:
 class Screen:
     """A process on a pseudo-terminal of 24 lines and 80 columns."""
 
-    process: "subprocess.Popen[bytes]"
+    process: ForkedProcess
     line: int
     seen: str = ""
     _bytes: bytearray = field(default_factory=bytearray)

@@ -31,7 +31,7 @@ def test_the_installed_command_ends_with_its_exit_code(terminal: Terminal) -> No
 
 def test_two_terminals_at_once_lose_nothing(terminal: Terminal) -> None:
     loop = 'for i in 1 2 3; do treering remember "$0 $i" --id "$0-$i" --json || exit 1; done'
-    done = terminal.run_shell(f"bash -c '{loop}' left & left=$!; bash -c '{loop}' right && wait $left")
+    done = terminal.run_shell(f"bash -c '{loop}' left & left=$!; bash -c '{loop}' right && wait $left", forked=True)
     assert (done.returncode, done.stderr) == (0, b"")
     assert terminal.json("stats")["records"]["knowledge"] == 6
 
@@ -74,6 +74,7 @@ def test_an_interrupted_import_says_nothing_and_stores_nothing(terminal: Termina
     terminal.ok("remember", "carried over", "--id", "k")
     lines = terminal.ok("export", "-").encode()
     process = terminal.start_process("import", "-", "--project", "other", stdin=-1)
+    assert process.stdin is not None
     process.stdin.write(lines)
     process.stdin.flush()
     while not list(terminal.folder.glob("treering-stdin-*")):
