@@ -11,6 +11,7 @@ import treering
 from tests.integration.crew import Crew
 from tests.integration.crew_members import hold_transaction, write_groups
 from tests.integration.written import assert_healthy
+from tests.lengths import at_length
 from treering.compose import now, salvage
 from treering.core.errors import NotADatabase, StoreUnavailable
 from treering.core.records import Knowledge
@@ -18,8 +19,11 @@ from treering.core.turns import Turn
 from treering.core.values import Record
 
 PAGE = 4096
-RECORDS = 2_000
-TURNS = 600
+RECORDS = at_length(1_000, full=2_000)
+TURNS = at_length(300, full=600)
+FIRST_PAGES = 1 / 3
+"""Share of the file that holds the roots of all tables."""
+BAD_PAGES = RECORDS // 65
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +34,7 @@ def by_words_only(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A healthy database of a few thousand records in two projects, with a blob."""
+    """A healthy database of many records in two projects, with a blob."""
     path = tmp_path_factory.mktemp("whole") / "memory.db"
     moments = dict.fromkeys(("created_at", "updated_at", "last_accessed_at"), now())
     with treering.open(path, project="p") as memory:
@@ -95,9 +99,9 @@ def _flip(path: Path, places: list[int], length: int) -> None:
 
 
 def _pages(path: Path, seed: int, count: int) -> list[int]:
-    """Where some pages begin; not among the first, which hold the roots of all tables."""
+    """Where some pages begin; not among the first."""
     total = path.stat().st_size // PAGE
-    return [page * PAGE for page in random.Random(seed).sample(range(total // 5, total), count)]
+    return [page * PAGE for page in random.Random(seed).sample(range(int(FIRST_PAGES * total), total), count)]
 
 
 def _assert_saved(path: Path, original: dict[str, Record], at_least: float) -> dict[str, Record]:
@@ -136,7 +140,7 @@ def test_one_bad_page_costs_only_what_stood_on_it(copy: Path, original: dict[str
 
 
 def test_many_bad_pages_cost_only_what_stood_on_them(copy: Path, original: dict[str, Record]) -> None:
-    _flip(copy, _pages(copy, 1, 30), PAGE)
+    _flip(copy, _pages(copy, 1, BAD_PAGES), PAGE)
     salvaged = salvage(copy)
     saved = _assert_saved(copy, original, 0.8)
     assert salvaged.lost
@@ -145,7 +149,7 @@ def test_many_bad_pages_cost_only_what_stood_on_them(copy: Path, original: dict[
 
 def test_flipped_bytes_never_come_back_as_another_text(copy: Path, original: dict[str, Record]) -> None:
     size = copy.stat().st_size
-    _flip(copy, [random.Random(seed).randrange(size // 4, size) for seed in range(60)], 3)
+    _flip(copy, [random.Random(seed).randrange(int(FIRST_PAGES * size), size) for seed in range(60)], 3)
     salvage(copy)
     saved = {key: value.content for key, value in _contents(copy).items() if isinstance(value, Knowledge)}
     stored = {key: value.content for key, value in original.items() if isinstance(value, Knowledge)}
