@@ -1,5 +1,6 @@
 """How processor time grows with the input: ratios hold on a busy machine, seconds do not."""
 
+import math
 from collections.abc import Callable
 from time import thread_time
 from typing import TypeVar
@@ -11,16 +12,22 @@ LINEAR = 9.0
 _UNMEASURABLE = 0.003
 
 
-def growth(work: Callable[[T], object], small: T, large: T) -> float:
-    """Processor time for the large input divided by that for the small one, each the best of three runs."""
-    return _best(work, large) / _best(work, small)
+def growth(work: Callable[[T], object], small: T, large: T, enough: float = LINEAR) -> float:
+    """Processor time for the large input divided by that for the small one, each the best of up to three runs.
 
-
-def _best(work: Callable[[T], object], given: T) -> float:
-    return max(_UNMEASURABLE, min(_seconds(work, given) for _ in range(3)))
+    Other processes only ever make a run longer, so the large input is not measured again once the ratio is below
+    `enough`.
+    """
+    least = min(_seconds(work, small) for _ in range(3))
+    ratio = math.inf
+    for _ in range(3):
+        ratio = min(ratio, _seconds(work, large) / least)
+        if ratio < enough:
+            break
+    return ratio
 
 
 def _seconds(work: Callable[[T], object], given: T) -> float:
     began = thread_time()
     work(given)
-    return thread_time() - began
+    return max(_UNMEASURABLE, thread_time() - began)
