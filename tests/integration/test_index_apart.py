@@ -1,14 +1,23 @@
 """Nothing of the code that is indexed is run, wherever whoever indexes it stands."""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import treering
 from tests.code_projects import code_of, fresh, stored, written
 from treering.memory import Memory
 
 NAMES = ("json", "re", "enum", "codecs", "sitecustomize", "usercustomize", "encodings/__init__", "treering/__init__")
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    """On SQLite only: the processes that read code know no database."""
+    with treering.open(tmp_path / "memory.db", project="p", background=False) as memory:
+        yield memory
 
 
 @pytest.mark.parametrize("place", ["", ".", "inside"])

@@ -10,7 +10,7 @@ from tests.lengths import at_length
 
 def test_no_call_fails_and_no_record_is_lost(tmp_path: Path, request: pytest.FixtureRequest, engine: str) -> None:
     place = str(tmp_path / "memory.db") if engine == "sqlite" else request.getfixturevalue("postgres_url")
-    load = run(place, tmp_path, clients=10, seconds=at_length(2, full=20), reading=at_length(0, full=5))
+    load = run(place, tmp_path, clients=10, seconds=at_length(1, full=20), reading=at_length(0, full=5))
     assert load.errors == {}
     assert load.kept
     assert load.lost == []

@@ -1,11 +1,10 @@
 """One linear history on both engines: from every revision to the present with its data, and never half-way."""
 
 import json
+import os
 import shutil
 import sqlite3
 import struct
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -23,7 +22,9 @@ from sqlalchemy import text as sql
 
 import treering
 from tests.conftest import own_database
+from tests.forked_process import ForkedProcess
 from tests.lengths import at_length
+from tests.migration.opening_process import open_and_write
 from tests.samples import COLLECTIONS, NOW, collection, put, sample
 from treering.adapters.sql import migrate
 from treering.adapters.sql.context import Dialect
@@ -233,21 +234,21 @@ def test_another_programs_file_is_refused_and_not_a_byte_of_it_changes(tmp_path:
 
 
 PROCESSES = at_length(2, full=4)
-OPEN_AND_WRITE = """
-import sys, treering
-with treering.open(sys.argv[1], tenant="t", project="p", blobs=sys.argv[2]) as memory:
-    print(memory.remember("from " + sys.argv[3]).id)
-"""
 
 
 def test_processes_that_open_a_new_database_at_once_migrate_it_once(
     place: str, database: tuple[Dialect, Engine], tmp_path: Path
 ) -> None:
-    commands = [
-        [sys.executable, "-c", OPEN_AND_WRITE, place, str(tmp_path / "b"), str(number)] for number in range(PROCESSES)
+    running = [
+        ForkedProcess(
+            (place, str(tmp_path / "b"), f"from {number}"),
+            cwd=tmp_path,
+            env=os.environ,
+            text=True,
+            function=open_and_write,
+        )
+        for number in range(PROCESSES)
     ]
-    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    running = [subprocess.Popen(command, **pipes) for command in commands]
     results = [process.communicate(timeout=120) for process in running]
     assert [errors for _, errors in results] == [""] * PROCESSES
     assert [process.returncode for process in running] == [0] * PROCESSES
