@@ -37,6 +37,7 @@ class ProcessServer:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
+            start_new_session=True,  # Ctrl-C is for this process, with which the server ends
         )
         assert self._process.stdout is not None
         self.path = self._process.stdout.readline().strip()
@@ -137,15 +138,15 @@ class ForkedProcess:
         return self.returncode
 
     def communicate(self, input: Any = None, timeout: float | None = None) -> tuple[Any, Any]:
-        """Write the input, if any, and return what the process writes until it ends."""
+        """Write the input, if any, and return what the process writes until it ends; kill it if it takes too long."""
         with ThreadPoolExecutor(3) as threads:
             output = [stream and threads.submit(stream.read) for stream in (self.stdout, self.stderr)]
             if self.stdin is not None:
                 threads.submit(self._feed, input)
             try:
                 self.wait(timeout)
-            except subprocess.TimeoutExpired:
-                self.kill()
+            except BaseException:
+                self.kill()  # else the threads would wait for it
                 raise
             stdout, stderr = (each and each.result() for each in output)
         self._close_streams()

@@ -23,7 +23,6 @@ RECORDS = at_length(1_000, full=2_000)
 TURNS = at_length(300, full=600)
 FIRST_PAGES = 1 / 3
 """Share of the file that holds the roots of all tables."""
-BAD_PAGES = RECORDS // 65
 
 
 @pytest.fixture(autouse=True)
@@ -140,9 +139,10 @@ def test_one_bad_page_costs_only_what_stood_on_it(copy: Path, original: dict[str
 
 
 def test_many_bad_pages_cost_only_what_stood_on_them(copy: Path, original: dict[str, Record]) -> None:
-    _flip(copy, _pages(copy, 1, BAD_PAGES), PAGE)
+    _flip(copy, _pages(copy, 1, 30), PAGE)
     salvaged = salvage(copy)
-    saved = _assert_saved(copy, original, 0.8)
+    # Less is saved where rows between two bad pages are given up.
+    saved = _assert_saved(copy, original, at_length(0.87, full=0.96))
     assert salvaged.lost
     assert saved != original
 
