@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from treering.ports.tokens import Tokenizer
     from treering.retrieve.answer import Answer
     from treering.retrieve.episodes.verbs import Episodes
+    from treering.retrieve.returned import ReturnedRecords
     from treering.session.conversation.conversation import Conversation
     from treering.session.conversation.views import Happened
     from treering.session.working.pruning import Step
@@ -73,6 +74,12 @@ class Memory:
 
         ports, cache = self._ports, EpisodeCache(self.settings.episodes.cache)
         return EpisodeCare(self.scope, self.store, ports.clock, ports.new_id, self.settings, self.models, cache)
+
+    @cached_property
+    def _returned(self) -> ReturnedRecords:
+        from treering.retrieve.returned import ReturnedRecords
+
+        return ReturnedRecords(self.scope, self.store)
 
     @cached_property
     def _teaching(self) -> Teaching:
@@ -267,6 +274,8 @@ class Memory:
             repeated=repeated,
         )
         answer = recall(self.scope, self.store, now, wanted, settings=self.settings, models=self.models)
+        if as_of is None:
+            self._returned.note(answer, now)
         wants_code = everything and asks_for_place(query) if code is None else code
         return with_places(answer, lambda: self.code, self.settings.index.finding.recalled) if wants_code else answer
 
@@ -535,6 +544,8 @@ class Memory:
         """Store what reading kept in memory while another process was writing."""
         if "_episode_care" in self.__dict__:
             self._episode_care.write_accesses(seconds)
+        if "_returned" in self.__dict__:
+            self._returned.store(self._ports.clock(), seconds)
         if "code" in self.__dict__:
             self.code.store_vectors(seconds)
         if self.store.has_unstored_vectors(self.scope):

@@ -12,6 +12,7 @@ from tests.samples import NOW, sample
 from treering.adapters.sql.tables import knowledge
 from treering.core.episodes import Episode
 from treering.core.errors import Conflict, NotFound
+from treering.core.records import Knowledge
 from treering.core.runs import Run
 from treering.core.settings import ForgettingSettings, Settings
 from treering.learn.forget import forget_faded, has_faded, is_faded
@@ -19,6 +20,14 @@ from treering.learn.stages import StageRun
 from treering.memory import Memory
 
 DAY = timedelta(days=1)
+WEEK = 6.93
+"""A half-life in days, shorter than that of facts: many tests pass several of them."""
+
+
+def infer(memory: Memory, text: str, *, type: str, **fields: Any) -> Knowledge:
+    """Remember what nobody stated."""
+    lasting = {"half_life_days": WEEK} if type == "fact" else {}
+    return memory.remember(text, type=type, **{"source": "qa_auto", **lasting, **fields})
 
 
 class Counted:
@@ -58,7 +67,7 @@ def memory(open_memory: OpenMemory) -> Memory:
 
 @pytest.mark.parametrize(("days", "gone"), [(20.7, False), (20.9, True)])
 def test_a_fact_leaves_three_half_lives_after_its_last_use(memory: Memory, days: float, gone: bool) -> None:
-    fact = memory.remember("water is wet", type="fact", confidence=1.0)
+    fact = infer(memory, "water is wet", type="fact", confidence=1.0)
     assert forgotten(memory, days) == ({"unused": 1} if gone else {"stale": 1})
     if gone:
         with pytest.raises(NotFound):
@@ -68,7 +77,7 @@ def test_a_fact_leaves_three_half_lives_after_its_last_use(memory: Memory, days:
 
 
 def test_use_makes_a_fact_last_longer(memory: Memory) -> None:
-    fact = memory.remember("water is wet", type="fact", confidence=1.0)
+    fact = infer(memory, "water is wet", type="fact", confidence=1.0)
     memory.used(fact.id)
     assert forgotten(memory, 13) == {}
     assert forgotten(memory, 40) == {"stale": 1}
@@ -83,15 +92,15 @@ PROTECTIONS: dict[str, Callable[[Memory, str], object]] = {
 
 @pytest.mark.parametrize("protection", PROTECTIONS)
 def test_what_a_person_protects_never_fades(memory: Memory, protection: str) -> None:
-    fact = memory.remember("water is wet", type="fact", confidence=0.01)
+    fact = infer(memory, "water is wet", type="fact", confidence=0.01)
     PROTECTIONS[protection](memory, fact.id)
     assert forgotten(memory, 10_000) == {}
     assert memory.get(fact.id)
 
 
 def test_a_type_without_a_half_life_fades_by_doubt_alone(memory: Memory) -> None:
-    kept = memory.remember("we deploy on Mondays", type="decision", confidence=0.8)
-    doubted = memory.remember("we deploy on Sundays", type="decision", confidence=0.04)
+    kept = infer(memory, "we deploy on Mondays", type="decision", confidence=0.8)
+    doubted = infer(memory, "we deploy on Sundays", type="decision", confidence=0.04)
     assert forgotten(memory, 5_000) == {"doubted": 1}
     assert memory.get(kept.id)
     with pytest.raises(NotFound):
@@ -99,7 +108,7 @@ def test_a_type_without_a_half_life_fades_by_doubt_alone(memory: Memory) -> None
 
 
 def test_what_was_believed_before_stays(memory: Memory) -> None:
-    old = memory.remember("the limit is 100", type="fact")
+    old = infer(memory, "the limit is 100", type="fact")
     new = memory.correct(old.id, "outdated", text="the limit is 600")
     assert forgotten(memory, 400) == {}
     memory.forget(new.id)
@@ -108,16 +117,16 @@ def test_what_was_believed_before_stays(memory: Memory) -> None:
 
 
 def test_what_held_until_something_else_stays_as_long_as_that(memory: Memory) -> None:
-    old = memory.remember("the limit is 100", type="fact", valid_until=NOW + DAY)
+    old = infer(memory, "the limit is 100", type="fact", valid_until=NOW + DAY)
     link = {"kind": "supersedes", "record": old.id}
-    new = memory.remember("the limit is 600", type="decision", relations=[link])
+    new = infer(memory, "the limit is 600", type="decision", relations=[link])
     assert forgotten(memory, 400) == {"kept_as_history": 1}
     memory.forget(new.id)
     assert forgotten(memory, 25) == {"unused": 1}
 
 
 def test_what_was_learned_is_retired_when_it_fades_and_never_removed(memory: Memory) -> None:
-    fact = memory.remember("the limit is 100", type="fact", source="consolidation")
+    fact = memory.remember("the limit is 100", type="fact", source="consolidation", half_life_days=WEEK)
     assert forgotten(memory, 60) == {"faded": 1}
     faded = memory.get(fact.id)
     assert (faded.deprecated_at, faded.deleted_at) == (NOW + 60 * DAY, None)
@@ -132,14 +141,14 @@ def test_what_was_learned_is_retired_when_it_fades_and_never_removed(memory: Mem
 
 
 def test_what_was_learned_and_a_person_forgot_is_removed(memory: Memory) -> None:
-    fact = memory.remember("the limit is 100", type="fact", source="consolidation")
+    fact = memory.remember("the limit is 100", type="fact", source="consolidation", half_life_days=WEEK)
     memory.forget(fact.id)
     assert forgotten(memory, 31) == {"removed": 1}
 
 
 def test_what_an_earlier_version_took_away_softly_stays_if_it_was_learned(memory: Memory) -> None:
-    learned = memory.remember("the limit is 100", type="fact", source="consolidation")
-    told = memory.remember("the limit is 600", type="fact")
+    learned = memory.remember("the limit is 100", type="fact", source="consolidation", half_life_days=WEEK)
+    told = infer(memory, "the limit is 600", type="fact")
     with memory.store.transaction(memory.scope, NOW) as tx:
         for record in (learned, told):
             tx.part().knowledge.delete(record.id, {"reason": "unused", "stage": "forget"})
@@ -150,7 +159,7 @@ def test_what_an_earlier_version_took_away_softly_stays_if_it_was_learned(memory
 def test_a_half_life_without_use_makes_it_stale_until_it_is_used(open_memory: OpenMemory) -> None:
     now = [NOW]
     memory = open_memory(clock=lambda: now[0], background=False)
-    fact, other = (memory.remember(text, type="fact") for text in ("water is wet", "fire is hot"))
+    fact, other = (infer(memory, text, type="fact") for text in ("water is wet", "fire is hot"))
     assert forgotten(memory, 6) == {}
     assert forgotten(memory, 8) == {"stale": 2}
     assert forgotten(memory, 9) == {}
@@ -163,7 +172,7 @@ def test_a_half_life_without_use_makes_it_stale_until_it_is_used(open_memory: Op
 
 
 def test_what_leaves_together_is_brought_back_one_by_one(memory: Memory) -> None:
-    ids = [memory.remember(f"fact {number}", type="fact").id for number in range(3)]
+    ids = [infer(memory, f"fact {number}", type="fact").id for number in range(3)]
     assert forgotten(memory, 60) == {"unused": 3}
     assert memory.undo(ids[1]).id == ids[1]
     for id in (ids[0], ids[2]):
@@ -172,8 +181,8 @@ def test_what_leaves_together_is_brought_back_one_by_one(memory: Memory) -> None
 
 
 def test_one_record_that_cannot_be_read_stops_nothing(memory: Memory) -> None:
-    ids = [memory.remember(f"fact {number}", type="fact").id for number in range(3)]
-    gone, outcome = memory.remember("gone", type="fact").id, memory.remember("done", type="work_unit_outcome").id
+    ids = [infer(memory, f"fact {number}", type="fact").id for number in range(3)]
+    gone, outcome = infer(memory, "gone", type="fact").id, infer(memory, "done", type="work_unit_outcome").id
     memory.forget(gone)
     with memory.store.upkeep(memory.scope, NOW) as context:
         lost = knowledge.c.id.in_((ids[1], gone, outcome))
@@ -183,14 +192,14 @@ def test_one_record_that_cannot_be_read_stops_nothing(memory: Memory) -> None:
 
 def test_history_costs_no_transactions(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(5):
-        old = memory.remember(f"the limit is {number}", type="fact", valid_until=NOW + DAY)
-        memory.remember(f"not {number}", type="decision", relations=[{"kind": "supersedes", "record": old.id}])
+        old = infer(memory, f"the limit is {number}", type="fact", valid_until=NOW + DAY)
+        infer(memory, f"not {number}", type="decision", relations=[{"kind": "supersedes", "record": old.id}])
     monkeypatch.setattr(memory.store, "transaction", None)
     assert forgotten(memory, 400) == {"kept_as_history": 5}
 
 
 def test_traces_of_a_run_that_died_are_forgotten_by_the_next(memory: Memory) -> None:
-    memory.forget(memory.remember("water is wet", type="decision").id)
+    memory.forget(infer(memory, "water is wet", type="decision").id)
     forget_faded(run_of(memory, NOW + 60 * DAY, first := Counted()))
     assert first.counts["traces_forgotten"] == 1
     # Its end was never stored: no run says that it was done.
@@ -206,23 +215,23 @@ def test_traces_of_a_run_that_died_are_forgotten_by_the_next(memory: Memory) -> 
 
 def test_work_state_holds_while_its_unit_is_open(memory: Memory) -> None:
     unit = {"methodology": "native", "hierarchy": ("spec", "one")}
-    state = memory.remember("half way through", type="work_state", work_unit=unit)
-    loose = memory.remember("nobody's work", type="work_state")
+    state = infer(memory, "half way through", type="work_state", work_unit=unit)
+    loose = infer(memory, "nobody's work", type="work_state")
     assert forgotten(memory, 300) == {"unused": 1}
     assert memory.get(state.id)
     with pytest.raises(NotFound):
         memory.get(loose.id)
 
-    memory.remember("another unit is done", type="work_unit_outcome", work_unit={"hierarchy": ("spec", "two")})
+    infer(memory, "another unit is done", type="work_unit_outcome", work_unit={"hierarchy": ("spec", "two")})
     assert forgotten(memory, 301) == {}
-    memory.remember("it is done", type="work_unit_outcome", work_unit=unit)
+    infer(memory, "it is done", type="work_unit_outcome", work_unit=unit)
     assert forgotten(memory, 302) == {"closed": 1, "unused": 1}
 
 
 def test_undo_brings_it_back_and_it_is_spared_for_another_grace(open_memory: OpenMemory) -> None:
     now = [NOW]
     memory = open_memory(clock=lambda: now[0], background=False)
-    fact = memory.remember("water is wet", type="fact")
+    fact = infer(memory, "water is wet", type="fact")
     assert forgotten(memory, 60) == {"unused": 1}
     now[0] = NOW + 80 * DAY
     assert memory.undo(fact.id).content == "water is wet"
@@ -232,7 +241,7 @@ def test_undo_brings_it_back_and_it_is_spared_for_another_grace(open_memory: Ope
 
 
 def test_after_the_grace_it_is_removed_for_good(memory: Memory) -> None:
-    fact = memory.remember("water is wet", type="fact")
+    fact = infer(memory, "water is wet", type="fact")
     assert forgotten(memory, 60) == {"unused": 1}
     assert forgotten(memory, 89.9) == {}
     assert forgotten(memory, 90.1) == {"removed": 1}
@@ -243,7 +252,7 @@ def test_after_the_grace_it_is_removed_for_good(memory: Memory) -> None:
 
 
 def test_what_a_person_verified_and_forgot_is_never_removed_by_itself(memory: Memory) -> None:
-    fact = memory.remember("water is wet", type="fact")
+    fact = infer(memory, "water is wet", type="fact")
     memory.confirm(fact.id)
     memory.forget(fact.id)
     assert forgotten(memory, 1_000) == {}
@@ -264,7 +273,7 @@ def test_turns_and_episodes_leave_only_where_a_person_forgot_them(memory: Memory
 
 
 def test_a_dry_run_counts_and_changes_nothing(memory: Memory) -> None:
-    fact = memory.remember("water is wet", type="fact")
+    fact = infer(memory, "water is wet", type="fact")
     assert forgotten(memory, 60, dry_run=True) == {"unused": 1}
     assert memory.get(fact.id) == fact
     assert forgotten(memory, 60) == {"unused": 1}
@@ -277,9 +286,9 @@ def test_whoever_goes_on_after_a_crash_loses_and_doubles_nothing(open_memory: Op
     settings = Settings(forgetting=ForgettingSettings(page=2))
     memory = open_memory(clock=lambda: NOW, background=False, settings=settings)
     for number in range(5):
-        memory.remember(f"fact {number}", type="fact")
+        infer(memory, f"fact {number}", type="fact")
     for number in range(3):
-        memory.forget(memory.remember(f"old {number}", type="decision").id)
+        memory.forget(infer(memory, f"old {number}", type="decision").id)
     first = Counted(stop_after)
     with pytest.raises(Conflict):
         forget_faded(run_of(memory, NOW + 60 * DAY, first))
@@ -290,7 +299,7 @@ def test_whoever_goes_on_after_a_crash_loses_and_doubles_nothing(open_memory: Op
 
 
 def test_is_faded_is_a_pure_question(memory: Memory) -> None:
-    fact = memory.remember("water is wet", type="fact")
+    fact = infer(memory, "water is wet", type="fact")
     assert not is_faded(fact, NOW, memory.settings)
     assert is_faded(fact, NOW + 60 * DAY, memory.settings)
     assert not is_faded(fact.replace(deleted_at=NOW), NOW + 60 * DAY, memory.settings)

@@ -35,7 +35,7 @@ def test_nights_of_one_worker_are_nights_for_everybody(open_memory: OpenMemory) 
     anna.remember("Anna works for all of them", pinned=True)
     secret = bob.remember("Bob has a secret", visibility="personal").id
     bob.forget(secret)
-    bob.remember("Bob has a whim", visibility="personal")
+    bob.remember("Bob has a whim", visibility="personal", source="qa_auto", half_life_days=7)
     bob.turn(session="bob's", role="user", text="I live in Lyon.", visibility="personal", at=MONDAY)
     with bob.store.transaction(bob.scope, MONDAY) as tx:
         old = {"owner": "bob", "visibility": "personal", "at": MONDAY - 40 * NIGHT}

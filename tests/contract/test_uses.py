@@ -144,7 +144,7 @@ def test_a_fact_lasts_longer_the_more_it_is_used(memory: Memory) -> None:
     for _ in range(3):
         memory.used(record.id)
         lasting.append(half_life_days(memory.get(record.id)))
-    assert lasting == pytest.approx([6.93, 13.86, 6.93 * 2.585, 20.79], rel=1e-3)
+    assert lasting == pytest.approx([90, 180, 90 * 2.585, 270], rel=1e-3)
     gotcha = memory.remember("it bites", type="gotcha")
     memory.used(gotcha.id)
     assert half_life_days(memory.get(gotcha.id)) == 60

@@ -2,12 +2,16 @@
 
 import os
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import pytest
 
 from tests.repositories import Work
 from treering.adapters.git.commits import LAST_MOMENT, GitCommits
+from treering.adapters.git.runner import GitRunner
 from treering.core.errors import RepositoryUnavailable
 from treering.core.settings import HistorySettings
 from treering.index.history.counts import CoChange
@@ -124,13 +128,15 @@ def test_configuration_does_not_change_what_is_read(work: Work) -> None:
 
 def test_reading_stops_with_its_reader(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[subprocess.Popen[bytes]] = []
-    start = GitCommits._start
+    start = GitRunner.started
 
-    def noting(self: GitCommits, *arguments: object) -> subprocess.Popen[bytes]:
-        started.append(start(self, *arguments))  # type: ignore[arg-type]
-        return started[-1]
+    @contextmanager
+    def noting(self: GitRunner, *arguments: str, complaints: IO[bytes]) -> Iterator[subprocess.Popen[bytes]]:
+        with start(self, *arguments, complaints=complaints) as process:
+            started.append(process)
+            yield process
 
-    monkeypatch.setattr(GitCommits, "_start", noting)
+    monkeypatch.setattr(GitRunner, "started", noting)
     for number in range(3):
         work.commit(f"{number}.py")
     with work.history.commits("HEAD") as commits:

@@ -13,6 +13,7 @@ import pytest
 from tests.contract.test_forgetting import Counted, run_of
 from tests.samples import NOW
 from treering.adapters.git.history import GitRepository, open_repository
+from treering.adapters.git.runner import Answer, GitRunner
 from treering.compose import open as open_memory_at
 from treering.core.errors import Conflict, RepositoryUnavailable
 from treering.learn.staleness import mark_stale
@@ -248,12 +249,12 @@ def test_git_is_asked_little_and_never_inside_a_transaction(
     for number, commit in enumerate(commits * 5):
         memory.remember(f"about {number}", type="gotcha", files=[f"f{number % 6}.py"], commit=commit)
     asked, held = list[str](), [0]
-    run, reading = GitRepository._run, memory.store.reading
+    ask, reading = GitRunner.ask, memory.store.reading
 
-    def counted(self: GitRepository, *arguments: str, given: str = "") -> str:
+    def counted(self: GitRunner, *arguments: str, given: str = "") -> Answer:
         assert not held[0]
         asked.append(arguments[0])
-        return run(self, *arguments, given=given)
+        return ask(self, *arguments, given=given)
 
     @contextmanager
     def watched(*given: Any) -> Iterator[Any]:
@@ -262,7 +263,7 @@ def test_git_is_asked_little_and_never_inside_a_transaction(
             yield tx
             held[0] -= 1
 
-    monkeypatch.setattr(GitRepository, "_run", counted)
+    monkeypatch.setattr(GitRunner, "ask", counted)
     monkeypatch.setattr(memory.store, "reading", watched)
     assert marked(memory, work) == {}
     asked.clear()

@@ -172,7 +172,8 @@ def test_a_database_of_an_earlier_revision_opens_with_everything_in_it(
                 stored = collection(tx, cls).get(f"old-{cls.__name__}")
                 assert stored == sample(cls, f"old-{cls.__name__}"), cls
             assert revision_of(tx._context.connection) == REVISIONS[-1]  # type: ignore[attr-defined]
-        assert [hit.text for hit in memory.recall("connections")] == ["The pool holds twelve connections"]
+        (held,) = memory.recall("connections")
+        assert (held.text, held.record.half_life_days) == ("The pool holds twelve connections", 90)
         assert [hit.id for hit in memory.recall("large pool 🌳", knowledge=None)] == ["asked"]
         assert memory.undo("pool").content == "The pool holds eight connections"  # type: ignore[union-attr]
         assert memory.undo("gone").content == "forgotten words"  # type: ignore[union-attr]

@@ -22,9 +22,10 @@ def after(days: float, **fields: Any) -> float:
 
 @pytest.mark.parametrize("kind", [kind for kind in knowledge_types().values() if kind.half_life_days])
 def test_confidence_halves_after_the_half_life_of_its_type(kind: Any) -> None:
-    assert after(0, type=kind.name) == pytest.approx(0.8)
-    assert after(kind.half_life_days, type=kind.name) == pytest.approx(0.4)
-    assert after(2 * kind.half_life_days, type=kind.name) == pytest.approx(0.2)
+    inferred = {"type": kind.name, "source": "qa_auto"}
+    assert after(0, **inferred) == pytest.approx(0.8)
+    assert after(kind.half_life_days, **inferred) == pytest.approx(0.4)
+    assert after(2 * kind.half_life_days, **inferred) == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize("name", ["decision", "reflection", "preference", "requirement"])

@@ -16,6 +16,7 @@ _FIRST_USED = (
     "treering.memory",
     "treering.retrieve.places",
     "treering.retrieve.recall",
+    "treering.retrieve.returned",
 )
 
 

@@ -16,6 +16,8 @@ _WELL_USED = 100
 # Along these a change travels both ways: each of the two says something about the other.
 _MUTUAL = frozenset({RelationKind.REQUIRED_WITH, RelationKind.CONFLICTS_WITH, RelationKind.DERIVED_FROM})
 
+_STATED = frozenset({Source.USER_TAUGHT, Source.AGENT_EXPLICIT})
+
 SOURCE_TRUST: Mapping[Source, float] = MappingProxyType(
     {
         Source.USER_TAUGHT: 1.4,
@@ -34,11 +36,17 @@ def effective_confidence(record: Knowledge, now: datetime, settings: TrustSettin
     """The stored confidence, faded since the last access and lowered by every open doubt; never above the stored one.
 
     It falls as `now` goes on, and is the same however often it is asked. What is pinned or confirmed does not fade,
-    nor does a type without a half-life or one that this process does not know.
+    nor does a type without a half-life or one that this process does not know. What was stated fades to a floor.
     """
     half_life = half_life_days(record)
     faded = 1.0 if half_life is None else recency(record.last_accessed_at, now, half_life)
-    return record.confidence * faded * prod(_doubts(record, now, settings))
+    floor = settings.stated_floor if is_stated(record) else 0.0
+    return record.confidence * max(faded, floor) * prod(_doubts(record, now, settings))
+
+
+def is_stated(record: Knowledge) -> bool:
+    """Whether somebody asked to keep it: a person or an agent said so, confirmed it or pinned it."""
+    return record.pinned or record.user_verified or record.source in _STATED
 
 
 def half_life_days(record: Knowledge) -> float | None:

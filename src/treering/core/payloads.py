@@ -236,7 +236,7 @@ _TYPES: dict[str, KnowledgeType] = {
         KnowledgeType("work_unit_outcome", WorkUnitOutcome, None),
         KnowledgeType("workflow_recipe", WorkflowRecipe, 120),
         KnowledgeType("context_cost", ContextCost, None),
-        KnowledgeType("fact", Fact, 6.93, raised_by_use=True),  # ln 2 / 0.1 a day
+        KnowledgeType("fact", Fact, 90, raised_by_use=True),
         KnowledgeType("reflection", Reflection, None),
     )
 }

@@ -125,7 +125,7 @@ MODELS = (
     Format("jina_key", ("jina_",), r"[a-f0-9]{32}[A-Za-z0-9_-]{20,}"),
     Format("tavily_key", ("tvly-",), r"(?:dev-|prod-)?[A-Za-z0-9]{28,}"),
     Format("firecrawl_key", ("fc-",), rf"[a-f0-9]{{32}}{ALNUM_END}", starts_word=True),
-    Format("voyage_key", ("pa-",), r"(?=[a-zA-Z_-]*\d)[A-Za-z0-9_-]{43}(?![\w-]|\[redacted:)", starts_word=True),
+    Format("voyage_key", ("pa-",), r"(?=[a-zA-Z_-]{0,42}+\d)[A-Za-z0-9_-]{43}(?![\w-]|\[redacted:)", starts_word=True),
 )
 
 GIT_HOSTING = (

@@ -167,6 +167,10 @@ class KnowledgeRecords(SearchableLearned[Knowledge, KnowledgeFilter], Protocol):
         """Count one use of each, now; how many are here is returned. A use is no change: there is nothing to undo."""
         ...
 
+    def mark_returned(self, returned: Mapping[str, datetime]) -> None:
+        """Note when a search returned each of these: an access, but no use, and no change either."""
+        ...
+
 
 class Turns(Log[Turn, TurnFilter], Searchable[Turn, TurnFilter], Removable, Protocol):
     """Turns get their place in the session (`seq`) from the store, which opens the session where it is new."""

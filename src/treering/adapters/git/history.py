@@ -1,14 +1,12 @@
-"""The history of a git repository. Nothing is written, nothing that its configuration names is run."""
+"""The history of a git repository."""
 
 import re
-import shutil
-import subprocess
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from treering.core.errors import RepositoryUnavailable
+from treering.adapters.git.runner import GitRunner, git_command
 from treering.ports.repository import FileChange
 
 _COMMIT = re.compile(r"[0-9a-fA-F]{4,64}")
@@ -23,12 +21,7 @@ class GitRepository:
     """One repository, around `root`."""
 
     def __init__(self, root: Path, command: str, environment: Mapping[str, str], seconds: float) -> None:
-        self._root = root
-        self._command = command
-        # A hook or an alias of git runs us with variables that point to its own repository.
-        kept = {name: value for name, value in environment.items() if not name.startswith("GIT_")}
-        self._environment = {**kept, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
-        self._seconds = seconds
+        self._git = GitRunner(root, command, environment, seconds)
         self._known: tuple[str, Sequence[tuple[int, str]]] | None = None
         self._read: tuple[tuple[tuple[str, ...], str], Sequence[_Touch]] | None = None
 
@@ -39,7 +32,7 @@ class GitRepository:
         asked = [commit for commit in dict.fromkeys(commits) if _COMMIT.fullmatch(commit)]
         if not asked:
             return frozenset()
-        told = self._run("cat-file", "--batch-check", given="".join(f"{commit}^{{commit}}\n" for commit in asked))
+        told = self._git.run("cat-file", "--batch-check", given="".join(f"{commit}^{{commit}}\n" for commit in asked))
         found = (line.split()[1:2] == ["commit"] for line in told.splitlines())
         return frozenset(commit for commit, here in zip(asked, found, strict=True) if here)
 
@@ -52,7 +45,7 @@ class GitRepository:
         distinct = tuple(dict.fromkeys(commits))
         if len(distinct) < 2:
             return distinct
-        ends = frozenset(self._run("merge-base", "--independent", *distinct).split())
+        ends = frozenset(self._git.run("merge-base", "--independent", *distinct).split())
         return tuple(commit for commit in distinct if commit in ends)
 
     def changes_since(self, seen: Sequence[str], head: str, paths: Iterable[str]) -> Mapping[str, FileChange]:
@@ -74,13 +67,13 @@ class GitRepository:
         there: set[str] = set()
         wanted = tuple(dict.fromkeys(paths))
         for batch in _batches(wanted):
-            there |= set(self._run("ls-tree", "-r", "-z", "--name-only", head, "--", *batch).split("\0"))
+            there |= set(self._git.run("ls-tree", "-r", "-z", "--name-only", head, "--", *batch).split("\0"))
         return frozenset(wanted) & there
 
     def _times(self, head: str) -> Sequence[tuple[int, str]]:
         """When each commit was made, the earliest first; read once for each commit that is checked out."""
         if self._known is None or self._known[0] != head:
-            lines = self._run("log", "--reverse", "--topo-order", "--format=%ct %H", head).split()
+            lines = self._git.run("log", "--reverse", "--topo-order", "--format=%ct %H", head).split()
             pairs = zip(lines[::2], lines[1::2], strict=True)
             # Stable: of two commits in one second the later one stays behind.
             self._known = head, sorted(((int(at), commit) for at, commit in pairs), key=lambda each: each[0])
@@ -111,7 +104,7 @@ class GitRepository:
         """What the new commits touched, the earliest first; the last log that was read is kept for the next page."""
         if self._read is None or self._read[0] != (seen, head):
             ways = ("log", "-M", "--format=%x01%ct", "--name-status", "-z", "--topo-order", "--reverse")
-            told = self._run(*ways, "--no-ext-diff", "--no-textconv", head, "--not", *seen)
+            told = self._git.run(*ways, "--no-ext-diff", "--no-textconv", head, "--not", *seen)
             self._read = (seen, head), list(_statuses(told.split("\0")))
         return self._read[1]
 
@@ -136,11 +129,11 @@ class GitRepository:
 
     def _numbers(self, way: str, base: str, head: str, *paths: str) -> Iterator[tuple[str, int | None]]:
         ways = ("diff", "--numstat", "-z", way, "--no-ext-diff", "--no-textconv", base, head)
-        return _numstat(self._run(*ways, "--", *paths))
+        return _numstat(self._git.run(*ways, "--", *paths))
 
     def _lines(self, commit: str, paths: Iterable[str]) -> dict[str, int]:
         """How many lines each file had: what a diff against nothing adds."""
-        empty = self._run("hash-object", "-t", "tree", "--stdin").strip()
+        empty = self._git.run("hash-object", "-t", "tree", "--stdin").strip()
         lines: dict[str, int] = {}
         for batch in _batches(list(paths)):
             lines |= {path: count or 1 for path, count in self._numbers("--no-renames", empty, commit, *batch)}
@@ -148,35 +141,13 @@ class GitRepository:
 
     def _asked(self, *arguments: str) -> str | None:
         """One line of an answer; None where git has none."""
-        try:
-            return self._run(*arguments).strip() or None
-        except RepositoryUnavailable as exc:
-            if isinstance(exc.__cause__, subprocess.CalledProcessError):
-                return None
-            raise
-
-    def _run(self, *arguments: str, given: str = "") -> str:
-        safe = ("--no-pager", "--literal-pathspecs", "-c", "core.quotePath=false", "-c", "core.fsmonitor=false")
-        try:
-            done = subprocess.run(
-                [self._command, *safe, "-C", str(self._root), *arguments],
-                env=self._environment,
-                input=given.encode(),
-                capture_output=True,
-                timeout=self._seconds,
-                check=True,
-            )
-        except subprocess.CalledProcessError as exc:
-            why = exc.stderr.decode(errors="replace").strip().splitlines() or [f"status {exc.returncode}"]
-            raise RepositoryUnavailable(f"git cannot read {self._root}: {why[-1]}; see `git status` there") from exc
-        except (OSError, subprocess.TimeoutExpired) as exc:
-            raise RepositoryUnavailable(f"git did not answer in {self._root} ({exc}); try again later") from exc
-        return done.stdout.decode("utf-8", "surrogateescape")
+        answer = self._git.ask(*arguments)
+        return answer.text.strip() or None if answer.status == 0 else None
 
 
 def open_repository(root: Path, environment: Mapping[str, str], seconds: float) -> GitRepository | None:
     """The repository at `root`; None where there is none, or no git."""
-    command = shutil.which("git", path=environment.get("PATH"))
+    command = git_command(environment)
     if command is None or not (root / ".git").exists():
         return None
     return GitRepository(root, command, environment, seconds)

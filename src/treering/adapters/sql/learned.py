@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlalchemy import RowMapping, Select, delete, select, update
+from sqlalchemy import ColumnElement, RowMapping, Select, Update, bindparam, delete, select, update
 
 from treering.adapters.sql.codec import codec_of, primitive
 from treering.adapters.sql.context import RemovedRecord
@@ -212,6 +213,15 @@ class LearnedRecords(LogRecords[V], Removals[V]):
         return revised
 
 
+@lru_cache(maxsize=1_000)
+def _access(seen: ColumnElement[bool]) -> Update:
+    """The later of two accesses stays."""
+    columns = KNOWLEDGE.table.c
+    at = bindparam("returned_at", type_=columns.last_accessed_at.type)
+    earlier = (columns.id == bindparam("wanted"), columns.last_accessed_at < at)
+    return update(KNOWLEDGE.table).where(seen, *earlier).values(last_accessed_at=at)
+
+
 class KnowledgeTable(LearnedRecords[Knowledge]):
     """What is known, and how often it was of use."""
 
@@ -228,6 +238,10 @@ class KnowledgeTable(LearnedRecords[Knowledge]):
                 self._count_one(row)
                 counted += 1
         return counted
+
+    def mark_returned(self, returned: Mapping[str, datetime]) -> None:
+        for id, at in sorted(returned.items()):
+            self._context.connection.execute(_access(self._visible()), {"wanted": id, "returned_at": primitive(at)})
 
     def _count_one(self, row: Mapping[Any, Any]) -> None:
         """What was of use is not stale. Of a record that cannot be read only what stands in columns is counted."""

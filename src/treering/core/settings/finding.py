@@ -142,6 +142,8 @@ class TrustSettings(Value):
     """What remains of what is no longer true: enough to answer what used to be, below whatever holds now."""
     tainted_factor: float = Field(default=0.7, ge=0, le=1)
     """What remains of what was learned from outside content, until a person confirms it."""
+    stated_floor: float = Field(default=0.3, ge=0, le=1)
+    """What age leaves of the confidence of what somebody stated: it ranks lower, and is never lost."""
     recency_half_life_days: float = Field(default=30.0, gt=0)
     """After a month a record is half as recent: about how long a piece of work stays in mind."""
 

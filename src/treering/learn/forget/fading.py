@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from treering.core.confidence import effective_confidence, half_life_days
+from treering.core.confidence import effective_confidence, half_life_days, is_stated
 from treering.core.records import Knowledge, Source
 from treering.core.settings import Settings
 
@@ -20,10 +20,10 @@ def is_faded(record: Knowledge, now: datetime, settings: Settings) -> bool:
 def why_faded(record: Knowledge, now: datetime, settings: Settings) -> str | None:
     """`unused`: three half-lives passed since its last use. `doubted`: hardly anything is left of its confidence.
 
-    What a person pinned or confirmed never fades, whatever is held against it. A type without a half-life does not
-    fade by age, but may be doubted away.
+    Only what was inferred or learned fades. What somebody stated, confirmed or pinned never does, whatever is held
+    against it. A type without a half-life does not fade by age, but may be doubted away.
     """
-    if record.pinned or record.user_verified or record.deleted_at is not None:
+    if is_stated(record) or record.deleted_at is not None:
         return None
     half_life = half_life_days(record)
     age = (now - record.last_accessed_at) / _DAY
@@ -33,9 +33,14 @@ def why_faded(record: Knowledge, now: datetime, settings: Settings) -> str | Non
 
 
 def past_half_life(record: Knowledge, now: datetime) -> bool:
-    """Whether nobody used it for as long as it takes its confidence to halve: what it says may be out of date."""
+    """Whether nobody used it for as long as it takes its confidence to halve: what it says may be out of date.
+
+    What somebody stated does not become stale by its age.
+    """
     half_life = half_life_days(record)
-    return record.deleted_at is None and half_life is not None and now - record.last_accessed_at > half_life * _DAY
+    if is_stated(record) or record.deleted_at is not None or half_life is None:
+        return False
+    return now - record.last_accessed_at > half_life * _DAY
 
 
 def has_faded(record: Knowledge) -> bool:

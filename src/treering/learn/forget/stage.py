@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
+from treering.core.confidence import is_stated
 from treering.core.errors import NotFound
 from treering.core.history import Action
 from treering.core.queries import AuditFilter, EpisodeFilter, Filter, KnowledgeFilter, Order, TurnFilter
@@ -92,9 +93,11 @@ def _fade(run: StageRun, place: _Place) -> None:
 def _purge(run: StageRun, place: _Place, aged: _Aged) -> None:
     run.progress.advance(str(place), 0, **{aged.counted: 0})
     for page in listed(run, aged.kind, aged.where, place.after):
+        stated = [record for record in page.records if isinstance(record, Knowledge) and is_stated(record)]
+        restored = sum(_restore_some(run, batch) for batch in _batches(stated))
         due = [record for record in page.records if _is_due(record, run)]
         purged = sum(_purge_some(run, aged, batch) for batch in _batches(due))
-        counts = {aged.counted: purged, "unreadable": page.unreadable}
+        counts = {aged.counted: purged, "restored": restored, "unreadable": page.unreadable}
         run.progress.advance(str(place._replace(after=page.last)), len(page.ids), **counts)
 
 
@@ -105,6 +108,19 @@ def _batches(records: Sequence[V]) -> Iterator[Sequence[V]]:
 def _is_due(record: Any, run: StageRun) -> bool:
     verified = getattr(record, "user_verified", False)
     return not verified and past_grace(record.deleted_at, run.now, run.settings)
+
+
+def _restore_some(run: StageRun, stated: Sequence[Knowledge]) -> int:
+    """Bring back what earlier versions took away by its age although somebody stated it."""
+    with run.store.reading(run.scope, run.now) as tx:
+        faded = sorted(record.id for record in stated if _was_faded(tx, record.id))
+    if faded and not run.dry_run:
+        with run.store.transaction(run.scope, run.now) as tx:
+            for id in faded:
+                tx.claim(f"record {id}")
+                if not tx.knowledge.holds(id) and tx.knowledge.holds(id, deleted=True):
+                    tx.part().knowledge.restore(id)
+    return len(faded)
 
 
 def _purge_some(run: StageRun, aged: _Aged, due: Sequence[Any]) -> int:
