@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from treering.core.messages import Message as Message
     from treering.core.payloads import register_knowledge_type as register_knowledge_type
     from treering.core.queries import KnowledgeFilter as KnowledgeFilter
+    from treering.core.queries import SearchFilter as SearchFilter
     from treering.core.queries import TurnFilter as TurnFilter
     from treering.core.settings import Settings as Settings
     from treering.memory import Memory as Memory
@@ -22,6 +23,7 @@ _PUBLIC = {
     "Settings": "treering.core.settings",
     "TreeringError": "treering.core.errors",
     "KnowledgeFilter": "treering.core.queries",
+    "SearchFilter": "treering.core.queries",
     "TurnFilter": "treering.core.queries",
     "register_knowledge_type": "treering.core.payloads",
 }
@@ -30,6 +32,7 @@ __all__ = [
     "KnowledgeFilter",
     "Memory",
     "Message",
+    "SearchFilter",
     "Settings",
     "TreeringError",
     "TurnFilter",

@@ -15,7 +15,7 @@ from treering.core.history import Action
 from treering.core.moments import end_of
 from treering.core.phases import Phase
 from treering.parts import AmongRemoved, Ports, with_places
-from treering.retrieve.request import ALL_KNOWLEDGE, ALL_TURNS, Recall, believed, said_by, standing
+from treering.retrieve.request import ALL_KNOWLEDGE, ALL_TURNS, Recall, filters_of, known_at, standing
 
 # The verbs import what they need themselves: a process that uses one verb does not wait for the parts of all others.
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from treering.core.history import HistoryEntry
     from treering.core.messages import Role
     from treering.core.patterns import Pattern
-    from treering.core.queries import KnowledgeFilter, TurnFilter
+    from treering.core.queries import KnowledgeFilter, SearchFilter, TurnFilter
     from treering.core.records import Knowledge
     from treering.core.scope import Scope
     from treering.core.settings import Settings
@@ -228,6 +228,7 @@ class Memory:
         query: str,
         *,
         limit: int | None = None,
+        where: SearchFilter | None = None,
         knowledge: KnowledgeFilter | None = ALL_KNOWLEDGE,
         turns: TurnFilter | None = ALL_TURNS,
         superseded: bool = False,
@@ -240,7 +241,9 @@ class Memory:
         repeated: bool = False,
         code: bool | None = None,
     ) -> Answer:
-        """The best matching records and turns. A filter narrows its kind; None leaves that kind out.
+        """The best matching knowledge, turns, episodes and patterns, in one ranking. `where` narrows all of them.
+
+        `knowledge` and `turns` are filters of these two kinds, for who wants no others; None leaves that kind out.
 
         What was corrected or flagged stays out unless `superseded` asks for it; `as_of` answers from what was known
         and believed at that time. `files` are those in play now, `phase`
@@ -255,16 +258,17 @@ class Memory:
 
         if precise and superseded:
             raise InvalidInput("precise recall never answers with what was superseded; leave one of the two out")
-        everything = as_of is None and not precise and (knowledge, turns) == (ALL_KNOWLEDGE, ALL_TURNS)
+        narrowed = where is not None or (knowledge, turns) != (ALL_KNOWLEDGE, ALL_TURNS)
+        everything = as_of is None and not precise and not narrowed
         now = self._ports.clock() if as_of is None else end_of(as_of, self._ports.clock())
+        filters = filters_of(where, knowledge, turns)
         if as_of is not None:
-            knowledge, turns = believed(knowledge, now), said_by(turns, now)
-        elif knowledge is not None and not superseded:
-            knowledge = standing(knowledge)
+            filters = known_at(filters, now)
+        elif not superseded:
+            filters = standing(filters)
         wanted = Recall(
             query=query,
-            knowledge=knowledge,
-            turns=turns,
+            filters=filters,
             limit=self.settings.recall.limit if limit is None else limit,
             files=tuple(files),
             phase=None if phase is None else Phase.named(phase),

@@ -66,7 +66,7 @@ def test_whatever_came_from_outside_is_shown_as_such(agent: Agent, memory: Memor
     memory.episode("Open the gate", outcome="FAILURE", output="gate jammed", failures=["gate jammed"], tainted=True)
     memory.settle()
     for tool, given, pieces in (
-        ("search_memory", {"query": "Zephyr gate"}, 2),
+        ("search_memory", {"query": "Zephyr gate"}, 3),
         ("get_entity_info", {"name": "Zephyr"}, 2),
         ("similar_failures", {"error": "gate jammed"}, 1),
         ("record_memory", {"text": "At dusk the guard Zephyr closes the gate slowly."}, 1),

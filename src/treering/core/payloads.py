@@ -1,8 +1,8 @@
 """The knowledge types and what each adds to a record. Plug-ins register more with `register_knowledge_type`."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum
 from types import MappingProxyType
 from typing import Any
 
@@ -62,6 +62,29 @@ class Stated(Payload):
             if name not in ("subject", "attribute") and not each.is_required()
         }
         return None if self.subject is None else self.replace(**said)
+
+
+_UNWORDED = frozenset({*Stated.model_fields, "fingerprint"})
+"""Fields that say nothing which the content does not say, or nothing in words."""
+
+
+def payload_texts(payload: Payload | None) -> Iterator[tuple[str, str]]:
+    """What a payload says in words, each with the name of its field."""
+    if isinstance(payload, Opaque):
+        yield from ((name, text) for name, value in (payload.fields or {}).items() for text in _texts_in(value))
+    elif payload is not None:
+        fields = ((name, value) for name, value in payload.__dict__.items() if name not in _UNWORDED)
+        yield from ((name.replace("_", " "), text) for name, value in fields for text in _texts_in(value))
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    if isinstance(value, Value):
+        value = tuple(value.__dict__.values())
+    if isinstance(value, str) and not isinstance(value, Enum):
+        yield value
+    elif isinstance(value, tuple | Mapping):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts_in(each)
 
 
 class Gotcha(Payload):

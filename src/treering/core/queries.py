@@ -1,5 +1,7 @@
 """What to look for: one typed filter a kind of record, an order, a page."""
 
+from collections.abc import Mapping
+from enum import StrEnum
 from typing import Generic, TypeVar
 
 from treering.core.entities import EntityKind
@@ -14,6 +16,15 @@ from treering.core.records import Level, Source
 from treering.core.runs import RunState
 from treering.core.scope import Visibility
 from treering.core.values import Count, FilePaths, Instant, Keys, Label, Labels, Share, Value
+
+
+class SearchedKind(StrEnum):
+    """The kinds of records that a search returns."""
+
+    KNOWLEDGE = "knowledge"
+    TURN = "turn"
+    EPISODE = "episode"
+    PATTERN = "pattern"
 
 
 class TimeRange(Value):
@@ -86,6 +97,31 @@ class TurnFilter(Filter):
     places: PlaceRange | None = None
     tainted: bool | None = None
     deleted: bool | None = False
+
+
+class SearchFilter(Value):
+    """What a search looks for, whatever the kind. A kind that does not have what a field asks for is left out."""
+
+    kinds: tuple[SearchedKind, ...] = ()
+    types: Labels = ()
+    tags: Labels = ()
+    files: FilePaths = ()
+    modules: Labels = ()
+    sessions: Keys = ()
+    roles: tuple[Role, ...] = ()
+    time: TimeRange | None = None
+    """When it was learned, said or done."""
+    confidence: ShareRange | None = None
+    tainted: bool | None = None
+
+    def by_kind(self) -> dict[str, Filter]:
+        """The filter of each kind that may answer."""
+        asked = {name: value for name, value in self.__dict__.items() if name != "kinds" and value not in (None, ())}
+        return {
+            kind: KIND_FILTERS[kind](**{names[field]: value for field, value in asked.items()})
+            for kind, names in _SEARCHED_BY.items()
+            if (not self.kinds or kind in self.kinds) and asked.keys() <= names.keys()
+        }
 
 
 class SessionFilter(Filter):
@@ -221,3 +257,32 @@ class Page(Value, Generic[V]):
 
     items: tuple[V, ...]
     next: str | None = None
+
+
+KIND_FILTERS: Mapping[SearchedKind, type[Filter]] = {
+    SearchedKind.KNOWLEDGE: KnowledgeFilter,
+    SearchedKind.TURN: TurnFilter,
+    SearchedKind.EPISODE: EpisodeFilter,
+    SearchedKind.PATTERN: PatternFilter,
+}
+SEARCHED_TIME: Mapping[SearchedKind, str] = {
+    SearchedKind.KNOWLEDGE: "created",
+    SearchedKind.TURN: "said",
+    SearchedKind.EPISODE: "happened",
+    SearchedKind.PATTERN: "updated",
+}
+"""The field of each filter that says when."""
+
+
+def _same(*names: str) -> dict[str, str]:
+    return {name: name for name in names}
+
+
+_SEARCHED_BY: Mapping[SearchedKind, Mapping[str, str]] = {
+    SearchedKind.KNOWLEDGE: _same("types", "tags", "files", "modules", "sessions", "confidence", "tainted"),
+    SearchedKind.TURN: _same("sessions", "roles", "tainted"),
+    SearchedKind.EPISODE: _same("tags", "sessions", "tainted"),
+    SearchedKind.PATTERN: {},
+}
+_SEARCHED_BY = {kind: {**names, "time": SEARCHED_TIME[kind]} for kind, names in _SEARCHED_BY.items()}
+"""By kind, the field of its filter for each field of `SearchFilter`."""

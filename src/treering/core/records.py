@@ -8,7 +8,7 @@ from typing import Any, Self
 from pydantic import Field, SerializeAsAny, ValidationInfo, model_validator
 
 from treering.core.errors import InvalidInput
-from treering.core.payloads import KnowledgeType, Opaque, Payload, knowledge_type, knowledge_types
+from treering.core.payloads import KnowledgeType, Opaque, Payload, knowledge_type, knowledge_types, payload_texts
 from treering.core.scope import Visibility
 from treering.core.values import (
     Count,
@@ -182,6 +182,11 @@ class Knowledge(Record):
     @classmethod
     def from_stored(cls, fields: Mapping[str, Any]) -> Self:
         return super().from_stored(_with_opaque_payload(fields))
+
+    def details(self) -> tuple[tuple[str, str], ...]:
+        """What the payload says beyond the content, each with the name of its field."""
+        content = self.content.casefold()
+        return tuple((name, text) for name, text in payload_texts(self.payload) if text.casefold() not in content)
 
     def replace(self, **changes: Any) -> Self:
         """Also of a type that this process does not know: an `Opaque` without fields is its empty payload."""

@@ -8,7 +8,8 @@ from treering.core.scope import Scope
 from treering.learn.reflect.week import newest_reflection
 from treering.learn.reflect.withdrawing import without
 from treering.ports.store import Store
-from treering.retrieve.answer import Hit, cite
+from treering.retrieve.answer import Hit
+from treering.retrieve.citing import cite
 
 
 def latest_reflection(scope: Scope, store: Store, now: datetime) -> Hit | None:

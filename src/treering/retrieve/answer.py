@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, overload
-
-from treering.core.turns import Turn
+from typing import TYPE_CHECKING, TypeAlias, overload
 
 if TYPE_CHECKING:
     from treering.core.episodes import Episode
+    from treering.core.patterns import Pattern
     from treering.core.places import CodePlace
     from treering.core.records import Knowledge
+    from treering.core.turns import Turn
+
+
+Remembered: TypeAlias = "Knowledge | Turn | Episode | Pattern"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,7 @@ class Hit:
     text: str
     score: float
     source: str
-    record: Knowledge | Turn | Episode
+    record: Remembered
     also: tuple[str, ...] = ()
 
 
@@ -102,26 +105,3 @@ class Answer(Sequence[Hit]):
 
     def __len__(self) -> int:
         return len(self.hits)
-
-
-class Doubtful(Protocol):
-    """Something that may have come from outside."""
-
-    @property
-    def tainted(self) -> bool: ...
-
-
-def doubt_of(told: Doubtful) -> str:
-    """What a citation adds where nobody has vouched for it."""
-    return ", from outside, not confirmed" if told.tainted else ""
-
-
-def cite(record: Knowledge | Turn) -> tuple[str, str]:
-    """A record's text and where it comes from."""
-    doubt = doubt_of(record)
-    if isinstance(record, Turn):
-        who = record.speaker or record.role.value
-        said = f"{who}, turn {record.seq + 1} of session {record.session}, {record.at:%Y-%m-%d %H:%M}"
-        return record.text, f"{said}{doubt}"
-    where = f" in {', '.join(record.files[:2])}" if record.files else ""
-    return record.content, f"{record.type}, {record.source.value}{where}, {record.created_at:%Y-%m-%d}{doubt}"

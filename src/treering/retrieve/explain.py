@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treering.retrieve.answer import Explanation, Reasons, cite
+from treering.retrieve.answer import Explanation, Reasons
+from treering.retrieve.citing import cite
 from treering.retrieve.fuse import ranks
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from treering.core.language.folding import fold
 from treering.core.turns import Turn
-from treering.retrieve.answer import cite
+from treering.retrieve.citing import cite
 
 if TYPE_CHECKING:
-    from treering.core.records import Knowledge
+    from treering.retrieve.answer import Remembered
     from treering.retrieve.ranked import Ranked
 
 # A message that was delivered twice arrives twice within moments.
@@ -44,7 +44,7 @@ def folded(results: Sequence[Ranked], alike: float) -> Mapping[int, tuple[int, .
     return {number: tuple(others) for number, (_, others) in shown.items()}
 
 
-def _may_repeat(one: Knowledge | Turn, other: Knowledge | Turn) -> bool:
+def _may_repeat(one: Remembered, other: Remembered) -> bool:
     if isinstance(one, Turn) and isinstance(other, Turn):
         return abs(one.at - other.at) < _SAME_TIME
     return type(one) is type(other)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treering.core.queries import Filter, KnowledgeFilter, TimeRange, TurnFilter
+from treering.core.queries import SEARCHED_TIME, Filter, KnowledgeFilter, SearchedKind, TimeRange, TurnFilter
 from treering.core.time_words import Anchor, TimeKind, TimeOrder, resolve_anchor
 from treering.ports.index import DOCUMENT_KINDS, Candidates, Wanted
 from treering.retrieve.fuse import Fused, fuse
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from treering.retrieve.meaning import Meaning
 
 _MICROSECOND = 1_000_000
+_SHORT = [DOCUMENT_KINDS.index(kind) for kind in (SearchedKind.KNOWLEDGE, SearchedKind.TURN)]
 _ANYTHING: Mapping[str, Filter] = {"knowledge": KnowledgeFilter(), "turn": TurnFilter()}
 
 
@@ -48,9 +49,9 @@ def narrowed(filters: Mapping[str, Filter], question: Question) -> Mapping[str, 
     if times is None or times.kind is not TimeKind.FILTER or not times.spans:
         return filters
     span = hull(times.spans)
-    fields = {KnowledgeFilter: "created", TurnFilter: "said"}
+    fields = {kind: SEARCHED_TIME[SearchedKind(kind)] for kind in filters}
     return {
-        kind: where if getattr(where, fields[type(where)]) else where.replace(**{fields[type(where)]: span})
+        kind: where if getattr(where, fields[kind]) else where.replace(**{fields[kind]: span})
         for kind, where in filters.items()
     }
 
@@ -150,11 +151,15 @@ class Paths:
     def _related(
         self, candidates: Candidates, fused: Fused, shown: NDArray[np.bool_], enough: int
     ) -> NDArray[np.bool_]:
-        """Which candidates have to do with the query; one shared word is enough where there is little else."""
+        """Which candidates have to do with the query.
+
+        Where there is little else, one shared word is enough for what is known or was said; long tasks share some word
+        with every query.
+        """
         recall = self.settings.recall
         related = (fused.total >= recall.least) | (np.nan_to_num(candidates.meaning) >= recall.least_likeness)
         if int((related & shown).sum()) < enough:
-            related |= candidates.words > 0
+            related |= (candidates.words > 0) & np.isin(candidates.kind, _SHORT)
         return np.asarray(related, np.bool_)
 
     @cached_property

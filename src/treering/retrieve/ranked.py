@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from treering.core.records import Knowledge
-    from treering.core.turns import Turn
+    from treering.retrieve.answer import Remembered
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +20,7 @@ class Ranked:
     row: int
     number: int
     kind: str
-    record: Knowledge | Turn
+    record: Remembered
     relevance: float
     factors: Mapping[str, float]
     score: float

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from treering.core.errors import InvalidInput
 from treering.core.records import Knowledge
-from treering.retrieve.answer import Answer, Hit, cite
+from treering.retrieve.answer import Answer, Hit, Remembered
+from treering.retrieve.citing import cite
 from treering.retrieve.expand import expanded, is_thin
 from treering.retrieve.explain import explain
 from treering.retrieve.feedback import with_feedback
@@ -33,9 +34,6 @@ if TYPE_CHECKING:
     from treering.core.queries import Filter
     from treering.core.scope import Scope
     from treering.core.settings import Settings
-    from treering.core.turns import Turn
-    from treering.ports.collections import Found as StoreFound
-    from treering.ports.collections import Match
     from treering.ports.models import Models
     from treering.ports.store import Store, Transaction
 
@@ -113,7 +111,7 @@ class _Search:
 
     def _searched(self, tx: Transaction, question: Question, meaning: Meaning) -> Found:
         """Within the time that the query names; where nothing was said then, that time is only preferred."""
-        asked = self.wanted.filters()
+        asked = self.wanted.filters
         then = narrowed(asked, question)
         found = self._within(tx, question, meaning, then)
         if then is asked or len(found.order):
@@ -148,12 +146,10 @@ class _Search:
                 results.append(Ranked(row, number, kind, record, share, judged.factors, judged.score))
         return results
 
-    def _read(
-        self, tx: Transaction, named: Mapping[int, tuple[str, str]]
-    ) -> Mapping[int, tuple[str, Knowledge | Turn]]:
+    def _read(self, tx: Transaction, named: Mapping[int, tuple[str, str]]) -> Mapping[int, tuple[str, Remembered]]:
         """Records by the number of their document; one that cannot be read does not keep others from being found."""
-        found: dict[int, tuple[str, Knowledge | Turn]] = {}
-        for kind, collection in (("knowledge", tx.knowledge), ("turn", tx.turns)):
+        found: dict[int, tuple[str, Remembered]] = {}
+        for kind, collection in _searched(tx).items():
             ids = {id: number for number, (of, id) in named.items() if of == kind}
             if not ids:
                 continue
@@ -199,7 +195,7 @@ class _Search:
 
 
 def recall(scope: Scope, store: Store, now: datetime, wanted: Recall, *, settings: Settings, models: Models) -> Answer:
-    """The best records and turns for the query, within the filters.
+    """The best records of every kind for the query, within the filters.
 
     A model that does not answer costs its part of the answer, never the answer; `missing` says which.
     """
@@ -207,8 +203,8 @@ def recall(scope: Scope, store: Store, now: datetime, wanted: Recall, *, setting
         raise InvalidInput(f"the query is a {type(wanted.query).__name__}; ask in words")
     if type(wanted.limit) is not int or not 1 <= wanted.limit <= settings.recall.limit_max:
         raise InvalidInput(f"limit is {wanted.limit}; ask for 1 to {settings.recall.limit_max}, or use export")
-    if wanted.precise and wanted.knowledge is not None:
-        wanted = replace(wanted, knowledge=holding(wanted.knowledge, now))
+    if wanted.precise:
+        wanted = replace(wanted, filters=holding(wanted.filters, now))
     if not wanted.query.strip():
         return Answer(wanted.query, ()) if wanted.precise else _newest(scope, store, now, wanted)
     watch = Stopwatch()
@@ -221,12 +217,9 @@ def recall(scope: Scope, store: Store, now: datetime, wanted: Recall, *, setting
 def _newest(scope: Scope, store: Store, now: datetime, wanted: Recall) -> Answer:
     """Without a query: the latest of what the filters let through."""
     with store.reading(scope, now) as tx:
-        found: list[tuple[str, StoreFound[Knowledge] | StoreFound[Turn]]] = []
-        if wanted.knowledge is not None:
-            found.append(("knowledge", tx.knowledge.newest(wanted.knowledge, limit=wanted.limit)))
-        if wanted.turns is not None:
-            found.append(("turn", tx.turns.newest(wanted.turns, limit=wanted.limit)))
-    matches: list[tuple[str, Match[Knowledge] | Match[Turn]]] = [(kind, each) for kind, of in found for each in of]
+        collections = _searched(tx)
+        found = [(kind, collections[kind].newest(where, limit=wanted.limit)) for kind, where in wanted.filters.items()]
+    matches = [(kind, each) for kind, of in found for each in of]
     best = sorted(matches, key=lambda found: (-found[1].score, found[1].value.id))[: wanted.limit]
     newest = max((match.score for _, match in best), default=1.0)
     hits = [Ranked(0, 0, kind, match.value, 0.0, {}, max(0.0, match.score)) for kind, match in best]
@@ -234,12 +227,17 @@ def _newest(scope: Scope, store: Store, now: datetime, wanted: Recall) -> Answer
     return Answer(wanted.query, tuple(_hit(hit, newest or 1.0) for hit in hits), unreadable=unreadable)
 
 
+def _searched(tx: Transaction) -> Mapping[str, Any]:
+    """The collections that are searched, by the kind of their records."""
+    return {"knowledge": tx.knowledge, "turn": tx.turns, "episode": tx.episodes, "pattern": tx.patterns}
+
+
 def _hit(result: Ranked, best: float) -> Hit:
     text, source = cite(result.record)
     return Hit(result.record.id, result.kind, text, result.score / best, source, result.record, result.also)
 
 
-def _files(record: Knowledge | Turn) -> frozenset[str]:
+def _files(record: Remembered) -> frozenset[str]:
     return frozenset(record.files) if isinstance(record, Knowledge) else frozenset()
 
 

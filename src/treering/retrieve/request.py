@@ -8,18 +8,31 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from treering.core.errors import InvalidInput
-from treering.core.queries import Filter, KnowledgeFilter, TimeRange, TurnFilter
+from treering.core.patterns import PatternStatus
+from treering.core.queries import (
+    SEARCHED_TIME,
+    Filter,
+    KnowledgeFilter,
+    PatternFilter,
+    SearchedKind,
+    SearchFilter,
+    TimeRange,
+    TurnFilter,
+)
 
 if TYPE_CHECKING:
     from treering.core.phases import Phase
 
+Filters = Mapping[str, Filter]
+"""By kind."""
 ALL_KNOWLEDGE = KnowledgeFilter.defaults()
 ALL_TURNS = TurnFilter.defaults()
+_IN_USE = tuple(status for status in PatternStatus if status is not PatternStatus.DEPRECATED)
 
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """What to look for. An empty query lists the newest; None for a filter leaves that kind out.
+    """What to look for. An empty query lists the newest; a kind without a filter is left out.
 
     `files` are those in play now, `phase` what the work is at. A `thorough` search may ask a language model,
     a `precise` one answers only with what the query is really about. With `repeated`, what says the same as a better
@@ -27,8 +40,7 @@ class Recall:
     """
 
     query: str
-    knowledge: KnowledgeFilter | None
-    turns: TurnFilter | None
+    filters: Filters
     limit: int
     files: tuple[str, ...] = ()
     phase: Phase | None = None
@@ -37,41 +49,58 @@ class Recall:
     precise: bool = False
     repeated: bool = False
 
-    def filters(self) -> Mapping[str, Filter]:
-        """By kind."""
-        wanted: Mapping[str, Filter | None] = {"knowledge": self.knowledge, "turn": self.turns}
-        return {kind: where for kind, where in wanted.items() if where is not None}
+
+def filters_of(where: SearchFilter | None, knowledge: KnowledgeFilter | None, turns: TurnFilter | None) -> Filters:
+    """The filters by kind: those of `where`, else of the kinds that are named, else of every kind."""
+    if where is not None:
+        return where.by_kind()
+    if (knowledge, turns) == (ALL_KNOWLEDGE, ALL_TURNS):
+        return SearchFilter.defaults().by_kind()
+    named: dict[str, Filter | None] = {SearchedKind.KNOWLEDGE: knowledge, SearchedKind.TURN: turns}
+    return {kind: each for kind, each in named.items() if each is not None}
 
 
-def standing(where: KnowledgeFilter) -> KnowledgeFilter:
-    """Only what still holds: neither corrected nor doubted, unless the filter itself asks for such records."""
-    return where.replace(
-        deprecated=False if where.deprecated is None else where.deprecated,
-        flagged=False if where.flagged is None else where.flagged,
-    )
+def standing(filters: Filters) -> Filters:
+    """Only what still holds: neither corrected nor doubted, unless a filter itself asks for such records."""
+    return {kind: _standing(each) for kind, each in filters.items()}
 
 
-def holding(where: KnowledgeFilter, now: datetime) -> KnowledgeFilter:
-    """Only what holds at the time that the filter speaks of: neither corrected, doubted nor out of date."""
+def _standing(where: Filter) -> Filter:
+    if isinstance(where, KnowledgeFilter):
+        return where.replace(
+            deprecated=False if where.deprecated is None else where.deprecated,
+            flagged=False if where.flagged is None else where.flagged,
+        )
+    if isinstance(where, PatternFilter):
+        return where.replace(statuses=where.statuses or _IN_USE)
+    return where
+
+
+def holding(filters: Filters, now: datetime) -> Filters:
+    """Only knowledge that holds at the time that its filter speaks of: neither corrected, doubted nor out of date."""
+    where = filters.get(SearchedKind.KNOWLEDGE)
+    if not isinstance(where, KnowledgeFilter):
+        return filters
     if where.deprecated or where.flagged:
         raise InvalidInput("precise recall never answers with what was corrected or is doubted; leave one of them out")
     then = where.believed_at or now
-    return where.replace(
+    held = where.replace(
         deprecated=where.deprecated if where.believed_at else False,
         flagged=False,
         valid_at=then if where.valid_at is None else where.valid_at,
     )
+    return {**filters, SearchedKind.KNOWLEDGE: held}
 
 
-def believed(where: KnowledgeFilter | None, at: datetime) -> KnowledgeFilter | None:
-    """Only what was known at that time and had not been corrected yet."""
-    return None if where is None else where.replace(believed_at=at, flagged=False)
+def known_at(filters: Filters, at: datetime) -> Filters:
+    """Only what was known at that time and had not been corrected yet. Patterns may have changed since."""
+    there = {kind: each for kind, each in filters.items() if kind != SearchedKind.PATTERN}
+    return {kind: _known_at(SearchedKind(kind), each, at) for kind, each in there.items()}
 
 
-def said_by(where: TurnFilter | None, at: datetime) -> TurnFilter | None:
-    """Only what had been said by then."""
-    if where is None:
-        return None
-    since = where.said.since if where.said else None
-    before = where.said.before if where.said else None
-    return where.replace(said=TimeRange(since=since, before=at if before is None else min(before, at)))
+def _known_at(kind: SearchedKind, where: Filter, at: datetime) -> Filter:
+    if isinstance(where, KnowledgeFilter):
+        return where.replace(believed_at=at, flagged=False)
+    field = SEARCHED_TIME[kind]
+    asked: TimeRange = getattr(where, field) or TimeRange()
+    return where.replace(**{field: asked.replace(before=at if asked.before is None else min(asked.before, at))})

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from treering.core.errors import ModelUnavailable
-from treering.retrieve.answer import cite
+from treering.retrieve.citing import cite
 
 if TYPE_CHECKING:
     from treering.core.settings import RerankerSettings

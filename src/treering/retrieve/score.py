@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from treering.core.confidence import SOURCE_TRUST, effective_confidence, frequency, recency
 from treering.core.phases import PHASE_WEIGHTS, Phase
-from treering.core.turns import Turn
+from treering.core.records import Knowledge
 
 if TYPE_CHECKING:
-    from treering.core.records import Knowledge
     from treering.core.settings import Settings
+    from treering.retrieve.answer import Remembered
 
 # A record's own weight in its score: what the query finds in it, how lately and how often it was used.
 RELEVANCE, RECENCY, FREQUENCY = 0.6, 0.25, 0.15
@@ -27,17 +27,16 @@ class Scored:
     factors: Mapping[str, float]
 
 
-def scored(
-    record: Knowledge | Turn, relevance: float, now: datetime, phase: Phase | None, settings: Settings
-) -> Scored:
-    """What was said counts for its relevance alone; what is known also for how far it can be relied on.
+def scored(record: Remembered, relevance: float, now: datetime, phase: Phase | None, settings: Settings) -> Scored:
+    """What was said or done counts for its relevance alone; what is known also for how far it can be relied on.
 
     Freshness and use count in proportion to relevance: a record that has nothing to do with the query stays at 0.
     """
-    if isinstance(record, Turn):
-        factors: Mapping[str, float] = {"tainted": settings.trust.tainted_factor} if record.tainted else {}
-    else:
+    factors: Mapping[str, float] = {}
+    if isinstance(record, Knowledge):
         factors = _of_knowledge(record, now, phase, settings)
+    elif getattr(record, "tainted", False):
+        factors = {"tainted": settings.trust.tainted_factor}
     score = relevance
     for factor in factors.values():
         score *= factor

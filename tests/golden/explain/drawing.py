@@ -12,7 +12,8 @@ from tests.samples import NOW, sample
 from treering.core.records import Knowledge
 from treering.core.turns import Turn
 from treering.interfaces.cli import reasons
-from treering.retrieve.answer import Answer, Explanation, Hit, Part, Reasons, cite
+from treering.retrieve.answer import Answer, Explanation, Hit, Part, Reasons
+from treering.retrieve.citing import cite
 
 FOLDER = Path(__file__).parent
 WIDTH = 80

@@ -119,7 +119,9 @@ KNOWLEDGE = Kind(
         "node": lambda k: (k.node, *k.impacted_nodes),
         "fact": _fact_keys,
     },
-    searched=lambda k: Searched(" ".join((k.content, *k.tags, *k.files)), language=k.language),
+    searched=lambda k: Searched(
+        " ".join((k.content, *k.tags, *k.files, *k.modules, *(text for _, text in k.details()))), language=k.language
+    ),
 )
 SESSIONS = Kind("session", Session, tables.sessions, born="started_at", orders=("started_at",), audited=False)
 TURNS = Kind(

@@ -14,10 +14,5 @@ class AgentSettings(Value):
     """Records on the same subject that are shown to whoever stores one: enough to see that it is known already."""
     recent_episodes: int = Field(default=5, ge=0, le=50)
     """Tasks of the sessions before that an agent is told of when it begins."""
-    tasks: int = Field(default=3, ge=1, le=50)
-    """Tasks that a search shows beside what is known: enough to see how it was done, and knowledge keeps its room."""
-    task_words: float = Field(default=0.3, ge=0, le=1)
-    """Such a task holds at least this share of what the words of the question weigh. Tasks share a word with nearly
-    every question; those that were about the same held a third and more (of ten questions to a small memory)."""
     index_wait_seconds: float = Field(default=8.0, ge=0)
     """How long a question about code waits where nothing is indexed yet: most repositories are read in that time."""

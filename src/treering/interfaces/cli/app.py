@@ -13,7 +13,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("remember", "Keep", "keep:remember", "Keep a piece of knowledge."),
     Command("turn", "Keep", "keep:turn", "Keep what was said, word for word."),
     Command("episode", "Keep", "episodes:episode", "Keep a whole task execution, with what it produced."),
-    Command("search", "Find", "search:search", "Find knowledge and turns, by words, meaning and ties."),
+    Command("search", "Find", "search:search", "Find records of every kind by words, meaning and ties."),
     Command(
         "episodes",
         "Find",
@@ -95,7 +95,13 @@ COMMANDS: tuple[Command, ...] = (
     Command("embed", "Look after", "embed:embed", "Make the vectors that search by meaning compares."),
     Command("demo", "Look after", "demo:demo", "Show on a temporary project what this is; nothing is kept."),
     # The library's name for the same verb.
-    Command("recall", "Find", "search:search", "Find knowledge and turns, by words, meaning and ties.", hidden=True),
+    Command(
+        "recall",
+        "Find",
+        "search:search",
+        "Find records of every kind by words, meaning and ties.",
+        hidden=True,
+    ),
 )
 
 

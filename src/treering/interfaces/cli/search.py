@@ -1,5 +1,6 @@
-"""search: knowledge and turns by their words, their meaning and their ties, explained or packed where that is asked."""
+"""search: records of every kind by their words, meaning and ties, explained or packed where that is asked."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,37 +11,10 @@ from treering.interfaces.cli.options import AsJson, Db, Files, Modules, Project,
 from treering.interfaces.cli.output import emit, emit_text
 
 if TYPE_CHECKING:
-    from treering.core.queries import KnowledgeFilter, TimeRange, TurnFilter
+    from treering.core.queries import SearchFilter, TimeRange
     from treering.memory import Memory
 
 Words = Annotated[str, typer.Argument(metavar="QUERY", help="What to look for; without it, the newest.")]
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """The filters as they were typed."""
-
-    types: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
-    modules: tuple[str, ...] = ()
-    sessions: tuple[str, ...] = ()
-    roles: tuple[str, ...] = ()
-    since: str | None = None
-    before: str | None = None
-    min_confidence: float | None = None
-    knowledge_only: bool = False
-    turns_only: bool = False
-
-    @property
-    def only_knowledge(self) -> bool:
-        """Turns have no type, tag, file, module or confidence: a filter on one of these asks for knowledge."""
-        narrowed = self.types or self.tags or self.files or self.modules or self.min_confidence is not None
-        return self.knowledge_only or bool(narrowed)
-
-    @property
-    def only_turns(self) -> bool:
-        return self.turns_only or bool(self.roles)
 
 
 def search(
@@ -66,8 +40,12 @@ def search(
     min_confidence: Annotated[
         float | None, typer.Option("--min-confidence", metavar="0..1", help="Only what is at least this sure.")
     ] = None,
-    knowledge_only: Annotated[bool, typer.Option("--knowledge-only", help="Leave turns out.")] = False,
-    turns_only: Annotated[bool, typer.Option("--turns-only", help="Leave knowledge out.")] = False,
+    kinds: Annotated[
+        list[str] | None,
+        typer.Option("--kind", metavar="KIND", help="Only knowledge, turn, episode or pattern; again for more."),
+    ] = None,
+    knowledge_only: Annotated[bool, typer.Option("--knowledge-only", help="The same as --kind knowledge.")] = False,
+    turns_only: Annotated[bool, typer.Option("--turns-only", help="The same as --kind turn.")] = False,
     superseded: Annotated[bool, typer.Option("--superseded", help="Also what was corrected or is doubted.")] = False,
     as_of: Annotated[
         str | None, typer.Option("--as-of", metavar="WHEN", help="Answer from what was known and believed then.")
@@ -100,27 +78,21 @@ def search(
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find knowledge and turns, by words, meaning and ties."""
+    """Find records of every kind by words, meaning and ties."""
     form = Form.chosen(explain=explain, packed=packed, budget=budget)
-    wanted = Wanted(
-        types=tuple(types or ()),
-        tags=tuple(tags or ()),
-        files=tuple(files or ()),
-        modules=tuple(modules or ()),
-        sessions=tuple(sessions or ()),
-        roles=tuple(roles or ()),
-        since=since,
-        before=before,
-        min_confidence=min_confidence,
-        knowledge_only=knowledge_only,
-        turns_only=turns_only,
-    )
+    typed = {
+        "tags": tags,
+        "files": files,
+        "modules": modules,
+        "sessions": sessions,
+        "roles": roles,
+        "kinds": _kinds(kinds, knowledge_only=knowledge_only, turns_only=turns_only),
+    }
     with opened(db, project) as memory:
         # Opening loads plug-ins, whose types can be asked for too.
-        knowledge, turns = filters(wanted)
+        where = filter_of(types or (), _time_range(since, before), min_confidence, **typed)
         options = {
-            "knowledge": knowledge,
-            "turns": turns,
+            "where": where,
             "superseded": superseded,
             "as_of": as_of,
             "precise": precise,
@@ -184,38 +156,41 @@ def _tell_of_others(memory: "Memory", db: str | None) -> None:
         emit(None, lambda: Text(told, "yellow"), as_json=False)
 
 
-def filters(wanted: Wanted) -> "tuple[KnowledgeFilter | None, TurnFilter | None]":
-    """What the typed filters ask of knowledge and of turns; None leaves that kind out."""
+def _kinds(kinds: list[str] | None, *, knowledge_only: bool, turns_only: bool) -> list[str]:
+    if knowledge_only and turns_only:
+        raise InvalidInput("--knowledge-only and --turns-only leave nothing; use one, or neither")
+    only = ["knowledge"] * knowledge_only + ["turn"] * turns_only
+    return only or list(kinds or ())
+
+
+def filter_of(
+    types: Iterable[str], time: "TimeRange | None", min_confidence: float | None, **fields: Iterable[str] | None
+) -> "SearchFilter | None":
+    """What the typed filters ask for; None where there are none. Nothing has all of them: `InvalidInput`."""
     from treering.core.payloads import knowledge_type
-    from treering.core.queries import KnowledgeFilter, ShareRange, TurnFilter
+    from treering.core.queries import SearchFilter, ShareRange
 
-    if wanted.only_knowledge and wanted.only_turns:
-        raise InvalidInput(
-            "nothing has both: types, tags, files, modules and confidence are of knowledge, roles of turns; "
-            "leave one side out"
-        )
-    when = _time_range(wanted)
-    sure = wanted.min_confidence
-    knowledge = KnowledgeFilter.make(
-        types=[knowledge_type(name).name for name in wanted.types],
-        tags=wanted.tags,
-        files=wanted.files,
-        modules=wanted.modules,
-        sessions=wanted.sessions,
-        created=when,
-        confidence=None if sure is None else ShareRange.make(at_least=sure),
+    where = SearchFilter.make(
+        types=[knowledge_type(name).name for name in types],
+        time=time,
+        confidence=None if min_confidence is None else ShareRange.make(at_least=min_confidence),
+        **{name: tuple(value or ()) for name, value in fields.items()},
     )
-    turns = TurnFilter.make(sessions=wanted.sessions, roles=wanted.roles, said=when)
-    return None if wanted.only_turns else knowledge, None if wanted.only_knowledge else turns
+    if not where.by_kind():
+        raise InvalidInput(
+            "nothing has all of these: types, files, modules and confidence are of knowledge, tags of knowledge and "
+            "episodes, roles of turns; leave one side out"
+        )
+    return None if where == SearchFilter() else where
 
 
-def _time_range(wanted: Wanted) -> "TimeRange | None":
-    if wanted.since is None and wanted.before is None:
+def _time_range(since: str | None, before: str | None) -> "TimeRange | None":
+    if since is None and before is None:
         return None
     from treering.compose import now
     from treering.core.moments import moment_of
     from treering.core.queries import TimeRange
 
     present = now()
-    ends = {"since": wanted.since, "before": wanted.before}
+    ends = {"since": since, "before": before}
     return TimeRange.make(**{end: moment_of(written, present) for end, written in ends.items() if written is not None})

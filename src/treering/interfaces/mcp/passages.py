@@ -9,9 +9,8 @@ from treering.core.episodes import Episode
 from treering.core.tokens import estimate_tokens
 from treering.inject.render import ELLIPSIS, shortened
 from treering.interfaces.mcp.tool import Answer, Reply, Result
-from treering.retrieve.answer import cite
+from treering.retrieve.citing import cite, source_of
 from treering.retrieve.episodes import telling
-from treering.retrieve.episodes.answer import source_of
 
 if TYPE_CHECKING:
     from treering.core.records import Knowledge

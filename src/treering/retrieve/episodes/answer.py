@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, overload
 
-from treering.retrieve.answer import Part, doubt_of
+from treering.retrieve.answer import Part
+from treering.retrieve.citing import source_of
 
 if TYPE_CHECKING:
     from treering.core.episodes import Episode
@@ -117,15 +118,6 @@ class Trend:
     @property
     def success_rate(self) -> float:
         return self.successes / self.episodes
-
-
-def source_of(episode: Episode) -> str:
-    """A citation: how it ended, what it was about, when."""
-    known = (episode.metadata.domain, episode.metadata.task_type)
-    about = " ".join(filter(None, known))
-    where = f" of session {episode.session}" if episode.session else ""
-    named = (f"{episode.outcome.status.value} episode{where}", about, f"{episode.at:%Y-%m-%d %H:%M}")
-    return f"{', '.join(filter(None, named))}{doubt_of(episode)}"
 
 
 def plain_hit(episode: Episode, stands_for: tuple[str, ...] = ()) -> EpisodeHit:

@@ -11,7 +11,8 @@ from treering.core.errors import BlobMissing, InvalidInput, Unreadable
 from treering.core.failures import failure_messages, failure_signature, without_varying
 from treering.core.queries import EpisodeFilter, TimeRange
 from treering.ports.collections import Found
-from treering.retrieve.episodes.answer import FailureAnswer, FailureHit, source_of
+from treering.retrieve.citing import source_of
+from treering.retrieve.episodes.answer import FailureAnswer, FailureHit
 from treering.retrieve.episodes.search import by_words, episodes_of, overlap, words_of
 from treering.retrieve.episodes.standing import represented
 

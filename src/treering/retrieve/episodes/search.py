@@ -14,7 +14,8 @@ from treering.core.errors import InvalidInput
 from treering.core.time_words import TimeKind
 from treering.ports.collections import Found
 from treering.ports.index import Candidates, Wanted
-from treering.retrieve.episodes.answer import EpisodeAnswer, EpisodeHit, plain_hit, source_of
+from treering.retrieve.citing import source_of
+from treering.retrieve.episodes.answer import EpisodeAnswer, EpisodeHit, plain_hit
 from treering.retrieve.episodes.relevance import relevance_parts
 from treering.retrieve.episodes.standing import Standing, is_old, released, represented
 from treering.retrieve.meaning import Meaning, meaning_of

@@ -11,7 +11,7 @@ from treering.core.episodes import TraceEntry, trace_of
 from treering.core.errors import InvalidInput
 from treering.core.failures import telling_lines
 from treering.core.patterns import PatternCategory, PatternStatus
-from treering.core.queries import EpisodeFilter, KnowledgeFilter
+from treering.core.queries import EpisodeFilter, KnowledgeFilter, SearchedKind
 from treering.core.task_features import features_told
 from treering.core.values import FrozenDict
 from treering.retrieve.episodes.failures import similar_failures
@@ -99,7 +99,7 @@ class PatternSearch:
             cold=False,
         )
         similar = search_episodes(self.scope, self.store, now, query, settings=self.settings, models=self.models)
-        asked = Recall(query=task, knowledge=standing(ALL_KNOWLEDGE), turns=None, limit=most, thorough=False)
+        asked = Recall(task, standing({SearchedKind.KNOWLEDGE: ALL_KNOWLEDGE}), limit=most, thorough=False)
         facts = recall(self.scope, self.store, now, asked, settings=self.settings, models=self.models)
         return TaskContext(task, told, found, similar, facts, {**facts.missing, **similar.missing})
 
@@ -130,7 +130,8 @@ class PatternSearch:
         """What was remembered about it: by the lines that say what it was, without what varies in them."""
         found: dict[str, Hit] = {}
         for line in telling_lines(error):
-            wanted = Recall(line, standing(_ABOUT_ERRORS), turns=None, limit=most, thorough=False, precise=True)
+            where = standing({SearchedKind.KNOWLEDGE: _ABOUT_ERRORS})
+            wanted = Recall(line, where, limit=most, thorough=False, precise=True)
             answer = recall(self.scope, self.store, self.clock(), wanted, settings=self.settings, models=self.models)
             found |= {hit.id: hit for hit in answer if hit.id not in found}
         return tuple(found.values())[:most]

@@ -9,7 +9,7 @@ from pydantic import Field
 from treering.core.delimiters import MEMORY, delimited
 from treering.interfaces.mcp.passages import NOTE, Cited, cited, lines_within, listed, passages, within
 from treering.interfaces.mcp.tool import READS, Answer, Arguments, Budget, Name, Reply, Tool
-from treering.retrieve.answer import doubt_of
+from treering.retrieve.citing import doubt_of
 
 if TYPE_CHECKING:
     from treering.core.episodes import Episode

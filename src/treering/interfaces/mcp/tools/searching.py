@@ -6,15 +6,13 @@ from pydantic import Field
 
 from treering.core.delimiters import MEMORY, delimited, one_line
 from treering.core.payloads import knowledge_type
-from treering.core.queries import KnowledgeFilter
+from treering.core.queries import SearchFilter
 from treering.core.records import Knowledge
 from treering.core.tokens import estimate_tokens
 from treering.inject.pack import pack
 from treering.interfaces.mcp.passages import NOTE, WIDER, Cited, lines_within, within
 from treering.interfaces.mcp.tool import READS, Answer, Arguments, Budget, Names, Question, Reply, Result, Tool
 from treering.learn.authors import is_a_persons
-from treering.retrieve.episodes.telling import among
-from treering.retrieve.request import ALL_KNOWLEDGE, ALL_TURNS
 
 if TYPE_CHECKING:
     from treering.core.places import CodePlace
@@ -88,20 +86,15 @@ class SearchResult(Reply):
 def search_memory(call: "Call", asked: SearchMemory) -> Answer[SearchResult]:
     memory, settings = call.memory, call.memory.settings
     budget = min(asked.budget or settings.agents.answer_tokens, settings.agents.most_answer_tokens)
-    wanted = KnowledgeFilter.make(types=[knowledge_type(name).name for name in asked.types])
+    types = [knowledge_type(name).name for name in asked.types]
     found = memory.recall(
         asked.query,
         limit=asked.limit,
-        knowledge=wanted if asked.types else ALL_KNOWLEDGE,
-        turns=None if asked.types else ALL_TURNS,
+        where=SearchFilter.make(types=types) if types else None,
         files=call.from_root(asked.files),
         phase=asked.phase,
         precise=asked.precise,
     )
-    if not asked.types:
-        least = settings.precise.share if asked.precise else settings.agents.task_words
-        tasks = memory.episodes.search(asked.query, limit=settings.agents.tasks, least=least)
-        found = among(found, tasks, asked.limit)
     return within(budget, lambda room: _told(found, room, settings))
 
 
@@ -164,7 +157,7 @@ def _found(hit: "Hit", text: str, *, truncated: bool) -> FoundMemory:
         type=known and known.type,
         confidence=known and round(known.confidence, 3),
         files=known.files if known else (),
-        tainted=record.tainted,
+        tainted=getattr(record, "tainted", False),
         confirmed=known is not None and is_a_persons(known),
         truncated=truncated,
         also=hit.also,

@@ -1,0 +1,132 @@
+"""One search: every kind in one ranking, the same at every door, found by all that a record says."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.conftest import OpenMemory
+from tests.samples import NOW
+from tests.served import agent_of
+from treering.core.errors import InvalidInput
+from treering.core.queries import SearchedKind, SearchFilter, TimeRange
+from treering.memory import Memory
+
+QUERY = "flaky login test"
+
+
+@pytest.fixture
+def memory(open_memory: OpenMemory) -> Memory:
+    memory = open_memory(background=False)
+    memory.remember("The login test is flaky on Mondays", type="gotcha", id="gotcha", tags=["ci"])
+    memory.turn(session="talk", role="user", text="That flaky login test again!", id="turn")
+    memory.episode("Fix flaky login test", output="it waits for the cookie now", id="episode")
+    memory.patterns.add(
+        name="Wait for the cookie",
+        category="strategy",
+        summary="A flaky login test waits for its cookie",
+        content={"form": "strategy", "approach": "Wait for the cookie."},
+        id="pattern",
+    )
+    memory.remember("The shop sells tea", type="fact", id="other")
+    return memory
+
+
+def found(memory: Memory, query: str = QUERY, **options: Any) -> set[str]:
+    return {hit.id for hit in memory.recall(query, **options)}
+
+
+def test_every_kind_is_in_one_ranking(memory: Memory) -> None:
+    answer = memory.recall(QUERY)
+    kinds = {hit.id: hit.kind for hit in answer}
+    assert (
+        kinds.items()
+        >= {
+            "gotcha": "knowledge",
+            "turn": "turn",
+            "episode": "episode",
+            "pattern": "pattern",
+        }.items()
+    )
+    scores = [hit.score for hit in answer]
+    assert scores == sorted(scores, reverse=True)
+    assert all(hit.text and hit.source for hit in answer)
+
+
+@pytest.mark.parametrize("kind", list(SearchedKind))
+def test_a_filter_leaves_other_kinds_out(memory: Memory, kind: SearchedKind) -> None:
+    assert {hit.kind for hit in memory.recall(QUERY, where=SearchFilter(kinds=(kind,)))} == {kind.value}
+
+
+def test_a_kind_that_lacks_what_is_asked_for_is_left_out(memory: Memory) -> None:
+    assert found(memory, where=SearchFilter(types=("gotcha",))) == {"gotcha"}
+    assert found(memory, where=SearchFilter(tags=("ci",))) == {"gotcha"}
+    assert found(memory, where=SearchFilter(roles=("user",))) == {"turn"}
+    assert found(memory, where=SearchFilter(sessions=("talk",))) == {"turn"}
+    assert found(memory, where=SearchFilter(time=TimeRange(before=NOW.replace(year=1990)))) == set()
+
+
+def test_without_a_query_the_newest_of_every_kind_are_listed(memory: Memory) -> None:
+    assert {hit.kind for hit in memory.recall("")} == {kind.value for kind in SearchedKind}
+
+
+def test_a_deprecated_pattern_is_no_result_unless_it_is_asked_for(memory: Memory) -> None:
+    memory.patterns.deprecate("pattern", "it was the clock")
+    assert "pattern" not in found(memory)
+    assert "pattern" in found(memory, superseded=True)
+
+
+def test_what_was_forgotten_is_found_in_no_kind(memory: Memory) -> None:
+    for id in ("gotcha", "turn", "episode"):
+        memory.forget(id)
+    assert found(memory).isdisjoint({"gotcha", "turn", "episode"})
+
+
+DETAILS: dict[str, dict[str, Any]] = {
+    "dead_end": {"approach": "we cached sessions in zookeeper", "reason": "quorum was lost"},
+    "gotcha": {"trigger": "a zookeeper restart", "workaround": "wait a minute"},
+    "error_pattern": {"message": "zookeeper connection loss", "resolution": "raise the timeout"},
+    "module_insight": {"purpose": "talks to zookeeper"},
+    "work_state": {"completed": ["moved zookeeper"], "next_step": "drop the old one"},
+    "workflow_recipe": {"steps": [{"description": "restart zookeeper"}]},
+    "decision": {"rationale": "zookeeper was too slow", "alternatives": ["etcd"]},
+}
+
+
+@pytest.mark.parametrize("type", DETAILS)
+def test_a_record_is_found_by_what_its_payload_says_and_shows_it(memory: Memory, type: str) -> None:
+    id = memory.remember("It did not work out", type=type, payload=DETAILS[type]).id
+    hits = {hit.id: hit.text for hit in memory.recall("zookeeper")}
+    assert list(hits) == [id]
+    assert "zookeeper" in hits[id]
+    assert "zookeeper" in memory.pack("zookeeper").text
+
+
+@pytest.mark.parametrize("field", ["tags", "files", "modules"])
+def test_a_record_is_found_by_its_labels(memory: Memory, field: str) -> None:
+    id = memory.remember("It did not work out", **{field: ["zookeeper"]}).id
+    assert found(memory, "zookeeper") == {id}
+
+
+def test_what_the_payload_repeats_is_shown_once(memory: Memory) -> None:
+    memory.remember("Restart zookeeper first", type="gotcha", payload={"workaround": "restart zookeeper"})
+    (hit,) = memory.recall("zookeeper")
+    assert hit.text == "Restart zookeeper first"
+
+
+def test_a_filter_is_json(memory: Memory) -> None:
+    where = SearchFilter(kinds=(SearchedKind.TURN,), sessions=("talk",))
+    assert SearchFilter.make(**json.loads(where.to_json())) == where
+    with pytest.raises(InvalidInput):
+        SearchFilter.make(kinds=["nothing"])
+
+
+QUERIES = (QUERY, "cookie", "what does the shop sell", "on which days is the test flaky", "zebra", "")
+
+
+@pytest.mark.parametrize("query", QUERIES[:-1])
+def test_the_library_and_an_agent_get_the_same_results(memory: Memory, query: str) -> None:
+    memory.settle()
+    with agent_of(memory) as agent:
+        told = agent.call("search_memory", query=query, limit=10, budget=8_000)["results"]
+    assert [each["id"] for each in told] == [hit.id for hit in memory.recall(query, limit=10)]
