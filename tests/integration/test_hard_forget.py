@@ -181,7 +181,7 @@ def test_what_says_too_little_is_not_looked_for(memory: Memory) -> None:
 
 
 def test_what_faded_and_is_past_its_grace_leaves_no_trace(memory: Memory, tmp_path: Path) -> None:
-    memory.remember(LONG, type="fact")
+    memory.remember(LONG, type="fact", source="qa_auto", half_life_days=7)
     for days in (60, 91):
         progress = Counted()
         forget_faded(run_of(memory, NOW + timedelta(days=days), progress))

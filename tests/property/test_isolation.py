@@ -24,7 +24,7 @@ from treering.adapters.sql.kinds import KINDS as STORED
 from treering.adapters.sql.schema import metadata
 from treering.core.episodes import Episode
 from treering.core.errors import NotFound
-from treering.core.queries import KnowledgeFilter, TurnFilter
+from treering.core.queries import KnowledgeFilter, SearchFilter, TurnFilter
 from treering.core.scope import EVERY_VISIBILITY, Scope, Visibility
 from treering.core.values import Record
 from treering.memory import Memory
@@ -164,11 +164,17 @@ def test_the_verbs_answer_with_what_their_scope_may_see_and_nothing_else(
         assert {id for hit in recalled for id in (hit.id, *hit.also)} == live[kind]
         told = recalled.explanation
         assert {each.id for each in (*told.results, *told.runners_up)} == live[kind]
+    for kind in ("Episode", "Pattern"):
+        where = SearchFilter(kinds=(kind.lower(),))
+        recalled = eyes.recall(" ".join(WORDS), limit=1_000, superseded=True, where=where)
+        assert {id for hit in recalled for id in (hit.id, *hit.also)} <= live[kind]
     for kind in ("Knowledge", "Turn", "Episode"):
         for number in range(3):
             id = f"{kind}{number}"
             if id in live[kind]:
-                assert eyes.get(id) == mine[kind][id]
+                # Being found is an access.
+                accessed = {"last_accessed_at": mine[kind][id].last_accessed_at} if kind == "Knowledge" else {}
+                assert eyes.get(id).replace(**accessed) == mine[kind][id]
             else:
                 with pytest.raises(NotFound):
                     eyes.get(id)
