@@ -130,3 +130,22 @@ def test_the_library_and_an_agent_get_the_same_results(memory: Memory, query: st
     with agent_of(memory) as agent:
         told = agent.call("search_memory", query=query, limit=10, budget=8_000)["results"]
     assert [each["id"] for each in told] == [hit.id for hit in memory.recall(query, limit=10)]
+
+
+def test_an_answer_says_that_it_is_only_the_nearest(memory: Memory) -> None:
+    memory.remember("Nina moved to Lisbon in March")
+    memory.settle()
+    assert memory.recall("when did Nina move").confidence == "high"
+    for query in ("what is the capital of France", "how do I bake bread", "who won the world cup"):
+        assert memory.recall(query).confidence == "low", query
+    with agent_of(memory) as agent:
+        assert agent.call("search_memory", query="what is the capital of France")["confidence"] == "low"
+        assert agent.call("search_memory", query="when did Nina move")["confidence"] == "high"
+
+
+def test_greetings_are_no_results(memory: Memory) -> None:
+    for text in ("hi", "Hello! How can I help you today?", "thanks a lot"):
+        memory.turn(session="s", role="user", text=text)
+    memory.settle()
+    assert not memory.recall("hi")
+    assert not memory.recall("hello, how are you?")

@@ -36,7 +36,9 @@ def test_json_holds_all_of_an_answer_and_its_explanation_where_it_was_asked_for(
     told = terminal.json("search", "postgresql", "--explain")
 
     assert plain["explanation"] is None
-    assert {"query", "hits", "missing", "unreadable", "milliseconds", "embedder", "explanation", "code"} == set(told)
+    assert set(told) == {
+        *("query", "hits", "missing", "unreadable", "milliseconds", "embedder", "explanation", "confidence", "code")
+    }
     first = told["explanation"]["results"][0]
     assert first["id"] == told["hits"][0]["id"] == "db"
     assert first["ranks"]["words"] == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias, overload
 
 if TYPE_CHECKING:
@@ -75,13 +76,21 @@ class Explanation:
     runners_up: tuple[Reasons, ...]
 
 
+class Confidence(StrEnum):
+    """Whether the results have to do with the query, or are only the nearest there are."""
+
+    HIGH = "high"
+    LOW = "low"
+
+
 @dataclass(frozen=True, slots=True)
 class Answer(Sequence[Hit]):
     """The results, best first.
 
     `missing` says which ways of finding were not available and why, `unreadable` what was found but cannot be shown
-    (`doctor` says more), `milliseconds` what each stage took, `embedder` whose vectors were compared. `code` are places
-    in the code where the query asks for one and the project's code is indexed; they are no results, and change none.
+    (`doctor` says more), `milliseconds` what each stage took, `embedder` whose vectors were compared. With a low
+    `confidence` nothing answers the query: the results are only the nearest that there are. `code` are places in the
+    code where the query asks for one and the project's code is indexed; they are no results, and change none.
     """
 
     query: str
@@ -91,6 +100,7 @@ class Answer(Sequence[Hit]):
     milliseconds: Mapping[str, float] = field(default_factory=dict)
     embedder: str = ""
     explanation: Explanation | None = None
+    confidence: Confidence = Confidence.HIGH
     code: tuple[CodePlace, ...] = ()
 
     @overload

@@ -201,7 +201,7 @@ _IDENTIFIERS = {
     "names an option or variable": r"--?[a-z][\w-]*(?<!-)(?=\s|$|[,.?!=])|\$\{?[a-z_]\w*|@[a-z]\w*(?:[./]\w+)*",
     "names a path, file or address": (
         rf"[a-z]:\\|\.[a-z]\w+(?:/[\w.-]+)*(?!\w)|\.{{0,2}}/[\w.-]+(?:/[\w.-]*)*(?!\w)(?<=\w)|(?:[\w.-]+/){{2,}}[\w.-]*"
-        rf"|(?!(?:{_RUNTIMES})\.js)[\w.-]*\w\.(?:{_EXTENSIONS})(?!\w)"
+        rf"|(?!(?:{_RUNTIMES})\.js)(?:[\w.-]+/)?[\w.-]*\w\.(?:{_EXTENSIONS})(?!\w)"
         r"|(?-i:Dockerfile|Makefile|Jenkinsfile|Procfile)(?!\w)|https?://|[\w.+-]+@[\w-]+\.\w+|localhost"
         r"|\d{1,3}(?:\.\d{1,3}){3}(?!\w)"
     ),

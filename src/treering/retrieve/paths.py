@@ -41,6 +41,8 @@ class Found:
     wanted: Wanted
     refused: int
     """How many of the best the filters kept out."""
+    certain: bool = True
+    """Whether the best of them is an answer, and not only the nearest that there is."""
 
 
 def narrowed(filters: Mapping[str, Filter], question: Question) -> Mapping[str, Filter]:
@@ -146,7 +148,8 @@ class Paths:
         narrow = {kind: where for kind, where in filters.items() if kind in present}
         ids = self.tx.index.confirmed(narrow, np.sort(candidates.number[best]))
         order = np.array([row for row in best.tolist() if int(candidates.number[row]) in ids], np.int64)
-        return Found(candidates, fused, order, ids, self._wanted, refused=len(best) - len(order))
+        certain = enough is None or fused.total[order].max(initial=0.0) >= self.settings.recall.certain
+        return Found(candidates, fused, order, ids, self._wanted, refused=len(best) - len(order), certain=bool(certain))
 
     def _related(
         self, candidates: Candidates, fused: Fused, shown: NDArray[np.bool_], enough: int

@@ -8,8 +8,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from treering.core.errors import InvalidInput
+from treering.core.language.greetings import is_greeting
 from treering.core.records import Knowledge
-from treering.retrieve.answer import Answer, Hit, Remembered
+from treering.core.turns import Turn
+from treering.retrieve.answer import Answer, Confidence, Hit, Remembered
 from treering.retrieve.citing import cite
 from treering.retrieve.expand import expanded, is_thin
 from treering.retrieve.explain import explain
@@ -93,6 +95,7 @@ class _Search:
             milliseconds=self.watch.milliseconds(),
             embedder=meaning.model,
             explanation=told,
+            confidence=Confidence.HIGH if results and found.certain else Confidence.LOW,
         )
 
     def _found(self, tx: Transaction, question: Question, meaning: Meaning) -> tuple[Found, Meaning]:
@@ -140,7 +143,7 @@ class _Search:
         records = self._read(tx, {number: found.ids[number] for number in numbers})
         results = []
         for row, number, share in zip(rows.tolist(), numbers, relevance.tolist(), strict=True):
-            if number in records:
+            if number in records and not _only_greets(records[number][1]):
                 kind, record = records[number]
                 judged = scored(record, share, self.now, self.wanted.phase, self.settings)
                 results.append(Ranked(row, number, kind, record, share, judged.factors, judged.score))
@@ -235,6 +238,10 @@ def _searched(tx: Transaction) -> Mapping[str, Any]:
 def _hit(result: Ranked, best: float) -> Hit:
     text, source = cite(result.record)
     return Hit(result.record.id, result.kind, text, result.score / best, source, result.record, result.also)
+
+
+def _only_greets(record: Remembered) -> bool:
+    return isinstance(record, Turn) and is_greeting(record.text)
 
 
 def _files(record: Remembered) -> frozenset[str]:

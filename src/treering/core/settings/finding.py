@@ -29,6 +29,9 @@ class RecallSettings(Value):
     """Candidates below this sum of signs have nothing to do with the query: one in eight hundred is relevant."""
     least_likeness: float = Field(default=0.15, ge=-1, le=1)
     """Unless their vectors lie this near: a question in another language shares no word with its answer."""
+    certain: float = Field(default=0.25, ge=0)
+    """An answer whose best result has less than this sum of signs says that it is only the nearest: of 35 questions to
+    a small memory, those about something in it had .26 and more, the others .24 and less."""
     hypothetical_share: float = Field(default=0.6, ge=0, le=1)
     """How far the query's vector moves towards that of a hypothetical answer."""
     hypothetical_tokens: int = Field(default=100, ge=1)

@@ -95,8 +95,16 @@ def answer(found: "Answer") -> RenderableType:
     # Somebody who found what they looked for need not hear of every model that they never asked for.
     costly = {part: why for part, why in found.missing.items() if part in _COSTLY}
     lacking = costly if found.hits or found.code else found.missing
-    shown = [hits(found.hits)] if found.hits else [Text(nothing_found(found))]
+    shown = [*uncertain(found), hits(found.hits)] if found.hits else [Text(nothing_found(found))]
     return Group(*shown, *in_code(found), *without(lacking), *unreadable(found))
+
+
+def uncertain(found: "Answer") -> list[RenderableType]:
+    """Said before results that are only the nearest."""
+    from treering.retrieve.answer import Confidence
+
+    low = found.confidence is Confidence.LOW
+    return [Text("nothing found that answers this; the nearest (confidence: low):", "yellow")] if low else []
 
 
 def nothing_found(found: "Answer") -> str:

@@ -13,6 +13,7 @@ from treering.inject.pack import pack
 from treering.interfaces.mcp.passages import NOTE, WIDER, Cited, lines_within, within
 from treering.interfaces.mcp.tool import READS, Answer, Arguments, Budget, Names, Question, Reply, Result, Tool
 from treering.learn.authors import is_a_persons
+from treering.retrieve.answer import Confidence
 
 if TYPE_CHECKING:
     from treering.core.places import CodePlace
@@ -81,6 +82,7 @@ class SearchResult(Reply):
     code: tuple[FoundCode, ...] = ()
     left_out: int = 0
     missing: dict[str, str] = Field(default_factory=dict)
+    confidence: Literal["high", "low"] = "high"
 
 
 def search_memory(call: "Call", asked: SearchMemory) -> Answer[SearchResult]:
@@ -105,7 +107,8 @@ def _told(found: "Recalled", room: int, settings: "Settings") -> Answer[SearchRe
     missing = missed(found, settings)
     without = [f"Searched without {part}: {why}" for part, why in missing.items()]
     damaged = f"{len(found.unreadable)} found that cannot be read; `treering doctor`" if found.unreadable else ""
-    notes = [note for note in (code, *without, damaged) if note]
+    doubt = _NEAREST if found.hits and found.confidence is Confidence.LOW else ""
+    notes = [note for note in (doubt, code, *without, damaged) if note]
     spent = estimate_tokens(delimited(MEMORY, "\n".join((*notes, _more(len(found))))))
     packed = pack(found.hits, budget=max(0, room - spent), settings=settings.pack)
     hits = {hit.id: hit for hit in found}
@@ -115,8 +118,9 @@ def _told(found: "Recalled", room: int, settings: "Settings") -> Answer[SearchRe
     # Handed back, all of it is known again as what memory said.
     said = delimited(MEMORY, "\n".join(filter(None, (*notes, more)))) if notes or more else ""
     text = "\n".join(filter(None, (packed.text.rstrip("\n"), said))) or _NOTHING
+    told = tuple(filter(None, (NOTE if results else "", doubt, damaged, more)))
     result = SearchResult(
-        notes=tuple(filter(None, (NOTE if results else "", damaged, more))) or (() if found.code else (_NOTHING,)),
+        notes=told or (() if found.code else (_NOTHING,)),
         results=results,
         code=tuple(
             FoundCode(path=place.path, symbol=place.symbol, start_line=place.start_line, end_line=place.end_line)
@@ -124,6 +128,7 @@ def _told(found: "Recalled", room: int, settings: "Settings") -> Answer[SearchRe
         ),
         left_out=left_out,
         missing=missing,
+        confidence=found.confidence.value,
     )
     return Answer(text, result)
 
@@ -138,6 +143,7 @@ def _more(count: int) -> str:
     return f"{count} more did not fit; {WIDER}."
 
 
+_NEAREST = "Nothing here answers the query; these are only the nearest records (confidence: low)."
 _NOTHING = "Nothing is known about this. When you have found it out, keep it with record_memory."
 
 

@@ -1,0 +1,24 @@
+"""What only greets is told from what says something."""
+
+import pytest
+
+from treering.core.language.greetings import is_greeting
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["hi", "Hi!", "Hello there", "hey 👋", "Good morning, everyone!", "thanks", "Thank you so much!", "bonjour à tous",
+     "Guten Morgen!", "Vielen Dank", "¡Hola!", "buenos días", "ciao", "ok thanks", "Bom dia",
+     "Hello! How can I help you today?", "Hi, how are you?"],
+)  # fmt: skip
+def test_a_greeting(text: str) -> None:
+    assert is_greeting(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["hi, the build is red", "Hello World is printed twice", "the day", "thanks to Redis it is fast", "",
+     "Morning deploys only", "all good on staging", "Danke is the name of the server", "👍"],
+)  # fmt: skip
+def test_no_greeting(text: str) -> None:
+    assert not is_greeting(text)
