@@ -149,3 +149,27 @@ def test_greetings_are_no_results(memory: Memory) -> None:
     memory.settle()
     assert not memory.recall("hi")
     assert not memory.recall("hello, how are you?")
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["what did we decide today", "which decisions did we make today?", "décisions prises aujourd'hui",
+     "was haben wir heute entschieden", "decisions today"],
+)  # fmt: skip
+def test_a_question_for_a_type_and_a_day_lists_them(memory: Memory, query: str) -> None:
+    today = [memory.remember(text, type="decision").id for text in ("We use Kafka", "Invoices are sent by post")]
+    last_year = {"created_at": memory._ports.clock().replace(year=2020)}
+    memory.remember("We use RabbitMQ", type="decision", **last_year)
+    assert [hit.id for hit in memory.recall(query)] == [today[1], today[0]]
+
+
+def test_a_question_for_a_type_a_day_and_a_subject_finds_that(memory: Memory) -> None:
+    memory.remember("Invoices are sent by post", type="decision")
+    kafka = memory.remember("We use Kafka for events", type="decision").id
+    assert memory.recall("what did we decide about Kafka today")[0].id == kafka
+
+
+def test_where_nothing_was_decided_that_day_the_rest_is_searched(memory: Memory) -> None:
+    last_year = {"created_at": memory._ports.clock().replace(year=2020)}
+    old = memory.remember("We decided to use RabbitMQ", type="decision", **last_year).id
+    assert old in {hit.id for hit in memory.recall("what did we decide about RabbitMQ today")}

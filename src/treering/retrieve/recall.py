@@ -12,6 +12,7 @@ from treering.core.language.greetings import is_greeting
 from treering.core.records import Knowledge
 from treering.core.turns import Turn
 from treering.retrieve.answer import Answer, Confidence, Hit, Remembered
+from treering.retrieve.asked_types import asked_type, asks_for_nothing_else, narrowed_to_type
 from treering.retrieve.citing import cite
 from treering.retrieve.expand import expanded, is_thin
 from treering.retrieve.explain import explain
@@ -66,6 +67,8 @@ class _Search:
                 files=files,
                 settings=self.settings.recall,
             )
+        if listed := self._listed(tx, question):
+            return listed
         found, meaning = self._found(tx, question, meaning)
         with self.watch.stage("score"):
             ranked = self._boosted(tx, self._ranked(tx, found))
@@ -97,6 +100,14 @@ class _Search:
             explanation=told,
             confidence=Confidence.HIGH if results and found.certain else Confidence.LOW,
         )
+
+    def _listed(self, tx: Transaction, question: Question) -> Answer | None:
+        """The records of the type and the time that the query asks for, where it names no subject beside them."""
+        type = asked_type(question)
+        if type is None or self.wanted.precise or not asks_for_nothing_else(question, type):
+            return None
+        filters = narrowed_to_type(self.wanted.filters, question, type)
+        return _newest(tx, replace(self.wanted, filters=filters)) if filters else None
 
     def _found(self, tx: Transaction, question: Question, meaning: Meaning) -> tuple[Found, Meaning]:
         with self.watch.stage("search"):
@@ -209,7 +220,10 @@ def recall(scope: Scope, store: Store, now: datetime, wanted: Recall, *, setting
     if wanted.precise:
         wanted = replace(wanted, filters=holding(wanted.filters, now))
     if not wanted.query.strip():
-        return Answer(wanted.query, ()) if wanted.precise else _newest(scope, store, now, wanted)
+        if wanted.precise:
+            return Answer(wanted.query, ())
+        with store.reading(scope, now) as tx:
+            return _newest(tx, wanted)
     watch = Stopwatch()
     with watch.stage("embed"):
         meaning = meaning_of(scope, store, now, wanted.query, models=models, settings=settings)
@@ -217,11 +231,10 @@ def recall(scope: Scope, store: Store, now: datetime, wanted: Recall, *, setting
         return _Search(wanted, settings, models, now, watch, meaning.missing(tx)).answer(tx, meaning)
 
 
-def _newest(scope: Scope, store: Store, now: datetime, wanted: Recall) -> Answer:
-    """Without a query: the latest of what the filters let through."""
-    with store.reading(scope, now) as tx:
-        collections = _searched(tx)
-        found = [(kind, collections[kind].newest(where, limit=wanted.limit)) for kind, where in wanted.filters.items()]
+def _newest(tx: Transaction, wanted: Recall) -> Answer:
+    """The latest of what the filters let through."""
+    collections = _searched(tx)
+    found = [(kind, collections[kind].newest(where, limit=wanted.limit)) for kind, where in wanted.filters.items()]
     matches = [(kind, each) for kind, of in found for each in of]
     best = sorted(matches, key=lambda found: (-found[1].score, found[1].value.id))[: wanted.limit]
     newest = max((match.score for _, match in best), default=1.0)

@@ -1,0 +1,50 @@
+"""Questions for a type of knowledge and a time: "what did we decide today"."""
+
+import re
+from collections.abc import Mapping
+
+from treering.core.language.folding import fold
+from treering.core.queries import KnowledgeFilter, SearchedKind
+from treering.retrieve.paths import hull
+from treering.retrieve.question import Question
+from treering.retrieve.request import Filters
+
+# Without accents, as words are folded: English, French, German, Spanish, Italian, Portuguese.
+_TYPES: Mapping[str, re.Pattern[str]] = {
+    "decision": re.compile(r"deci[ds]\w*|entsch(?:ied|eid)\w*|beschl(?:oss|uss|uess)\w*|deliber\w*"),
+    "preference": re.compile(r"prefer\w*|bevorzug\w*|vorlieb\w*"),
+    "requirement": re.compile(r"requirements?|exigenc\w*|anforderung\w*|requisit\w*"),
+    "gotcha": re.compile(r"gotchas?|pitfalls?|pieges?|stolperstein\w*"),
+    "dead_end": re.compile(r"dead|ends?|impasses?|sackgasse\w*"),
+}
+# What is said around it and names no subject.
+_FILLING = re.compile(
+    r"take|took|taken|make|made|do|did|done|go|come|new|latest|last|any|all|list|show|prendre|pris|prise\w*|getroffen"
+    r"|treffen|gefallt|tomado|tomamos|preso|presa|fatto|new|neue\w*"
+)
+_WORD = re.compile(r"[^\W_]+")
+
+
+def asked_type(question: Question) -> str | None:
+    """The type of knowledge that the query asks for; None where it names none, or no time."""
+    if question.times is None or not question.times.spans:
+        return None
+    words = [fold(term.word) for term in question.terms]
+    return next((name for name, pattern in _TYPES.items() if any(map(pattern.fullmatch, words))), None)
+
+
+def asks_for_nothing_else(question: Question, type: str) -> bool:
+    """Whether the query names no subject beside the type and the time."""
+    assert question.times is not None
+    said = {word for phrase in question.times.phrases for word in _WORD.findall(fold(phrase))}
+    words = {fold(term.word) for term in question.terms} - said
+    return all(_TYPES[type].fullmatch(word) or _FILLING.fullmatch(word) for word in words)
+
+
+def narrowed_to_type(filters: Filters, question: Question, type: str) -> Filters | None:
+    """The filters for records of this type from the time that the query names; None where they leave nothing."""
+    where = filters.get(SearchedKind.KNOWLEDGE)
+    if not isinstance(where, KnowledgeFilter) or (where.types and type not in where.types):
+        return None
+    assert question.times is not None
+    return {SearchedKind.KNOWLEDGE: where.replace(types=(type,), created=where.created or hull(question.times.spans))}
