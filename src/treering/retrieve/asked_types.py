@@ -22,7 +22,6 @@ _FILLING = re.compile(
     r"take|took|taken|make|made|do|did|done|go|come|new|latest|last|any|all|list|show|prendre|pris|prise\w*|getroffen"
     r"|treffen|gefallt|tomado|tomamos|preso|presa|fatto|new|neue\w*"
 )
-_WORD = re.compile(r"[^\W_]+")
 
 
 def asked_type(question: Question) -> str | None:
@@ -36,9 +35,10 @@ def asked_type(question: Question) -> str | None:
 def asks_for_nothing_else(question: Question, type: str) -> bool:
     """Whether the query names no subject beside the type and the time."""
     assert question.times is not None
-    said = {word for phrase in question.times.phrases for word in _WORD.findall(fold(phrase))}
-    words = {fold(term.word) for term in question.terms} - said
-    return all(_TYPES[type].fullmatch(word) or _FILLING.fullmatch(word) for word in words)
+    when = fold(" ".join(question.times.phrases))
+    when += when.replace("'", "")
+    words = (fold(term.word) for term in question.terms)
+    return all(word in when or _TYPES[type].fullmatch(word) or _FILLING.fullmatch(word) for word in words)
 
 
 def narrowed_to_type(filters: Filters, question: Question, type: str) -> Filters | None:
