@@ -461,11 +461,15 @@ class Memory:
         """Maintenance: `run` a stage or all, what is `due`, the last `runs`, a `report` of how the memory is."""
         return self._ports.upkeep
 
-    def export(self, path: str | Path, *, history: bool = False) -> int:
-        """Write everything to a portable file (`.gz` compresses); how many lines is returned."""
+    def export(self, path: str | Path, *, history: bool = False, force: bool = False) -> int:
+        """Write everything to a portable file (`.gz` compresses); how many lines is returned.
+
+        An earlier export is replaced; any other file only with `force`.
+        """
         from treering.archive.export import export_to
 
-        return export_to(Path(path), self.export_lines(history=history))
+        lines = self.export_lines(history=history)
+        return export_to(Path(path), lines, force=force, database=self._database)
 
     def export_lines(self, *, history: bool = False) -> Iterator[str]:
         """The lines of an export, one by one."""
@@ -476,17 +480,36 @@ class Memory:
 
     def import_(self, path: str | Path) -> Imported:
         """Read an export into this project: all of it or nothing. What is there already is left as it is."""
-        from treering.archive.restore import import_lines, lines_of
+        from treering.archive.reading import lines_of
+        from treering.archive.restore import import_lines
 
-        return import_lines(self.scope, self.store, self._ports.blobs, self._ports.clock(), lines_of(Path(path)))
+        lines = lines_of(Path(path), self.settings.store.import_line_bytes)
+        return import_lines(self.scope, self.store, self._ports.blobs, self._ports.clock(), lines)
 
-    def backup(self, path: str | Path) -> Path:
-        """Copy the memory to a new SQLite file that opens by itself; from a server, what this principal sees of it."""
+    def backup(self, path: str | Path, *, force: bool = False) -> Path:
+        """Copy the memory to a SQLite file that opens by itself; from a server, what this principal sees of it.
+
+        An existing file is replaced only with `force`.
+        """
         from treering.archive.backup import backup
 
         ports, now = self._ports, self._ports.clock()
         self._note(Action.BACKUP, file=Path(path).name)
-        return backup(self.scope, self.store, ports.blobs, now, target=Path(path), open_embedded=ports.open_embedded)
+        return backup(
+            self.scope,
+            self.store,
+            ports.blobs,
+            now,
+            target=Path(path),
+            open_embedded=ports.open_embedded,
+            force=force,
+            database=self._database,
+        )
+
+    @property
+    def _database(self) -> Path | None:
+        """The file of this memory; None if it is on a server."""
+        return Path(self.store.location) if self.store.engine == "sqlite" else None
 
     def doctor(self, *, repair: bool = False) -> Report:
         """How this memory is, after rebuilding what is derived where `repair` says so."""

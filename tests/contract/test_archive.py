@@ -207,7 +207,7 @@ def test_a_file_that_cannot_be_read_is_refused(memory: Memory, tmp_path: Path, c
 def test_an_export_that_cannot_be_written_leaves_nothing_behind(memory: Memory, tmp_path: Path) -> None:
     with pytest.raises(StoreReadOnly, match="create it first"):
         memory.export(tmp_path / "no" / "x.jsonl")
-    (tmp_path / "x.jsonl").write_text("precious")
+    (tmp_path / "x.jsonl").write_text('{"treering": 1} precious')
 
     def breaking() -> Any:
         yield "{}"
@@ -215,8 +215,9 @@ def test_an_export_that_cannot_be_written_leaves_nothing_behind(memory: Memory, 
 
     with pytest.raises(InvalidInput):
         export_to(tmp_path / "x.jsonl", breaking())
-    assert (tmp_path / "x.jsonl").read_text() == "precious"
-    assert not list(tmp_path.glob(".*unfinished"))
+    left = {path.name for path in tmp_path.iterdir() if not path.name.startswith("memory.db")}
+    assert left == {"x.jsonl"}
+    assert (tmp_path / "x.jsonl").read_text() == '{"treering": 1} precious'
 
 
 def test_a_backup_opens_by_itself_with_its_blobs_and_history(open_memory: OpenMemory, tmp_path: Path) -> None:
@@ -240,7 +241,7 @@ def test_a_backup_opens_by_itself_with_its_blobs_and_history(open_memory: OpenMe
 
 def test_a_backup_never_overwrites_and_needs_its_folder(memory: Memory, tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("precious")
-    with pytest.raises(InvalidInput, match="never overwrites"):
+    with pytest.raises(InvalidInput, match="exists already"):
         memory.backup(tmp_path / "taken")
     with pytest.raises(StoreError, match="create it first"):
         memory.backup(tmp_path / "no" / "backup.db")

@@ -150,6 +150,12 @@ def test_a_map_is_drawn(terminal: Terminal, tmp_path: Path) -> None:
     assert "<svg" in html
     assert "http" not in html.replace("http://www.w3.org/2000/svg", "").replace("http-equiv", "")
     assert "cannot be written" in terminal.refused("map", "--svg", str(tmp_path / "nowhere" / "map.svg"))
+    terminal.ok("map", "--html", str(page), "--svg", str(picture))
+    page.write_text("<!doctype html>\n<title>precious</title>")
+    assert "--force" in terminal.refused("map", "--html", str(page))
+    assert "precious" in page.read_text()
+    terminal.ok("map", "--html", str(page), "--force")
+    assert "precious" not in page.read_text()
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from treering.archive.blob_folder import blobs_beside
 from treering.archive.export import export_lines
+from treering.archive.files import checked_target, unfinished_folder
 from treering.archive.restore import import_lines
 from treering.core.errors import BlobMissing, InvalidInput, StoreReadOnly
 from treering.ports.store import Copied, Store
@@ -25,25 +26,37 @@ OpenEmbedded = Callable[[Path], Store]
 
 
 def backup(
-    scope: Scope, store: Store, blobs: Blobs, now: datetime, *, target: Path, open_embedded: OpenEmbedded
+    scope: Scope,
+    store: Store,
+    blobs: Blobs,
+    now: datetime,
+    *,
+    target: Path,
+    open_embedded: OpenEmbedded,
+    force: bool = False,
+    database: Path | None = None,
 ) -> Path:
     """Copy the whole file, or from a server this project with its history. Others may read and write meanwhile.
 
     From a server the copy holds what this principal sees: the personal records of others are not in it. `BlobMissing`
-    where the memory itself lacks a blob: a file is copied all the same, with everything else.
+    where the memory itself lacks a blob: a file is copied all the same, with everything else. An existing file, with
+    the blobs beside it, is replaced only with `force`; see `checked_target`.
     """
-    _refuse_what_is_taken(target)
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
-    copy = partial(_copy, scope, store, blobs, now, target=unfinished, open_embedded=open_embedded)
-    try:
+    final = checked_target(target, force=force, database=database)
+    if os.path.lexists(blobs_beside(final)) and not (force and final.exists()):
+        raise InvalidInput(f"{blobs_beside(target)} exists already; choose another name for the backup")
+    if not os.access(final.parent, os.W_OK | os.X_OK):
+        raise StoreReadOnly(f"{target.parent} cannot be written; choose another place for the backup")
+    with unfinished_folder(final) as folder:
+        unfinished = folder / final.name
+        copy = partial(_copy, scope, store, blobs, now, target=unfinished, open_embedded=open_embedded)
         missing = copy()
         if missing:
             # Purged while it was copied, most likely: then a new copy does not refer to it any more.
-            _remove(unfinished)
+            unfinished.unlink()
+            shutil.rmtree(blobs_beside(unfinished), ignore_errors=True)
             missing = copy()
-        _put_in_place(unfinished, target)
-    finally:
-        _remove(unfinished)
+        _put_in_place(unfinished, final)
     if missing:
         raise BlobMissing(
             f"{target} is made, but {len(missing):,} blobs that its records need were missing, the first is "
@@ -52,30 +65,12 @@ def backup(
     return target
 
 
-def _refuse_what_is_taken(target: Path) -> None:
-    if not target.name or "\0" in str(target):
-        raise InvalidInput(f"{str(target)!r} names no file; give the path of the backup to make")
-    for path in (target, blobs_beside(target)):
-        if path.exists():
-            raise InvalidInput(f"{path} exists already; a backup never overwrites, choose another name")
-    if not target.parent.is_dir():
-        raise StoreReadOnly(f"there is no folder {target.parent}; create it first")
-    if not os.access(target.parent, os.W_OK | os.X_OK):
-        raise StoreReadOnly(f"{target.parent} cannot be written; choose another place for the backup")
-
-
 def _put_in_place(unfinished: Path, target: Path) -> None:
-    try:
-        if (kept := blobs_beside(unfinished)).exists():
-            os.replace(kept, blobs_beside(target))
-        os.replace(unfinished, target)
-    except OSError as exc:
-        raise StoreReadOnly(f"{target} cannot be made ({exc.strerror}); choose another place") from exc
-
-
-def _remove(unfinished: Path) -> None:
-    unfinished.unlink(missing_ok=True)
-    shutil.rmtree(blobs_beside(unfinished), ignore_errors=True)
+    if os.path.lexists(former := blobs_beside(target)):
+        os.replace(former, unfinished.with_name("former.blobs"))
+    if (kept := blobs_beside(unfinished)).exists():
+        os.replace(kept, former)
+    os.replace(unfinished, target)
 
 
 def _copy(

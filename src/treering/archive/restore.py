@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from treering.archive.portable import BY_NAME, BlobLine, Line, Part, read_lines
@@ -35,23 +32,6 @@ class Imported:
     added: int
     known: int
     conflicts: tuple[str, ...]
-
-
-def lines_of(path: Path) -> Iterator[str]:
-    """The lines of an export, compressed or not."""
-    try:
-        with path.open("rb") as raw:
-            packed = raw.read(2) == b"\x1f\x8b"
-        with gzip.open(path, "rt", encoding="utf-8") if packed else path.open(encoding="utf-8") as file:
-            yield from file
-    except FileNotFoundError:
-        raise InvalidInput(f"there is no file {path}") from None
-    except (EOFError, gzip.BadGzipFile, zlib.error) as exc:
-        raise InvalidInput(f"{path} was cut off or damaged ({exc}); export again") from exc
-    except UnicodeDecodeError as exc:
-        raise InvalidInput(f"{path} is not text; give a file that `treering export` wrote") from exc
-    except OSError as exc:
-        raise InvalidInput(f"{path} cannot be read ({exc})") from exc
 
 
 def import_lines(scope: Scope, store: Store, blobs: Blobs, now: datetime, lines: Iterator[str]) -> Imported:

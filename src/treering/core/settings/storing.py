@@ -48,6 +48,8 @@ class StoreSettings(Value):
     """How much of one text is searchable word by word; a PostgreSQL tsvector ends at 1 MB."""
     orphan_blob_hours: float = Field(default=24.0, ge=0)
     """How old an unreferenced blob must be before repair removes it: its transaction may still be open."""
+    import_line_bytes: int = Field(default=134_217_728, ge=1_024)
+    """The longest line that an import reads: an artifact of 96 MB. A line is held in memory several times."""
     synchronous: Literal["full", "off"] = "full"
     """Whether SQLite syncs each commit to disk; `off` can lose acknowledged writes in a power failure. For tests."""
 

@@ -5,15 +5,17 @@ from typing import Annotated
 
 import typer
 
-from treering.interfaces.cli.options import AsJson, Db, Project, opened
+from treering.interfaces.cli.options import AsJson, Db, Force, Project, opened
 from treering.interfaces.cli.output import emit, file_or_stdin, write_lines
 
 
 def export(
     path: Annotated[str, typer.Argument(metavar="FILE", help="Where to; .gz compresses, - is stdout.")],
+    *,
     history: Annotated[
         bool, typer.Option("--history", help="With what was forgotten, earlier states, the log.")
     ] = False,
+    force: Force = False,
     db: Db = None,
     project: Project = None,
     as_json: AsJson = False,
@@ -23,7 +25,7 @@ def export(
         if path == "-":
             write_lines(memory.export_lines(history=history))
             return
-        lines = memory.export(path, history=history)
+        lines = memory.export(path, history=history, force=force)
     from treering.interfaces.cli import show
 
     emit({"path": path, "lines": lines}, lambda: show.done("exported", f"{lines:,} lines", path), as_json=as_json)
@@ -48,13 +50,14 @@ def import_(
 
 def backup(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="A new file; blobs go beside it.")],
+    force: Force = False,
     db: Db = None,
     project: Project = None,
     as_json: AsJson = False,
 ) -> None:
     """Copy the memory to a SQLite file that opens by itself."""
     with opened(db, project) as memory:
-        written, name = memory.backup(path), memory.scope.project
+        written, name = memory.backup(path, force=force), memory.scope.project
     from treering.interfaces.cli import show
 
     advice = f"`treering stats --db {written} --project {name}` opens it"

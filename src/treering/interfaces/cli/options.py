@@ -27,6 +27,7 @@ Project = Annotated[
         rich_help_panel="Where",
     ),
 ]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on stdout; errors as JSON on stderr.")]
 
 RecordId = Annotated[str, typer.Argument(metavar="ID", help="The id that remember, turn and search print.")]

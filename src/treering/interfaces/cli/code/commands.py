@@ -9,7 +9,7 @@ import typer
 
 from treering.core.errors import InvalidInput
 from treering.interfaces.cli.code.options import LISTED, Depth, Limit, MapLimit, Node, Sure, named_here, opened_for
-from treering.interfaces.cli.options import AsJson, Db, Project
+from treering.interfaces.cli.options import AsJson, Db, Force, Project
 from treering.interfaces.cli.output import emit
 
 if TYPE_CHECKING:
@@ -190,6 +190,7 @@ def map_(
         Path | None, typer.Option("--html", metavar="FILE", help="Write a page that a browser shows, all in one file.")
     ] = None,
     svg: Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Write a picture.")] = None,
+    force: Force = False,
     cycles: Annotated[
         bool, typer.Option("--cycles", help="List the files that depend on each other, instead.")
     ] = False,
@@ -205,6 +206,7 @@ def map_(
     as_json: AsJson = False,
 ) -> None:
     """Show the modules that the files form by what they use, with their sizes and what each is built on."""
+    from treering.archive.files import write_text
     from treering.index.picture import drawing, page
     from treering.interfaces.cli.code import documents, pictures
 
@@ -230,14 +232,7 @@ def map_(
             return
         found = memory.code.module_map()
         title = memory.scope.project
-    for place, draw in ((html, page), (svg, drawing)):
+    for place, draw, mark in ((html, page, ": modules</title>"), (svg, drawing, 'class="map" role="img"')):
         if place is not None:
-            write_picture(place, draw(found, title))
+            write_text(place, draw(found, title), force=force, mark=mark)
     emit(documents.module_map(found, limit), lambda: pictures.module_map(found, most), as_json=as_json)
-
-
-def write_picture(path: Path, drawn: str) -> None:
-    try:
-        path.write_text(drawn, encoding="utf-8")
-    except OSError as exc:
-        raise InvalidInput(f"{path} cannot be written ({exc.strerror}); name a file in a folder that can") from exc

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from treering.core.errors import InvalidInput
-from treering.interfaces.cli.options import AsJson, Db, Project, Visible, opened
+from treering.interfaces.cli.options import AsJson, Db, Force, Project, Visible, opened
 from treering.interfaces.cli.output import emit, emit_text, file_or_stdin, record_document
 from treering.interfaces.cli.patterns.forms import condition_of, content_of
 from treering.interfaces.cli.patterns.options import (
@@ -206,6 +206,7 @@ def export(
     statuses_: Statuses = None,
     categories_: Categories = None,
     ids: Annotated[Several, typer.Option("--id", metavar="ID", help="Only this one; again for more.")] = None,
+    force: Force = False,
     db: Db = None,
     project: Project = None,
     as_json: AsJson = False,
@@ -225,7 +226,9 @@ def export(
     if path == "-":
         emit_text({"format": written, "text": text}, text, as_json=as_json)
         return
-    _write(Path(path), text)
+    from treering.archive.files import write_text
+
+    write_text(Path(path), text, force=force, mark="treering_patterns")
     from treering.interfaces.cli import show
 
     size = show.size(len(text.encode()))
@@ -242,9 +245,8 @@ def import_(
 
     All of it or nothing, and twice is the same as once.
     """
-    with file_or_stdin(path) as file:
-        text = _read(file)
-    with opened(db, project) as memory:
+    with file_or_stdin(path) as file, opened(db, project) as memory:
+        text = _read(file, memory.settings.store.import_line_bytes)
         taken = memory.patterns.import_(text)
     from treering.interfaces.cli.patterns import pictures
 
@@ -295,17 +297,14 @@ def _moment(at: str | None) -> datetime | None:
         return moment_of(at, now())
 
 
-def _read(path: Path) -> str:
+def _read(path: Path, most_bytes: int) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        with path.open("rb") as file:
+            content = file.read(most_bytes + 1)
+        if len(content) > most_bytes:
+            raise InvalidInput(f"{path} is larger than {most_bytes:,} bytes; import it in parts")
+        return content.decode()
     except UnicodeDecodeError as exc:
         raise InvalidInput(f"{path} is not UTF-8 text ({exc.reason} at byte {exc.start}); convert it first") from exc
     except OSError as exc:
         raise InvalidInput(f"{path} cannot be read ({exc.strerror}); check the path") from exc
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as exc:
-        raise InvalidInput(f"{path} cannot be written ({exc.strerror}); choose another place") from exc
