@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from datetime import date, datetime
@@ -10,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from treering.core.errors import InvalidInput, ModelUnavailable, NotFound, StoreError
+from treering.core.errors import InvalidInput, ModelUnavailable, NotFound, StoreError, StoreFull, StoreReadOnly
 from treering.core.history import Action
 from treering.core.moments import end_of
 from treering.core.phases import Phase
@@ -55,6 +56,8 @@ if TYPE_CHECKING:
     from treering.session.conversation.views import Happened
     from treering.session.working.pruning import Step
     from treering.session.working.task import Task
+
+_LOG = logging.getLogger(__name__)
 
 
 class Memory:
@@ -581,9 +584,15 @@ class Memory:
             store_vectors(self.scope, self.store, self._ports.clock(), seconds=seconds)
 
     def _note(self, action: Action, **detail: object) -> None:
+        """Write it into the audit log. A disk or server that takes no entry does not keep anybody from reading."""
         from treering.learn.history import note
 
-        note(self.scope, self.store, self._ports.clock(), self._ports.new_id(), action, **detail)
+        try:
+            note(self.scope, self.store, self._ports.clock(), self._ports.new_id(), action, **detail)
+        except (StoreFull, StoreReadOnly) as exc:
+            if isinstance(exc, StoreReadOnly) and self.store.read_only:
+                return  # opened to read, as the user knows
+            _LOG.warning("%s of project %s is not in the audit log: %s", action.value, self.scope.project, exc)
 
     def __enter__(self) -> Self:
         return self

@@ -49,6 +49,26 @@ def test_until_somebody_asks_the_memory_is_in_the_data_folder(root: Path) -> Non
     assert compose.embedded_path() == in_data_folder(root)
 
 
+def test_the_data_folder_is_for_this_user_only(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TREERING_DATA_DIR", str(tmp_path / "new" / "data"))
+    remembered("kept")
+    folders = [path for path in (tmp_path / "new", *(tmp_path / "new").rglob("*")) if path.is_dir()]
+    assert {path.stat().st_mode & 0o777 for path in folders} == {0o700}
+    assert len(folders) > 2
+
+
+def test_a_data_folder_of_an_earlier_version_is_closed_to_others(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TREERING_DATA_DIR", raising=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    folder = compose.data_directory()
+    folder.mkdir(parents=True, mode=0o755)
+    remembered("kept")
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
 def test_when_asked_the_memory_is_in_the_project_and_everything_finds_it_there(root: Path) -> None:
     assert keep_in_project(root / "src") == in_project(root)
     remembered("kept in the project")

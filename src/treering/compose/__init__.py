@@ -81,6 +81,7 @@ def open(
 
     Without a path, TREERING_DB says where, else the file that belongs to `repository`, or to the one around the working
     directory; the project is then that repository's, if none is named. In a place that is given it is called `default`.
+    `?mode=ro` after the path or URL opens it to read only; a file that cannot be written is opened so anyway.
     A `background` thread does the jobs that this process queues, unless that or TREERING_BACKGROUND=off says no.
     Records are compared with the files of `repository`; of the one around the working directory only where neither a
     place nor a project is named, here or in the environment.
@@ -104,7 +105,7 @@ def open(
     _check_time_zone(chosen)
     wanted = os.environ.get("TREERING_BACKGROUND") != "off" if background is None else background
     thread = None
-    if wanted:
+    if wanted and not store.read_only:
         from treering.compose import working
 
         thread = working.background(scope, store, staff, chosen.upkeep, stop)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treering.compose.plug_ins import load_plug_ins
-from treering.compose.stores import SQLITE, data_directory, now, open_store
+from treering.compose.stores import SQLITE, data_directory, file_of, now, open_store
 from treering.core.errors import TreeringError
 from treering.core.model_choice import from_environment
 from treering.core.settings import Settings
@@ -32,7 +33,7 @@ def embedded_path(
         return file_at(home, choice_of(home, identity_in).place)
     if "://" in location and not location.startswith(SQLITE):
         return None
-    return Path(location.removeprefix(SQLITE)).expanduser().absolute()
+    return file_of(location)
 
 
 def current_project() -> str:
@@ -96,8 +97,17 @@ def home_of(folder: str | os.PathLike[str] | None = None) -> Home:
 def store_of(home: Home, blobs: str | os.PathLike[str] | None, settings: Settings) -> Store:
     """The store of a repository's memory, where it is now: nobody moves it before it is open."""
     with held(home, settings.store.busy_seconds, alone=False):
+        _close_to_others(home.data)
         choice = settled(home, identity_in)
         return open_store(str(own_file(home, choice, identity_in)), blobs, settings)
+
+
+def _close_to_others(data: Path) -> None:
+    """Restrict Treering's own data folder, which an earlier version may have created, to this user."""
+    if not os.environ.get("TREERING_DATA_DIR"):
+        with suppress(OSError):
+            if data.stat().st_mode & 0o077:
+                data.chmod(0o700)
 
 
 def identity_in(file: Path) -> str:

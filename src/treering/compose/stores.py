@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 from uuid_utils import uuid7
 
 from treering.archive.blob_folder import blobs_beside
-from treering.core.errors import InvalidInput
+from treering.core.errors import InvalidInput, StoreError, StoreFull, StoreReadOnly
 from treering.core.settings import Settings
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from treering.ports.store import Store
 
 SQLITE = "sqlite:///"
+READ_ONLY = "?mode=ro"
 _POSTGRES = ("postgresql://", "postgres://", "postgresql+psycopg://")
 
 
@@ -60,16 +62,36 @@ def open_store(
         from treering.adapters.sql.postgres import Postgres, server_url
 
         url = server_url(location.replace("postgres://", "postgresql://", 1))
-        kept = _open_blobs(blobs or _server_blobs(url.render_as_string(hide_password=True)))
-        return SqlStore(Postgres(url, settings.store), kept, settings, ids)
+        wanted = url.query.get("mode") == "ro"
+        url = url.difference_update_query(["mode"])
+        shown = url.render_as_string(hide_password=True)
+        kept = _open_blobs(blobs or _server_blobs(shown))
+        asked = _asked_to_read(shown) if wanted else None
+        return SqlStore(Postgres(url, settings.store, read_only=asked), kept, settings, ids)
     if "://" in location and not location.startswith(SQLITE):
         scheme = location.split("://", 1)[0]
         raise InvalidInput(f"no engine for {scheme}: URLs; give a file path or a postgresql:// URL")
     from treering.adapters.sql.sqlite import SQLite
 
-    path = Path(location.removeprefix(SQLITE)).expanduser().absolute()
+    path = file_of(location)
     kept = _open_blobs(blobs or blobs_beside(path))
-    return SqlStore(SQLite(path, settings.store, alone=alone), kept, settings, ids)
+    asked = _asked_to_read(path) if location.endswith(READ_ONLY) else None
+    try:
+        return SqlStore(SQLite(path, settings.store, alone=alone, read_only=asked), kept, settings, ids)
+    except StoreFull as full:
+        # What is there can still be read, and exported to another disk.
+        with suppress(StoreError):
+            return SqlStore(SQLite(path, settings.store, alone=alone, read_only=full), kept, settings, ids)
+        raise
+
+
+def file_of(location: str) -> Path:
+    """The SQLite file that a path or URL names."""
+    return Path(location.removeprefix(SQLITE).removesuffix(READ_ONLY)).expanduser().absolute()
+
+
+def _asked_to_read(place: object) -> StoreReadOnly:
+    return StoreReadOnly(f"{place} was opened to read ({READ_ONLY}); open it without that to write")
 
 
 def salvage(path: str | os.PathLike[str]) -> Salvaged:

@@ -147,6 +147,12 @@ class Store(Protocol):
     identity: str
     """What tells this database from every other; it stays when the database is moved."""
     blobs: Blobs
+
+    @property
+    def read_only(self) -> bool:
+        """Whether everything that writes is refused, with the reason."""
+        ...
+
     on_queued: Callable[[], object]
     """Called when a transaction that queued jobs is stored."""
 
@@ -168,8 +174,8 @@ class Store(Protocol):
     ) -> bool:
         """Run `work` in a write transaction that waits at most this long for others.
 
-        False if it was not stored because another one is writing, or the database cannot be reached. Every other
-        failure, such as a full disk, raises `StoreError`.
+        False if it was not stored because another one is writing, or the database is read-only or cannot be reached.
+        Every other failure, such as a full disk, raises `StoreError`.
         """
         ...
 

@@ -9,10 +9,17 @@ UNFINISHED = ".new"
 """How the name of a file ends until it is wholly written."""
 
 
+def create_private(folder: Path) -> None:
+    """Create a folder and those missing above it, all for this user only: `mkdir(parents=True)` ignores its mode there."""
+    if not folder.parent.exists():
+        create_private(folder.parent)
+    folder.mkdir(exist_ok=True, mode=0o700)
+
+
 def made(folder: Path) -> Path:
     """The folder, for this user only where it is new."""
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        create_private(folder)
     except OSError as exc:
         raise StoreReadOnly(f"{folder} cannot be made ({exc}); set TREERING_DB or TREERING_DATA_DIR") from exc
     return folder

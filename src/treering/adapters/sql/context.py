@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
     from sqlalchemy.sql import ColumnElement
 
+    from treering.core.errors import StoreError
     from treering.core.jobs import Job
     from treering.core.scope import Scope
     from treering.core.settings import Settings
@@ -27,6 +28,8 @@ class Dialect(Protocol):
 
     name: str
     location: str
+    read_only: StoreError | None
+    """Raised by whatever would write; None if writing is possible."""
     raw_files: tuple[str, ...]
     """What follows the location in the names of the files that hold the database; none where a server keeps them."""
 

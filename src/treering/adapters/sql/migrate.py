@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, Engine, inspect
 
 from treering.adapters.sql.migrations import REVISIONS
-from treering.core.errors import NotADatabase, StoreFromTheFuture
+from treering.core.errors import NotADatabase, StoreFromTheFuture, StoreReadOnly
 
 if TYPE_CHECKING:
     from treering.adapters.sql.context import Dialect
@@ -33,6 +33,11 @@ def bring_up_to_date(
     with engine.connect() as connection, connection.begin():
         if _is_at(connection, target):
             return
+        if dialect.read_only is not None:
+            raise StoreReadOnly(
+                f"{dialect.location} is at schema {revision_of(connection)}, this Treering needs {target}, and it is "
+                "read-only; copy its files to a folder that can be written, and open the copy"
+            )
     with engine.connect().execution_options(writing=True) as connection, connection.begin():
         dialect.migrating(connection)
         if not _is_at(connection, target):

@@ -101,8 +101,10 @@ class Postgres:
     name = "postgresql"
     raw_files: tuple[str, ...] = ()
 
-    def __init__(self, url: URL, settings: StoreSettings) -> None:
+    def __init__(self, url: URL, settings: StoreSettings, *, read_only: StoreError | None = None) -> None:
+        """`read_only` is raised by whatever would write."""
         self._url = url
+        self.read_only = read_only
         self._settings = settings
         self._nearby: Nearby | None = None
         self._remembered: dict[tuple[str, str], Remembered] = {}

@@ -35,6 +35,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from treering.adapters.sql.identity import IDENTITY_TABLE
 from treering.adapters.sql.kinds import EVERYONE
 from treering.adapters.sql.migrate import refuse_another_programs
+from treering.adapters.sql.read_only import has_log, missing_rights, url_of
 from treering.adapters.sql.rows import insert_rows
 from treering.adapters.sql.sqlite_errors import DAMAGED, explained
 from treering.adapters.sql.tables import documents, vectors
@@ -74,9 +75,16 @@ class SQLite:
     name = "sqlite"
     raw_files: tuple[str, ...] = ("", "-wal", "-shm", "-journal")
 
-    def __init__(self, path: Path, settings: StoreSettings, *, alone: bool = False) -> None:
-        """`alone` opens only a file that nobody else has open, waits for nobody, and keeps others out."""
+    def __init__(
+        self, path: Path, settings: StoreSettings, *, alone: bool = False, read_only: StoreError | None = None
+    ) -> None:
+        """`alone` opens only a file that nobody else has open, waits for nobody, and keeps others out.
+
+        `read_only` is raised by whatever would write; a file that cannot be written is read-only anyway.
+        """
         self._path = path
+        self.read_only = read_only
+        self._immutable = False
         self._settings = settings
         self._alone = alone
         self._writers = threading.Lock()
@@ -91,9 +99,15 @@ class SQLite:
 
     def open(self) -> Engine:
         self._refuse_what_is_no_database()
-        _create_for_this_user_only(self._path)
+        self.read_only = self.read_only or missing_rights(self._path)
+        if self.read_only is None:
+            _create_for_this_user_only(self._path)
+            url = URL.create("sqlite", database=str(self._path))
+        else:
+            url = url_of(self._path, self.read_only)
+            self._immutable = "immutable" in url.query
         engine = create_engine(
-            URL.create("sqlite", database=str(self._path)),
+            url,
             pool_size=1 if self._alone else self._settings.pool_size,
             max_overflow=0 if self._alone else self._settings.pool_size * 4,
             pool_timeout=self._settings.busy_seconds,
@@ -288,6 +302,8 @@ class SQLite:
 
     def before_close(self, engine: Engine) -> None:
         """Let the planner keep what it learned; a database that cannot be written now has nothing to keep."""
+        if self.read_only is not None:
+            return
         try:
             raw = engine.raw_connection()
         except (DBAPIError, StoreError):
@@ -313,9 +329,11 @@ class SQLite:
         if self._opened is None:
             self._refuse_another_programs_file(connection)
             self._refuse_a_truncated_file(connection)
-        deadline = time.monotonic() + self._settings.busy_seconds
-        _patiently(lambda: connection.execute("PRAGMA journal_mode = WAL"), deadline)
+        if self.read_only is None:
+            deadline = time.monotonic() + self._settings.busy_seconds
+            _patiently(lambda: connection.execute("PRAGMA journal_mode = WAL"), deadline)
         for pragma in (
+            f"query_only = {'OFF' if self.read_only is None else 'ON'}",
             f"synchronous = {self._settings.synchronous}",
             "secure_delete = ON",
             "temp_store = MEMORY",
@@ -381,9 +399,6 @@ class SQLite:
                 raise StoreReadOnly(f"there is no folder {self._path.parent}; create it first")
             if self._path.exists() and 0 < self._path.stat().st_size < _HEADER:
                 raise NotADatabase(f"{self._path}: the file is not a SQLite database; choose another path")
-            if self._path.exists() and not os.access(self._path, os.W_OK):
-                # SQLite would leave a log beside it that nobody can write either.
-                raise StoreReadOnly(f"{self._path}: the file cannot be written; change its permissions")
         except OSError as exc:
             raise StoreReadOnly(f"{self._path}: {exc.strerror or exc}; check the path and its permissions") from exc
 
@@ -392,6 +407,8 @@ class SQLite:
             raise StoreUnavailable(
                 f"{self._path}: the file was deleted or replaced while it was open; put it back, or open it again"
             )
+        if self._immutable and has_log(self._path):
+            raise StoreUnavailable(f"{self._path}: another process has begun to write to it; open it again")
 
     def _file(self) -> tuple[int, int] | None:
         """Which file stands at the path."""

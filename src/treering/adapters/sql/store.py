@@ -258,7 +258,7 @@ class SqlStore:
     def transaction(self, scope: Scope, now: datetime, *, seconds: float | None = None) -> Iterator[SqlTransaction]:
         """It waits at most `seconds` for others, or as long as the settings say."""
         with (
-            self._usable(),
+            self._writable(),
             self._dialect.writing(seconds),
             self._open(scope, now, writing=True, seconds=seconds) as context,
         ):
@@ -283,6 +283,8 @@ class SqlStore:
     def write_if_free(
         self, scope: Scope, now: datetime, work: Callable[[SqlTransaction], object], *, seconds: float = 0.0
     ) -> bool:
+        if self.read_only:
+            return False
         try:
             with self.transaction(scope, now, seconds=seconds) as tx:
                 work(tx)
@@ -344,11 +346,11 @@ class SqlStore:
             return upkeep.sweep_blobs(context, digests)
 
     def optimise(self) -> None:
-        with self._usable():
+        with self._writable():
             self._dialect.optimise(self._engine)
 
     def forget_traces(self, seconds: float | None = None) -> None:
-        with self._usable():
+        with self._writable():
             self._dialect.forget_traces(self._engine, seconds)
 
     def raw_traces(self, scope: Scope, now: datetime, needles: Sequence[str]) -> Traces:
@@ -373,7 +375,7 @@ class SqlStore:
     def upkeep(self, scope: Scope, now: datetime) -> Iterator[Context]:
         """A transaction for the whole project, whoever owns its records."""
         with (
-            self._usable(),
+            self._writable(),
             self._dialect.writing(None),
             self._open(scope, now, writing=True, upkeep=True) as context,
         ):
@@ -386,6 +388,17 @@ class SqlStore:
             raise StoreError(f"{self.location} was closed; open it again")
         with self._dialect.translated():
             yield
+
+    @contextmanager
+    def _writable(self) -> Iterator[None]:
+        with self._usable():
+            if self._dialect.read_only is not None:
+                raise type(self._dialect.read_only)(*self._dialect.read_only.args)
+            yield
+
+    @property
+    def read_only(self) -> bool:
+        return self._dialect.read_only is not None
 
     def _entered(
         self, scope: Scope, *, writing: bool, upkeep: bool, seconds: float | None

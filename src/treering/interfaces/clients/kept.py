@@ -11,6 +11,7 @@ from typing import Any
 from treering.interfaces.clients.edits import Edit
 from treering.interfaces.clients.files import replace_file, told_about
 from treering.interfaces.clients.formats import Entry
+from treering.whereabouts.writing import create_private
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ class Ledger:
         """Note them before the file is written, so that even a crash leaves a way back."""
         document = {"path": os.fspath(file), "written": [asdict(state) for state in states]}
         with told_about(self.folder, "written"):
-            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            create_private(self.folder)
             replace_file(self._named(file), json.dumps(document, indent=2).encode(), mode=0o600)
 
     def drop(self, file: Path) -> None:
