@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import shutil
 from pathlib import Path
 from uuid import uuid4
@@ -193,3 +194,21 @@ def test_a_record_whose_blob_is_gone_does_not_hide_the_others(terminal: Terminal
     assert "checkout is short" in shown
     assert "found, but cannot be read: blob of knowledge long" in shown
     assert terminal.json("search", "checkout")["unreadable"] == ["blob of knowledge long"]
+
+
+def test_pending_jobs_are_said_and_counted(terminal_on: Terminal) -> None:
+    for command in (("turn", "I prefer tabs", "--session", "a"), ("episode", "Ship it")):
+        assert re.search(r"\d+ jobs? (is|are) pending; `treering settle` runs them", terminal_on.ok(*command))
+    jobs = _check(terminal_on, "jobs")
+    assert re.fullmatch(r"[1-9]\d* queued", jobs["detail"])
+    assert "`treering settle`" in jobs["advice"]
+
+    terminal_on.ok("settle")
+
+    assert "queued" not in _check(terminal_on, "jobs")["detail"]
+    assert _check(terminal_on, "jobs")["advice"] == ""
+
+
+def _check(terminal: Terminal, name: str) -> dict[str, str]:
+    report = json.loads(terminal.run("doctor", "--json").stdout)
+    return next(check for check in report["checks"] if check["name"] == name)

@@ -10,7 +10,7 @@ UNFINISHED = ".new"
 
 
 def create_private(folder: Path) -> None:
-    """Create a folder and those missing above it, all for this user only: `mkdir(parents=True)` ignores its mode there."""
+    """Create a folder and those missing above it for this user only: `mkdir(parents=True)` ignores the mode there."""
     if not folder.parent.exists():
         create_private(folder.parent)
     folder.mkdir(exist_ok=True, mode=0o700)

@@ -231,4 +231,5 @@ def _check_jobs(context: Context) -> Check:
     found = {str(state): int(count) for state, count in context.connection.execute(statement)}
     dead = found.get(JobState.DEAD.value, 0)
     detail = ", ".join(f"{count:,} {state}" for state, count in sorted(found.items())) or "none"
-    return Check("jobs", dead == 0, detail, "`treering doctor --repair` tries the dead ones again" if dead else "")
+    pending = "`treering settle` runs the queued ones" if found.get(JobState.QUEUED.value) else ""
+    return Check("jobs", dead == 0, detail, "`treering doctor --repair` tries the dead ones again" if dead else pending)

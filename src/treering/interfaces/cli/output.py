@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from treering.core.values import Record
+    from treering.memory import Memory
 
 Picture = Callable[[], "RenderableType"]
 
@@ -78,6 +79,16 @@ def _write(data: bytes, *, at_once: bool = True) -> None:
 def record_document(record: "Record") -> dict[str, Any]:
     """A record's own fields, after the kind it is."""
     return {"kind": type(record).__name__.lower(), **record.model_dump(mode="json")}
+
+
+def pending_jobs(memory: "Memory") -> int:
+    """Jobs that this command, or one before it, has left to do: the process ends before a worker would begin."""
+    from treering.compose import now
+    from treering.core.jobs import JobState
+    from treering.core.queries import JobFilter
+
+    with memory.store.reading(memory.scope, now()) as tx:
+        return tx.jobs.count(JobFilter(states=(JobState.QUEUED, JobState.LEASED)))
 
 
 def text_or_stdin(text: str) -> str:
