@@ -344,7 +344,12 @@ class Memory:
         return open_task(self.scope, desk, description, id=id, model=model, count=count, on_event=on_event, **context)
 
     def get(self, id: str) -> Knowledge | Turn | Episode | Pattern:
-        """What is kept under this id, of any kind, also when it was superseded; forgotten ones are not found."""
+        """The record with this id, of any kind; a forgotten one is not found.
+
+        A superseded one names its successor (`superseded_by`).
+        """
+        from treering.core.records import Knowledge
+
         with self.store.reading(self.scope, self._ports.clock()) as tx:
             # A kind is loaded when it is asked: most ids are of knowledge.
             for look_up in (
@@ -355,6 +360,10 @@ class Memory:
             ):
                 found: Knowledge | Turn | Episode | Pattern | None = look_up()
                 if found is not None and found.deleted_at is None:
+                    if isinstance(found, Knowledge) and found.deprecated_at is not None:
+                        from treering.learn.teach import with_successor
+
+                        return with_successor(tx, found)
                     return found
         raise NotFound(f"nothing is stored under {id!r} in project {self.scope.project!r}")
 
@@ -365,7 +374,7 @@ class Memory:
     def correct(
         self,
         id: str,
-        reason: Reason | str,
+        reason: Reason | str | None = None,
         *,
         text: str | None = None,
         duplicate_of: str | None = None,
@@ -373,11 +382,13 @@ class Memory:
     ) -> Knowledge:
         """Put a record right: inaccurate, outdated, too_specific or duplicate. The record that stands is returned.
 
+        Without a reason it is inaccurate, or with `duplicate_of` a duplicate.
         A person's word is taken as sure; `by` says that somebody else corrects it, an agent or text from outside.
         """
         from treering.learn.authors import Reason
 
-        now, why = self._ports.clock(), Reason.named(reason)
+        default = Reason.INACCURATE if duplicate_of is None else Reason.DUPLICATE
+        now, why = self._ports.clock(), default if reason is None else Reason.named(reason)
         return self._teaching.correct(self.scope, now, id, why, text=text, duplicate_of=duplicate_of, by=by)
 
     def flag(self, id: str, note: str = "") -> Knowledge:

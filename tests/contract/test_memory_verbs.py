@@ -282,3 +282,31 @@ def test_what_cannot_be_kept_is_refused_and_leaves_no_trace(memory: Memory, call
     with pytest.raises(InvalidInput):
         call(memory)
     assert not any(memory.stats().records.values())
+
+
+def test_a_correction_needs_no_reason_and_leaves_the_way_to_its_successor(memory: Memory) -> None:
+    first = memory.remember("The port is 5432")
+    second = memory.correct(first.id, text="The port is 5433")
+    third = memory.correct(second.id, text="The port is 5434")
+
+    assert memory.get(first.id).superseded_by == second.id
+    assert memory.get(second.id).superseded_by == third.id
+    assert memory.get(third.id).superseded_by is None
+    assert memory.history(first.id)[0].detail["reason"] == "inaccurate"
+
+    memory.undo(third.id)
+    assert memory.get(second.id).superseded_by is None
+    assert memory.history(second.id)[0].detail == {"undone": "correct"}
+
+
+def test_a_duplicate_names_the_record_that_it_repeats(memory: Memory) -> None:
+    kept, repeated = memory.remember("The port is 5432"), memory.remember("The port of the database is 5432")
+    memory.correct(repeated.id, duplicate_of=kept.id)
+    assert memory.get(repeated.id).superseded_by == kept.id
+    assert memory.history(repeated.id)[0].detail["reason"] == "duplicate"
+
+
+def test_a_record_that_was_only_retired_has_no_successor(memory: Memory) -> None:
+    old = memory.remember("The port is 5432")
+    memory.correct(old.id)
+    assert memory.get(old.id).superseded_by is None

@@ -50,7 +50,7 @@ def test_knowledge_is_kept_found_corrected_and_brought_back(terminal_on: Termina
         ("create", None),
     ]
 
-    assert terminal_on.json("undo", new["id"]) == {"undone": new["id"], "record": None}
+    assert terminal_on.json("undo", new["id"]) == {"undone": new["id"], "action": "supersede", "record": None}
     assert terminal_on.json("get", old["id"])["content"] == "We use Postgres 16"
 
 
@@ -212,3 +212,21 @@ def test_pending_jobs_are_said_and_counted(terminal_on: Terminal) -> None:
 def _check(terminal: Terminal, name: str) -> dict[str, str]:
     report = json.loads(terminal.run("doctor", "--json").stdout)
     return next(check for check in report["checks"] if check["name"] == name)
+
+
+def test_a_correction_without_a_reason_is_shown_and_undone(terminal: Terminal) -> None:
+    old = terminal.json("remember", "The port is 5432")["id"]
+    new = terminal.json("correct", old, "--text", "The port is 5433")["id"]
+    assert re.search(rf"superseded by +{new}", terminal.ok("get", old))
+    assert terminal.json("get", old)["superseded_by"] == new
+    assert "undone: correct" in terminal.ok("undo", old)
+    terminal.ok("forget", old)
+    assert "undone: delete" in terminal.ok("undo", old)
+
+
+def test_a_budget_that_nothing_fits_is_said_so(terminal: Terminal) -> None:
+    terminal.ok("remember", "The database of the shop listens on port 5432 of every host " * 20)
+    done = terminal.run("search", "database", "--pack", "--budget", "20")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "nothing fits into 20 tokens: 1 result left out; raise --budget" in done.stderr
+    assert terminal.run("search", "unknown", "--pack", "--budget", "20").stderr == ""

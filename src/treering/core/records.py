@@ -156,6 +156,7 @@ class Knowledge(Record):
     node: Key | None = None
     impacted_nodes: Keys = ()
     relations: tuple[Relation, ...] = ()
+    superseded_by: Key | None = None
 
     created_at: Instant
     updated_at: Instant

@@ -273,7 +273,7 @@ class Teaching:
             uses=0,
             valid_from=now if reason is Reason.OUTDATED else old.valid_from,
             valid_until=None,
-            **dict.fromkeys(("citation", "stale_at", "deprecated_at"), None),
+            **dict.fromkeys(("citation", "stale_at", "deprecated_at", "superseded_by"), None),
             **dict.fromkeys(("needs_review", "flagged"), False),
             tainted=not by.is_person and (by.tainted or old.tainted),
             user_verified=by.is_person,
@@ -289,6 +289,7 @@ class Teaching:
             valid_until=max(ended, old.valid_from) if ended and old.valid_from else ended,
             needs_review=False,
             relations=(*old.relations, *link),
+            superseded_by=standing.id if standing else None,
         )
 
     def reinforce(
@@ -416,6 +417,13 @@ def _words_for(record: Knowledge) -> tuple[str, ...]:
 
 def _union(known: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*known, *more)))
+
+
+def with_successor(tx: Transaction, record: Knowledge) -> Knowledge:
+    """A retired record, naming the one that took its place, also if an earlier version or a new fact retired it."""
+    if record.superseded_by is not None:
+        return record
+    return record.replace(superseded_by=next(iter(_successors(tx, record)), None))
 
 
 def _successors(tx: Transaction, old: Knowledge) -> tuple[str, ...]:

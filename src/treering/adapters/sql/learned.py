@@ -73,7 +73,7 @@ class Removals(Writes[V]):
 
     def restore(self, id: str) -> None:
         row = self._locked(id)
-        self._mark(row, None, Action.UNDO)
+        self._mark(row, None, Action.UNDO, {"undone": Action.DELETE.value})
         self._forget_quotations(row)
 
     def purge(self, id: str, detail: Detail = EMPTY) -> None:
@@ -188,13 +188,14 @@ class LearnedRecords(LogRecords[V], Removals[V]):
 
     def _take_back(self, revision: Revision) -> None:
         earlier: Any = self._kind.value.from_json(revision.before) if revision.before != _NO_STATE else None
+        detail = {"undone": revision.action.value}
         if revision.action is Action.DELETE:
-            self._mark(self._locked(revision.subject), earlier.deleted_at if earlier else None, Action.UNDO)
+            self._mark(self._locked(revision.subject), earlier.deleted_at if earlier else None, Action.UNDO, detail)
         elif earlier is None:
-            self._mark(self._locked(revision.subject), self._context.now, Action.UNDO)
+            self._mark(self._locked(revision.subject), self._context.now, Action.UNDO, detail)
         else:
             before = self._existing(revision.subject)
-            self._revise(_with_uses(earlier, before.value), before, Action.UNDO)
+            self._revise(_with_uses(earlier, before.value), before, Action.UNDO, detail)
 
     def _readable(self, id: str) -> V | None:
         try:

@@ -25,8 +25,13 @@ def correct(
     id: RecordId,
     *,
     reason: Annotated[
-        str, typer.Option("--reason", metavar="REASON", help="inaccurate, outdated, too_specific or duplicate.")
-    ],
+        str | None,
+        typer.Option(
+            "--reason",
+            metavar="REASON",
+            help="inaccurate (the default), outdated, too_specific or duplicate (the default with --duplicate-of).",
+        ),
+    ] = None,
     text: Annotated[
         str | None, typer.Option("--text", metavar="TEXT", help="What holds instead; without it the record is retired.")
     ] = None,
@@ -125,13 +130,15 @@ def undo(id: RecordId, db: Db = None, project: Project = None, as_json: AsJson =
     """Take back the last change of a record."""
     with opened(db, project) as memory:
         record = memory.undo(id)
+        action = str(memory.history(id)[0].detail.get("undone", "change"))
     from treering.interfaces.cli import show
 
-    document = {"undone": id, "record": None if record is None else record_document(record)}
+    document = {"undone": id, "action": action, "record": None if record is None else record_document(record)}
+    done = f"undone: {action}"
     advice = "it was made by the change that was undone, so it is gone"
     emit(
         document,
-        lambda: show.done("undone", id, advice) if record is None else show.changed("undone", record),
+        lambda: show.done(done, id, advice) if record is None else show.changed(done, record),
         as_json=as_json,
     )
 

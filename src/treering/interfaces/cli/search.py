@@ -1,5 +1,6 @@
 """search: records of every kind by their words, meaning and ties, explained or packed where that is asked."""
 
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
@@ -129,6 +130,9 @@ class Form:
         if self.packed:
             packed = memory.pack(query, budget=self.budget, **options)
             emit_text(packed, packed.text, as_json=as_json)
+            if not packed.text and any(why == "budget" for _, why in packed.left_out):
+                found = f"{len(packed.left_out):,} result{'s' * (len(packed.left_out) != 1)}"
+                print(f"nothing fits into {packed.budget:,} tokens: {found} left out; raise --budget", file=sys.stderr)
             return bool(packed.text)
         answer = memory.recall(query, explain=self.explain, **options)
         if answer.explanation is None:
