@@ -34,6 +34,11 @@ _FOUND = """
     SELECT quote_ident(nspname), extversion, to_regclass('nearby') IS NOT NULL
     FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace WHERE extname = 'vector'
 """
+_CREATABLE = """
+    SELECT bool_or(rolsuper OR (trusted OR NOT superuser) AND has_database_privilege(current_database(), 'CREATE'))
+    FROM pg_available_extension_versions AS versions JOIN pg_available_extensions AS extensions USING (name), pg_roles
+    WHERE name = 'vector' AND version = default_version AND installed_version IS NULL AND rolname = current_user
+"""
 _ADDED = """
     INSERT INTO nearby (tenant, project, number, model, kind, owner, embedding)
     SELECT tenant, project, number, %s, kind, owner, embedding::{schema}.halfvec
@@ -203,7 +208,7 @@ def nearby_in(connection: Connection) -> Nearby | None:
 def make_nearby(connection: Connection) -> Nearby | None:
     """The table, made where it can be; a role that may not create the extension goes on without."""
     schema, exists = _found(connection)
-    if not schema and _available(connection):
+    if not schema and _can_be_created(connection):
         _attempted(connection, ["CREATE EXTENSION IF NOT EXISTS vector"])
         schema, exists = _found(connection)
     if not schema:
@@ -224,8 +229,9 @@ def _found(connection: Connection) -> tuple[str, bool]:
     return (schema if new_enough else ""), exists
 
 
-def _available(connection: Connection) -> bool:
-    return bool(connection.execute(sql("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'")).scalar())
+def _can_be_created(connection: Connection) -> bool:
+    """Whether it is on the server and this role may create it; an attempt would be refused again with each write."""
+    return bool(connection.execute(sql(_CREATABLE)).scalar())
 
 
 def _table(schema: str) -> Iterator[str]:

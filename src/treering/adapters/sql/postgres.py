@@ -49,11 +49,20 @@ if TYPE_CHECKING:
 # By SQLSTATE, the most specific first, and what to do about it.
 _ERRORS: tuple[tuple[str, type[StoreError], str], ...] = (
     ("28", StoreUnavailable, "the server refused the login; check user and password in the URL"),
-    ("3D", StoreUnavailable, "there is no such database; create it with `createdb` or correct the URL"),
+    ("3D", StoreUnavailable, "there is no such database or role; create it or correct the URL"),
     ("42501", StoreReadOnly, "this role may not do that; grant it rights on the schema"),
     ("25006", StoreReadOnly, "the server is read-only; connect to the primary"),
     ("53100", StoreFull, "the server's disk is full; free some room and try again, nothing stored is harmed"),
+    (
+        "53300",
+        StoreUnavailable,
+        "the server has no connection left; close some, or raise max_connections, then try again",
+    ),
+    ("53200", StoreUnavailable, "the server is out of memory; try again later, or give it more"),
     ("53", StoreUnavailable, "the server is out of resources; try again later"),
+    ("57P03", StoreUnavailable, "the server is starting, stopping or recovering; try again in a moment"),
+    ("57P04", StoreUnavailable, "the database was dropped; create it again or correct the URL"),
+    ("57014", StoreUnavailable, "the server cancelled the statement; raise its statement_timeout, or try again"),
     ("57", StoreUnavailable, "the server ended the connection; try again when it is back"),
     ("08", StoreUnavailable, "the connection was lost; try again when the server is back"),
     ("40", TransactionAborted, "the server aborted this transaction in favour of another one; try again"),
@@ -321,23 +330,39 @@ class Postgres:
         return connection.execute(named, {"names": list(tables)}).scalars().all()
 
     def _explain(self, exc: DBAPIError) -> StoreError | Conflict:
-        state = getattr(exc.orig, "sqlstate", None) or ""
-        reason = str(exc.orig).strip().splitlines()[0] if str(exc.orig).strip() else type(exc.orig).__name__
+        said = str(exc.orig).strip()
+        state = getattr(exc.orig, "sqlstate", None) or _state_of(said)
+        reason = said.splitlines()[0] if said else type(exc.orig).__name__
         if state.startswith("23"):
             return Conflict(f"the database refused the change: {reason}")
         for prefix, error, advice in _ERRORS:
             if state.startswith(prefix):
                 return error(f"{self.location}: {advice} ({reason})")
         if exc.connection_invalidated or not state:
-            return StoreUnavailable(f"{self.location}: {_unreachable(reason)} ({reason})")
+            advice = "the server cannot be reached; check that it runs and that host and port are right"
+            return StoreUnavailable(f"{self.location}: {advice} ({reason})")
         return StoreError(f"{self.location}: {reason}")
 
 
-def _unreachable(reason: str) -> str:
-    if "password authentication failed" in reason or "no password supplied" in reason:
-        return "the server refused the login; check user and password in the URL"
-    if "does not exist" in reason:
-        return "there is no such database or role; create it or correct the URL"
-    if "closed the connection" in reason or "connection is lost" in reason:
-        return "the connection was lost; try again when the server is back"
-    return "the server cannot be reached; check that it runs and that host and port are right"
+# A server that refuses a connection gives no SQLSTATE: psycopg has only its text, in the server's language. What is
+# known of it in English, the most specific first.
+_REFUSALS: tuple[tuple[str, str], ...] = (
+    ("too many clients already", "53300"),
+    ("remaining connection slots", "53300"),
+    ("too many connections", "53300"),
+    ("the database system is", "57P03"),
+    ("No space left on device", "53100"),
+    ("out of memory", "53200"),
+    ("password authentication failed", "28"),
+    ("no password supplied", "28"),
+    ("no pg_hba.conf entry", "28"),
+    ("is not permitted to log in", "28"),
+    ("does not exist", "3D"),
+    ("closed the connection", "08"),
+    ("connection is lost", "08"),
+)
+
+
+def _state_of(reason: str) -> str:
+    """The SQLSTATE of a refused connection; empty if the server was not reached."""
+    return next((state for said, state in _REFUSALS if said in reason), "")
