@@ -22,7 +22,7 @@ from treering.retrieve.request import ALL_KNOWLEDGE, ALL_TURNS, Recall, filters_
 if TYPE_CHECKING:
     from treering.archive.restore import Imported
     from treering.core.episodes import Episode
-    from treering.core.history import HistoryEntry
+    from treering.core.history import AuditEntry, HistoryEntry
     from treering.core.messages import Role
     from treering.core.patterns import Pattern
     from treering.core.queries import KnowledgeFilter, SearchFilter, TurnFilter
@@ -44,10 +44,11 @@ if TYPE_CHECKING:
     from treering.learn.episodes.keeping import Content
     from treering.learn.episodes.verbs import EpisodeCare
     from treering.learn.forget.proof import Forgotten
+    from treering.learn.history import Injections
     from treering.learn.jobs import Settled
     from treering.learn.teach import Teaching
     from treering.learn.upkeep.verbs import Upkeep
-    from treering.ports.store import Check
+    from treering.ports.store import Check, ProjectSize
     from treering.ports.tokens import Tokenizer
     from treering.retrieve.answer import Answer
     from treering.retrieve.episodes.verbs import Episodes
@@ -308,7 +309,32 @@ class Memory:
         # Who asks for the past, or for nothing that is known, is not told what was thought of it last week.
         shown = reflection and options.get("as_of") is None and options.get("knowledge", ALL_KNOWLEDGE) is not None
         latest = latest_reflection(self.scope, self.store, self._ports.clock()) if shown else None
-        return pack(found.hits, phase=chosen, budget=budget, settings=self.settings.pack, reflection=latest)
+        packed = pack(found.hits, phase=chosen, budget=budget, settings=self.settings.pack, reflection=latest)
+        self.injected([item.id for item in packed.items], via="pack", tokens=packed.tokens)
+        return packed
+
+    def injected(self, ids: Iterable[str], *, via: str, tokens: int = 0) -> None:
+        """Note in the audit log that these records were handed to a model; `pack` and the MCP server do so."""
+        self._injections.add(self._ports.clock(), tuple(ids), via=via, tokens=tokens)
+
+    @cached_property
+    def _injections(self) -> Injections:
+        from treering.learn.history import Injections
+
+        return Injections(self.scope, self.store, self._ports.new_id)
+
+    def audit(
+        self, *, actions: Iterable[Action | str] = (), subject: str | None = None, limit: int = 50
+    ) -> tuple[AuditEntry, ...]:
+        """The audit log, newest first: each write, injection and removal. `actions` and `subject` narrow it."""
+        from treering.learn.history import audit
+
+        named = tuple(Action.named(action) for action in actions)
+        return audit(self.scope, self.store, self._ports.clock(), actions=named, subject=subject, limit=limit)
+
+    def projects(self) -> tuple[ProjectSize, ...]:
+        """The projects of this database that belong to the same tenant, with what they hold."""
+        return tuple(self.store.projects(self.scope, self._ports.clock()))
 
     def briefing(self, session: str | None = None, *, episodes: int = 5) -> Briefing:
         """Where things stand as a session begins or goes on: kept, in progress, rules that stand, the latest tasks."""
@@ -583,6 +609,8 @@ class Memory:
 
     def _store_pending(self, seconds: float) -> None:
         """Store what reading kept in memory while another process was writing."""
+        if "_injections" in self.__dict__:
+            self._injections.write(self._ports.clock(), seconds)
         if "_episode_care" in self.__dict__:
             self._episode_care.write_accesses(seconds)
         if "_returned" in self.__dict__:

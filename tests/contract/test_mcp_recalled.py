@@ -34,7 +34,10 @@ def agent(memory: Memory) -> Iterator[Agent]:
 
 def _counts(memory: Memory) -> Any:
     found = memory.stats()
-    return found.records, found.knowledge, found.states
+    records = dict(found.records)
+    # An answer is an injection, which is noted.
+    records["audit entries"] -= len(memory.audit(actions=["inject"], limit=1_000))
+    return records, found.knowledge, found.states
 
 
 def _recalled(agent: Agent) -> list[str]:

@@ -310,3 +310,46 @@ def test_a_record_that_was_only_retired_has_no_successor(memory: Memory) -> None
     old = memory.remember("The port is 5432")
     memory.correct(old.id)
     assert memory.get(old.id).superseded_by is None
+
+
+def test_injections_are_in_the_audit_log(open_memory: OpenMemory) -> None:
+    memory = open_memory(project="injected")
+    kept = memory.remember("The port is 5432")
+    memory.pack("port")
+    memory.recall("port")
+    memory.pack("nothing like it, zebra")
+
+    (entry,) = memory.audit(actions=["inject"])
+
+    assert (entry.subject, entry.detail["via"], entry.detail["records"]) == ("injected", "pack", (kept.id,))
+    assert entry.detail["tokens"] > 0
+    assert [each.action.value for each in memory.audit()] == ["inject", "create"]
+    with pytest.raises(InvalidInput, match="use one of create, import"):
+        memory.audit(actions=["eat"])
+
+
+def test_an_injection_does_not_wait_for_a_writer_and_is_noted_later(open_memory: OpenMemory) -> None:
+    memory = open_memory(project="busy")
+    memory.remember("The port is 5432")
+    if memory.store.engine == "sqlite":
+        with memory.store.transaction(memory.scope, NOW):
+            memory.injected(["k1"], via="test")
+        assert memory.audit(actions=["inject"]) == ()
+    memory.injected(["k2"], via="test")
+    noted = [entry.detail["records"] for entry in memory.audit(actions=["inject"])]
+    assert ("k2",) in noted
+    assert memory.store.engine != "sqlite" or ("k1",) in noted
+
+
+def test_projects_are_listed_with_their_sizes(open_memory: OpenMemory) -> None:
+    first, second = open_memory(project="first"), open_memory(project="second")
+    first.remember("The port is 5432", visibility="personal")
+    first.turn(session="s", role="user", text="What is the port?")
+    second.remember("Ships on Friday")
+
+    found = {each.project: each for each in first.projects()}
+
+    assert (found["first"].knowledge, found["first"].turns, found["first"].episodes) == (1, 1, 0)
+    assert found["second"].knowledge == 1
+    assert found["first"].characters == len("The port is 5432") + len("What is the port?")
+    assert first.recall("port")

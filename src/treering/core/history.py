@@ -2,6 +2,7 @@
 
 from enum import StrEnum
 
+from treering.core.errors import InvalidInput
 from treering.core.scope import Visibility
 from treering.core.values import EMPTY, Count, FrozenMap, Instant, Key, Label, Record, Text, Value
 
@@ -26,6 +27,14 @@ class Action(StrEnum):
     EXPORT = "export"
     BACKUP = "backup"
     REPAIR = "repair"
+
+    @classmethod
+    def named(cls, name: str) -> "Action":
+        """The action called so; an unknown one is an error that lists the known."""
+        try:
+            return cls(name)
+        except ValueError:
+            raise InvalidInput(f"{name!r} is not an action; use one of {', '.join(cls)}") from None
 
 
 class AuditDetail(Value):

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import threading
 from collections import defaultdict
+from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from treering.core.errors import NotFound
+from treering.core.errors import NotFound, StoreError
 from treering.core.history import Action, AuditEntry, HistoryEntry, Revision
 from treering.core.queries import AuditFilter, Order, RevisionFilter
 from treering.core.records import Knowledge
+from treering.core.scope import Visibility
 
 if TYPE_CHECKING:
     from treering.core.scope import Scope
+    from treering.ports.clock import NewId
     from treering.ports.store import Store
 
 _MOST = 1_000
+_NAMED = 50
+"""Records that an entry names; more are counted."""
 
 
-def note(scope: Scope, store: Store, now: datetime, id: str, action: Action, **detail: object) -> None:
-    """Write into the audit log what was done with the project as a whole."""
-    entry = AuditEntry.make(
+def project_entry(scope: Scope, now: datetime, id: str, action: Action, **detail: object) -> AuditEntry:
+    """An entry of the audit log about the project as a whole."""
+    return AuditEntry.make(
         id=id,
         at=now,
         actor=scope.principal,
@@ -30,7 +37,58 @@ def note(scope: Scope, store: Store, now: datetime, id: str, action: Action, **d
         subject=scope.project,
         detail=detail,
     )
+
+
+def note(scope: Scope, store: Store, now: datetime, id: str, action: Action, **detail: object) -> None:
+    """Write into the audit log what was done with the project as a whole."""
+    entry = project_entry(scope, now, id, action, **detail)
     store.write(scope, now, lambda tx: tx.audit.create(entry))
+
+
+def audit(
+    scope: Scope, store: Store, now: datetime, *, actions: tuple[Action, ...], subject: str | None, limit: int
+) -> tuple[AuditEntry, ...]:
+    """The audit log, newest first."""
+    where = AuditFilter.make(actions=actions, subjects=() if subject is None else (subject,))
+    with store.reading(scope, now) as tx:
+        return tuple(tx.audit.find(where, order=Order(by="at"), limit=limit).items)
+
+
+class Injections:
+    """Entries of the audit log for what was handed to a model. Handing it over never waits for a writer."""
+
+    def __init__(self, scope: Scope, store: Store, new_id: NewId) -> None:
+        self._scope = scope
+        self._store = store
+        self._new_id = new_id
+        self._unwritten: list[AuditEntry] = []
+        self._lock = threading.Lock()
+
+    def add(self, now: datetime, ids: Sequence[str], *, via: str, tokens: int) -> None:
+        """Note it, at once if no other writer is in the way, else with the next one or when the memory is closed."""
+        if not ids or self._store.read_only:
+            return
+        detail = {"via": via, "records": tuple(ids[:_NAMED]), "count": len(ids), "tokens": tokens}
+        with self._lock:
+            entry = project_entry(self._scope, now, self._new_id(), Action.INJECT, **detail)
+            # It names records that only this principal may see.
+            self._unwritten.append(entry.replace(visibility=Visibility.PERSONAL))
+        with suppress(StoreError):
+            self.write(now)
+
+    def write(self, now: datetime, seconds: float = 0.0) -> None:
+        with self._lock:
+            entries, self._unwritten = self._unwritten, []
+            if not entries:
+                return
+            written = False
+            try:
+                written = self._store.write_if_free(
+                    self._scope, now, lambda tx: [tx.audit.create(entry) for entry in entries], seconds=seconds
+                )
+            finally:
+                if not written:
+                    self._unwritten = entries[-_MOST:]
 
 
 def history(scope: Scope, store: Store, now: datetime, id: str) -> tuple[HistoryEntry, ...]:

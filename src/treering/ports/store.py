@@ -114,6 +114,18 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
+class ProjectSize:
+    """A project: how many records it has, and how many characters of text and bytes of blobs they take."""
+
+    project: str
+    knowledge: int
+    turns: int
+    episodes: int
+    characters: int
+    blob_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Copied:
     """Who has records in a copy, and which blobs they need."""
 
@@ -189,6 +201,10 @@ class Store(Protocol):
 
     def sizes(self, scope: Scope) -> Mapping[str, int]:
         """Bytes on disk, by part."""
+        ...
+
+    def projects(self, scope: Scope, now: datetime) -> Sequence[ProjectSize]:
+        """Every project of the tenant that has a record, by name. A server locks its tables for a moment."""
         ...
 
     def check(self, scope: Scope, now: datetime) -> Sequence[Check]: ...

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from treering.ports.blobs import Blobs, StoredBlob
     from treering.ports.clock import NewId
     from treering.ports.index import SearchIndex
-    from treering.ports.store import Check, Copied, Traces
+    from treering.ports.store import Check, Copied, ProjectSize, Traces
 
 T = TypeVar("T")
 
@@ -304,6 +304,12 @@ class SqlStore:
         with self._usable(), self._engine.connect() as connection:
             sizes = self._dialect.sizes(connection)
         return {**sizes, "blobs": sum(blob.size for blob in self.blobs.stream(scope))}
+
+    def projects(self, scope: Scope, now: datetime) -> Sequence[ProjectSize]:
+        from treering.adapters.sql.projects import projects_of
+
+        with self._usable(), self._engine.connect() as connection:
+            return projects_of(connection, self._dialect, self.blobs, scope)
 
     def check(self, scope: Scope, now: datetime) -> Sequence[Check]:
         with self._usable(), self._open(scope, now, writing=False, upkeep=True) as context:

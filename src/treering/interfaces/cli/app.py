@@ -22,6 +22,8 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command("get", "Find", "find:get", "Show one record, turn or episode, whole."),
     Command("history", "Find", "find:history", "Show what happened to a record, and what was believed before."),
+    Command("audit", "Find", "find:audit", "List the audit log, newest first: writes, injections, removals."),
+    Command("projects", "Find", "find:projects", "List the projects of the database, with their sizes."),
     Command("stats", "Find", "find:stats", "Count what the project holds."),
     Command("about", "Find", "entities:about", "Show what is known about a person, place or thing."),
     Command("entities", "Find", "entities:entities", "List who and what the memory speaks of, or put that right."),

@@ -1,6 +1,8 @@
-"""get, history and stats: what is there."""
+"""get, history, stats, audit and projects: what is there."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from treering.interfaces.cli.options import AsJson, Db, Project, RecordId, opened
 from treering.interfaces.cli.output import emit, record_document
@@ -48,6 +50,37 @@ def stats(db: Db = None, project: Project = None, as_json: AsJson = False) -> No
     with opened(db, project) as memory:
         found = memory.stats()
     emit(found, lambda: _counts(found), as_json=as_json)
+
+
+def audit(
+    id: Annotated[str | None, typer.Argument(metavar="ID", help="Only what concerns this record or project.")] = None,
+    *,
+    actions: Annotated[
+        list[str] | None,
+        typer.Option("--action", metavar="ACTION", help="inject, export, delete…; give it again for more."),
+    ] = None,
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="N", min=1, max=1000, help="Maximum number of entries.")
+    ] = 50,
+    db: Db = None,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the audit log, newest first: writes, injections, removals."""
+    with opened(db, project) as memory:
+        entries = memory.audit(actions=actions or (), subject=id, limit=limit)
+    from treering.interfaces.cli import show
+
+    emit({"entries": entries}, lambda: show.audit(entries), as_json=as_json)
+
+
+def projects(db: Db = None, project: Project = None, as_json: AsJson = False) -> None:
+    """List the projects of the database, with their sizes."""
+    with opened(db, project) as memory:
+        found = memory.projects()
+    from treering.interfaces.cli import show
+
+    emit({"projects": found}, lambda: show.projects(found), as_json=as_json)
 
 
 def _counts(found: "Stats") -> "RenderableType":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from treering.interfaces.cli.door import ExitCode
-from treering.interfaces.cli.options import AsJson, Db, Project, opened
+from treering.interfaces.cli.options import AsJson, Db, Project, Repository, opened, repository_for
 from treering.interfaces.cli.output import emit
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def maintain(
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count what would be done.")] = False,
     history: Annotated[bool, typer.Option("--history", help="Only show the schedule and what was run.")] = False,
+    repository: Repository = None,
     db: Db = None,
     project: Project = None,
     as_json: AsJson = False,
@@ -44,7 +45,8 @@ def maintain(
     """
     if history and (stage is not None or dry_run):
         raise typer.BadParameter("--history only shows what was run, of all stages; leave out STAGE and --dry-run")
-    with opened(db, project) as memory:
+    compared = repository_for(db, project, repository, wanted=stage == "staleness")
+    with opened(db, project, compared) as memory:
         if history:
             plan, runs = memory.upkeep.plan(), memory.upkeep.runs(_HISTORY)
             emit({"plan": plan, "runs": runs}, lambda: _history(plan, runs), as_json=as_json)

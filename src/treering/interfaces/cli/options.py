@@ -1,5 +1,6 @@
 """The options that several commands share, each described once. Importing this must stay cheap."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -39,17 +40,33 @@ Files = Annotated[
     typer.Option("--file", metavar="PATH", help="A file, relative to the repository root; give it again for more."),
 ]
 Modules = Annotated[list[str] | None, typer.Option("--module", metavar="NAME", help="A module; again for more.")]
+Repository = Annotated[
+    Path | None,
+    typer.Option(
+        "--repository",
+        metavar="PATH",
+        help="The git repository that records are compared with. Without it: the one around, if the memory is its own.",
+        rich_help_panel="Where",
+    ),
+]
 Visible = Annotated[
     str | None,
     typer.Option("--visibility", metavar="WHO", help="personal, project (as without it), team or organisation."),
 ]
 
 
-def opened(db: str | None, project: str | None) -> "Memory":
-    """The memory that the options name."""
+def opened(db: str | None, project: str | None, repository: Path | None = None) -> "Memory":
+    """The memory that the options name; its maintenance compares records with the files of `repository`."""
     from treering.compose import open
 
-    return open(db, project=chosen_project(project), background=False)
+    return open(db, project=chosen_project(project), background=False, repository=repository)
+
+
+def repository_for(db: str | None, project: str | None, named: Path | None, *, wanted: bool) -> Path | None:
+    """The repository that was named, else the one around if the memory is its own, or its files are `wanted`."""
+    from treering.compose import repository_around
+
+    return repository_around(named) if named or wanted or not (db or project) else None
 
 
 def chosen_project(project: str | None) -> str:

@@ -18,10 +18,11 @@ from treering.core.turns import Turn
 
 if TYPE_CHECKING:
     from treering.archive.restore import Imported
-    from treering.core.history import HistoryEntry
+    from treering.core.history import AuditEntry, HistoryEntry
     from treering.core.values import Record
     from treering.health.stats import Stats
     from treering.learn.forget.proof import Remains
+    from treering.ports.store import ProjectSize
     from treering.retrieve.answer import Answer, Hit
 
 FAINT, ID, GOOD, BAD, HEAD = "dim", "cyan", "green", "red", "bold"
@@ -168,6 +169,30 @@ def history(entries: Sequence["HistoryEntry"]) -> RenderableType:
         grid.add_row(when(entry.at), Text(f"{entry.action.value}{taken_back}", HEAD), told)
         shown = entry.content_before or shown
     return grid
+
+
+def audit(entries: Sequence["AuditEntry"]) -> RenderableType:
+    """What was done, by whom, to what."""
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    for _ in range(4):
+        grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for entry in entries:
+        detail = ", ".join(f"{name}: {_plain(value)}" for name, value in entry.detail.items())
+        named = Text(safe(entry.subject), ID)
+        grid.add_row(
+            Text(when(entry.at), FAINT), Text(entry.action.value, HEAD), safe(entry.actor), named, safe(detail)
+        )
+    return grid if entries else Text("nothing in the audit log", FAINT)
+
+
+def projects(found: Sequence["ProjectSize"]) -> RenderableType:
+    """One line for each project."""
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    for each in found:
+        held = f"{each.knowledge:,} records, {each.turns:,} turns, {each.episodes:,} episodes"
+        grid.add_row(Text(safe(each.project), HEAD), held, Text(size(each.characters + each.blob_bytes), FAINT))
+    return grid if found else Text("no projects", FAINT)
 
 
 def stats(found: "Stats") -> RenderableType:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from treering.core.errors import StoreUnavailable
-from treering.interfaces.cli.options import AsJson, Db, Project, opened
+from treering.interfaces.cli.options import AsJson, Db, Project, Repository, opened, repository_for
 from treering.interfaces.cli.output import emit
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def work(
         float | None, typer.Option("--every", metavar="SECONDS", min=0.1, help="How often to look at the schedule.")
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing until the end.")] = False,
+    repository: Repository = None,
     db: Db = None,
     project: Project = None,
     as_json: AsJson = False,
@@ -48,7 +49,8 @@ def work(
     Several may work on one memory: no job is done twice. Stopped, a worker gives back what it is at; killed, another
     goes on where it was.
     """
-    with opened(db, project) as memory, _stopped_by_signals(memory.upkeep.stop):
+    compared = repository_for(db, project, repository, wanted=False)
+    with opened(db, project, compared) as memory, _stopped_by_signals(memory.upkeep.stop):
         done = _work(memory, once=once, every=every, quiet=quiet)
         left = memory.stats().jobs
     found = Worked(done, left["queued"] + left["leased"], left["dead"])

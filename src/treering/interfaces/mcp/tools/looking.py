@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from treering.core.delimiters import MEMORY, delimited
+from treering.core.tokens import estimate_tokens
 from treering.interfaces.mcp.passages import NOTE, Cited, cited, lines_within, listed, passages, within
 from treering.interfaces.mcp.tool import READS, Answer, Arguments, Budget, Name, Reply, Tool
 from treering.retrieve.citing import doubt_of
@@ -164,7 +165,10 @@ def get_session_context(call: "Call", asked: GetSessionContext) -> Answer[Sessio
         result = SessionContext(notes=notes, session=own, items=shown.shown, left_out=shown.left_out)
         return Answer(shown.text or said, result)
 
-    return within(budget, told)
+    answer = within(budget, told)
+    ids = [each.id for each in answer.result.items]
+    call.memory.injected(ids, via="get_session_context", tokens=estimate_tokens(answer.text))
+    return answer
 
 
 _NOTHING = "Nothing is known of this session or of earlier ones yet."
