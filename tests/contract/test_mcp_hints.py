@@ -40,8 +40,11 @@ def _rows(wanted: Callable[[tuple[bool, bool, bool]], bool]) -> list[Row]:
 
 
 def counts(memory: Memory) -> Any:
+    """What the memory holds, without the injections that the audit log notes of each answer."""
     found = memory.stats()
-    return found.records, found.knowledge, found.states
+    records = dict(found.records)
+    records["audit entries"] -= len(memory.audit(actions=["inject"], limit=1_000))
+    return records, found.knowledge, found.states
 
 
 World = tuple[Memory, dict[str, str], Path]
@@ -66,7 +69,7 @@ def test_every_tool_says_what_it_does_to_memory(memory: Memory) -> None:
         assert all(tool.annotations.open_world_hint is False for tool in agent.ask("list_tools").tools)
 
 
-def test_a_tool_that_reads_changes_no_count_no_record_and_no_log(world: World) -> None:
+def test_a_tool_that_reads_changes_no_count_no_record_and_no_history(world: World) -> None:
     memory, ids, root = world
 
     def everything() -> Any:
@@ -127,3 +130,13 @@ def test_what_is_gone_already_is_told_so(world: World) -> None:
     with agent_of(memory) as agent:
         agent.call("forget", id=ids["useless"])
         assert "nothing is stored under" in agent.refused("forget", id=ids["useless"])
+
+
+def test_answers_are_noted_as_injections(world: World) -> None:
+    memory, _, root = world
+    with agent_of(memory, repository=root) as agent:
+        agent.told("search_memory", query="where are orders kept")
+        agent.told("get_session_context")
+    noted = memory.audit(actions=["inject"])
+    assert [entry.detail["via"] for entry in noted] == ["get_session_context", "search_memory"]
+    assert all(entry.detail["records"] and entry.detail["tokens"] for entry in noted)
