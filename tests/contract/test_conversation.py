@@ -320,7 +320,7 @@ def test_each_message_says_why_it_is_in_or_out(talk: Conversation) -> None:
     assert all(not line.why for line in lines.values() if line.in_context)
 
 
-def test_what_left_comes_back_as_a_quotation_within_its_share(memory: Memory) -> None:
+def test_what_left_comes_back_as_a_quotation_before_the_question(memory: Memory) -> None:
     talk = opened(memory, strategy="rolling_window")
     kept = talk.add("user", "The staging password rotates every Tuesday at noon in Lisbon.")
     chatted(talk)
@@ -331,7 +331,7 @@ def test_what_left_comes_back_as_a_quotation_within_its_share(memory: Memory) ->
     assert kept.id in [each.id for each in context.recalled]
     (quotation,) = [message for message in context.messages if "From earlier" in message.text]
     assert "Lisbon" in quotation.text
-    assert talk._meter.message(quotation) <= context.max_tokens // 10
+    assert context.messages[-2] == quotation, "directly before what is asked now"
     assert context.tokens <= context.max_tokens
     assert quotation.id is None
     assert len(talk.messages()) == 25

@@ -3,8 +3,8 @@
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import groupby, takewhile
+from dataclasses import dataclass, field, replace
+from itertools import groupby, pairwise, takewhile
 from random import Random
 
 from hypothesis import strategies as st
@@ -16,6 +16,7 @@ from treering.session.counting import Meter, rules_of
 
 _MARKER = re.compile(r"… \[([\d,]+) messages? removed\] …")
 
+MARKER_SHARE = 0.05
 _WORDS = {
     "English": "the parser reads src/shop/cart.py then calls total_of and writes the invoice to disk",
     "German": "der Bestand liegt in lager.py und wird jede Nacht von pruefe_bestand neu gezählt",
@@ -101,13 +102,13 @@ class Speaker:
         call = self.call()
         self.say(Role.USER, _words(dice, 10))
         self.say(Role.ASSISTANT, "", call)
-        self.say(Role.TOOL, "", _result(call.id, _words(dice, 60)))
+        self.say(Role.TOOL, "", result_of(call.id, _words(dice, 60)))
         self.say(Role.ASSISTANT, _words(dice, 10))
 
     def error(self, dice: Random) -> None:
         call = self.call()
         self.say(Role.ASSISTANT, "I try it.", call)
-        self.say(Role.TOOL, "", _result(call.id, dice.choice(_FAILURES), is_error=True))
+        self.say(Role.TOOL, "", result_of(call.id, dice.choice(_FAILURES), is_error=True))
 
     def parallel(self, dice: Random) -> None:
         """Calls in one message; results in one, or one by one in any order."""
@@ -118,13 +119,13 @@ class Speaker:
     def same_call_id_again(self, dice: Random) -> None:
         call = self.call(f"{self.prefix}again")
         self.say(Role.ASSISTANT, "", call)
-        self.say(Role.TOOL, "", _result(call.id, _words(dice, 10)))
+        self.say(Role.TOOL, "", result_of(call.id, _words(dice, 10)))
 
     def interrupted(self, dice: Random) -> None:
         call = self.call()
         self.say(Role.ASSISTANT, "", call)
         self.say(Role.USER, _words(dice, 10))
-        self.say(Role.TOOL, "", _result(call.id, _words(dice, 10)))
+        self.say(Role.TOOL, "", result_of(call.id, _words(dice, 10)))
 
     def calls_apart(self, dice: Random) -> None:
         """Calls in messages of their own, all made before the first is answered."""
@@ -137,7 +138,7 @@ class Speaker:
         call = self.call()
         self.say(Role.ASSISTANT, "", call)
         self.say(Role.ASSISTANT, "once more", call)
-        self.say(Role.TOOL, "", _result(call.id, _words(dice, 10)))
+        self.say(Role.TOOL, "", result_of(call.id, _words(dice, 10)))
 
     def unanswered(self, dice: Random) -> None:
         call = self.call()
@@ -151,26 +152,26 @@ class Speaker:
     def late(self, dice: Random) -> None:
         """The result of calls that were put off, much later."""
         if self._open:
-            self.say(Role.TOOL, "", *(_result(id, _words(dice, 10)) for id in self._open))
+            self.say(Role.TOOL, "", *(result_of(id, _words(dice, 10)) for id in self._open))
             self._open.clear()
 
     def orphan(self, dice: Random) -> None:
-        self.say(Role.TOOL, "", _result(f"{self.prefix}nobody{len(self.said)}", _words(dice, 10)))
+        self.say(Role.TOOL, "", result_of(f"{self.prefix}nobody{len(self.said)}", _words(dice, 10)))
 
     def answered_twice(self, dice: Random) -> None:
         call = self.call()
         self.say(Role.ASSISTANT, "", call)
         for _ in range(2):
-            self.say(Role.TOOL, "", _result(call.id, _words(dice, 10)))
+            self.say(Role.TOOL, "", result_of(call.id, _words(dice, 10)))
 
     def half_known(self, dice: Random) -> None:
         """One message answers a call that was made and one that never was."""
         call = self.call()
         self.say(Role.ASSISTANT, "", call)
-        self.say(Role.TOOL, "", _result(call.id, "yes"), _result(f"{self.prefix}none{len(self.said)}", "no"))
+        self.say(Role.TOOL, "", result_of(call.id, "yes"), result_of(f"{self.prefix}none{len(self.said)}", "no"))
 
     def _answer(self, dice: Random, calls: Sequence[CallPart]) -> None:
-        results = [_result(call.id, _words(dice, 20)) for call in calls]
+        results = [result_of(call.id, _words(dice, 20)) for call in calls]
         dice.shuffle(results)
         if dice.random() < 0.5:
             self.say(Role.TOOL, "", *results)
@@ -246,7 +247,7 @@ def assert_sound(
     assert not unmatched(context.messages), "a call or a result stands alone"
     _assert_kept(context, said, keep_recent, pinned)
     _assert_in_order(context, said)
-    _assert_markers_tell_the_truth(context, said)
+    _assert_markers_tell_the_truth(context, said, meter)
 
 
 def accepted_by_every_provider(context: Context) -> None:
@@ -314,10 +315,25 @@ def _assert_in_order(context: Context, said: Sequence[Message]) -> None:
     assert order == sorted(set(order))
 
 
-def _assert_markers_tell_the_truth(context: Context, said: Sequence[Message]) -> None:
+def _assert_markers_tell_the_truth(context: Context, said: Sequence[Message], meter: Meter) -> None:
     gone = list(_gone_runs(said, set(shown_ids(context)), context.left_out))
-    assert marker_counts(context) == gone
-    assert [marker.messages for marker in context.markers] == gone
+    counts = marker_counts(context)
+    assert sum(counts) == sum(gone)
+    assert [marker.messages for marker in context.markers] == counts
+    marked = [message.id is None and bool(_MARKER.match(message.text)) for message in context.messages]
+    assert not any(one and other for one, other in pairwise(marked)), "markers side by side"
+    if all(marker.places == 1 for marker in context.markers) and len(counts) == len(gone):
+        assert counts == gone
+    bare = sum(meter.message(replace(marker, summary="").message) for marker in context.markers)
+    assert len(counts) <= 1 or bare <= MARKER_SHARE * context.max_tokens
+
+
+def assert_rounds_are_whole(context: Context, said: Sequence[Message], stays: Collection[str]) -> None:
+    """Question, calls, results and answer are sent together or not at all, unless one of them `stays`."""
+    shown, starts = set(shown_ids(context)), [at for at, each in enumerate(said) if each.role is Role.USER]
+    for first, end in pairwise([*starts, len(said)]):
+        ids = {str(each.id) for each in said[first:end] if each.role is not Role.SYSTEM}
+        assert ids & stays or ids <= shown or not ids & shown, f"{ids & shown} without {ids - shown}"
 
 
 def _gone_runs(said: Sequence[Message], shown: Collection[str | None], left_out: Collection[str]) -> Iterator[int]:
@@ -326,7 +342,7 @@ def _gone_runs(said: Sequence[Message], shown: Collection[str | None], left_out:
     return (len(list(run)) for sent, run in groupby(told) if not sent)
 
 
-def _result(call_id: str, text: str, *, is_error: bool = False) -> ResultPart:
+def result_of(call_id: str, text: str, *, is_error: bool = False) -> ResultPart:
     return ResultPart.make(call_id=call_id, parts=(TextPart.make(text=text),), is_error=is_error)
 
 

@@ -21,11 +21,13 @@ from tests.property.conversation_histories import (
     Quarter,
     Speaker,
     accepted_by_every_provider,
+    assert_rounds_are_whole,
     assert_sound,
     histories,
     history_of,
     long_history,
     marker_counts,
+    result_of,
     shown_ids,
     taken,
     unmatched,
@@ -92,6 +94,50 @@ def test_every_request_is_sound_and_nothing_said_is_lost(
     stats = talk.stats()
     assert stats.messages == len(said)
     assert stats.messages == stats.in_context + stats.removed + stats.left_out
+
+
+@given(said=histories(ORDINARY, most=40), rules=RULES)
+@examples(30, phases=PHASES)
+def test_a_question_leaves_with_its_answer_and_the_calls_between(
+    memory: Memory, said: list[Message], rules: dict[str, Any]
+) -> None:
+    talk = opened_with(memory, said, **rules)
+    if (context := built(talk)) is not None:
+        stays = {line.id for line in talk.explain().lines if line.protected}
+        assert_rounds_are_whole(context, said, stays)
+
+
+@pytest.mark.parametrize("strategy", sorted(STRATEGIES))
+@pytest.mark.parametrize(("keep_recent", "calls", "limit"), [(10, 1, 900), (3, 2, 900), (0, 3, 1_500), (7, 2, 1_800)])
+def test_no_answer_is_stranded(memory: Memory, strategy: str, keep_recent: int, calls: int, limit: int) -> None:
+    """Nor where the last messages that never leave begin in the middle of a round: there is room for all of it."""
+    speaker = Speaker()
+    for number in range(12):
+        speaker.say(Role.USER, f"What does part {number} of the shop do when the invoice fails?")
+        for _ in range(calls):
+            call = speaker.call()
+            speaker.say(Role.ASSISTANT, "", call)
+            speaker.say(Role.TOOL, "", result_of(call.id, f"part {number}: ok"))
+        speaker.say(Role.ASSISTANT, f"Part {number} writes the invoice to disk and tells the cart.")
+    talk = opened_with(memory, speaker.said, limit=limit, keep_recent=keep_recent, strategy=strategy)
+    context = talk.build()
+    assert context.markers
+    assert_rounds_are_whole(context, speaker.said, set())
+
+
+@pytest.mark.parametrize("strategy", sorted(STRATEGIES))
+def test_many_gaps_take_a_bounded_share_of_the_window(memory: Memory, strategy: str) -> None:
+    said = list[Message]()
+    for number in range(40):
+        rule = f"Never deploy part_{number}.py on Fridays, always ask first." if number % 2 else "Thanks!"
+        said += [Message.of("user", rule, id=f"q{number}"), Message.of("assistant", "Noted, fine.", id=f"a{number}")]
+    talk = opened_with(memory, said, limit=800, keep_recent=2, strategy=strategy)
+    for message in said[2:20:4]:
+        talk.pin(str(message.id))
+    context = talk.build()
+    assert_sound(context, said, QUARTER, keep_recent=2)
+    assert talk.stats().marker_tokens <= 0.15 * context.max_tokens
+    assert talk.stats().removed == sum(marker_counts(context)) > 0
 
 
 @given(said=histories(), rules=RULES)
@@ -188,6 +234,8 @@ def test_what_is_asked_now_and_what_is_recalled_fit_in_too(
     except ContextTooLarge:
         return
     assert context.messages[-1] == asked or "current" in context.truncated
+    quotations = [at for at, each in enumerate(context.messages) if each.id is None and "<recalled>" in each.text]
+    assert quotations == ([len(context.messages) - 2] if context.recalled else [])
     assert context.tokens <= context.max_tokens
     assert taken(context) <= context.tokens
     gone = {line.id for line in talk.explain().lines if not line.in_context}

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from treering.session.conversation import markers, pruning
 from treering.session.conversation.context import Shown
 from treering.session.conversation.fitting import cut_text, cut_to_fit, too_large
 from treering.session.conversation.importance import Standing, importance, modifiers_of, scores, total
+from treering.session.conversation.markers import Marker
 from treering.session.conversation.quoting import quoted
 from treering.session.conversation.state import seqs_out
 from treering.session.conversation.stored import message_of, turn_of
@@ -67,18 +69,27 @@ def answering(*ids: str) -> Message:
     return Message.make(role="tool", parts=tuple(ResultPart.make(call_id=id) for id in ids))
 
 
-def units(said: Iterable[Message | tuple[str, str]]) -> list[list[int]]:
-    return [[entry.place for entry in unit.entries] for unit in transcript_of(said).units()]
+def rounds(said: Iterable[Message | tuple[str, str]]) -> list[list[int]]:
+    return [[entry.place for entry in each.entries] for each in transcript_of(said).rounds()]
 
 
-def leaving(said: Sequence[Message | tuple[str, str]], strategy: str, *, tokens: int = 0, keep: int = 0) -> list[int]:
+def leaving(
+    said: Sequence[Message | tuple[str, str]],
+    strategy: str,
+    *,
+    tokens: int = 0,
+    limit: int | None = None,
+    keep: int = 0,
+) -> list[int]:
     """Places in the order in which they leave."""
     gone = pruning.decide(
         transcript_of(said),
         frozenset(),
         frozenset(),
         NOW,
-        room=pruning.Room(tokens=tokens, messages=None, marker=1),
+        room=pruning.Room(tokens=tokens, messages=None),
+        limit=pruning.Room(tokens=tokens if limit is None else limit, messages=None),
+        marker=pruning.MarkerSize(1, 1_000, 1_000),
         protection=pruning.Protection(keep),
         strategy=strategy_named(strategy),
         fading=1_000,
@@ -162,21 +173,43 @@ USER, ANSWER = ("user", "hello there"), ("assistant", "it is done there")
     ("said", "together"),
     [
         ([USER, ANSWER, USER, ANSWER], [[0, 1], [2, 3]]),
-        ([USER, USER, ANSWER, ANSWER], [[0], [1, 2], [3]]),
+        ([USER, USER, ANSWER, ANSWER], [[0], [1, 2, 3]]),
         ([("system", "x"), ANSWER, USER], [[0], [1], [2]]),
-        ([USER, calling("a"), answering("a"), ANSWER], [[0, 1, 2], [3]]),
+        ([USER, ("system", "x"), ANSWER], [[0, 2], [1]]),
+        ([USER, calling("a"), answering("a"), ANSWER], [[0, 1, 2, 3]]),
+        ([USER, calling("a"), answering("a"), calling("b"), answering("b"), ANSWER, USER], [[0, 1, 2, 3, 4, 5], [6]]),
         ([calling("a", "b"), answering("b"), answering("a")], [[0, 1, 2]]),
         ([calling("a", "b"), answering("a", "b")], [[0, 1]]),
         ([calling("a"), USER, answering("a")], [[0, 2], [1]]),
         ([calling("a"), USER, calling("b"), USER, answering("a", "b")], [[0, 1, 2, 4], [3]]),
         ([calling("a"), USER, calling("b"), USER, answering("b"), answering("a")], [[0, 5], [1, 2, 4], [3]]),
-        ([USER, answering("nobody"), ANSWER], [[0], [1], [2]]),
+        ([calling("a"), USER, answering("a"), ANSWER], [[0, 2], [1, 3]]),
+        ([USER, answering("nobody"), ANSWER], [[0, 1, 2]]),
         ([calling("a"), answering("a"), calling("a"), answering("a")], [[0, 1], [2, 3]]),
         ([calling("a"), answering("a"), answering("a")], [[0, 1], [2]]),
     ],
 )
 def test_what_belongs_together(said: list[Any], together: list[list[int]]) -> None:
-    assert units(said) == together
+    assert rounds(said) == together
+
+
+@pytest.mark.parametrize("strategy", sorted(STRATEGIES))
+def test_a_round_that_is_going_on_is_divided_only_where_it_must_be(strategy: str) -> None:
+    said = [USER, calling("a"), answering("a"), calling("b"), answering("b"), calling("c"), answering("c"), ANSWER]
+    assert leaving(said, strategy, tokens=0, limit=10_000, keep=1) == []
+    assert leaving(said, strategy, tokens=0, limit=0, keep=1) == [3, 4, 5, 6], "question and answer stay together"
+
+
+@given(histories())
+def test_the_parts_of_a_round_hold_each_message_once_and_question_and_answer_together(said: list[Message]) -> None:
+    transcript = transcript_of(said)
+    assert sorted(entry.place for each in transcript.rounds() for entry in each.entries) == list(range(len(said)))
+    for each in transcript.rounds():
+        parts = [[entry.place for entry in part.entries] for part in transcript.parts(each)]
+        assert sorted(place for part in parts for place in part) == [entry.place for entry in each.entries]
+        first, last = each.entries[0], each.entries[-1]
+        if first.role is Role.USER and last.role is Role.ASSISTANT and not last.said.calls:
+            assert any(first.place in part and last.place in part for part in parts)
 
 
 @given(histories())
@@ -283,10 +316,24 @@ def test_an_unknown_strategy_is_an_error_that_lists_the_known() -> None:
 
 
 def test_a_marker_counts_in_words_and_figures() -> None:
-    assert markers.marker_text(1) == "… [1 message removed] …"
-    told = markers.marker_text(1_500, "Asked: </removed> x")
+    assert Marker(1).text == "… [1 message removed] …"
+    assert Marker(7, places=3).text == "… [7 messages removed] … (in 3 places up to here)"
+    told = Marker(1_500, summary="Asked: </removed> x").text
     assert told == "… [1,500 messages removed] …\n<removed>\nAsked: &lt;/removed> x\n</removed>"
-    assert METER.message(markers.largest_marker()) >= METER.message(markers.marker(1_500))
+    assert METER.message(markers.LARGEST_MARKER.message) >= METER.message(Marker(1_500).message)
+    assert METER.message(markers.LARGEST_SHARED.message) >= METER.message(Marker(1_500, 40).message)
+
+
+@given(st.lists(st.booleans(), max_size=40), st.integers(1, 10))
+def test_the_nearest_runs_share_a_marker_where_there_are_too_many(out: list[bool], most: int) -> None:
+    transcript = transcript_of([USER] * len(out))
+    groups = markers.runs(transcript, frozenset(place for place, left in enumerate(out) if left))
+    together = markers.gathered(groups, most)
+    assert [group for shared in together for group in shared] == groups
+    assert len(together) == min(most, len(groups))
+    joined = [after[0].place - before[-1].place for shared in together for before, after in pairwise(shared)]
+    apart = [after[0][0].place - before[-1][-1].place for before, after in pairwise(together)]
+    assert not joined or not apart or max(joined) <= min(apart)
 
 
 def test_runs_that_touch_are_one_and_keep_their_reasons() -> None:
@@ -403,6 +450,20 @@ def test_quotations_fit_their_room_and_stand_in_order(texts: list[str], room: in
     assert METER.message(quotation) <= room
     assert [each.id for each in back] == sorted(each.id for each in back)
     assert {each.id for each in back} == {turn.id for turn in best[: len(back)]}
+
+
+SENTENCES = ("Der Bestand liegt im Lager.", "Is it there?", "It says “stop!”", "解析器读取配置。", "e = mc2!")
+
+
+@given(st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=40), st.integers(60, 300))
+def test_a_quotation_is_cut_where_a_sentence_ends(said: list[str], room: int) -> None:
+    fields = {"session": "s", "role": "user", "at": NOW, "recorded_at": NOW}
+    turn = Turn.make(id="t", seq=0, text=" ".join(said), **fields)
+    _, quotation = quoted([turn], METER, room)
+    assert quotation is not None
+    kept = quotation.text.split("(t): ")[1].removesuffix("\n</recalled>").removesuffix(" …")
+    assert any(kept == " ".join(said[:count]) for count in range(1, len(said) + 1))
+    assert kept == turn.text or METER.message(quotation) + 12 >= room - 12, "the room there is is used"
 
 
 @given(histories())

@@ -6,12 +6,12 @@ from typing import Literal
 
 from treering.core.delimiters import escaped, one_line
 from treering.core.errors import InvalidInput
+from treering.core.excerpts import ELLIPSIS, shortened
 from treering.core.phases import OTHER, PHASE_BUDGETS, PHASE_SHARES, Phase
 from treering.core.settings import PackSettings
 from treering.core.tokens import CountTokens, estimate_tokens
 from treering.inject.overlap import repetitions
 from treering.inject.render import (
-    ELLIPSIS,
     GENERAL,
     REFLECTION,
     WITHOUT_FILE,
@@ -20,7 +20,6 @@ from treering.inject.render import (
     heading_line,
     label_of,
     render,
-    shortened,
 )
 from treering.retrieve.answer import Hit
 

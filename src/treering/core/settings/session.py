@@ -22,11 +22,11 @@ class ConversationSettings(Value):
     """What remains of a request's tokens then: room for a while, so that the provider's cache stays warm."""
     aggressive_to: float = Field(default=0.5, gt=0, le=1)
     summary_share: float = Field(default=0.05, ge=0, le=1)
-    """What summaries of removed messages may take, all together."""
+    """What markers of removed messages may take, all together, and their summaries as much again."""
     summary_tokens: int = Field(default=400, ge=0)
     """What one of them may take."""
     recall_share: float = Field(default=0.1, ge=0, le=1)
-    """What removed messages that come back as quotations may take."""
+    """What removed messages that come back as quotations may take where the window is full; else the room there is."""
     recall_messages: int = Field(default=8, ge=1)
     fading_messages: float = Field(default=1_000.0, gt=0)
     """After so many messages what a unit gives has faded to a third; found on recorded sessions (`bench/replay.py`)."""

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from treering.core.delimiters import MEMORY, delimited, escaped, one_line
 from treering.core.episodes import Episode
+from treering.core.excerpts import ELLIPSIS, shortened
 from treering.core.tokens import estimate_tokens
-from treering.inject.render import ELLIPSIS, shortened
 from treering.interfaces.mcp.tool import Answer, Reply, Result
 from treering.retrieve.citing import cite, source_of
 from treering.retrieve.episodes import telling

@@ -1,6 +1,6 @@
 """What is sent to the model now: put together from the window, and shown to fit."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import takewhile
@@ -8,19 +8,12 @@ from itertools import takewhile
 from treering.core.messages import CallPart, Format, Message, Part, ResultPart, Role
 from treering.core.values import EMPTY
 from treering.session.conversation.exchanges import Spot
+from treering.session.conversation.markers import Marker, merged
 from treering.session.conversation.transcript import Entry, Transcript
 from treering.session.formats import Written, write
 
 UNANSWERED = "a call that no result answers yet"
 ORPHAN = "a result whose call was never made or left the window"
-
-
-@dataclass(frozen=True, slots=True)
-class Marker:
-    """Where messages left: how many, and whether a summary stands for them."""
-
-    messages: int
-    summarised: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +61,7 @@ class Shown:
     message: Message
     entry: Entry | None = None
     current: bool = False
+    marker: Marker | None = None
 
     @property
     def name(self) -> str:
@@ -86,19 +80,26 @@ class Layout:
         self._done = set[int]()
         self._told = set[int]()
 
-    def messages(self, markers: Mapping[int, Message]) -> Iterator[Shown]:
-        """Each message, and each marker by the place where its run ends."""
+    def messages(self, markers: Mapping[int, Marker]) -> Iterator[Shown]:
+        """Each message, and each marker by the place where its run ends; markers that meet there are one."""
         waiting = sorted(markers)
         for number, entry in enumerate(self._shown):
             if entry.place in self._done:
                 continue
-            while waiting and waiting[0] < entry.place:
-                yield Shown(markers[waiting.pop(0)])
-            if self._exchanges.has_calls(entry.place):
-                yield from self._exchange(number)
-            else:
-                yield from self._part(entry, lambda _spot: False)
-        yield from (Shown(markers[place]) for place in waiting)
+            shown = list(self._from(number, entry))
+            reached = [markers[place] for place in waiting if place < entry.place]
+            if shown and reached:
+                waiting = waiting[len(reached) :]
+                yield _marked(reached)
+            yield from shown
+        if waiting:
+            yield _marked([markers[place] for place in waiting])
+
+    def _from(self, number: int, entry: Entry) -> Iterator[Shown]:
+        if self._exchanges.has_calls(entry.place):
+            yield from self._exchange(number)
+        else:
+            yield from self._part(entry, lambda _spot: False)
 
     def _exchange(self, number: int) -> Iterator[Shown]:
         """Calls that were made one right after the other, then what answers them."""
@@ -137,6 +138,11 @@ class Layout:
             result = self._exchanges.answer_to(spot)
             return result is not None and result not in self._out
         return answers(spot) if isinstance(part, ResultPart) else first
+
+
+def _marked(markers: Sequence[Marker]) -> Shown:
+    marker = merged(markers)
+    return Shown(marker.message, marker=marker)
 
 
 def absent_from(transcript: Transcript, out: Collection[int]) -> frozenset[int]:

@@ -10,7 +10,7 @@ from treering.core.contexts import Rules
 from treering.core.errors import InvalidInput, TreeringError
 from treering.core.messages import Format, Message, Role
 from treering.core.values import storable
-from treering.session.conversation.context import Context, Layout, Marker, Recalled, Shown, left_out, orphaned
+from treering.session.conversation.context import Context, Layout, Recalled, Shown, left_out, orphaned
 from treering.session.conversation.explaining import explained, statistics
 from treering.session.conversation.fitting import cut_to_fit, too_large
 from treering.session.conversation.held import FoundAgain, HeldWindow, Surroundings
@@ -70,8 +70,9 @@ class Conversation:
     ) -> Context:
         """The messages to send now: system prompts, what is in the window, and `current`, which is not kept.
 
-        Where it is too full, messages leave first. `recall` brings back, as quotations, what left and is needed for
-        the last thing the user said. `tools` are the definitions sent along; they are counted.
+        Where it is too full, messages leave first. `recall` quotes messages that left and are needed for `current`, or
+        else for the last thing the user said, directly before it and in the room that is free. `tools` are the
+        definitions sent along; they are counted.
         """
         last = () if current is None else read_all([current if isinstance(current, Message) else storable(current)])
         if orphaned(last):
@@ -81,10 +82,12 @@ class Conversation:
             always = self._meter.priming + self._meter.tools(tools)
             beside = always + sum(map(self._meter.message, last))
             if self.rules.at_task_boundary:
-                self._remove(0, completed_tasks, "another task began")
+                self._remove(0, self._held.budget(), completed_tasks, "another task began")
             self._make_room(beside)
             found = self._found_again(last) if recall else FoundAgain(())
-            back, quotation = quoted(found.turns, self._meter, self._held.budget(self._settings.recall_share))
+            free = self._held.budget() - self._held.window.tokens - beside
+            room = max(free, self._held.budget(self._settings.recall_share))
+            back, quotation = quoted(found.turns, self._meter, room)
             if quotation is not None:
                 self._make_room(beside + self._meter.message(quotation))
             quotations = () if quotation is None else (quotation,)
@@ -98,8 +101,9 @@ class Conversation:
         """Let messages leave until the window has room again; how many left."""
         with self._lock:
             self._held.catch_up()
-            room = int(self._held.budget() * self._settings.prune_to) - self._meter.priming
-            return self._remove(room, strategy_named(self.rules.strategy), "asked to")
+            limit, priming = self._held.budget(), self._meter.priming
+            room = int(limit * self._settings.prune_to) - priming
+            return self._remove(room, limit - priming, strategy_named(self.rules.strategy), "asked to")
 
     def clear(self) -> int:
         """Begin afresh: everything but system prompts and pinned messages leaves. `search` still finds it."""
@@ -197,10 +201,11 @@ class Conversation:
         aggressive = share >= self._settings.aggressive_at
         target = self._settings.aggressive_to if aggressive else self._settings.prune_to
         trigger = f"window {100 * share:.0f} % full" if used > budget else f"more than {most} messages"
-        self._remove(int(budget * target) - beside, strategy_named(self.rules.strategy), trigger)
+        strategy = strategy_named(self.rules.strategy)
+        self._remove(int(budget * target) - beside, budget - beside, strategy, trigger)
 
-    def _remove(self, room: int, strategy: Strategy, trigger: str) -> int:
-        left = self._held.remove(room, strategy, trigger)
+    def _remove(self, room: int, limit: int, strategy: Strategy, trigger: str) -> int:
+        left = self._held.remove(room, limit, strategy, trigger)
         if left:
             self._warned = self._is_full()
             self._tell("removed", f"{left:,} messages left the window ({trigger})")
@@ -222,7 +227,7 @@ class Conversation:
         beside = always + sum(map(self._meter.message, (*last, *quotations)))
         marked = held.window.shortened(self._meter, budget - beside - held.window.message_tokens)
         shown = list(Layout(held.transcript, held.window.out, held.window.absent).messages(marked))
-        place = _before_the_question(shown)
+        place = len(shown) if last else _before_the_question(shown)
         shown[place:place] = map(Shown, quotations)
         shown, cut = self._fitted([*shown, *(Shown(each, current=True) for each in last)], budget - always)
         return Context(
@@ -231,7 +236,7 @@ class Conversation:
             max_tokens=self.rules.max_tokens,
             limit=self.rules.limit,
             exact=self._meter.tokenizer.exact and not self._meter.failures.count,
-            markers=tuple(Marker(len(group), "\n" in marked[group[-1].place].text) for group in held.window.groups),
+            markers=tuple(each.marker for each in shown if each.marker is not None),
             truncated=cut,
             left_out=left_out(held.transcript, held.window.out),
         )

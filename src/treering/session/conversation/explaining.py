@@ -6,7 +6,7 @@ from treering.core.contexts import ContextState
 from treering.session.conversation.context import ORPHAN, left_out
 from treering.session.conversation.held import HeldWindow
 from treering.session.conversation.importance import Standing, importance
-from treering.session.conversation.pruning import protected_units
+from treering.session.conversation.pruning import protected_places
 from treering.session.conversation.transcript import Entry, completed
 from treering.session.conversation.views import ConversationStats, Explained, Line
 from treering.session.counting import Meter
@@ -40,7 +40,7 @@ def statistics(held: HeldWindow, meter: Meter) -> ConversationStats:
 def explained(held: HeldWindow, stats: ConversationStats, now: datetime) -> Explained:
     """Each message with what it is made of."""
     state, transcript, window, protection = held.state, held.transcript, held.window, held.protection
-    over, protected = completed(transcript), protected_units(transcript, protection)
+    over, protected = completed(transcript), protected_places(transcript, protection)
     segments = transcript.segments()
     number = {segment: place for place, segment in enumerate(segments)}
     missing = left_out(transcript, window.out)
@@ -59,7 +59,7 @@ def explained(held: HeldWindow, stats: ConversationStats, now: datetime) -> Expl
             importance=importance(entry, standing),
             segment=number[transcript.segment_of[entry.place]],
             pinned=entry.id in protection.pinned,
-            protected=transcript.unit_of[entry.place] in protected,
+            protected=entry.place in protected,
             in_context=not out and entry.place not in window.absent,
             why=_why(state, entry) if out else missing.get(entry.id, ""),
             text=entry.gist if entry.message is None else entry.message.text,

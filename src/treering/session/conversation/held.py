@@ -84,7 +84,7 @@ class HeldWindow:
     @property
     def window(self) -> Window:
         if self._window is None:
-            window = Window(self.transcript, self.state, self._meter)
+            window = Window(self.transcript, self.state, self._meter, self._marker_size.most)
             self._keeping.hold_messages(window.out)
             self._window = window
         return self._window
@@ -98,6 +98,13 @@ class HeldWindow:
     def scale(self) -> float:
         """How much more the provider counts than we do; an exact count is never lowered, an estimate little."""
         return max(1.0 if self._meter.tokenizer.exact else _LOWEST, max(self.state.reported, default=1.0))
+
+    @property
+    def _marker_size(self) -> pruning.MarkerSize:
+        """Markers take as much as summaries may; there is always room for one."""
+        one, shared = (self._meter.message(each.message) for each in (markers.LARGEST_MARKER, markers.LARGEST_SHARED))
+        most = max(1, self.budget(self._settings.summary_share) // shared)
+        return pruning.MarkerSize(one, most, most * shared)
 
     def budget(self, share: float = 1.0) -> int:
         """Tokens of ours that a request may take."""
@@ -146,11 +153,14 @@ class HeldWindow:
         if kept is None or kept.rules != self.rules:
             self._changed(lambda state: state)
 
-    def remove(self, room: int, strategy: Strategy, trigger: str) -> int:
-        """Let messages leave until the window takes at most `room` tokens; how many left."""
+    def remove(self, room: int, limit: int, strategy: Strategy, trigger: str) -> int:
+        """Let messages leave until the window takes at most `room` tokens; how many left.
+
+        A round that holds a protected message is only divided where the window takes more than `limit`.
+        """
 
         def removed(state: ContextState) -> ContextState:
-            gone = self._decided(room, strategy)
+            gone = self._decided(room, limit, strategy)
             return self._without(state, gone, trigger) if gone else state
 
         return self._changed(removed)
@@ -179,7 +189,7 @@ class HeldWindow:
         kept = self._settings.reports
         self._changed(lambda state: state.replace(reported=(*state.reported, ratio)[-kept:]))
 
-    def _decided(self, room: int, strategy: Strategy) -> dict[int, str]:
+    def _decided(self, room: int, limit: int, strategy: Strategy) -> dict[int, str]:
         window, most = self.window, self.rules.max_messages
         if window.tokens <= room and (most is None or window.messages <= most):
             return {}
@@ -191,8 +201,9 @@ class HeldWindow:
             room=pruning.Room(
                 tokens=room - self.budget(self._settings.summary_share),
                 messages=None if most is None else max(1, int(most * self._settings.prune_to)),
-                marker=self._meter.message(markers.largest_marker()),
             ),
+            limit=pruning.Room(limit, most),
+            marker=self._marker_size,
             protection=self.protection,
             strategy=strategy,
             fading=self._settings.fading_messages,
@@ -206,7 +217,8 @@ class HeldWindow:
     def _cleared(self, state: ContextState) -> ContextState:
         transcript = self.transcript
         held = {*transcript.prompts(), *(entry.place for entry in transcript if entry.id in state.pinned)}
-        stays = {each for place in held for each in _places(transcript.unit_of[place].entries)}
+        parts = (part for place in held for part in transcript.parts(transcript.round_of[place]))
+        stays = {each for part in parts if not held.isdisjoint(_places(part.entries)) for each in _places(part.entries)}
         groups = markers.runs(transcript, _places(transcript) - stays)
         spans = markers.Removal(self._around.clock(), "cleared").spans((), groups)
         after = transcript.entries[-1].seq + 1 if len(transcript) else 0
@@ -215,7 +227,7 @@ class HeldWindow:
     def _pinned(self, state: ContextState, entry: Entry) -> ContextState:
         """Pinned, and back in the window with what belongs to it."""
         pinned = state.replace(pinned=(*without(state.pinned, entry.id), entry.id))
-        back = _places(self.transcript.unit_of[entry.place].entries)
+        back = _places(self.transcript.round_of[entry.place].entries)
         if not back & self.window.out:
             return pinned
         removal = markers.Removal(self._around.clock(), "around a pinned message")

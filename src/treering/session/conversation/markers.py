@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from treering.core.contexts import Removed
 from treering.core.delimiters import REMOVED, delimited, escaped
@@ -14,23 +14,53 @@ from treering.session.conversation.transcript import Entry, Transcript
 _MOST_REASONS = 3
 _SUMMARISED = 12
 """Spans that get a summary; what many short ones were about is told better by a search."""
-_LARGEST = 9_999_999
 
 
-def marker_text(messages: int, summary: str = "") -> str:
-    """How many messages are gone, and what they were about."""
-    bare = f"… [{messages:,} {'message' if messages == 1 else 'messages'} removed] …"
-    return f"{bare}\n{delimited(REMOVED, escaped(summary))}" if summary else bare
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """What is shown where messages left: how many, from how many places up to there, and what they were about."""
+
+    messages: int
+    places: int = 1
+    summary: str = ""
+
+    @property
+    def summarised(self) -> bool:
+        return bool(self.summary)
+
+    @property
+    def text(self) -> str:
+        bare = f"… [{self.messages:,} {'message' if self.messages == 1 else 'messages'} removed] …"
+        bare += f" (in {self.places:,} places up to here)" if self.places > 1 else ""
+        return f"{bare}\n{delimited(REMOVED, escaped(self.summary))}" if self.summary else bare
+
+    @property
+    def message(self) -> Message:
+        """From the user: a summary quotes what was said and must not speak with the voice of the system."""
+        return Message.of(Role.USER, self.text)
 
 
-def marker(messages: int, summary: str = "") -> Message:
-    """From the user: a summary quotes what was said and must not speak with the voice of the system."""
-    return Message.of(Role.USER, marker_text(messages, summary))
+LARGEST_MARKER, LARGEST_SHARED = Marker(9_999_999), Marker(9_999_999, 999_999)
+"""No marker of one run, or of several, takes more room without a summary."""
 
 
-def largest_marker() -> Message:
-    """No marker without a summary takes more room."""
-    return marker(_LARGEST)
+def merged(markers: Sequence[Marker]) -> Marker:
+    """One marker for several between which nothing is shown."""
+    summary = "\n".join(each.summary for each in markers if each.summary)
+    return Marker(sum(each.messages for each in markers), max(each.places for each in markers), summary)
+
+
+def gathered(groups: Sequence[list[Entry]], most: int) -> list[list[list[Entry]]]:
+    """The runs, those of them together that get one marker: the nearest neighbours, until there are at most `most`."""
+    gaps = [after[0].place - before[-1].place for before, after in pairwise(groups)]
+    closed = set(sorted(range(len(gaps)), key=lambda at: (gaps[at], at))[: max(0, len(groups) - most)])
+    together = list[list[list[Entry]]]()
+    for at, group in enumerate(groups):
+        if at - 1 in closed:
+            together[-1].append(group)
+        else:
+            together.append([group])
+    return together
 
 
 def runs(transcript: Transcript, out: Collection[int], unseen: Collection[int] = ()) -> list[list[Entry]]:

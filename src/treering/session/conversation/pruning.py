@@ -1,4 +1,8 @@
-"""Decides what leaves the window: a pure function of what was said, what is protected and how much must go."""
+"""Decides what leaves the window: a pure function of what was said, what is protected and how much must go.
+
+A round leaves whole: question, calls, results and answer. Only where that is not enough are rounds divided that hold
+a message which never leaves, such as the one that is going on.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -28,8 +32,18 @@ class Room:
 
     tokens: int
     messages: int | None
-    marker: int
-    """What one marker takes at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class MarkerSize:
+    """What markers take at most: tokens of one for one run, how many there are, and tokens of all for more runs."""
+
+    tokens: int
+    most: int
+    total: int
+
+    def of(self, runs: int) -> int:
+        return runs * self.tokens if runs <= self.most else self.total
 
 
 @dataclass(slots=True)
@@ -41,10 +55,12 @@ class _Filling:
     messages: int
     runs: int
     room: Room
+    marker: MarkerSize
 
-    def fits(self) -> bool:
-        held = self.room.messages is None or self.messages <= self.room.messages
-        return held and self.tokens + self.runs * self.room.marker <= self.room.tokens
+    def fits(self, room: Room | None = None) -> bool:
+        room = room or self.room
+        held = room.messages is None or self.messages <= room.messages
+        return held and self.tokens + self.marker.of(self.runs) <= room.tokens
 
     def more_runs(self, unit: Unit) -> int:
         """How many markers more there are once `unit` has left."""
@@ -58,7 +74,8 @@ class _Filling:
     def helps(self, unit: Unit) -> bool:
         """A unit smaller than the marker that would stand for it makes no room for tokens."""
         crowded = self.room.messages is not None and self.messages > self.room.messages
-        return crowded or self.more_runs(unit) * self.room.marker < unit.tokens
+        added = self.marker.of(self.runs + self.more_runs(unit)) - self.marker.of(self.runs)
+        return crowded or added < unit.tokens
 
     def remove(self, unit: Unit) -> None:
         self.runs += self.more_runs(unit)
@@ -75,52 +92,64 @@ def decide(
     now: datetime,
     *,
     room: Room,
+    limit: Room,
+    marker: MarkerSize,
     protection: Protection,
     strategy: Strategy,
     fading: float,
 ) -> dict[int, str]:
     """Which messages leave so that the rest fits, by place, and why; none where it fits with those that are `out`.
 
+    Whole rounds leave until the rest fits in `room`; others are divided only where it does not even fit in `limit`.
     `absent` ones are not sent anyway. Where nothing is left that may leave, the rest may still not fit.
     """
-    filling, missing = _filled(transcript, out, absent, room), out | absent
+    filling, missing = _filled(transcript, out, absent, room, marker), out | absent
     if filling.fits():
         return {}
-    protected, over = protected_units(transcript, protection), completed(transcript)
-    kept, free = list[Unit](), list[Unit]()
-    for whole in transcript.units():
-        if (unit := whole.without(missing)) is not None:
-            kept.append(unit)
-            if whole not in protected:
-                free.append(unit)
-    window = Window(
-        transcript=transcript,
-        kept=kept,
-        free=free,
-        scores=scores(transcript.entries, now, over, protection.unimportant),
-        completed=over,
-        fading=fading,
-        marker=room.marker,
-    )
-    order = list(strategy(window))
-    leaving = list[Leaving]()
-    while not filling.fits():
-        chosen = list(_pass(filling, order)) or list(_small_ones(filling, order))
-        if not chosen:
-            break
-        leaving += chosen
-        left = {each.unit for each in chosen}
-        order = [each for each in order if each.unit not in left]
+    protected, over = protected_places(transcript, protection), completed(transcript)
+    worth = scores(transcript.entries, now, over, protection.unimportant)
+    kept, free, divided = list[Unit](), list[Unit](), list[Unit]()
+    for round in transcript.rounds():
+        if (unit := Unit(round.entries).without(missing)) is None:
+            continue
+        kept.append(unit)
+        if protected.isdisjoint(entry.place for entry in round.entries):
+            free.append(unit)
+        else:
+            parts = (part for part in transcript.parts(round) if part.first not in protected)
+            divided += [left for part in parts if (left := part.without(missing)) is not None]
+
+    def ordered(units: Sequence[Unit]) -> list[Leaving]:
+        return list(strategy(Window(transcript, kept, units, worth, over, fading, marker.tokens)))
+
+    order = ordered(free)
+    leaving = list(_leaving(filling, order))
+    if not filling.fits(limit):
+        gone = {each.unit for each in leaving}
+        leaving += _leaving(filling, [*(each for each in order if each.unit not in gone), *ordered(divided)])
     return {entry.place: each.why for each in leaving for entry in each.unit.entries}
 
 
-def protected_units(transcript: Transcript, protection: Protection) -> set[Unit]:
-    """Units that hold a message which never leaves."""
+def _leaving(filling: _Filling, order: Sequence[Leaving]) -> Iterator[Leaving]:
+    """Units in their order, until the rest fits or none is left that makes room."""
+    while not filling.fits():
+        chosen = list(_pass(filling, order)) or list(_small_ones(filling, order))
+        if not chosen:
+            return
+        yield from chosen
+        left = {each.unit for each in chosen}
+        order = [each for each in order if each.unit not in left]
+
+
+def protected_places(transcript: Transcript, protection: Protection) -> frozenset[int]:
+    """The places of messages that never leave, and of those that belong to them."""
     recent = range(max(0, len(transcript) - max(1, protection.keep_recent)), len(transcript))
     pinned = (entry.place for entry in map(transcript.get, protection.pinned) if entry is not None)
     asked = transcript.last_asked()
-    held = (*recent, *transcript.prompts(), *pinned, *(() if asked is None else (asked.place,)))
-    return {transcript.unit_of[place] for place in held}
+    held = {*recent, *transcript.prompts(), *pinned, *(() if asked is None else (asked.place,))}
+    parts = (part for each in {transcript.round_of[place] for place in held} for part in transcript.parts(each))
+    of_parts = ([entry.place for entry in part.entries] for part in parts)
+    return frozenset(place for places in of_parts if not held.isdisjoint(places) for place in places)
 
 
 def _pass(filling: _Filling, order: Sequence[Leaving]) -> Iterator[Leaving]:
@@ -142,18 +171,20 @@ def _small_ones(filling: _Filling, order: Sequence[Leaving]) -> Iterator[Leaving
             run, tokens = [], 0
         run.append(each)
         tokens, reached = tokens + each.unit.tokens, each.unit.last
-        if tokens > filling.room.marker:
+        if tokens > filling.marker.tokens:
             for small in run:
                 filling.remove(small.unit)
                 yield small
             return
 
 
-def _filled(transcript: Transcript, out: frozenset[int], absent: frozenset[int], room: Room) -> _Filling:
+def _filled(
+    transcript: Transcript, out: frozenset[int], absent: frozenset[int], room: Room, marker: MarkerSize
+) -> _Filling:
     gone = [entry.place in out for entry in transcript]
     kept = [entry for entry in transcript if entry.place not in out and entry.place not in absent]
     runs = sum(1 for left, _ in groupby(gone) if left)
-    return _Filling(gone, sum(entry.tokens for entry in kept), len(kept), runs, room)
+    return _Filling(gone, sum(entry.tokens for entry in kept), len(kept), runs, room, marker)
 
 
 def _blocks(unit: Unit) -> Iterator[tuple[int, int]]:

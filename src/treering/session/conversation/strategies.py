@@ -62,13 +62,13 @@ def hybrid(window: Window) -> Iterator[Leaving]:
     for each in completed_tasks(window):
         done.setdefault(segment_of[each.unit.first], []).append(each)
     for unit in window.free:
-        if unit.first not in corrected and unit.first not in window.completed:
+        if unit not in corrected and unit.first not in window.completed:
             alone = [Leaving(unit, "little in it is still needed")]
             (now if segment_of[unit.first] is segment_of[-1] else before).append(alone)
     for group in (*given.least_first([*done.values(), *before]), *given.least_first(now)):
         yield from group
     for unit in _by_age(window.free):
-        if unit.first in corrected:
+        if unit in corrected:
             yield Leaving(unit, "a correction, when nothing else was left")
 
 
@@ -76,7 +76,7 @@ def completed_tasks(window: Window) -> Iterator[Leaving]:
     """Only what belongs to completed tasks; who was put right there is remembered."""
     segment_of, corrected = window.transcript.segment_of, _corrections(window)
     for unit in _by_age(window.free):
-        if unit.first in window.completed and unit.first not in corrected:
+        if unit.first in window.completed and unit not in corrected:
             yield Leaving(unit, "its task is complete", segment_of[unit.first])
 
 
@@ -104,14 +104,11 @@ def _score(window: Window, unit: Unit) -> float:
     return max([window.scores[entry.place] for entry in unit.entries])
 
 
-def _corrections(window: Window) -> set[int]:
-    """Where the units begin in which somebody was put right, and those that were put right."""
-    transcript, found = window.transcript, set[int]()
-    for entry in transcript:
-        if entry.cues.correction:
-            found.add(transcript.unit_of[entry.place].first)
-            found.add(transcript.unit_of[max(0, entry.place - 1)].first)
-    return found
+def _corrections(window: Window) -> set[Unit]:
+    """The units that hold a correction, and those that were corrected."""
+    corrections = {entry.place for entry in window.transcript if entry.cues.correction}
+    corrected = corrections | {place - 1 for place in corrections}
+    return {unit for unit in window.free if any(entry.place in corrected for entry in unit.entries)}
 
 
 class _Given:

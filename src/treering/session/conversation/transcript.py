@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from treering.core.messages import Message, Role
@@ -46,14 +46,15 @@ class Entry:
 
 
 class Unit:
-    """Messages that leave together: a question and its answer, calls and their results."""
+    """Messages that leave together: calls and their results, a question and its answer, or a whole round."""
 
     __slots__ = ("entries", "first", "last", "names", "tokens")
 
-    def __init__(self) -> None:
+    def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self.entries: list[Entry] = []
         self.names: frozenset[str] = frozenset()
         self.first = self.last = self.tokens = 0
+        self.add(entries)
 
     def add(self, entries: Iterable[Entry]) -> None:
         self.entries = sorted((*self.entries, *entries), key=lambda entry: entry.place)
@@ -67,9 +68,15 @@ class Unit:
         """What of it is elsewhere; itself where all of it is, None where nothing is."""
         if not any(entry.place in places for entry in self.entries):
             return self
-        rest = Unit()
-        rest.add(entry for entry in self.entries if entry.place not in places)
+        rest = Unit(entry for entry in self.entries if entry.place not in places)
         return rest if rest.entries else None
+
+
+@dataclass(slots=True, eq=False)
+class Round:
+    """A question and all that was said and done to answer it: calls, results and the answer."""
+
+    entries: list[Entry] = field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False)
@@ -87,6 +94,8 @@ class Transcript:
     def __init__(self) -> None:
         self.entries: list[Entry] = []
         self.unit_of: list[Unit] = []
+        """The calls and results that a provider takes only together; a question is with what follows it."""
+        self.round_of: list[Round] = []
         self.segment_of: list[Segment] = []
         self.exchanges = Exchanges()
         self.mentions: Counter[str] = Counter()
@@ -94,6 +103,7 @@ class Transcript:
         self._instructed: list[int] = []
         self._asked: list[int] = []
         self._topic = Topic()
+        self._round: Round | None = None
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -106,11 +116,17 @@ class Transcript:
 
     def append(self, entry: Entry, *, fresh: bool = False) -> None:
         """Add what was said next; `fresh` where nothing before it is still in the window."""
-        unit = self._unit_for(entry, fresh=fresh)
+        asked = sorted(self.exchanges.add(entry.place, entry.said))
+        before = self.entries[-1] if self.entries and not fresh else None
+        follows = before is not None and before.seq + 1 == entry.seq
+        unit = self._joined([self.unit_of[place] for place in asked]) if asked else self._beside(entry, follows=follows)
+        turn = self._round_for(entry, asked, follows=follows)
         self._place_in_segment(entry)
         unit.add((entry,))
+        turn.entries.append(entry)
         self.entries.append(entry)
         self.unit_of.append(unit)
+        self.round_of.append(turn)
         self._by_id[entry.id] = entry
         if entry.role is Role.SYSTEM:
             self._instructed.append(entry.place)
@@ -121,6 +137,23 @@ class Transcript:
     def units(self) -> list[Unit]:
         """Each once, by its first message."""
         return list(dict.fromkeys(self.unit_of))
+
+    def rounds(self) -> list[Round]:
+        """Each once, by its first message."""
+        return list(dict.fromkeys(self.round_of))
+
+    def parts(self, round: Round) -> list[Unit]:
+        """A round divided: question and answer together, and the calls between them with their results."""
+        units = dict.fromkeys(self.unit_of[entry.place] for entry in round.entries)
+        first, last = round.entries[0], round.entries[-1]
+        question, answer = self.unit_of[first.place], self.unit_of[last.place]
+        answered = first.role is Role.USER and last.role is Role.ASSISTANT and not self.exchanges.has_calls(last.place)
+        if not answered or question is answer:
+            return list(units)
+        return [
+            Unit((*question.entries, *answer.entries)),
+            *(unit for unit in units if unit not in (question, answer)),
+        ]
 
     def prompts(self) -> list[int]:
         """The places of the system prompt: what the system said before anybody spoke, and what it said last."""
@@ -134,18 +167,33 @@ class Transcript:
     def segments(self) -> list[Segment]:
         return list(dict.fromkeys(self.segment_of))
 
-    def _unit_for(self, entry: Entry, *, fresh: bool) -> Unit:
-        asked = self.exchanges.add(entry.place, entry.said)
-        if asked:
-            return self._joined([self.unit_of[place] for place in sorted(asked)])
-        return self._beside(entry, fresh=fresh)
-
-    def _beside(self, entry: Entry, *, fresh: bool) -> Unit:
-        """An answer stands with the question right before it, unless something was taken away between them."""
-        before = self.entries[-1] if self.entries and not fresh else None
-        if before is None or entry.role is not Role.ASSISTANT or before.seq + 1 != entry.seq:
+    def _beside(self, entry: Entry, *, follows: bool) -> Unit:
+        """The unit of the question right before an answer, unless a message between them was forgotten."""
+        if not follows or entry.role is not Role.ASSISTANT or self.entries[-1].role is not Role.USER:
             return Unit()
-        return self.unit_of[before.place] if before.role is Role.USER else Unit()
+        return self.unit_of[-1]
+
+    def _round_for(self, entry: Entry, asked: Sequence[int], *, follows: bool) -> Round:
+        """The round of the calls that it answers, else that of the last question.
+
+        The forgotten message in a gap may have been a question: what follows a gap is a round of its own.
+        """
+        found = self._one_round([self.round_of[place] for place in asked]) if asked else None
+        if entry.role is Role.USER:
+            self._round = found or Round()
+        elif not follows and self.entries:
+            self._round = Round()
+        return found or (None if entry.role is Role.SYSTEM else self._round) or Round()
+
+    def _one_round(self, rounds: Sequence[Round]) -> Round:
+        first, *others = dict.fromkeys(rounds)
+        for other in others:
+            first.entries = sorted((*first.entries, *other.entries), key=lambda entry: entry.place)
+            for entry in other.entries:
+                self.round_of[entry.place] = first
+            if self._round is other:
+                self._round = first
+        return first
 
     def _joined(self, units: Sequence[Unit]) -> Unit:
         first, *others = dict.fromkeys(units)

@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from treering.core.contexts import ContextState
-from treering.core.messages import Message, Role
+from treering.core.messages import Role
 from treering.session.conversation.context import absent_from
-from treering.session.conversation.markers import marker, runs
+from treering.session.conversation.markers import Marker, gathered, runs
 from treering.session.conversation.state import seqs_out
 from treering.session.conversation.transcript import Entry, Transcript
 from treering.session.counting import Meter
@@ -15,7 +16,7 @@ from treering.session.counting import Meter
 class Window:
     """The messages that are in, as numbers. Made anew when messages leave; grows when one is added."""
 
-    def __init__(self, transcript: Transcript, state: ContextState, meter: Meter) -> None:
+    def __init__(self, transcript: Transcript, state: ContextState, meter: Meter, most_markers: int) -> None:
         self.out = _left(transcript, state)
         self.absent = absent_from(transcript, self.out)
         self.by_role: Counter[Role] = Counter()
@@ -23,11 +24,9 @@ class Window:
         for entry in transcript:
             if entry.place not in self.out and entry.place not in self.absent:
                 self._count(entry)
-        self.groups = runs(transcript, self.out, self.absent)
-        self.markers: Mapping[int, Message] = {
-            group[-1].place: marker(len(group), _told(group, state)) for group in self.groups
-        }
-        self._marker_tokens = {place: meter.message(each) for place, each in self.markers.items()}
+        together = gathered(runs(transcript, self.out, self.absent), most_markers)
+        self.markers: Mapping[int, Marker] = {groups[-1][-1].place: _marker(groups, state) for groups in together}
+        self._marker_tokens = {place: meter.message(each.message) for place, each in self.markers.items()}
 
     @property
     def tokens(self) -> int:
@@ -59,20 +58,24 @@ class Window:
             self._count(each)
         return True
 
-    def shortened(self, meter: Meter, most_tokens: int) -> Mapping[int, Message]:
+    def shortened(self, meter: Meter, most_tokens: int) -> Mapping[int, Marker]:
         """The markers, without the summaries of as many of the oldest as it takes for all to fit."""
         markers, total = dict(self.markers), self.marker_tokens
-        for group in self.groups:
+        for place, marker in self.markers.items():
             if total <= most_tokens:
                 break
-            place = group[-1].place
-            markers[place] = marker(len(group))
-            total += meter.message(markers[place]) - self._marker_tokens[place]
+            markers[place] = replace(marker, summary="")
+            total += meter.message(markers[place].message) - self._marker_tokens[place]
         return markers
 
     def _count(self, entry: Entry) -> None:
         self.by_role[entry.role] += entry.tokens
         self.messages += 1
+
+
+def _marker(groups: Sequence[Sequence[Entry]], state: ContextState) -> Marker:
+    told = (_told(group, state) for group in groups)
+    return Marker(sum(map(len, groups)), len(groups), "\n".join(filter(None, told)))
 
 
 def _told(group: Sequence[Entry], state: ContextState) -> str:
