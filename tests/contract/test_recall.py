@@ -308,12 +308,13 @@ def test_what_a_person_taught_outranks_what_was_inferred(memory: Memory, order: 
     assert [(hit.id, hit.also) for hit in answer] == [("user_taught", ("observer_inferred",))]
 
 
-def test_a_phase_lifts_what_matters_in_it(open_memory: OpenMemory) -> None:
+@pytest.mark.parametrize("name", ["implement", "coding"])
+def test_a_phase_lifts_what_matters_in_it(open_memory: OpenMemory, name: str) -> None:
     memory = open_memory(settings=BY_WORDS)
     memory.remember("the kettle drips sometimes", id="fact", type="fact", confidence=0.8)
     memory.remember("the kettle drips overnight", id="gotcha", type="gotcha", confidence=0.7)
 
-    plain, implementing = (memory.recall("kettle drips", phase=phase, explain=True) for phase in (None, "implement"))
+    plain, implementing = (memory.recall("kettle drips", phase=phase, explain=True) for phase in (None, name))
 
     assert ids(plain) == ["fact", "gotcha"]
     assert ids(implementing) == ["gotcha", "fact"]

@@ -7,6 +7,7 @@ import jsonschema
 import pytest
 
 from treering.core.errors import InvalidInput, NotFound
+from treering.core.phases import NATIVE_PHASES, Phase
 from treering.core.tokens import estimate_tokens
 from treering.interfaces.mcp.prompts import PROMPTS
 from treering.interfaces.mcp.resources import RESOURCES, addressed
@@ -54,6 +55,10 @@ def test_a_tool_is_described_in_plain_schemas(tool: Any) -> None:
             jsonschema.validate(example, argument)
         if "default" in argument:
             jsonschema.validate(argument["default"], argument)
+
+
+def test_a_search_takes_every_name_of_a_phase() -> None:
+    assert BY_NAME["search_memory"].input_schema["properties"]["phase"]["enum"] == [*Phase, *NATIVE_PHASES]
 
 
 @every_tool

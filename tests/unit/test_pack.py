@@ -1,6 +1,7 @@
 """What was found becomes a cited text within a budget."""
 
 import re
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -146,9 +147,72 @@ def test_what_a_type_does_not_use_is_passed_on() -> None:
     assert packed.tokens > 0.9 * packed.budget
 
 
-def test_turns_have_a_share_of_their_own() -> None:
-    hits = [*(known(f"f{place}", prose(place, 6), 0.9) for place in range(20)), said("t", prose(50, 3), 0.1)]
-    assert "t" in [item.id for item in pack(hits, phase=Phase.REFLECT, budget=400, count=words).items]
+def spent(hits: list[Hit], phase: Phase, **how: Any) -> dict[str, float]:
+    """The share of all packed passages that each type has."""
+    types = {hit.id: str(getattr(hit.record, "type", OTHER)) for hit in hits}
+    packed = pack(hits, phase=phase, count=words, **how)
+    tokens = Counter[str]()
+    for item in packed.items:
+        tokens[types[item.id] if types[item.id] in PHASE_SHARES[phase] else OTHER] += item.tokens
+    assert packed.tokens > 0.95 * packed.budget
+    return {name: number / tokens.total() for name, number in tokens.items()}
+
+
+def many(*types: str, sentences: int, best: str = "") -> list[Hit]:
+    """More of each type than fits; `best` scores higher than all others."""
+    return [
+        known(f"{name}{place}", prose(1_000 * kind + place, sentences), (name == best) + 1 / (1 + place), type=name)
+        for kind, name in enumerate(types)
+        for place in range(60)
+    ]
+
+
+@pytest.mark.parametrize("sentences", [1, 8, 40])
+@pytest.mark.parametrize("phase", Phase)
+def test_each_type_gets_the_share_of_the_table_whatever_scores_best(phase: Phase, sentences: int) -> None:
+    named = [name for name in PHASE_SHARES[phase] if name != OTHER]
+    for best in named[:2]:
+        hits = many(*named, "fact", sentences=sentences, best=best)
+        hits += [said(f"t{place}", prose(90_000 + place, sentences), 2.0) for place in range(60)]
+        shares = spent(hits, phase)
+        assert shares.get(OTHER, 0) == pytest.approx(PHASE_SHARES[phase].get(OTHER, 0), abs=0.03)
+        for name in named:
+            assert shares[name] == pytest.approx(PHASE_SHARES[phase][name], abs=0.03)
+
+
+def test_an_unused_share_is_divided_among_the_others_in_their_proportion() -> None:
+    shares = spent(many("gotcha", "error_pattern", "dead_end", sentences=3), Phase.IMPLEMENT)
+    total = 0.30 + 0.25 + 0.10
+    for name, share in (("gotcha", 0.30), ("error_pattern", 0.25), ("dead_end", 0.10)):
+        assert shares[name] == pytest.approx(share / total, abs=0.03)
+
+
+def test_turns_have_the_share_of_other_types() -> None:
+    hits = [*many("gotcha", sentences=6, best="gotcha"), said("t", prose(50_000, 3), 0.001)]
+    assert "t" in [item.id for item in pack(hits, phase=Phase.IMPLEMENT, count=words).items]
+
+
+@pytest.mark.parametrize(
+    ("name", "phase"),
+    [
+        *((phase.value, phase) for phase in Phase),
+        ("planning", Phase.DEFINE),
+        ("spec", Phase.DEFINE),
+        ("coding", Phase.IMPLEMENT),
+        ("qa_review", Phase.VALIDATE),
+        ("qa_fix", Phase.REFINE),
+        ("QA-Fix", Phase.REFINE),
+        ("debugging", Phase.REFINE),
+        ("insights", Phase.EXPLORE),
+    ],
+)
+def test_an_agents_own_name_of_a_phase_is_known(name: str, phase: Phase) -> None:
+    assert Phase.named(name) is phase
+
+
+def test_an_unknown_phase_is_an_error_that_lists_the_known() -> None:
+    with pytest.raises(InvalidInput, match=r"define, implement.*planning, spec, coding"):
+        Phase.named("baking")
 
 
 def test_a_long_text_is_cut_after_a_sentence() -> None:

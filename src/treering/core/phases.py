@@ -2,10 +2,11 @@
 
 `PHASE_WEIGHTS` says how much more (or less) a knowledge type is worth in a phase than its words alone; a type that is
 not named weighs 1. `PHASE_BUDGETS` is how many tokens of context a phase takes. `PHASE_SHARES` divides that budget
-among the types, most important first; `OTHER` holds for every type not named, and a phase without it gives other
-types only what the named leave over.
+among the types, most important first; `OTHER` holds for every type not named and for turns, and a phase without it
+gives those only what the named leave over.
 """
 
+import re
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
@@ -25,11 +26,27 @@ class Phase(StrEnum):
 
     @classmethod
     def named(cls, name: str) -> "Phase":
+        """The phase of this name, or the one that a native phase of agents belongs to, in any spelling of its words."""
+        plain = "_".join(re.findall(r"[a-z]+", name.lower()))
         try:
-            return cls(name)
+            return NATIVE_PHASES.get(plain) or cls(plain)
         except ValueError:
-            raise InvalidInput(f"there is no phase {name!r}; choose one of {', '.join(cls)}") from None
+            known = ", ".join((*cls, *NATIVE_PHASES))
+            raise InvalidInput(f"there is no phase {name!r}; choose one of {known}") from None
 
+
+NATIVE_PHASES: Mapping[str, Phase] = MappingProxyType(
+    {
+        "planning": Phase.DEFINE,
+        "spec": Phase.DEFINE,
+        "coding": Phase.IMPLEMENT,
+        "qa_review": Phase.VALIDATE,
+        "qa_fix": Phase.REFINE,
+        "debugging": Phase.REFINE,
+        "insights": Phase.EXPLORE,
+    }
+)
+"""What agents call the phases of their own work (document 1 §3)."""
 
 OTHER = "other"
 

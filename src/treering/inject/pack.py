@@ -1,5 +1,6 @@
 """Packs what was found into a token budget: nothing twice, by file, each type its share, everything cited."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -24,7 +25,6 @@ from treering.inject.render import (
 from treering.retrieve.answer import Hit
 
 Reason = Literal["overlap", "budget", "type share"]
-TURNS = "turn"
 # Costs are counted before the numbers are known; few packings hold more items.
 WIDE = 100
 DEFAULTS = PackSettings()
@@ -173,17 +173,9 @@ def _costed(passage: Passage, *, opens: bool, terms: _Terms) -> _Candidate:
 
 
 def _share_of(hit: Hit, phase: Phase | None) -> str:
-    if hit.kind == TURNS:
-        return TURNS
+    """Its type, if the phase names it; turns, episodes and all other types are `OTHER`."""
     name = str(getattr(hit.record, "type", OTHER))
     return name if phase and name in PHASE_SHARES[phase] else OTHER
-
-
-def _shares(phase: Phase | None, settings: PackSettings) -> Mapping[str, float]:
-    if phase is None:
-        return {}
-    known = {name: share * (1 - settings.turn_share) for name, share in PHASE_SHARES[phase].items()}
-    return {**known, TURNS: settings.turn_share}
 
 
 def _fitted(candidates: Sequence[_Candidate], room: int, terms: _Terms) -> tuple[_Plan, str]:
@@ -218,11 +210,12 @@ def _text(plan: _Plan, phase: Phase | None) -> str:
 
 
 def _planned(candidates: Sequence[_Candidate], room: int, terms: _Terms) -> _Plan:
-    """First each type within its share, then what is left over to the best; too long texts are cut once, at the end."""
-    shares, useful = _shares(terms.phase, terms.settings), terms.settings.useful_tokens
+    """First each type within its share, then what is left over; too long texts are cut once, at the end."""
+    shares, useful = PHASE_SHARES[terms.phase] if terms.phase else {}, terms.settings.useful_tokens
     kept = _kept_for_reflection(candidates, room, terms)
-    own = _granted(candidates, kept, shares, room - sum(kept), useful)
-    grants = _granted(candidates, own, {}, room - sum(own), useful)
+    left = _entitled(candidates, shares, room - sum(kept))
+    own = _granted(candidates, kept, left, useful, range(len(candidates)))
+    grants = _granted(candidates, own, {"": room - sum(own)}, useful, _in_turn(candidates, own, left))
     shown = [_shown(each, grant, terms) for each, grant in zip(candidates, grants, strict=True)]
     chosen = tuple(each for each in shown if each)
     by_share = [each for each, grant in zip(shown, own, strict=True) if each and grant] if shares else []
@@ -241,26 +234,47 @@ def _kept_for_reflection(candidates: Sequence[_Candidate], room: int, terms: _Te
     ]
 
 
-def _granted(
-    candidates: Sequence[_Candidate],
-    before: Sequence[int],
-    shares: Mapping[str, float],
-    room: int,
-    useful: int,
-) -> list[int]:
-    """What each may spend, best first: all it needs, or what is left if that is worth showing.
+def _entitled(candidates: Sequence[_Candidate], shares: Mapping[str, float], room: int) -> dict[str, int]:
+    """Tokens of each type: its share, and in the same proportion what others leave over of theirs."""
+    wanted = Counter[str]()
+    for each in candidates:
+        wanted[each.share] += each.whole if each.share in shares else 0
+    entitled, served = dict[str, int](), {name for name, tokens in wanted.items() if tokens}
+    while served:
+        total = sum(shares[name] for name in served)
+        parts = {name: int(room * shares[name] / total) for name in served}
+        content = {name for name in served if wanted[name] <= parts[name]}
+        entitled |= {name: wanted[name] for name in content} or parts
+        room -= sum(wanted[name] for name in content)
+        served = served - content if content else set()
+    return entitled
 
-    Without shares all draw on the same room.
+
+def _granted(
+    candidates: Sequence[_Candidate], before: Sequence[int], left: dict[str, int], useful: int, order: Iterable[int]
+) -> list[int]:
+    """What each may spend, in this order: all it needs, or what is `left` of it if that is worth showing.
+
+    Types for which no tokens are set aside draw on those without a name. What is spent is taken off.
     """
-    left = {name: int(room * share) for name, share in shares.items()} or {"": room}
     grants = list(before)
-    for place, candidate in enumerate(candidates):
-        purse = candidate.share if shares else ""
-        grant = min(candidate.whole, before[place] + left.get(purse, 0))
-        if grant > before[place] and grant >= min(candidate.whole, candidate.bare + useful):
+    for place in order:
+        each = candidates[place]
+        purse = each.share if each.share in left else ""
+        grant = min(each.whole, before[place] + left.get(purse, 0))
+        if grant > before[place] and grant >= min(each.whole, each.bare + useful):
             left[purse] -= grant - before[place]
             grants[place] = grant
     return grants
+
+
+def _in_turn(candidates: Sequence[_Candidate], grants: Sequence[int], left: Mapping[str, int]) -> list[int]:
+    """Places in the order in which they get what no type could use: one of each type, that with most left first."""
+    waiting, rank = Counter[str](), list[int]()
+    for each, grant in zip(candidates, grants, strict=True):
+        rank.append(waiting[each.share])
+        waiting[each.share] += grant < each.whole
+    return sorted(range(len(candidates)), key=lambda place: (rank[place], -left.get(candidates[place].share, 0)))
 
 
 def _shown(candidate: _Candidate, grant: int, terms: _Terms) -> _Candidate | None:
@@ -293,7 +307,7 @@ def _in_order(chosen: Sequence[_Candidate], phase: Phase | None) -> list[_Candid
     clusters: dict[str, list[_Candidate]] = {}
     for candidate in chosen:
         clusters.setdefault(candidate.passage.heading, []).append(candidate)
-    types = {name: place for place, name in enumerate((*PHASE_SHARES[phase], OTHER, TURNS))} if phase else {}
+    types = {name: place for place, name in enumerate((*PHASE_SHARES[phase], OTHER))} if phase else {}
     return [
         candidate
         for cluster in clusters.values()

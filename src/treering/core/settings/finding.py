@@ -156,8 +156,6 @@ class PackSettings(Value):
     """How many results are looked at for packing; more than fit into the largest budget."""
     budget: int = Field(default=2_000, ge=0)
     """Tokens of context where neither a budget nor a phase is named: what most phases take."""
-    turn_share: float = Field(default=0.2, ge=0, le=1)
-    """What was said explains what is known, but at length; the knowledge types divide the rest as the phase says."""
     overlap: float = Field(default=0.9, gt=0, le=1)
     """Texts that share this much of their words and pairs of words say the same: one word in thirty may differ."""
     contained_words: int = Field(default=6, ge=1)

@@ -63,7 +63,7 @@ def search(
         typer.Option(
             "--phase",
             metavar="PHASE",
-            help="What the work is at: define, implement, validate, refine, explore, reflect.",
+            help="What the work is at: define, implement, validate, refine, explore, reflect; or coding, debugging…",
         ),
     ] = None,
     code: Annotated[

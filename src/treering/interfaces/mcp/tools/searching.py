@@ -47,7 +47,22 @@ class SearchMemory(Arguments):
         ),
     ] = ()
     phase: Annotated[
-        Literal["define", "implement", "validate", "refine", "explore", "reflect"] | None,
+        Literal[
+            "define",
+            "implement",
+            "validate",
+            "refine",
+            "explore",
+            "reflect",
+            "planning",
+            "spec",
+            "coding",
+            "qa_review",
+            "qa_fix",
+            "debugging",
+            "insights",
+        ]
+        | None,
         Field(description="What you are doing; it decides which types come first."),
     ] = None
     precise: Annotated[
