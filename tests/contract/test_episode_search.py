@@ -339,6 +339,15 @@ def test_the_same_failure_is_found_again_with_the_way_out(steady: Memory) -> Non
     assert recovered.error == "ERROR: relation 17 is locked"
 
 
+def test_a_failure_is_not_solved_by_another_task_in_almost_the_same_words(steady: Memory) -> None:
+    failed = {"outcome": "FAILURE", "output": "ERROR: the pool is exhausted"}
+    steady.episode("Fix bug #137 in the checkout", id="failed", at=NOW - 2 * DAY, **failed)
+    for number, id in ((138, "other"), (137, "same")):
+        steady.episode(f"Fix bug #{number} in the checkout", id=id, at=NOW - DAY, outcome="SUCCESS")
+    (found,) = steady.episodes.similar_failures("ERROR: the pool is exhausted")
+    assert found.solved_by == ("same",)
+
+
 def test_an_alike_failure_is_found_by_its_words(steady: Memory) -> None:
     rich(steady)
     found = steady.episodes.similar_failures("ERROR: relation 17 is locked by session 4")

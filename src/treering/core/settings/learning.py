@@ -98,7 +98,7 @@ class EpisodeSettings(Value):
     failure_likeness: float = Field(default=0.5, gt=0, le=1)
     """Two error messages that share so many of their words are alike, though not the same."""
     same_task: float = Field(default=0.6, gt=0, le=1)
-    """Two requests that share so many of their words ask for the same."""
+    """Two requests that share so many of their words ask for the same, unless one names something else."""
     recovery_steps: int = Field(default=3, ge=1)
     """Steps after an error that are told: what was tried next, and what came of it."""
 

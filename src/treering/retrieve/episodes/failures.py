@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from treering.core.episodes import Episode, OutcomeStatus
 from treering.core.errors import BlobMissing, InvalidInput, Unreadable
 from treering.core.failures import failure_messages, failure_signature, without_varying
+from treering.core.language.terms import terms_of
 from treering.core.queries import EpisodeFilter, TimeRange
 from treering.ports.collections import Found
 from treering.retrieve.citing import source_of
@@ -176,12 +177,18 @@ def _solved_by(tx: Transaction, episode: Episode, settings: Settings) -> tuple[s
         task_types=tuple(filter(None, (about.task_type,))),
         domains=tuple(filter(None, (about.domain,))),
     )
-    asked = words_of(episode.task.input)
+    asked, least = episode.task.input, settings.episodes.same_task
     found = episodes_of(tx, by_words(tx, episode.task.input, where, settings)[:_LOOKED_AT])
-    same = [
-        each
-        for each in found
-        if each.id != episode.id and overlap(asked, words_of(each.task.input)) >= settings.episodes.same_task
-    ]
+    same = [each for each in found if each.id != episode.id and same_task(asked, each.task.input, least)]
     standing = represented(tx, sorted(same, key=lambda each: each.at), _ANY)
     return tuple(each.episode.id for each in standing if each.episode.id != episode.id)[:_SOLVED]
+
+
+def same_task(one: str, other: str, least: float) -> bool:
+    """Whether two requests share this much of their words and neither names something else than the other.
+
+    Requests for two things are often worded alike: one number, file or name in the place of another is another task.
+    """
+    first, second = frozenset(terms_of(one)), frozenset(terms_of(other))
+    numbered = any(char.isdigit() for term in first ^ second for char in term)
+    return overlap(first, second) >= least and not numbered and (first <= second or second <= first)
