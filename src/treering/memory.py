@@ -366,7 +366,15 @@ class Memory:
         from treering.session.working.opening import Desk, open_task
 
         ports, settings = self._ports, self.settings
-        desk = Desk(self.store, settings, ports.clock, ports.new_id, self.recall, ports.tokenizers)
+
+        def keep_episode(**told: Any) -> Episode:
+            from treering.learn.tasks import learn_from_task
+
+            episode = self.episode(**told)
+            learn_from_task(self.scope, self.store, ports.clock(), ports.new_id, episode, settings=settings)
+            return episode
+
+        desk = Desk(self.store, settings, ports.clock, ports.new_id, self.recall, ports.tokenizers, keep_episode)
         return open_task(self.scope, desk, description, id=id, model=model, count=count, on_event=on_event, **context)
 
     def get(self, id: str) -> Knowledge | Turn | Episode | Pattern:

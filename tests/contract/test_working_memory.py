@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import OpenMemory
+from tests.patterns_told import keep
 from treering.core.errors import Conflict, InvalidInput, NotFound, SecretRefused, StoreUnavailable
 from treering.core.messages import Role
 from treering.core.settings import Settings
@@ -387,3 +388,72 @@ def test_one_task_takes_many_threads_at_once(memory: Memory) -> None:
 
 def _held(task: Task) -> set[str | None]:
     return {entry.reference for entry in task.snapshot().entries if entry.kind == "retrieved"}
+
+
+def test_a_finished_task_is_an_episode_and_leaves_an_empty_task(open_memory: OpenMemory) -> None:
+    memory = open_memory(settings=small())
+    task = memory.task("Add JWT authentication", goals=["users log in"], plan=["choose a library", "write the encoder"])
+    task.load_task_context(
+        constraints=[Constraint(text="never log a token", critical=True)], success_criteria=["green"]
+    )
+    task.set("branch", "jwt")
+    task.accumulate("files", "auth.py")
+    task.start("s1")
+    task.trace("read the release notes")
+    task.add_intermediate("s1", "PyJWT")
+    for number in range(12):
+        task.add_intermediate(f"log{number}", f"log {number}: {LONG}")
+    task.fail("s2", "ImportError: no module named jwt")
+    task.complete("s3")
+    task.save()
+    assert task.references(), "some outputs were moved out"
+
+    episode = task.finish("FAILURE", insights=["install it first"], tools=["pytest"])
+
+    stored = memory.episodes.get(episode.id)
+    assert (stored.task.input, stored.task.goals) == ("Add JWT authentication", ("users log in",))
+    assert stored.task.constraints == ("never log a token",)
+    assert stored.task.context == {"branch": "jwt", "files": ("auth.py",), "success_criteria": ("green",)}
+    assert stored.execution.plan == ("s1: choose a library", "s2: write the encoder")
+    steps = [(step.action, step.output, step.is_error) for step in stored.execution.trace]
+    assert steps[:2] == [("read the release notes", "", False), ("s1", "PyJWT", False)]
+    assert steps[2:14] == [(f"log{number}", f"log {number}: {LONG}", False) for number in range(12)]
+    assert steps[14:] == [("s2", "ImportError: no module named jwt", True), ("s3", "", False)]
+    assert (stored.outcome.status, stored.outcome.output) == ("FAILURE", "ImportError: no module named jwt")
+    assert (stored.reflection.insights, stored.metadata.tools) == (("install it first",), ("pytest",))
+    assert stored.session == task.id
+    assert (task.description, task.subtasks, task.get("branch")) == ("", (), None)
+    assert task.get("files") == ["auth.py"]
+    assert memory.task(id=task.id).description == ""
+    with pytest.raises(InvalidInput, match="no description"):
+        task.finish()
+
+
+def test_a_task_may_be_used_again_after_it_was_finished(memory: Memory) -> None:
+    task = memory.task("Write the parser")
+    task.add_intermediate("s1", "written")
+    first = task.finish()
+    task.load_task_context(description="Write the lexer")
+    task.add_intermediate("s1", "written too")
+    second = task.finish("success", output="all of it")
+    assert (first.outcome.output, second.outcome.output) == ("written", "all of it")
+    assert [step.output for step in second.execution.trace] == ["written too"]
+    assert {each.id for each in memory.episodes.recent()} == {first.id, second.id}
+
+
+def test_a_task_that_cannot_be_stored_stays_as_it_was_and_is_stored_once(memory: Memory) -> None:
+    task = memory.task("Write the parser")
+    task.add_intermediate("s1", "written")
+    with pytest.raises(InvalidInput):
+        task.finish("almost")
+    before = task.snapshot()
+    episode = task.finish()
+    task.restore(before)
+    assert task.finish().id == episode.id
+    assert len(memory.episodes.recent()) == 1
+
+
+def test_a_finished_task_is_evidence_for_the_pattern_that_it_names(memory: Memory) -> None:
+    pattern = keep(memory, "Write the test first")
+    memory.task("Write the parser").finish("SUCCESS", patterns=[pattern.id])
+    assert [each.outcome for each in memory.patterns.applications(pattern.id)] == ["SUCCESS"]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from warnings import warn
 
+from treering.core.episodes import Episode
 from treering.core.errors import Conflict, InvalidInput
 from treering.core.scope import Scope
 from treering.core.secrets import redact
@@ -31,6 +32,8 @@ class Desk:
     new_id: NewId
     recall: Callable[..., Iterable[Hit]]
     tokenizers: Callable[[str], Tokenizer]
+    keep_episode: Callable[..., Episode]
+    """Stores a finished task and learns from it."""
 
 
 def open_task(
@@ -66,6 +69,7 @@ def open_task(
         settings.working,
         count=_counting(desk, model, count),
         find=finder(desk.recall, name),
+        keep_episode=desk.keep_episode,
         on_event=on_event,
     )
     if description is None:

@@ -106,6 +106,12 @@ def saved(shelf: Shelf, name: str = LATEST) -> Snapshot:
     return Snapshot.make(**saves[name])
 
 
+def is_saved(shelf: Shelf, name: str = LATEST) -> bool:
+    with shelf.store.reading(shelf.scope, shelf.clock()) as tx:
+        session = tx.sessions.get(shelf.task)
+    return session is not None and name in _saves(session.metadata)
+
+
 def _store(shelf: Shelf, snapshot: Mapping[str, Any], name: str, keep: int) -> None:
     def save(tx: Transaction) -> None:
         tx.claim(f"task {shelf.task}")

@@ -6,6 +6,7 @@ from dataclasses import replace
 from threading import RLock
 from typing import Any, TypeVar
 
+from treering.core.episodes import Episode
 from treering.core.errors import InvalidInput, NotFound
 from treering.core.settings import WorkingSettings
 from treering.core.tokens import CountTokens
@@ -14,12 +15,13 @@ from treering.core.values import EMPTY, FrozenMap, Value, thaw
 from treering.session.working import context
 from treering.session.working.content import content_of
 from treering.session.working.context import Constraint, Planned
+from treering.session.working.episode import episode_of
 from treering.session.working.moved import Reference, Shelf, content_in, id_of, newest_of
 from treering.session.working.pruning import Report, Step, prune, prune_unread
 from treering.session.working.render import Rendered, render
 from treering.session.working.retrieved import Find, Retrieved, fill, fits, new_among, passage
 from treering.session.working.sections import budgets
-from treering.session.working.snapshots import LATEST, Snapshot, save, saved, snapshot_of, state_of
+from treering.session.working.snapshots import LATEST, Snapshot, is_saved, save, saved, snapshot_of, state_of
 from treering.session.working.state import Entry, Frame, State, Status, Subtask
 from treering.session.working.usage import Usage, usage
 from treering.session.working.variables import checked_key, checked_scope, frozen_value
@@ -48,9 +50,11 @@ class Task:
         *,
         count: CountTokens,
         find: Find,
+        keep_episode: Callable[..., Episode],
         on_event: Callable[[Step], None] | None = None,
     ) -> None:
         self._shelf = shelf
+        self._keep_episode = keep_episode
         self._settings = settings
         self._find = find
         self._on_event = on_event
@@ -299,6 +303,23 @@ class Task:
         rest = self._become(State.cleared).variables
         gathered = {key: value for key, value in rest.of("task").items() if key in rest.accumulators}
         return Kept.make(accumulators=gathered, metadata=rest.of("metadata"))
+
+    def finish(self, outcome: str | Mapping[str, Any] = "SUCCESS", **fields: Any) -> Episode:
+        """Keep the task as an episode, learn from it, and empty the task as `clear` does. The episode is returned.
+
+        `outcome` and `fields` are those of `memory.episode` (output, insights, tools, patterns, domain…); what is not
+        given comes from the task. Where the task was saved, the save is empty then too. After a failure in between,
+        finish it again: it is stored once.
+        """
+        with self._lock:
+            self._fit()
+            told = episode_of(self._state, self.references(), lambda id: content_in(self._shelf.get(id)), outcome)
+            own = {"id": f"{self.id}-{self._state.order}", "session": self.id}
+            episode = self._keep_episode(**{**told, **own, **fields})
+            self.clear()
+            if is_saved(self._shelf):
+                self.save()
+        return episode
 
     def _change(self, act: Callable[[State], T]) -> T:
         """Try a change on a copy, prune it where it is over budget, and let it take the place of what was."""
