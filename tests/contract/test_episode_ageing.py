@@ -276,3 +276,15 @@ def test_any_episode_moved_to_the_blob_store_comes_back_equal(open_memory: OpenM
             assert (whole.lifecycle.status, whole.version) == (phase, chilled.version)
             assert set(failure_signatures(chilled)) == set(failure_signatures(stored))
     memory.close()
+
+
+def test_an_age_may_be_given_at_which_episodes_are_archived(steady: Memory, clock: Clock) -> None:
+    for id, days in (("old", 20), ("young", 5)):
+        steady.episode(f"task {id}", id=id, at=clock.now - days * DAY)
+    assert steady.episodes.archive_old(older_than_days=10, dry_run=True) == {"archived": 1}
+    assert steady.episodes.archive_old(older_than_days=10) == {"archived": 1}
+    assert steady.episodes.get("old").lifecycle.status == "archived"
+    assert steady.episodes.get("young").lifecycle.status == "active"
+    assert steady.episodes.archive_old() == {}
+    with pytest.raises(InvalidInput, match="older_than_days"):
+        steady.episodes.archive_old(older_than_days=-1)

@@ -31,7 +31,12 @@ def test_three_alike_become_one_that_tells_what_they_share_and_where_they_differ
                 execution={
                     "plan": ("reproduce", f"try {tool}", "fix"),
                     "duration_ms": took,
-                    "trace": [{"at": NOW, "action": "run", "is_error": True, "output": f"boom {tool}"}],
+                    "trace": [
+                        {"at": NOW, "action": "read the log"},
+                        {"at": NOW, "action": "run", "tool": "bash", "input": tool},
+                        {"at": NOW, "action": "run", "is_error": True, "output": f"boom {tool}"},
+                        {"at": NOW, "action": "commit"},
+                    ],
                 },
                 metadata={"domain": "web", "task_type": "fix", "tools": ("git", tool), "tags": ("red",)},
                 reflection={"insights": ("look first", f"{tool} helps"), "patterns": ("p", "q")[: 1 + (place == 1)]},
@@ -47,12 +52,18 @@ def test_three_alike_become_one_that_tells_what_they_share_and_where_they_differ
     assert told.members == ("e0", "e1", "e2")
     assert told.instances == 3
     assert (told.first_at, told.last_at) == (NOW - timedelta(days=60), NOW - timedelta(days=58))
-    assert dict(told.common) == {"tools": ("git",), "plan": ("reproduce", "fix"), "tags": ("red",)}
+    shared = {"tools": ("git",), "plan": ("reproduce", "fix"), "tags": ("red",), "trace": ("read the log", "commit")}
+    assert dict(told.common) == shared
     differs = {each.episode: each.differs for each in told.variations}
     assert differs["e0"]["tools"] == ("pytest",)
     assert differs["e0"]["plan"] == ("try pytest",)
     assert differs["e0"]["input"] == {"instead_of": "1", "says": "0"}
     assert "input" not in differs["e1"]
+    assert differs["e0"]["trace"] == {
+        "instead_of": ("bash run ruff", "run (failed: boom ruff)"),
+        "says": ("bash run pytest", "run (failed: boom pytest)"),
+    }
+    assert "trace" not in differs["e1"]
     assert told.mean_duration_ms == one.execution.duration_ms == 3_000
     assert told.success_rate == 1
     assert told.patterns == ("p",)

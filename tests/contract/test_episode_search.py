@@ -194,6 +194,18 @@ def test_what_maintenance_makes_into_one_is_shown_as_one_until_it_is_taken_apart
     assert set(ids(steady.episodes.search("Add an index to the orders table"))) == {each.id for each in members}
 
 
+def test_a_likeness_may_be_given_above_which_episodes_become_one(steady: Memory, clock: Clock) -> None:
+    for number, table in enumerate(("orders", "customers", "invoices")):
+        steady.episode(f"Add an index to the {table} table", id=f"e{number}", at=NOW, domain="database")
+    clock.now += 40 * DAY
+    steady.episodes.archive_old()
+    assert "clusters" not in steady.episodes.consolidate_similar(likeness=0.9999)
+    assert steady.episodes.consolidate_similar(likeness=0.01)["clusters"] == 1
+    for wrong in (0, 1, -0.5):
+        with pytest.raises(InvalidInput, match="likeness"):
+            steady.episodes.consolidate_similar(likeness=wrong)
+
+
 def test_members_are_found_again_while_what_stands_for_them_is_forgotten(steady: Memory, clock: Clock) -> None:
     for number in range(3):
         rich(steady, f"e{number}", at=NOW + number * timedelta(hours=1))

@@ -106,17 +106,40 @@ class EpisodeCare:
         there = ", ".join(repr(artifact.name) for artifact in found.outcome.artifacts) or "none"
         raise NotFound(f"episode {id!r} has no artifact {name!r}; it has {there}")
 
-    def archive_old(self, at: datetime | date | str | None = None, *, dry_run: bool = False) -> Mapping[str, int]:
-        """Move every episode on to the phase of its age, as if it were `at`; how many reached which is returned."""
-        return self._done(age_episodes, at, dry_run=dry_run)
+    def archive_old(
+        self, at: datetime | date | str | None = None, *, older_than_days: float | None = None, dry_run: bool = False
+    ) -> Mapping[str, int]:
+        """Move every episode on to the phase of its age, as if it were `at`; how many reached which is returned.
+
+        `older_than_days` is the age at which one is archived, in the place of the setting.
+        """
+        settings = self.settings
+        if older_than_days is not None:
+            if not 0 < older_than_days <= _LONGEST:
+                raise InvalidInput(f"older_than_days is {older_than_days}; give more than 0 and up to {_LONGEST:,}")
+            ages = settings.episodes.replace(
+                mature_after_days=min(older_than_days, settings.episodes.mature_after_days),
+                aged_after_days=min(older_than_days, settings.episodes.aged_after_days),
+                archived_after_days=older_than_days,
+            )
+            settings = settings.replace(episodes=ages)
+        return self._done(age_episodes, at, settings, dry_run=dry_run)
 
     def consolidate_similar(
-        self, at: datetime | date | str | None = None, *, dry_run: bool = False
+        self, at: datetime | date | str | None = None, *, likeness: float | None = None, dry_run: bool = False
     ) -> Mapping[str, int]:
-        """Make one episode of several alike; what was done is counted."""
+        """Make one episode of several alike; what was done is counted.
+
+        `likeness` is the cosine above which two are alike, in the place of the setting.
+        """
         from treering.learn.episodes.consolidation.consolidate import consolidate_episodes
 
-        return self._done(consolidate_episodes, at, dry_run=dry_run)
+        settings = self.settings
+        if likeness is not None:
+            if not 0 < likeness < 1:
+                raise InvalidInput(f"likeness is {likeness}; give a cosine between 0 and 1")
+            settings = settings.replace(consolidation=settings.consolidation.replace(likeness=likeness))
+        return self._done(consolidate_episodes, at, settings, dry_run=dry_run)
 
     def dissolve(self, id: str) -> tuple[str, ...]:
         """Take apart what stands for several episodes; their ids are returned."""
@@ -131,7 +154,7 @@ class EpisodeCare:
         kept = self.settings.forgetting.grace_days if retention_days is None else retention_days
         if not 0 <= kept <= _LONGEST:
             raise InvalidInput(f"retention_days is {retention_days}; give 0 to {_LONGEST:,}")
-        purged = purge_deleted(self._run(_Counted(), None), kept)
+        purged = purge_deleted(self._run(_Counted(), None, self.settings), kept)
         for id in purged:
             self.cache.drop(id)
         return len(purged)
@@ -159,17 +182,21 @@ class EpisodeCare:
         for each in moved:
             self.cache.moved(self.scope, each.before, each.episode, each.stamp)
 
-    def _done(self, work: Work, at: datetime | date | str | None, *, dry_run: bool) -> Mapping[str, int]:
+    def _done(
+        self, work: Work, at: datetime | date | str | None, settings: Settings, *, dry_run: bool
+    ) -> Mapping[str, int]:
         progress = _Counted()
-        work(self._run(progress, at, dry_run=dry_run))
+        work(self._run(progress, at, settings, dry_run=dry_run))
         return {name: count for name, count in progress.counts.items() if count}
 
-    def _run(self, progress: _Counted, at: datetime | date | str | None, *, dry_run: bool = False) -> StageRun:
+    def _run(
+        self, progress: _Counted, at: datetime | date | str | None, settings: Settings, *, dry_run: bool = False
+    ) -> StageRun:
         return StageRun(
             scope=self.scope,
             store=self.store,
             now=moment_of(at, self.clock()),
-            settings=self.settings,
+            settings=settings,
             models=self.models,
             new_id=self.new_id,
             progress=progress,

@@ -34,10 +34,12 @@ class Care(Protocol):
 
     def artifact(self, id: str, name: str) -> bytes: ...
 
-    def archive_old(self, at: datetime | date | str | None = None, *, dry_run: bool = False) -> Mapping[str, int]: ...
+    def archive_old(
+        self, at: datetime | date | str | None = None, *, older_than_days: float | None = None, dry_run: bool = False
+    ) -> Mapping[str, int]: ...
 
     def consolidate_similar(
-        self, at: datetime | date | str | None = None, *, dry_run: bool = False
+        self, at: datetime | date | str | None = None, *, likeness: float | None = None, dry_run: bool = False
     ) -> Mapping[str, int]: ...
 
     def dissolve(self, id: str) -> tuple[str, ...]: ...
@@ -151,15 +153,23 @@ class Episodes:
         """Count an access, at once."""
         return self.care.touch(id)
 
-    def archive_old(self, at: datetime | date | str | None = None, *, dry_run: bool = False) -> Mapping[str, int]:
-        """Move every episode on to the phase of its age; how many reached which is returned."""
-        return self.care.archive_old(at, dry_run=dry_run)
+    def archive_old(
+        self, at: datetime | date | str | None = None, *, older_than_days: float | None = None, dry_run: bool = False
+    ) -> Mapping[str, int]:
+        """Move every episode on to the phase of its age; how many reached which is returned.
+
+        `older_than_days` is the age at which one is archived, in the place of the setting.
+        """
+        return self.care.archive_old(at, older_than_days=older_than_days, dry_run=dry_run)
 
     def consolidate_similar(
-        self, at: datetime | date | str | None = None, *, dry_run: bool = False
+        self, at: datetime | date | str | None = None, *, likeness: float | None = None, dry_run: bool = False
     ) -> Mapping[str, int]:
-        """Make one episode of several alike; what was done is counted."""
-        return self.care.consolidate_similar(at, dry_run=dry_run)
+        """Make one episode of several alike; what was done is counted.
+
+        `likeness` is the cosine above which two are alike, in the place of the setting.
+        """
+        return self.care.consolidate_similar(at, likeness=likeness, dry_run=dry_run)
 
     def dissolve(self, id: str) -> tuple[str, ...]:
         """Take apart what stands for several episodes; their ids are returned."""

@@ -19,6 +19,7 @@ from treering.core.episodes import (
     EpisodeReflection,
     EpisodeStatus,
     OutcomeStatus,
+    TraceEntry,
     Variation,
 )
 from treering.core.failures import failure_messages
@@ -35,11 +36,16 @@ _STRUCTURE: Mapping[str, Callable[[Episode], tuple[str, ...]]] = {
     "tags": lambda e: e.metadata.tags,
     "goals": lambda e: e.task.goals,
     "constraints": lambda e: e.task.constraints,
+    "trace": lambda e: tuple(map(_step, e.execution.trace)),
 }
 _TEXTS: Mapping[str, Callable[[Episode], str]] = {
     "input": lambda e: e.task.input,
     "output": lambda e: e.outcome.output,
 }
+
+
+# Steps of a trace that are compared, and characters of one: what is special shows in them.
+_STEPS, _STEP = 200, 200
 
 
 def consolidated_id(members: Iterable[str]) -> str:
@@ -51,16 +57,30 @@ def consolidated_id(members: Iterable[str]) -> str:
 
 
 def outline(episode: Episode) -> Episode:
-    """An episode without its trace, which may be long: what went wrong on the way is kept as its failures."""
+    """An episode with a short line for each step instead of its trace, which may be long; errors become failures."""
     ended_badly = episode.outcome.status is OutcomeStatus.FAILURE
     failures = tuple(dict.fromkeys(filter(None, failure_messages(episode))))
     said = tuple(each for each in failures if not (ended_badly and each == episode.outcome.output))
     return episode.model_copy(
         update={
-            "execution": episode.execution.model_copy(update={"trace": (), "adaptations": ()}),
+            "execution": episode.execution.model_copy(
+                update={"trace": tuple(map(_outlined, episode.execution.trace[:_STEPS])), "adaptations": ()}
+            ),
             "reflection": episode.reflection.model_copy(update={"failures": said}),
         }
     )
+
+
+def _outlined(entry: TraceEntry) -> TraceEntry:
+    said = {"input": entry.input[:_STEP], "output": entry.output[:_STEP] if entry.is_error else ""}
+    return entry.model_copy(update={"action": entry.action[:_STEP], **said})
+
+
+def _step(entry: TraceEntry) -> str:
+    """What was done, in one line: the tool, the action if it says more, what it was given, and its error."""
+    action = entry.action if entry.action != entry.tool else ""
+    failed = f"(failed: {entry.output})" if entry.is_error and entry.output else "(failed)" if entry.is_error else ""
+    return " ".join(" ".join(filter(None, (entry.tool, action, entry.input, failed))).split())[: 2 * _STEP]
 
 
 def medoid(vectors: NDArray[np.floating]) -> int:
@@ -160,29 +180,30 @@ def _differences(
     common: Mapping[str, tuple[str, ...]],
     settings: EpisodeConsolidationSettings,
 ) -> dict[str, Any]:
-    """What a member has beside what all have; of its texts the words that the most typical one has otherwise."""
+    """What a member has beside what all have; of texts and steps those that the most typical one has otherwise."""
     differs: dict[str, Any] = {
         name: own
         for name, read in _STRUCTURE.items()
-        if (own := [each for each in read(member) if each not in common[name]])
+        if name != "trace" and (own := [each for each in read(member) if each not in common[name]])
     }
+    if changed := _changed(*map(_STRUCTURE["trace"], (typical, member))):
+        differs["trace"] = {"instead_of": list(changed[0]), "says": list(changed[1])}
     for name, text in _TEXTS.items():
-        if changed := _changed_words(text(typical), text(member), settings.difference_characters):
-            differs[name] = changed
+        if changed := _changed(text(typical).split(), text(member).split()):
+            before, after = (" ".join(words)[: settings.difference_characters] for words in changed)
+            differs[name] = {"instead_of": before, "says": after}
     if member.execution.duration_ms is not None:
         differs["duration_ms"] = member.execution.duration_ms
     return differs
 
 
-def _changed_words(typical: str, own: str, most: int) -> dict[str, str]:
-    """From the first word that differs to the last; empty where the texts say the same."""
-    if typical == own:
-        return {}
-    before, after = typical.split(), own.split()
-    start = _agreeing(before, after)
-    end = _agreeing(before[start:][::-1], after[start:][::-1])
-    stated = " ".join(before[start : len(before) - end]), " ".join(after[start : len(after) - end])
-    return {"instead_of": stated[0][:most], "says": stated[1][:most]} if any(stated) else {}
+def _changed(typical: Sequence[str], own: Sequence[str]) -> tuple[Sequence[str], Sequence[str]] | None:
+    """Both from the first item that differs to the last; None where they say the same."""
+    if list(typical) == list(own):
+        return None
+    start = _agreeing(typical, own)
+    end = _agreeing(typical[start:][::-1], own[start:][::-1])
+    return typical[start : len(typical) - end], own[start : len(own) - end]
 
 
 def _agreeing(one: Sequence[str], other: Sequence[str]) -> int:
