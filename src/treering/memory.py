@@ -294,16 +294,21 @@ class Memory:
         phase: Phase | str | None = None,
         budget: int | None = None,
         reflection: bool = True,
+        session: str | None = None,
         **options: Any,
     ) -> Packed:
         """What `recall` finds as text for a prompt, each item cited, in a budget of tokens; `options` are recall's.
 
-        The newest `reflection`, where there is one, comes last.
+        The newest `reflection`, where there is one, comes last. Nothing of the current `session` is repeated: the
+        model has read it.
         """
+        from treering.inject.current_session import without_session
         from treering.inject.pack import pack
         from treering.inject.reflection import latest_reflection
 
         usual = {"limit": self.settings.pack.results, "thorough": False, "code": False}
+        if session is not None:
+            options = without_session(options, session)
         found = self.recall(query, phase=phase, **{**usual, **options})
         chosen = None if phase is None else Phase.named(phase)
         # Who asks for the past, or for nothing that is known, is not told what was thought of it last week.

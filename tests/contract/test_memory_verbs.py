@@ -240,6 +240,18 @@ def test_stats_count_what_is_there(memory: Memory) -> None:
     }
 
 
+def test_stats_tell_when_the_latest_record_of_each_kind_was_stored(memory: Memory) -> None:
+    assert memory.stats().latest == {}
+    memory.turn(session="s", role="user", text="I moved", at="2023-05-08")
+    said = memory.turn(session="s", role="user", text="long ago", at="2020-05-08")
+    memory.remember("first")
+    kept = memory.remember("second")
+    memory.forget(memory.remember("forgotten").id)
+    done = memory.episode("Paint the fence")
+    latest = memory.stats().latest
+    assert latest == {"knowledge": kept.created_at, "turns": said.recorded_at, "episodes": done.at}
+
+
 def test_turns_are_recalled_with_who_said_them_and_when(memory: Memory) -> None:
     memory.turn(session="talk", role="user", text="I moved to Lisbon", speaker="Ada", at="1:56 pm on 8 May, 2023")
     (hit,) = memory.recall("where is lisbon")

@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from math import prod
+from typing import Any
 
 import pytest
 
 from tests.conftest import OpenMemory
 from tests.samples import NOW, knowledge, turn
-from treering.core.queries import TurnFilter
+from treering.core.queries import KnowledgeFilter, SearchFilter, TurnFilter
 from treering.core.settings import Settings
 from treering.core.turns import Turn
 from treering.memory import Memory
@@ -67,6 +68,25 @@ def test_a_filter_that_few_pass_finds_all_of_them(memory: Memory) -> None:
     answer = memory.recall("alpha zulu tango whiskey foxtrot", turns=TurnFilter(ids=wanted))
 
     assert sorted(ids(answer)) == sorted(wanted)
+
+
+def test_context_leaves_out_what_the_current_session_said_and_kept(memory: Memory) -> None:
+    for session in ("now", "before"):
+        memory.turn(session=session, role="user", text=f"the blue kettle drips, said {session}", id=f"turn-{session}")
+        memory.remember(f"blue kettles drip, kept {session}", session=session, id=f"fact-{session}")
+        memory.episode(f"Mend the blue kettle that drips, tried {session}", session=session, id=f"task-{session}")
+    memory.remember("blue kettles are never in a session", id="fact-alone")
+
+    def packed(**options: Any) -> set[str]:
+        return {item.id for item in memory.pack("blue kettle drips", **options).items}
+
+    others = {"turn-before", "fact-before", "task-before", "fact-alone"}
+    assert packed() == {*others, "turn-now", "fact-now", "task-now"}
+    assert packed(session="now") == others
+    assert packed(session="now", where=SearchFilter(kinds=("turn", "episode"))) == {"turn-before", "task-before"}
+    assert packed(session="now", where=SearchFilter(not_sessions=("before",))) == {"fact-alone"}
+    assert packed(session="now", turns=None) == {"fact-before", "fact-alone"}
+    assert packed(session="now", knowledge=KnowledgeFilter(), turns=None) == {"fact-before", "fact-alone"}
 
 
 # What others keep to themselves

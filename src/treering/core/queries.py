@@ -60,6 +60,7 @@ class KnowledgeFilter(Filter):
     owners: Keys = ()
     sources: tuple[Source, ...] = ()
     sessions: Keys = ()
+    not_sessions: Keys = ()
     tags: Labels = ()
     all_tags: Labels = ()
     files: FilePaths = ()
@@ -89,6 +90,7 @@ class KnowledgeFilter(Filter):
 class TurnFilter(Filter):
     ids: Keys = ()
     sessions: Keys = ()
+    not_sessions: Keys = ()
     roles: tuple[Role, ...] = ()
     speakers: Labels = ()
     visibility: tuple[Visibility, ...] = ()
@@ -108,6 +110,8 @@ class SearchFilter(Value):
     files: FilePaths = ()
     modules: Labels = ()
     sessions: Keys = ()
+    not_sessions: Keys = ()
+    """Nothing of these, such as the current one; what belongs to no session stays."""
     roles: tuple[Role, ...] = ()
     time: TimeRange | None = None
     """When it was learned, said or done."""
@@ -118,9 +122,9 @@ class SearchFilter(Value):
         """The filter of each kind that may answer."""
         asked = {name: value for name, value in self.__dict__.items() if name != "kinds" and value not in (None, ())}
         return {
-            kind: KIND_FILTERS[kind](**{names[field]: value for field, value in asked.items()})
+            kind: KIND_FILTERS[kind](**{names[field]: value for field, value in asked.items() if field in names})
             for kind, names in _SEARCHED_BY.items()
-            if (not self.kinds or kind in self.kinds) and asked.keys() <= names.keys()
+            if (not self.kinds or kind in self.kinds) and asked.keys() - {"not_sessions"} <= names.keys()
         }
 
 
@@ -135,6 +139,7 @@ class SessionFilter(Filter):
 class EpisodeFilter(Filter):
     ids: Keys = ()
     sessions: Keys = ()
+    not_sessions: Keys = ()
     domains: Labels = ()
     task_types: Labels = ()
     outcomes: tuple[OutcomeStatus, ...] = ()
@@ -279,9 +284,11 @@ def _same(*names: str) -> dict[str, str]:
 
 
 _SEARCHED_BY: Mapping[SearchedKind, Mapping[str, str]] = {
-    SearchedKind.KNOWLEDGE: _same("types", "tags", "files", "modules", "sessions", "confidence", "tainted"),
-    SearchedKind.TURN: _same("sessions", "roles", "tainted"),
-    SearchedKind.EPISODE: _same("tags", "sessions", "tainted"),
+    SearchedKind.KNOWLEDGE: _same(
+        "types", "tags", "files", "modules", "sessions", "not_sessions", "confidence", "tainted"
+    ),
+    SearchedKind.TURN: _same("sessions", "not_sessions", "roles", "tainted"),
+    SearchedKind.EPISODE: _same("tags", "sessions", "not_sessions", "tainted"),
     SearchedKind.PATTERN: {},
 }
 _SEARCHED_BY = {kind: {**names, "time": SEARCHED_TIME[kind]} for kind, names in _SEARCHED_BY.items()}

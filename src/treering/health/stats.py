@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from treering.core.jobs import JobState
 from treering.core.payloads import knowledge_types
-from treering.core.queries import JobFilter, KnowledgeFilter, TurnFilter
+from treering.core.queries import JobFilter, KnowledgeFilter, Order, TurnFilter
 
 if TYPE_CHECKING:
     from treering.core.scope import Scope
-    from treering.ports.store import Store
+    from treering.ports.store import Store, Transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,8 @@ class Stats:
     knowledge: Mapping[str, int]
     states: Mapping[str, int]
     jobs: Mapping[str, int]
+    latest: Mapping[str, datetime] = field(default_factory=dict)
+    """When the newest record of each kind was stored, or of an episode happened; only kinds that have one."""
     episode_cache: Mapping[str, float] = field(default_factory=dict)
     """How often a whole episode was at hand in this process: `hit_rate`, of `hits` and `misses`."""
     code: Mapping[str, Any] = field(default_factory=dict)
@@ -70,6 +72,7 @@ def stats(
         types = {name: tx.knowledge.count(KnowledgeFilter(types=(name,))) for name in knowledge_types()}
         states = {name: tx.knowledge.count(where) for name, where in _STATES.items()}
         jobs = {state.value: tx.jobs.count(JobFilter(states=(state,))) for state in JobState}
+        latest = _latest(tx)
     return Stats(
         project=scope.project,
         engine=store.engine,
@@ -78,6 +81,17 @@ def stats(
         knowledge={name: count for name, count in types.items() if count},
         states=states,
         jobs=jobs,
+        latest=latest,
         episode_cache=episode_cache or {},
         code=code or {},
     )
+
+
+def _latest(tx: Transaction) -> dict[str, datetime]:
+    turns = tx.turns.find(TurnFilter(), order=Order(by="recorded_at"), limit=1).items
+    found = {
+        "knowledge": [match.value.created_at for match in tx.knowledge.newest(limit=1)],
+        "turns": [turn.recorded_at for turn in turns],
+        "episodes": [match.value.at for match in tx.episodes.newest(limit=1)],
+    }
+    return {kind: at for kind, moments in found.items() for at in moments}

@@ -50,6 +50,16 @@ def _one_of(column: str) -> Condition:
     return lambda kind, values: kind.table.c[column].in_([primitive(value) for value in values])
 
 
+def _none_of(column: str) -> Condition:
+    """Without a value it is none of them."""
+
+    def build(kind: Kind[Any], values: tuple[str, ...]) -> ColumnElement[bool]:
+        stored = kind.table.c[column]
+        return or_(stored.is_(None), stored.not_in([primitive(value) for value in values]))
+
+    return build
+
+
 def _equal(column: str) -> Condition:
     return lambda kind, value: kind.table.c[column] == primitive(value)
 
@@ -164,6 +174,7 @@ _SHARED: Mapping[str, Condition] = {
     "visibility": _one_of("visibility"),
     "owners": _one_of("owner"),
     "sessions": _one_of("session"),
+    "not_sessions": _none_of("session"),
     "tainted": _equal("tainted"),
 }
 
@@ -213,6 +224,7 @@ CONDITIONS: Mapping[type[Filter], Mapping[str, Condition]] = {
     queries.EpisodeFilter: {
         **_OWNED,
         "sessions": _one_of("session"),
+        "not_sessions": _none_of("session"),
         "domains": _one_of("domain"),
         "task_types": _one_of("task_type"),
         "outcomes": _one_of("outcome_status"),

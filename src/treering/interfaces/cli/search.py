@@ -31,6 +31,10 @@ def search(
     sessions: Annotated[
         list[str] | None, typer.Option("--session", metavar="ID", help="Only from this session; again for more.")
     ] = None,
+    not_sessions: Annotated[
+        list[str] | None,
+        typer.Option("--not-session", metavar="ID", help="Nothing from this session, such as the current; again."),
+    ] = None,
     roles: Annotated[
         list[str] | None, typer.Option("--role", metavar="ROLE", help="Only turns of this role; again for more.")
     ] = None,
@@ -86,6 +90,7 @@ def search(
         "files": files,
         "modules": modules,
         "sessions": sessions,
+        "not_sessions": not_sessions,
         "roles": roles,
         "kinds": _kinds(kinds, knowledge_only=knowledge_only, turns_only=turns_only),
     }

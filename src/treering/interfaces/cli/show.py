@@ -204,6 +204,8 @@ def stats(found: "Stats") -> RenderableType:
         grid.add_row(name, Text(safe(getattr(found, name))))
     for name, counts in (("holds", found.records), ("knowledge", found.knowledge), ("state", found.states)):
         grid.add_row(name, _counted(counts) or "nothing yet")
+    if found.latest:
+        grid.add_row("latest", ", ".join(f"{kind} {at:%Y-%m-%d %H:%M}" for kind, at in found.latest.items()))
     if waiting := _counted(found.jobs):
         grid.add_row("jobs", waiting)
     if found.code:

@@ -1,6 +1,7 @@
 """memory_stats, get_entity_info and get_session_context: what is there, who is who, and where things stand."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -31,6 +32,7 @@ class StatsResult(Reply):
     knowledge: dict[str, int]
     states: dict[str, int]
     waiting_jobs: int
+    latest: dict[str, datetime] = Field(default_factory=dict)
     code: dict[str, Any] = Field(default_factory=dict)
 
 
@@ -43,6 +45,7 @@ def memory_stats(call: "Call", _asked: MemoryStats) -> Answer[StatsResult]:
         knowledge=dict(found.knowledge),
         states=dict(found.states),
         waiting_jobs=found.jobs.get("queued", 0) + found.jobs.get("leased", 0),
+        latest=dict(found.latest),
         code=dict(found.code),
     )
     lines = (
@@ -50,6 +53,7 @@ def memory_stats(call: "Call", _asked: MemoryStats) -> Answer[StatsResult]:
         _counts("Records", found.records),
         _counts("Knowledge", found.knowledge),
         _counts("States", found.states),
+        _latest(found.latest),
         f"Background jobs not done yet: {result.waiting_jobs}" if result.waiting_jobs else "",
         _code_told(found.code),
     )
@@ -59,6 +63,10 @@ def memory_stats(call: "Call", _asked: MemoryStats) -> Answer[StatsResult]:
 def _counts(what: str, counts: Any) -> str:
     told = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
     return f"{what}: {told or 'none'}"
+
+
+def _latest(moments: "Mapping[str, datetime]") -> str:
+    return f"Latest: {', '.join(f'{kind} {at:%Y-%m-%d %H:%M}' for kind, at in moments.items())}" if moments else ""
 
 
 def _code_told(status: Mapping[str, Any]) -> str:
