@@ -17,6 +17,7 @@ from treering.core.scope import Scope
 from treering.core.turns import Turn
 from treering.session.conversation import markers, pruning
 from treering.session.conversation.context import Shown
+from treering.session.conversation.fingerprints import fingerprint_of
 from treering.session.conversation.fitting import cut_text, cut_to_fit, too_large
 from treering.session.conversation.importance import Standing, importance, modifiers_of, scores, total
 from treering.session.conversation.markers import Marker
@@ -25,7 +26,7 @@ from treering.session.conversation.state import seqs_out
 from treering.session.conversation.stored import message_of, turn_of
 from treering.session.conversation.strategies import STRATEGIES, Window, completed_tasks, strategy_named
 from treering.session.conversation.summaries import gist_of, summarise
-from treering.session.conversation.transcript import Entry, Transcript, completed
+from treering.session.conversation.transcript import Entry, Transcript, completed, redundant
 from treering.session.cues.reading import Cues, cues_of
 from treering.session.names import names_in
 
@@ -51,6 +52,7 @@ def entry_of(message: Message, place: int = 0, *, at: datetime = NOW, cues: Cues
         worth=total(worth),
         names=names_in(message.text),
         gist=gist_of(message.text, read),
+        fingerprint=fingerprint_of(message),
     )
 
 
@@ -110,6 +112,8 @@ def leaving(
         (PLAIN, Cues(references=3), {}, 0.8),
         (PLAIN, Cues(casual=True), {}, 0.3),
         (PLAIN, Cues(), {"completed": True}, 0.2),
+        (PLAIN, Cues(), {"redundant": True}, 0.3),
+        (RESULT, Cues(error=True), {"redundant": True}, 0.8),
         (PLAIN, Cues(), {"unimportant": True}, 0.0),
         (PLAIN, Cues(casual=True), {"completed": True}, 0.0),
         (RESULT, Cues(error=True), {}, 1.0),
@@ -159,11 +163,38 @@ def test_the_fast_scores_are_those_that_are_explained(said: list[Any], data: st.
     ]
     places = st.frozensets(st.integers(0, max(0, len(entries) - 1)))
     over, poor = data.draw(places), frozenset(f"m{place}" for place in data.draw(places))
-    explained = [
-        importance(entry, Standing(len(entries) - 1 - entry.place, NOW, entry.place in over, entry.id in poor)).score
-        for entry in entries
-    ]
-    assert scores(entries, NOW, over, poor) == explained
+    twice = data.draw(places)
+
+    def standing(entry: Entry) -> Standing:
+        place = entry.place
+        return Standing(len(entries) - 1 - place, NOW, place in over, entry.id in poor, redundant=place in twice)
+
+    explained = [importance(entry, standing(entry)).score for entry in entries]
+    assert scores(entries, NOW, completed=over, unimportant=poor, redundant=twice) == explained
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("The prices are kept in cents.", "the prices are kept in cents!", True),
+        ("Prices are kept in cents", "In cents the price is kept", True),
+        ("The limit of the pool is 30", "The limit of the pool is 60", False),
+        ("x " * 5_000, "x  " * 5_000, True),
+        ("x " * 5_000, "y " * 5_000, False),
+        ("ok, go", "ok, go", False),
+        ("", "", False),
+    ],
+)
+def test_messages_that_say_the_same_are_redundant_but_for_the_last(one: str, other: str, same: bool) -> None:
+    transcript = transcript_of([("user", one), ("assistant", one), ("user", other)])
+    assert redundant(transcript, frozenset()) == ({0} if same else set())
+    assert redundant(transcript, {2}) == frozenset(), "what left repeats nothing"
+
+
+def test_what_is_said_again_later_leaves_first() -> None:
+    said = [("user", f"the parser reads table {number} of the shop") for number in range(30)]
+    said[25] = said[7]
+    assert leaving(said, "importance")[0] == 7
 
 
 USER, ANSWER = ("user", "hello there"), ("assistant", "it is done there")
@@ -298,7 +329,7 @@ def test_a_completed_task_leaves_whole_though_less_would_do() -> None:
 
 def _window(transcript: Transcript) -> Window:
     every = transcript.units()
-    worth = scores(transcript.entries, NOW, frozenset(), frozenset())
+    worth = scores(transcript.entries, NOW)
     return Window(transcript, every, every, worth, completed(transcript), 1_000, 1)
 
 

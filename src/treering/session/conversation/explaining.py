@@ -7,7 +7,7 @@ from treering.session.conversation.context import ORPHAN, left_out
 from treering.session.conversation.held import HeldWindow
 from treering.session.conversation.importance import Standing, importance
 from treering.session.conversation.pruning import protected_places
-from treering.session.conversation.transcript import Entry, completed
+from treering.session.conversation.transcript import Entry, completed, redundant
 from treering.session.conversation.views import ConversationStats, Explained, Line
 from treering.session.counting import Meter
 
@@ -41,13 +41,20 @@ def explained(held: HeldWindow, stats: ConversationStats, now: datetime) -> Expl
     """Each message with what it is made of."""
     state, transcript, window, protection = held.state, held.transcript, held.window, held.protection
     over, protected = completed(transcript), protected_places(transcript, protection)
+    repeated = redundant(transcript, window.out | window.absent)
     segments = transcript.segments()
     number = {segment: place for place, segment in enumerate(segments)}
     missing = left_out(transcript, window.out)
 
     def line(entry: Entry) -> Line:
         after = len(transcript) - 1 - entry.place
-        standing = Standing(after, now, entry.place in over, entry.id in protection.unimportant)
+        standing = Standing(
+            after,
+            now,
+            completed=entry.place in over,
+            unimportant=entry.id in protection.unimportant,
+            redundant=entry.place in repeated,
+        )
         out = entry.place in window.out
         return Line(
             place=entry.place,

@@ -25,6 +25,8 @@ SAID: Sequence[tuple[str, float]] = (
 """What a message shows, and what that adds: references as often as there are."""
 DAY_OF_AGE = -0.1
 COMPLETED = -0.3
+REDUNDANT = -0.2
+"""A later message in the window says the same."""
 RECENCY: Sequence[tuple[int, float]] = ((5, 0.4), (10, 0.2), (20, 0.1))
 """The last so many messages gain so much; the first row that applies counts."""
 
@@ -44,12 +46,16 @@ class Importance:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a message stands now: how many came after it, whether its task is over, what a person said of it."""
+    """Where a message stands now: how many came after it, whether its task is over, what a person said of it.
+
+    It is `redundant` where a later message in the window says the same.
+    """
 
     after: int
     now: datetime
     completed: bool = False
     unimportant: bool = False
+    redundant: bool = False
 
 
 def importance(entry: "Entry", standing: Standing) -> Importance:
@@ -64,7 +70,12 @@ def importance(entry: "Entry", standing: Standing) -> Importance:
 
 
 def scores(
-    entries: Sequence["Entry"], now: datetime, completed: frozenset[int], unimportant: frozenset[str]
+    entries: Sequence["Entry"],
+    now: datetime,
+    *,
+    completed: frozenset[int] = frozenset(),
+    unimportant: frozenset[str] = frozenset(),
+    redundant: frozenset[int] = frozenset(),
 ) -> list[float]:
     """The same scores, of everything said and by place, from the sums that were made when the messages came."""
     yesterday, recent = now - _DAY, len(entries) - RECENCY[-1][0]
@@ -75,6 +86,8 @@ def scores(
             value += DAY_OF_AGE * (now - entry.at).days
         if place in completed:
             value += COMPLETED
+        if place in redundant:
+            value += REDUNDANT
         if place >= recent:
             value += _recency(len(entries) - 1 - place)
         if entry.role is Role.SYSTEM or entry.id in unimportant:
@@ -101,6 +114,7 @@ def _placed(entry: "Entry", standing: Standing) -> Modifiers:
     return (
         ("age in days", DAY_OF_AGE * days),
         ("task complete", COMPLETED * standing.completed),
+        ("redundant", REDUNDANT * standing.redundant),
         ("recent", _recency(standing.after)),
     )
 

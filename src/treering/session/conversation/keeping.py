@@ -17,6 +17,7 @@ from treering.ports.clock import Clock, NewId
 from treering.ports.collections import Pulse
 from treering.ports.store import Store, Transaction
 from treering.session.closing import kept_turn
+from treering.session.conversation.fingerprints import fingerprint_of
 from treering.session.conversation.importance import modifiers_of, total
 from treering.session.conversation.stored import message_of, turn_of
 from treering.session.conversation.summaries import gist_of
@@ -193,6 +194,7 @@ class Keeping:
             worth=total(modifiers),
             names=names_in(text),
             gist=gist_of(text, cues),
+            fingerprint=fingerprint_of(message),
             quotable=turn.visibility is not Visibility.PERSONAL,
         )
         before = self.transcript.entries[-1].seq if len(self.transcript) else -1

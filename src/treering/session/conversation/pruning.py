@@ -11,7 +11,7 @@ from itertools import groupby
 
 from treering.session.conversation.importance import scores
 from treering.session.conversation.strategies import Leaving, Strategy, Window
-from treering.session.conversation.transcript import Transcript, Unit, completed
+from treering.session.conversation.transcript import Transcript, Unit, completed, redundant
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,8 @@ def decide(
     if filling.fits():
         return {}
     protected, over = protected_places(transcript, protection), completed(transcript)
-    worth = scores(transcript.entries, now, over, protection.unimportant)
+    repeated = redundant(transcript, missing)
+    worth = scores(transcript.entries, now, completed=over, unimportant=protection.unimportant, redundant=repeated)
     kept, free, divided = list[Unit](), list[Unit](), list[Unit]()
     for round in transcript.rounds():
         if (unit := Unit(round.entries).without(missing)) is None:

@@ -35,6 +35,8 @@ class Entry:
     names: frozenset[str]
     gist: str
     """Its first sentence; of an error, the line that says so."""
+    fingerprint: int | None = None
+    """The same for messages that say the same; None where little is said."""
     quotable: bool = True
     """Whether whoever sees the session sees it: a summary tells nobody what is another's."""
 
@@ -233,3 +235,14 @@ def completed(transcript: Transcript) -> frozenset[int]:
     """The places of messages whose task is over: said to be done, or left for another one by name."""
     current = transcript.segment_of[-1] if transcript.segment_of else None
     return frozenset(place for place, each in enumerate(transcript.segment_of) if each.ended and each is not current)
+
+
+def redundant(transcript: Transcript, missing: Collection[int]) -> frozenset[int]:
+    """The places of messages that a later one repeats which is not among the `missing`."""
+    later, found = set[int](), set[int]()
+    for entry in reversed(transcript.entries):
+        if entry.fingerprint is not None and entry.place not in missing:
+            if entry.fingerprint in later:
+                found.add(entry.place)
+            later.add(entry.fingerprint)
+    return frozenset(found)
