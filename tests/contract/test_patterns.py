@@ -164,8 +164,14 @@ def test_a_merge_counts_what_was_told_of_all_of_them(steady: Memory) -> None:
     alike = steady.patterns.similar(one.id)
     assert [each.pattern.id for each in alike] == [other.id]
     made = steady.patterns.merge([one.id, other.id])
-    assert made.evidence.applications == 23
+    assert (made.evidence.applications, made.evidence.sessions) == (23, 13)
+    assert made.evidence.success_rate == pytest.approx(12 / 13)
+    assert made == steady.patterns.get(made.id)
     assert made.status is PatternStatus.CANDIDATE
+    steady.patterns.validate()
+    judged = steady.patterns.get(made.id).evidence
+    for name in ("applications", "sessions", "success_rate", "base_rate", "improvement", "confidence"):
+        assert getattr(made.evidence, name) == getattr(judged, name), name
     assert len(steady.patterns.sessions(made.id)) == 13
     assert sum(each.n for each in steady.patterns.sessions(made.id)) == 23
     apply_often(steady, made.id, "S", prefix="c")

@@ -43,7 +43,11 @@ def episode(number: int, steps: Sequence[Step], **more: Any) -> Episode:
         task={"input": "x", "context": more.get("context", {})},
         execution={"trace": entries(steps), "plan": more.get("plan", ()), "duration_ms": more.get("duration_ms")},
         outcome={"status": more.get("status", "SUCCESS")},
-        metadata={"task_type": more.get("task_type"), "domain": more.get("domain")},
+        metadata={
+            "task_type": more.get("task_type"),
+            "domain": more.get("domain"),
+            "tools": more.get("tools", ()),
+        },
         deleted_at=more.get("deleted_at"),
         consolidation=more.get("consolidation"),
     )
@@ -214,6 +218,45 @@ def test_a_tool_that_does_better_for_a_kind_of_task_is_found_for_that_kind_only(
     assert [(m.steps, m.applicability.problem_types, m.support, m.against) for m in choices] == [
         (("debugger",), ("fix",), 5, 0)
     ]
+
+
+def test_a_tool_that_no_trace_names_is_mined_too() -> None:
+    told = [
+        episode(number, [], task_type="fix", tools=("pytest",) if number % 2 else ("print",), status=status)
+        for number, status in enumerate(["FAILURE", "SUCCESS"] * 10)
+    ]
+    choice = found(mine(told, FEW), PatternCategory.TOOL_SELECTION, "pytest")
+    assert choice is not None
+    assert choice.name == "fix: use pytest"
+    assert len(choice.supporting) == 10
+    assert found(mine(told, FEW), PatternCategory.TOOL_SELECTION, "print") is None
+
+
+@pytest.mark.parametrize("tool", [None, "editor"])
+def test_a_routine_is_called_by_its_actions(tool: str | None) -> None:
+    actions = ("write failing test", "implement", "run tests")
+    trace = [entry(tool, action=action) for action in actions]
+    told = [
+        each.replace(execution=each.execution.replace(trace=tuple(trace)))
+        for each in (episode(number, []) for number in range(6))
+    ]
+    (routine,) = [each for each in mine(told, FEW).candidates if each.category is PatternCategory.SEQUENCE]
+    assert routine.name == "write failing test → implement → run tests"
+
+
+@pytest.mark.parametrize(
+    ("action", "name"),
+    [
+        ("editor", "editor"),
+        ("use the editor", "editor"),
+        ("write failing test", "write failing test"),
+        ("Refactor", "refactor"),
+        ("I looked at the file once more and then changed the third line of it", "editor"),
+    ],
+)
+def test_an_action_names_a_step_where_it_is_short_and_says_more_than_the_tool(action: str, name: str) -> None:
+    assert step_of(entry("editor", action=action)) == name
+    assert step_of(entry("editor", {"path": "a.py"}, action=action)) == "editor: *.py"
 
 
 def test_languages_are_features_too() -> None:

@@ -179,8 +179,10 @@ class PatternCare:
     def merge(self, ids: Iterable[str]) -> Pattern:
         """One candidate in the place of several, with all their evidence; they are deprecated and name it."""
         from treering.learn.patterns.tidying import merge_patterns
+        from treering.learn.patterns.validating import recounted
 
-        return merge_patterns(self.scope, self.store, self.clock(), self.new_id, tuple(ids))
+        made = merge_patterns(self.scope, self.store, self.clock(), self.new_id, tuple(ids))
+        return recounted(self.scope, self.store, self.clock(), made, self.settings.patterns)
 
     def prune(self, *, dry_run: bool = False) -> "tuple[LowValue, ...]":
         """Deprecate what is proven weak, contradicted or long unused; each with its reasons."""

@@ -16,6 +16,8 @@ from treering.learn.patterns.lifecycle import Cause, moved
 from treering.learn.patterns.validation import Judged, judge_all
 from treering.ports.store import Store, Transaction
 
+_OF_A_VERDICT = ("p_value", "e_value", "tests", "tested", "last_validated_at")
+
 
 class Validated(Value):
     """What validation made of one pattern."""
@@ -48,6 +50,21 @@ def validate(
             _write_all(audience.scope, store, now, list(_news(counted, found, now, settings)), settings)
         verdicts += found
     return tuple(sorted(verdicts, key=lambda each: (not each.moved, each.pattern)))
+
+
+def recounted(scope: Scope, store: Store, now: datetime, pattern: Pattern, settings: PatternSettings) -> Pattern:
+    """The pattern with its evidence counted as the next validation counts it. That one judges: this is no test."""
+    (audience,) = (each for each in audiences(scope) if each.owns(pattern.visibility))
+    with store.reading(audience.scope, now) as tx:
+        counted = count_evidence(tx, audience, settings)
+    judged = judge_all(counted.tested, settings, retired=counted.retired)[pattern.id]
+    if not judged.sessions:
+        return pattern
+    verdict = _validated(pattern, judged.replace(status=pattern.status))
+    with store.transaction(scope, now) as tx:
+        found = _told(tx, judged_pattern(counted, verdict, now, settings), settings)
+        unjudged = {name: getattr(pattern.evidence, name) for name in _OF_A_VERDICT}
+        return tx.patterns.note(found.replace(evidence=found.evidence.replace(**unjudged)))
 
 
 def _validated(pattern: Pattern, judged: Judged) -> Validated:

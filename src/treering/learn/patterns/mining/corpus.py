@@ -14,7 +14,7 @@ from treering.core.episodes import Episode, OutcomeStatus
 from treering.core.failures import normalised_failure
 from treering.core.settings.mining import MiningSettings
 from treering.core.values import LABEL_BYTES, fitting
-from treering.learn.patterns.mining.steps import step_of, words_of
+from treering.learn.patterns.mining.steps import levels_of, step_of, tool_name, words_of
 
 Numbers = NDArray[np.int64]
 FeaturesOf = Callable[[Episode], Mapping[str, Any]]
@@ -40,6 +40,8 @@ class Told:
     task_type: str | None
     features: tuple[str, ...]
     steps: tuple[str, ...]
+    tools: frozenset[str]
+    """Every tool and step by all its names, also tools that no step names."""
     failures: tuple[Failed, ...]
     plan: tuple[str, ...]
     duration_ms: float | None
@@ -121,18 +123,26 @@ def told_of(episode: Episode, settings: MiningSettings, features_of: FeaturesOf)
         for place, entry in enumerate(trace)
         if entry.is_error
     )
+    # Few names, many steps: each name is held once.
+    steps = tuple(intern(step_of(entry)) for entry in trace)
     return Told(
         id=episode.id,
         session=episode.session or f"\x1f{episode.id}",
         succeeded=episode.outcome.status is OutcomeStatus.SUCCESS,
         task_type=kind if isinstance(kind, str) else None,
         features=feature_names(features),
-        # Few names, many steps: each name is held once.
-        steps=tuple(intern(step_of(entry)) for entry in trace),
+        steps=steps,
+        tools=_tools(episode, steps),
         failures=failures,
         plan=tuple(filter(None, map(subtask_of, episode.execution.plan))),
         duration_ms=episode.execution.duration_ms,
     )
+
+
+def _tools(episode: Episode, steps: Iterable[str]) -> frozenset[str]:
+    named = (*episode.metadata.tools, *(entry.tool for entry in episode.execution.trace if entry.tool))
+    names = {intern(name) for tool in set(named) if (name := tool_name(tool))}
+    return frozenset(names.union(*map(levels_of, set(steps))))
 
 
 def sessions_for(corpus: Corpus, places: Sequence[int], good: Sequence[bool]) -> tuple[int, int]:

@@ -17,7 +17,6 @@ from treering.core.task_features import features_of_episode
 from treering.learn.patterns.mining.corpus import Told, told_of
 from treering.learn.patterns.mining.mined import MINED
 from treering.learn.patterns.mining.recoveries import attempt_features, attempts_of
-from treering.learn.patterns.mining.steps import levels_of
 
 _SUCCESS, _PARTIAL, _FAILURE = OutcomeStatus.SUCCESS, OutcomeStatus.PARTIAL, OutcomeStatus.FAILURE
 _WENT_WRONG = {_SUCCESS: _FAILURE, _PARTIAL: _PARTIAL, _FAILURE: _SUCCESS}
@@ -30,14 +29,12 @@ class Reading:
     episode: Episode
     told: Told
     features: Mapping[str, Any]
-    steps: frozenset[str]
-    """Every step it did, by all its names."""
 
     @classmethod
     def of(cls, episode: Episode, settings: MiningSettings) -> "Reading":
         features = features_of_episode(episode)
         told = told_of(episode, settings, lambda _episode: features)
-        return cls(episode, told, features, frozenset(level for step in set(told.steps) for level in levels_of(step)))
+        return cls(episode, told, features)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +54,7 @@ def mined_of(pattern: Pattern) -> Mapping[str, Any] | None:
 def followed(pattern: Pattern, read: Reading, settings: MiningSettings) -> Followed | None:
     """What came of a mined pattern in an episode; None where the episode did not do what it says."""
     mined, rule = mined_of(pattern), _RULES.get(pattern.category)
-    if mined is None or rule is None or not read.steps.issuperset(_steps(mined)):
+    if mined is None or rule is None or not read.told.tools.issuperset(_steps(mined)):
         return None
     if pattern.category is not PatternCategory.RECOVERY and not applies(pattern.applicability, read.features):
         return None
@@ -90,7 +87,7 @@ def _recovery(pattern: Pattern, mined: Mapping[str, Any], read: Reading, setting
 
 
 def _tool(_pattern: Pattern, mined: Mapping[str, Any], read: Reading, _settings: MiningSettings) -> Followed | None:
-    """That it was used is known already: all steps of the pattern are among those of the episode."""
+    """That it was used is known already: all steps of the pattern are among those of the episode, or its tools."""
     return Followed(read.episode.outcome.status) if _steps(mined) else None
 
 

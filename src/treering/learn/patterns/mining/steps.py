@@ -1,7 +1,8 @@
 """What a step is called, so that the same work has the same name whoever did it and on whatever file.
 
 A command is told by its head ("Bash: git commit"), work on a file by its kind ("Edit: *.py"), everything else by its
-tool. Nothing here knows an agent: a tool whose input holds a command runs commands, whatever its name.
+action ("write failing test") where that is a few words that say more than the tool, else by its tool. Nothing here
+knows an agent: a tool whose input holds a command runs commands, whatever its name.
 """
 
 import json
@@ -49,6 +50,27 @@ _BARE_NAMES = frozenset(
 )
 _ONE_PATH = re.compile(r"[^\s\"'{}\[\]<>|;]{1,300}")
 _WORD = re.compile(r"[^\W\d_][\w'-]*")
+_ANY_STEP = frozenset(
+    {
+        "a",
+        "the",
+        "it",
+        "this",
+        "with",
+        "run",
+        "ran",
+        "use",
+        "used",
+        "call",
+        "called",
+        "do",
+        "did",
+        "done",
+        "tool",
+        "step",
+    }
+)
+"""Words that are said of any step."""
 _PLACEHOLDER = re.compile(r"<[a-z]+>")
 _DECODER = json.JSONDecoder(strict=False)
 
@@ -57,9 +79,16 @@ def step_of(entry: TraceEntry) -> str:
     """Its name, as fine as it can be told; `coarser` gives the next wider one."""
     tool = _clean(entry.tool or "")
     detail = _detail(tool, entry.input)
-    if tool:
-        return f"{tool}{_BETWEEN}{detail}" if detail else tool
+    if tool and detail:
+        return f"{tool}{_BETWEEN}{detail}"
+    if tool and not _says_more(entry.action, tool):
+        return tool
     return detail or _action(entry.action)
+
+
+def tool_name(tool: str) -> str:
+    """A tool as steps name it."""
+    return _clean(tool)
 
 
 def coarser(step: str) -> str | None:
@@ -136,6 +165,13 @@ def file_kind(path: str) -> str:
         return name
     found = _SUFFIX.search(name)
     return f"*.{found['suffix'].casefold()}" if found else ""
+
+
+def _says_more(action: str, tool: str) -> bool:
+    """Whether an action is the name of a step: a few words that are not about the tool, nor said of any step."""
+    words = [word.casefold() for word in _WORD.findall(action)]
+    telling = set(words) - _ANY_STEP - {word.casefold() for word in _WORD.findall(tool)}
+    return bool(telling) and len(action.split()) <= _ACTION_WORDS
 
 
 def _action(action: str) -> str:

@@ -37,7 +37,7 @@ def tool_choices(corpus: Corpus) -> list[Mined]:
     for place, told in enumerate(corpus.told):
         for feature in told.features:
             with_feature[feature].append(place)
-    tools = [frozenset(level for step in set(told.steps) for level in levels_of(step)) for told in corpus.told]
+    tools = [told.tools for told in corpus.told]
     found = [
         each for feature in sorted(with_feature) for each in _of_feature(corpus, feature, with_feature[feature], tools)
     ]
