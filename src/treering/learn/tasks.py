@@ -6,8 +6,7 @@ from treering.core.episodes import Episode
 from treering.core.jobs import learning_job
 from treering.core.scope import Scope
 from treering.core.settings import Settings
-from treering.learn.patterns.audience import audiences
-from treering.learn.patterns.recording import Stored, record_stored
+from treering.learn.patterns.learning import learn_from_episode
 from treering.ports.clock import NewId
 from treering.ports.store import Store, Transaction
 
@@ -16,8 +15,7 @@ def learn_from_task(
     scope: Scope, store: Store, now: datetime, new_id: NewId, episode: Episode, *, settings: Settings
 ) -> None:
     """Count the patterns that the task followed or names, end its session, and queue the reading of that."""
-    for audience in audiences(scope):
-        record_stored(audience, store, now, [Stored(episode.id, now)], settings.mining)
+    learn_from_episode(scope, store, now, episode.id, settings)
 
     def end(tx: Transaction) -> None:
         session = tx.sessions.get(episode.session) if episode.session else None
