@@ -17,7 +17,9 @@ _NAMES = "|".join((MEMORY, WORKING, DATA, REMOVED, RECALLED))
 # Ours end their line; whoever mentions such a tag in a sentence does not. Some transcripts escape them.
 _OPENING = re.compile(rf"(?:<|&lt;) ?({_NAMES})(?: [^<>&\n]{{0,80}})? ?(?:>|&gt;)[ \t]{{0,8}}\r?\n", re.IGNORECASE)
 _CLOSING = {name: re.compile(rf"(?:<|&lt;) ?/ ?{name} ?(?:>|&gt;)", re.IGNORECASE) for name in _NAMES.split("|")}
-_LOST_ITS_BEGINNING = re.compile(rf"^\s*</(?:{MEMORY}|{WORKING}|{RECALLED})>\s*$", re.IGNORECASE | re.MULTILINE)
+_LOST_ITS_BEGINNING = re.compile(
+    rf"^[ \t]{{0,80}}</(?:{MEMORY}|{WORKING}|{RECALLED})>[ \t]{{0,80}}\r?$", re.IGNORECASE | re.MULTILINE
+)
 
 
 def without_ours(text: str) -> str:

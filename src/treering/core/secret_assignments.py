@@ -21,6 +21,7 @@ from treering.core.secret_words import (
     SECRET_WORDS,
     SecretWord,
 )
+from treering.core.time_limit import Check, unlimited
 
 LONGEST_QUOTED = 512
 LONGEST_JUDGED = 128
@@ -70,11 +71,11 @@ ASCII_STEMS = tuple(sorted({word.stem for word in SECRET_WORDS if word.stem.isas
 OTHER_STEMS = tuple(sorted({word.stem for word in SECRET_WORDS if not word.stem.isascii()}))
 
 
-def assigned_values(text: str) -> Iterable[Hit]:
+def assigned_values(text: str, check: Check = unlimited) -> Iterable[Hit]:
     """Every value in `text` that a secret word announces and that looks like a credential."""
     folded = _folded(text)
     stems = ASCII_STEMS if folded.isascii() else ASCII_STEMS + OTHER_STEMS
-    return _assigned(text, folded) if [stem for stem in stems if stem in folded] else ()
+    return _assigned(text, folded, check) if [stem for stem in stems if stem in folded] else ()
 
 
 def announces_value(text: str, words: str) -> bool:
@@ -103,10 +104,11 @@ def _is_announced(text: str, folded: str, start: int, stem: str) -> bool:
     return False
 
 
-def _assigned(text: str, folded: str) -> Iterator[Hit]:
+def _assigned(text: str, folded: str, check: Check) -> Iterator[Hit]:
     link = _regex(LINK, re.VERBOSE)
     reached = 0
     for found in _secret_words().finditer(folded):
+        check()
         start, end = found.span()
         linked = link.match(text, end)
         if linked is None or start < reached:
@@ -195,7 +197,11 @@ def _style(text: str, start: int, linked: re.Match[str], before: str) -> str | N
         return "spoken"
     if line_start == 0 or text[line_start - 1] in "\n?&;":
         return "setting"
-    return "in a sentence" if link == "=" and _regex(IN_SENTENCE).search(text[:line_start][-24:]) else "argument"
+    return (
+        "in a sentence"
+        if link == "=" and _regex(IN_SENTENCE).search(text[max(0, line_start - 24) : line_start])
+        else "argument"
+    )
 
 
 def _value_end(text: str, linked: re.Match[str], style: str) -> int:

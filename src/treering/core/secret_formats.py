@@ -1,7 +1,7 @@
 """The formats of secrets, as data: tokens that carry their own mark, and phrases that announce one.
 
-`body` is matched right behind the prefix. Quantifiers are open only where what they eat is consumed, and possessive or
-bounded elsewhere, so that scanning stays linear on hostile text.
+`body` is matched right behind the prefix. A quantifier is open only where its match is consumed, and bounded in a
+look-ahead or where the prefix can occur inside it, so that scanning stays linear on hostile text.
 """
 
 import re
@@ -238,7 +238,7 @@ TOOLS = (
     Format(
         "jwt",
         ("eyJhbGciOi", "eyJ0eXAiOi", "eyJraWQiOi", "eyJlbmMiOi"),
-        r"[\w-]{4,4000}+(?:\.[\w-]*+){2,4}",
+        r"(?<![\w-].{10})[\w-]{4,4000}+(?:\.[\w-]*+){2,4}",
         starts_word=True,
     ),
 )
