@@ -17,7 +17,8 @@ FRAGMENTS = st.sampled_from(
      "hunter2!", "://", "@", "user:", "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "\n", "\\n", " ",
      "--", "Bearer ", "Authorization: ", "Basic ", "curl -u a:", "eyJ", ".", "sk-", "SK", "İ", "密码", "é", "\ud800",
      "\x00", "key", "PASSWORD", "pass", "for bob", "value=", ">", "<", "(", ")", "{", "$", "a1B2c3D4",
-     "0123456789abcdef" * 2]
+     "0123456789abcdef" * 2, "S3cret99x", "x7Kq2mVt9LpZ4cRb8WnD3sYh6JfA1gUe", ", ", "&", "password=S3cret99x", "psk",
+     "passphrase", "WIFI:T:WPA;P:", "MIIEvQIBAD"]
 )  # fmt: skip
 ANY_CHARACTER = st.characters(codec=None)
 CASES = load("secret")

@@ -98,6 +98,13 @@ def test_placeholders_and_references_are_no_secrets(assignment: str, value: str)
     assert scan(assignment.format(value)) == ()
 
 
+def test_a_found_secret_does_not_shield_the_next() -> None:
+    secrets = [fill(each, random.Random(1)) for each in ("ghp_{alnum:36}", "password=S3cret99x=", "token: Zu7xQ99abc")]
+    for first in secrets:
+        for between in (" ", ", ", "; ", " and ", "\n"):
+            assert "S3cret99x" not in redact(f"{first}{between}password=S3cret99x").text
+
+
 def test_an_already_redacted_text_is_left_alone() -> None:
     text = "password=[redacted:password] [redacted:github_token]: hunter2! https://a:[redacted:x]@b"
     assert redact(text).text is text

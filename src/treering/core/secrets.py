@@ -26,7 +26,7 @@ from treering.core.secret_formats import (
     Hit,
     follows_mark,
 )
-from treering.core.secret_words import DEFAULT_PASSWORDS
+from treering.core.secret_words import DEFAULT_PASSWORDS, PLACEHOLDER
 from treering.core.time_limit import Check, unlimited
 
 FEW = 200
@@ -40,7 +40,14 @@ PAGE_OVERLAP = 256
 KEY_HEADER = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 KEY_EDGE = r"-----(?:BEGIN|END) "
 KEY_FOOTER = r"-----END [A-Z0-9 ]{0,60}(?:-----|$)?"
-KEY_LINES = r"(?:(?:\s|\\[nrt]|[\"'+,>|\\]){0,40}(?:[\w-]{2,30}:[ ][^\n\\]{1,80}(?:\n|\\n))?[A-Za-z0-9+/_=-]{16,}+)+"
+KEY_LINE = (
+    r"(?:\s|\\[nrt]|[\"'+,>|\\]){0,40}+(?:[\w-]{2,30}:[ ][^\n\\]{1,80}(?:\n|\\n)\s{0,4}){0,6}+([A-Za-z0-9+/_=-]{4,}+)"
+)
+SHORT_KEY_LINE = (
+    r"MI[A-Z]|b3B|.*(?:[a-z0-9][A-Z].*\d|\d[A-Z]|[A-Z]\d[a-z]|=$)|.*[a-z].*[/+]|(?=.*[a-z][A-Z])[A-Za-z0-9+/_-]{12}"
+)
+"""What tells a line of up to 15 characters from a word: `MIIEvQIBAD`, not `PKCS8` or `OpenSSH`."""
+LONG_KEY_LINE = 16
 KEY_MATERIAL = r"[A-Za-z0-9+/]{32}"
 LONGEST_KEY = 65_536
 
@@ -74,6 +81,7 @@ def scan(text: str, check: Check = unlimited) -> tuple[Finding, ...]:
     for detect in DETECTORS:
         check()
         hits += detect(text, check)
+    hits += assigned_values(text, check, (hit.end for hit in hits))
     if hits and MARK in text:
         marks = [mark.span() for mark in _regex(MARK_PATTERN).finditer(text)]
         hits = [hit for hit in hits if not _touches(marks, hit)]
@@ -224,19 +232,29 @@ def _private_keys(text: str, check: Check) -> Iterator[Hit]:
             position = text.find("-----BEGIN ", position + 11)
             continue
         end = _key_end(text, header.end())
-        if _regex(KEY_MATERIAL).search(text, header.end(), end):
+        if end > header.end():
             yield Hit("private_key", position, position, end)
         position = text.find("-----BEGIN ", max(end, header.end()))
 
 
 def _key_end(text: str, start: int) -> int:
-    """The end of the closing line, or of what looks like key material where the block was cut off."""
+    """The end of the closing line, or of the key material where that is missing; `start` where there is no key."""
     edge = _regex(KEY_EDGE).search(text, start, start + LONGEST_KEY)
-    if edge and text.startswith("-----END ", edge.start()):
+    if edge and text.startswith("-----END ", edge.start()) and _regex(KEY_MATERIAL).search(text, start, edge.start()):
         footer = _regex(KEY_FOOTER).match(text, edge.start())
         return footer.end() if footer else edge.end()
-    lines = _regex(KEY_LINES).match(text, start, edge.start() if edge else len(text))
-    return lines.end() if lines else start
+    end, limit = start, edge.start() if edge else len(text)
+    while (line := _regex(KEY_LINE).match(text, end, limit)) and _is_key_line(text, line, first=end == start):
+        end = line.end()
+    return end
+
+
+def _is_key_line(text: str, line: re.Match[str], *, first: bool) -> bool:
+    if len(line[1]) >= LONG_KEY_LINE or _regex(SHORT_KEY_LINE).match(line[1]):
+        return True
+    # No sentence goes on without a space, and few have one word on the next line.
+    alone = "\n" in text[line.start() : line.start(1)] and text[line.end() : line.end() + 1] in ("", "\n", "\r")
+    return first and (line.start() == line.start(1) or alone) and not _regex(PLACEHOLDER).search(line[1].lower())
 
 
 def _passwords_in_urls(text: str, check: Check) -> Iterable[Hit]:
@@ -255,7 +273,7 @@ def _url_passwords(text: str, check: Check) -> Iterator[Hit]:
 
 def _touches(marks: list[tuple[int, int]], hit: Hit) -> bool:
     """Whether one of the ordered `marks` overlaps the hit or its evidence."""
-    following = bisect_left(marks, (hit.end, 0))
+    following = bisect_left(marks, (max(hit.end, hit.reach), 0))
     return following > 0 and marks[following - 1][1] > hit.anchor
 
 
@@ -293,6 +311,5 @@ DETECTORS: tuple[Callable[[str, Check], Iterable[Hit]], ...] = (
     _private_keys,
     _passwords_in_urls,
     _phrases,
-    assigned_values,
 )
-"""In order of precedence: where hits overlap, the first one names the finding."""
+"""In order of precedence: where hits overlap, the first one names the finding. Assignments come last."""
