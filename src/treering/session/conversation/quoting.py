@@ -29,7 +29,7 @@ def quoted(turns: Sequence[Turn], meter: Meter, most_tokens: int) -> tuple[tuple
         line = _line(turn)
         needed = meter.text(line) + 1
         if needed > room:
-            line = cut_text(line, max(0, room - 15) / needed)
+            line = escaped(cut_text(line, max(0, room - 15) / needed))
             if room < _LEAST or meter.text(line) + 1 > room:
                 break
         chosen.append((turn, line))
