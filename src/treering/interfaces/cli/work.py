@@ -14,6 +14,7 @@ import typer
 from treering.core.errors import StoreUnavailable
 from treering.interfaces.cli.options import AsJson, Db, Project, opened
 from treering.interfaces.cli.output import emit
+from treering.interfaces.cli.terminal_text import safe
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -86,7 +87,7 @@ def _work(memory: "Memory", *, once: bool, every: float | None, quiet: bool) -> 
 
 
 def _say(what: str) -> None:
-    print(f"{datetime.now():%H:%M:%S} {' '.join(what.split())}", file=sys.stderr, flush=True)
+    print(f"{datetime.now():%H:%M:%S} {safe(' '.join(what.split()))}", file=sys.stderr, flush=True)
 
 
 @contextmanager
