@@ -51,6 +51,7 @@ LINK = rf"""
     (?P<open>(?:[bBrRuUfF@&]{{0,2}}\\?["'`“«„])?)
 """
 UNQUOTED_RUN = r"[^\s\"'`]+"
+UNMARKED_RUN = r"(?:[^\s\"'`\[]|\[(?!redacted:))+"
 BARE_RUN = (
     r"(?:[^\s\"'`,;&<>|\\“”«»„、。，]"
     r"|&(?![\w.%\[\]-]{0,40}=|[a-z]{2,8};|[&\s\"'`,;<>|\\]|\Z))+"
@@ -114,29 +115,31 @@ def _is_announced(text: str, folded: str, start: int, stem: str) -> bool:
 
 
 def _assigned(text: str, folded: str, check: Check, ended: set[int]) -> Iterator[Hit]:
-    reached = 0
+    value_start = value_end = 0
     for found in _secret_words().finditer(folded):
         check()
-        if found.start() < reached:
+        if value_start <= found.start() < value_end:
             continue
         word = SECRET_WORDS[(found.lastindex or 1) - 1]
         for hit in _values_of(text, folded, word, found.span(), ended):
-            reached = max(reached, hit.end)
-            ended.add(hit.end)
+            if not hit.reach:
+                value_start, value_end = hit.start, hit.end
             yield hit
 
 
 def _values_of(text: str, folded: str, word: SecretWord, span: tuple[int, int], ended: set[int]) -> Iterator[Hit]:
-    """The value assigned to one secret word, or else the random values beside it."""
+    """The value assigned to one secret word, and the random values beside it."""
     start, end = span
     if not _stands_free(word, text, folded, start):
         return
+    beside = list(_beside(text, word, start, end)) if _begins_word(text, start) else []
+    ended.update(hit.end for hit in beside)
     linked = _regex(LINK, re.VERBOSE).match(text, end)
-    hit = None if linked is None else _judged(text, word, start, linked, ended)
-    if hit is not None:
-        yield hit
-    elif _begins_word(text, start):
-        yield from _beside(text, word, start, end)
+    assigned = None if linked is None else _judged(text, word, start, linked, ended)
+    if assigned is not None:
+        ended.add(assigned.end)
+        yield assigned
+    yield from beside
 
 
 def _beside(text: str, word: SecretWord, start: int, end: int) -> Iterator[Hit]:
@@ -145,12 +148,14 @@ def _beside(text: str, word: SecretWord, start: int, end: int) -> Iterator[Hit]:
     runs = _regex(NEAR_RUN).finditer(text, line, end + NEAR + LONGEST_JUDGED if line_end < 0 else line_end)
     found = [run for run in runs if run.start() < end + NEAR and not run.start() <= start < run.end()]
     suffix = _regex(SUFFIX).match(text, end)
-    if not found or suffix is None or text[suffix.end() : suffix.end() + 1].isalnum() or _before(text, start) is None:
+    if not found or suffix is None or _before(text, start) is None:
+        return
+    if text[suffix.end() : suffix.end() + 1].isalnum() or text.startswith(MARK, suffix.end()):
         return
     if suffix["suffix"] not in ("s", "S") and not _names_a_secret(text, word, suffix):
         return
     for run in found:
-        if _is_random(run.group()):
+        if _is_random(run.group()) and not follows_mark(text, run.start()) and not text.startswith(MARK, run.end()):
             whole = _regex(REST_OF_RUN).match(text, run.end())
             yield Hit(word.kind, min(start, run.start()), run.start(), whole.end() if whole else run.end(), end)
 
@@ -277,7 +282,8 @@ def _value_end(text: str, linked: re.Match[str], style: str) -> int:
 
 
 def _run_end(text: str, start: int, limit: int | None = None) -> int:
-    run = _regex(UNQUOTED_RUN).match(text, start, len(text) if limit is None else limit)
+    """The end of the unquoted run; what lies beyond a limit was not judged, so that it ends before a mark."""
+    run = _regex(UNMARKED_RUN).match(text, start) if limit is None else _regex(UNQUOTED_RUN).match(text, start, limit)
     return run.end() if run else start
 
 

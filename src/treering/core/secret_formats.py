@@ -241,8 +241,13 @@ TOOLS = (
     Format("readme_key", ("rdme_",), r"[A-Za-z0-9]{60,}", starts_word=True),
     Format("frameio_token", ("fio-u-",), r"[A-Za-z0-9_=-]{60,}", starts_word=True),
     Format("adafruit_key", ("aio_",), rf"[A-Za-z0-9]{{28}}{ALNUM_END}", starts_word=True),
-    Format("asana_token", ("0/",), rf"(?<![\w/.+-]0/)[a-f0-9]{{32}}{ALNUM_END}"),
-    Format("asana_token", ("1/", "2/"), rf"(?<![\w/.+-]./)(?:\d{{10,20}}/)?\d{{10,20}}:[a-f0-9]{{32}}{ALNUM_END}"),
+    Format("asana_token", ("0/",), rf"(?<![\w/.+-]0/)[a-f0-9]{{32}}{ALNUM_END}", starts_word=True),
+    Format(
+        "asana_token",
+        ("1/", "2/"),
+        rf"(?<![\w/.+-]./)(?:\d{{10,20}}/)?\d{{10,20}}:[a-f0-9]{{32}}{ALNUM_END}",
+        starts_word=True,
+    ),
     Format("dynatrace_token", ("dt0c01.", "dt0s01."), r"[A-Z0-9]{24}\.[A-Z0-9]{60,}"),
     Format("jwt", ("eyJ",), r"(?<![\w-]eyJ)[\w-]{10,4000}+\.eyJ[\w-]{8,}+(?:\.[\w-]*+)?", starts_word=True),
     Format(
