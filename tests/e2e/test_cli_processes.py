@@ -99,6 +99,32 @@ def test_embed_shows_a_bar_on_a_terminal(terminal: Terminal) -> None:
     assert json.loads(out)["embedded"] == 1
 
 
+NASTY = "a\x7fb\x9b31mc\u202ed\u2066e\u200ff Größe \x1b]0;title\x07"
+
+
+@pytest.mark.parametrize("command", ["get k --json", "search Größe --json", "get k", "export -"])
+def test_a_terminal_gets_nothing_that_it_would_obey(terminal: Terminal, command: str) -> None:
+    terminal.ok("remember", NASTY, "--id", "k")
+    screen, theirs = pty.openpty()
+    process = terminal.start_process(*command.split(), stdout=theirs)
+    os.close(theirs)
+    process.communicate(timeout=60)
+    shown = os.read(screen, 65536).decode()
+    os.close(screen)
+    assert "Größe" in shown
+    assert not set(shown) & set("\x7f\x9b\u202e\u2066\u200f\x07")
+    assert "\x1b]" not in shown
+    if command == "get k --json":
+        assert json.loads(shown)["content"] == NASTY
+
+
+def test_a_program_gets_json_as_it_is(terminal: Terminal) -> None:
+    terminal.ok("remember", NASTY, "--id", "k")
+    document = terminal.ok("get", "k", "--json")
+    assert "\u202e" in document
+    assert json.loads(document)["content"] == NASTY
+
+
 def test_an_encoding_that_cannot_show_everything_costs_only_those_characters(terminal: Terminal) -> None:
     terminal.ok("remember", "Größe in Zoll", "--id", "k")
     ascii_only = Terminal(terminal.folder, terminal.environment | {"PYTHONIOENCODING": "ascii"})

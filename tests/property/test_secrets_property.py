@@ -17,7 +17,8 @@ FRAGMENTS = st.sampled_from(
      "hunter2!", "://", "@", "user:", "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "\n", "\\n", " ",
      "--", "Bearer ", "Authorization: ", "Basic ", "curl -u a:", "eyJ", ".", "sk-", "SK", "İ", "密码", "é", "\ud800",
      "\x00", "key", "PASSWORD", "pass", "for bob", "value=", ">", "<", "(", ")", "{", "$", "a1B2c3D4",
-     "0123456789abcdef" * 2]
+     "0123456789abcdef" * 2, "S3cret99x", "x7Kq2mVt9LpZ4cRb8WnD3sYh6JfA1gUe", ", ", "&", "password=S3cret99x", "psk",
+     "passphrase", "WIFI:T:WPA;P:", "MIIEvQIBAD"]
 )  # fmt: skip
 ANY_CHARACTER = st.characters(codec=None)
 CASES = load("secret")
@@ -32,6 +33,10 @@ SURROUNDINGS = st.text(st.characters(codec="utf-8"), max_size=40).filter(lambda 
 
 @given(TEXTS)
 @example("ghp_" + "a1B2c3D4e5" * 4 + "]=hunter2!")
+@example("x7Kq2mVt9LpZ4cRb8WnD3sYh6JfA1gUe, JWT_SECRET=a1B2c3D4e5F6g7H8")
+@example('x7Kq2mVt9LpZ4cRb8WnD3sYh6JfA1gUe \'SKsecretKey := "gFtgtdWK22SnPyfKT0WtGZVb"')
+@example("ntn_" + "3y69unFeVq9L" * 4 + "= password=S3cret99x")
+@example("PASSWORD è Tiramisu!8 x7Kq2mVt9LpZ4cRb8WnD3sYh6JfA1gUe the token: password=S3cret99x")
 @example("SK" + "0123456789abcdef" * 2 + "AC" + "0123456789abcdef" * 2)
 def test_redacting_twice_changes_nothing_and_finds_nothing(text: str) -> None:
     once = redact(text).text

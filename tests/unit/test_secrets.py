@@ -4,6 +4,8 @@ import random
 import re
 import subprocess
 import sys
+from itertools import pairwise
+from time import thread_time
 
 import pytest
 
@@ -96,6 +98,13 @@ def test_placeholders_and_references_are_no_secrets(assignment: str, value: str)
     assert scan(assignment.format(value)) == ()
 
 
+def test_a_found_secret_does_not_shield_the_next() -> None:
+    secrets = [fill(each, random.Random(1)) for each in ("ghp_{alnum:36}", "password=S3cret99x=", "token: Zu7xQ99abc")]
+    for first in secrets:
+        for between in (" ", ", ", "; ", " and ", "\n"):
+            assert "S3cret99x" not in redact(f"{first}{between}password=S3cret99x").text
+
+
 def test_an_already_redacted_text_is_left_alone() -> None:
     text = "password=[redacted:password] [redacted:github_token]: hunter2! https://a:[redacted:x]@b"
     assert redact(text).text is text
@@ -109,7 +118,7 @@ HOSTILE = (
     "a", "=", '"', "'", "-----BEGIN ", "-----BEGIN RSA PRIVATE KEY-----\n", "password ", "password=", 'password="',
     "password for ", "eyJ", "eyJ-", "://a:b", "sk-", "SK", "Bearer ", "curl -u ", "[redacted:", "key", "token, 'a",
     "AKIA", "\\n", "İ", "mot de passe", "api_key: $a1", "password=x1", "@", "://", "dp.pt.aa",
-    "token: [redacted:token] ",
+    "token: [redacted:token] ", "pa-", "eyJhbGciOi-", "a password=a1b2c3d4 ",
 )  # fmt: skip
 
 
@@ -117,6 +126,13 @@ HOSTILE = (
 def test_hostile_text_takes_linear_time(piece: str) -> None:
     text = (piece * (800_000 // len(piece)))[:400_000]
     assert growth(redact, text[:100_000], text) < LINEAR
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_a_scan_of_hostile_text_can_be_ended_at_any_time(piece: str) -> None:
+    moments = [thread_time()]
+    scan((piece * (200_000 // len(piece) + 1))[:200_000], lambda: moments.append(thread_time()))
+    assert max(after - before for before, after in pairwise([*moments, thread_time()])) < 0.5
 
 
 def test_long_base64_takes_linear_time_and_is_no_secret() -> None:
@@ -128,6 +144,6 @@ def test_long_base64_takes_linear_time_and_is_no_secret() -> None:
 def test_importing_the_scanner_compiles_no_format() -> None:
     code = (
         "import treering.core.secrets as s;"
-        "assert s._regex.cache_info().currsize == s._regex_of.cache_info().currsize == 0"
+        "assert s._regex.cache_info().currsize == s.regex_of.cache_info().currsize == 0"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,23 +1,41 @@
 """What we put around text that others wrote, so that it is read as data; nothing inside can close it."""
 
 import re
+import unicodedata
 
 MEMORY, WORKING, DATA, REMOVED, RECALLED = "memory", "working-memory", "data", "removed", "recalled"
+_NAMES = "|".join((MEMORY, WORKING, DATA, REMOVED, RECALLED))
 
-# Also with white space or invisible characters in between, which some readers skip.
-_DELIMITER = re.compile(rf"<(?=\W{{0,8}}(?:{'|'.join((MEMORY, WORKING, DATA, REMOVED, RECALLED))})\b)", re.IGNORECASE)
+_SIGN = re.compile("[<＜﹤]")
+_NAME = re.compile(rf"\W{{0,32}}(?:{_NAMES})\b", re.IGNORECASE)
+_REACH = 64
+_INVISIBLE = frozenset(("Cf", "Mn", "Cc"))
 
 
 def escaped(text: str) -> str:
-    """The text with every opening or closing of our delimiters made harmless."""
-    return _DELIMITER.sub("&lt;", text)
+    """The text with every opening or closing of our delimiters made harmless.
+
+    That includes spellings with white space or invisible characters in between, or in wide letters: some readers take
+    them for the same.
+    """
+    return _SIGN.sub(lambda sign: "&lt;" if _is_delimiter(text[sign.end() : sign.end() + _REACH]) else sign[0], text)
 
 
-_NAMES = "|".join((MEMORY, WORKING, DATA, REMOVED, RECALLED))
+def _is_delimiter(behind: str) -> bool:
+    if _NAME.match(behind):
+        return True
+    if behind.isascii() and behind.isprintable():
+        return False
+    visible = "".join(each for each in behind if unicodedata.category(each) not in _INVISIBLE)
+    return _NAME.match(unicodedata.normalize("NFKC", visible)) is not None
+
+
 # Ours end their line; whoever mentions such a tag in a sentence does not. Some transcripts escape them.
 _OPENING = re.compile(rf"(?:<|&lt;) ?({_NAMES})(?: [^<>&\n]{{0,80}})? ?(?:>|&gt;)[ \t]{{0,8}}\r?\n", re.IGNORECASE)
 _CLOSING = {name: re.compile(rf"(?:<|&lt;) ?/ ?{name} ?(?:>|&gt;)", re.IGNORECASE) for name in _NAMES.split("|")}
-_LOST_ITS_BEGINNING = re.compile(rf"^\s*</(?:{MEMORY}|{WORKING}|{RECALLED})>\s*$", re.IGNORECASE | re.MULTILINE)
+_LOST_ITS_BEGINNING = re.compile(
+    rf"^[ \t]{{0,80}}</(?:{MEMORY}|{WORKING}|{RECALLED})>[ \t]{{0,80}}\r?$", re.IGNORECASE | re.MULTILINE
+)
 
 
 def without_ours(text: str) -> str:

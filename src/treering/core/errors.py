@@ -17,6 +17,10 @@ class SecretRefused(InvalidInput):
     """A secret stands where it cannot be redacted (an id), or the settings say to refuse it."""
 
 
+class CheckTimedOut(InvalidInput):
+    """A text could not be checked for secrets in time, so nothing of it was stored."""
+
+
 class NotFound(TreeringError, KeyError):
     """No such record in this scope."""
 

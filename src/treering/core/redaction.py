@@ -21,6 +21,7 @@ from treering.core.payloads import Payload, Stated
 from treering.core.records import Knowledge
 from treering.core.secret_formats import MARK
 from treering.core.secrets import redact, scan
+from treering.core.time_limit import time_limit
 from treering.core.values import LABEL_BYTES, FrozenDict, Value
 
 V = TypeVar("V", bound=Value)
@@ -50,9 +51,12 @@ class Redacted(Generic[V]):
 
 
 def without_secrets(value: V) -> Redacted[V]:
-    """The same value where there is no secret; otherwise a new one, each secret replaced by what it was."""
+    """The same value where there is no secret; otherwise a new one, each secret replaced by what it was.
+
+    A value that cannot be checked in time raises `CheckTimedOut`.
+    """
     # Nearly all values hold none: one look at all of their text together is enough to know.
-    if not scan("\n".join(_texts(value))):
+    if not scan("\n".join(_texts(value)), time_limit()):
         return Redacted(value)
     kinds: list[str] = []
     changed = _clean_fields(value, kinds)
@@ -61,7 +65,7 @@ def without_secrets(value: V) -> Redacted[V]:
 
 def refuse_secret(name: str, text: str) -> None:
     """Raise where `text` is, or holds, a secret."""
-    if found := scan(text):
+    if found := scan(text, time_limit()):
         raise SecretRefused(f"{name} looks like a secret ({found[0].kind}); choose another {name}")
 
 
@@ -193,7 +197,7 @@ def _clean(item: Any, kinds: list[str]) -> Any:
     if isinstance(item, _TEXTLESS):
         return item
     if isinstance(item, str):
-        redaction = redact(item)
+        redaction = redact(item, time_limit())
         kinds.extend(finding.kind for finding in redaction.findings)
         return redaction.text if redaction.findings else item
     if isinstance(item, _SERIES):

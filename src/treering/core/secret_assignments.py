@@ -8,27 +8,31 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 
-from treering.core.secret_formats import MARK, Hit, follows_mark
+from treering.core.secret_formats import MARK, UUID, Hit, follows_mark
 from treering.core.secret_words import (
     ABOUT,
     LINKING_ADVERBS,
     LINKING_VERBS,
+    MESSAGE_WORDS,
     NO_CREDENTIAL,
     PLACEHOLDER,
     PLAIN_AFTER,
     PLAIN_BEFORE,
     REFERENCE,
     SECRET_WORDS,
+    TECHNICAL_NAME,
     SecretWord,
 )
+from treering.core.time_limit import Check, unlimited
 
 LONGEST_QUOTED = 512
 LONGEST_JUDGED = 128
 SHORTEST_VALUE = 6
 CLOSING_QUOTE = {'"': '"', "'": "'", "`": "`", "“": "”", "«": "»", "„": "“"}
 
+SUFFIX = r"(?P<suffix>(?:[sS](?![A-Za-z]))?(?:[A-Z0-9_.-][\w.-]{0,31}+)?)"
 LINK = rf"""
-    (?P<suffix>(?:[sS](?![A-Za-z]))?(?:[A-Z0-9_.-][\w.-]{{0,31}}+)?)
+    {SUFFIX}
     (?P<close>[\\"'`\])*]{{0,4}}+)(?:[ ]\[[\w* ]{{0,24}}\])?[ \t]{{0,8}}+
     (?P<link>
         [:?]{{1,2}}[ \t]{{0,4}}[&*A-Za-z_][\w.\[\]|?<>' ]{{0,30}}?=[ \t]{{0,4}}(?=[bru&]{{0,2}}["'`])
@@ -47,7 +51,12 @@ LINK = rf"""
     (?P<open>(?:[bBrRuUfF@&]{{0,2}}\\?["'`“«„])?)
 """
 UNQUOTED_RUN = r"[^\s\"'`]+"
-BARE_RUN = r"[^\s\"'`,;&<>|\\“”«»„、。，]+"
+UNMARKED_RUN = r"(?:[^\s\"'`\[]|\[(?!redacted:))+"
+BARE_RUN = (
+    r"(?:[^\s\"'`,;&<>|\\“”«»„、。，]"
+    r"|&(?![\w.%\[\]-]{0,40}=|[a-z]{2,8};|[&\s\"'`,;<>|\\]|\Z))+"
+)
+"""An ampersand belongs to the value, except between the fields of a form, in an entity or as an operator."""
 WORTH_JUDGING = (
     r"(?!(?i:\w{0,16}?(?:pass|pwd|secret|token|key|cred)\w{0,16}[=:]))"
     r"(?=[^\s\"'`]{6})(?:[^\s\"'`]{0,11}?[\d!@#$%^&*?+=~]|[^\s\"'`]{12})"
@@ -56,11 +65,12 @@ WORTH_JUDGING = (
 SAME_CLASS = r"[a-z]+|[A-Z]+|[0-9]+|[^a-zA-Z0-9]+"
 WORD_BEFORE = r"[\w.$-]{0,24}\Z"
 WORD_BREAK = r"[_.$-]+|(?<=[a-z])(?=[A-Z])"
-IN_SENTENCE = (
-    r"(?<![\w.$-])(?!(?i:let|var|const|val|local|my|our|auto|string|str|char|final|static|new|return|if|elif|else)[ ])"
-    r"[^\W\d_]{2,20}[ ]\Z"
-)
-"""A plain word and a space: code has a comma, a bracket or the beginning of a declaration before a name."""
+DECLARED = r"(?i:let|var|const|val|local|my|our|auto|string|str|char|final|static|new|return|if|elif|else)[ \t]+\Z"
+MIXED = r"\d[^\W\d]|[^\W_][!@#$%^*?~]"
+NEAR_RUN = r"(?<![A-Za-z0-9+/_~.-])[A-Za-z0-9+/_~-]{24,128}={0,2}"
+REST_OF_RUN = r"[A-Za-z0-9+/_~-]*+={0,2}"
+NEAR = 60
+"""Characters of the same line, on each side of a secret word, in which a random value counts."""
 NAME_PIECE = r"[^\W\d]+\d{0,2}|\d{1,3}|v\d{1,3}"
 PATH_PIECE = rf"{NAME_PIECE}|\d+"
 REPEATED_WORD = r"(?i)[a-z_]*(?:pass|pwd|token|key|secret|cred)[a-z_]*\d{0,2}"
@@ -70,11 +80,14 @@ ASCII_STEMS = tuple(sorted({word.stem for word in SECRET_WORDS if word.stem.isas
 OTHER_STEMS = tuple(sorted({word.stem for word in SECRET_WORDS if not word.stem.isascii()}))
 
 
-def assigned_values(text: str) -> Iterable[Hit]:
-    """Every value in `text` that a secret word announces and that looks like a credential."""
+def assigned_values(text: str, check: Check = unlimited, ended: Iterable[int] = ()) -> Iterable[Hit]:
+    """Every value in `text` that a secret word announces and that looks like a credential.
+
+    `ended` tells where secrets of other detectors end: they count as words of a sentence, as their marks will.
+    """
     folded = _folded(text)
     stems = ASCII_STEMS if folded.isascii() else ASCII_STEMS + OTHER_STEMS
-    return _assigned(text, folded) if [stem for stem in stems if stem in folded] else ()
+    return _assigned(text, folded, check, set(ended)) if [stem for stem in stems if stem in folded] else ()
 
 
 def announces_value(text: str, words: str) -> bool:
@@ -94,29 +107,67 @@ def _places(stem: str, folded: str) -> Iterator[int]:
 
 
 def _is_announced(text: str, folded: str, start: int, stem: str) -> bool:
-    link = _regex(LINK, re.VERBOSE)
     for word in _words_by_stem()[stem]:
         ended = _regex(word.ending).match(folded, start + len(stem))
-        linked = None if ended is None else link.match(text, ended.end())
-        if linked is not None and _stands_free(word, text, folded, start) and _judged(text, word, start, linked):
+        if ended is not None and any(True for _ in _values_of(text, folded, word, (start, ended.end()), set())):
             return True
     return False
 
 
-def _assigned(text: str, folded: str) -> Iterator[Hit]:
-    link = _regex(LINK, re.VERBOSE)
-    reached = 0
+def _assigned(text: str, folded: str, check: Check, ended: set[int]) -> Iterator[Hit]:
+    value_start = value_end = 0
     for found in _secret_words().finditer(folded):
-        start, end = found.span()
-        linked = link.match(text, end)
-        if linked is None or start < reached:
+        check()
+        if value_start <= found.start() < value_end:
             continue
         word = SECRET_WORDS[(found.lastindex or 1) - 1]
-        if _stands_free(word, text, folded, start):
-            hit = _judged(text, word, start, linked)
-            if hit is not None:
-                reached = hit.end
-                yield hit
+        for hit in _values_of(text, folded, word, found.span(), ended):
+            if not hit.reach:
+                value_start, value_end = hit.start, hit.end
+            yield hit
+
+
+def _values_of(text: str, folded: str, word: SecretWord, span: tuple[int, int], ended: set[int]) -> Iterator[Hit]:
+    """The value assigned to one secret word, and the random values beside it."""
+    start, end = span
+    if not _stands_free(word, text, folded, start):
+        return
+    beside = list(_beside(text, word, start, end)) if _begins_word(text, start) else []
+    ended.update(hit.end for hit in beside)
+    linked = _regex(LINK, re.VERBOSE).match(text, end)
+    assigned = None if linked is None else _judged(text, word, start, linked, ended)
+    if assigned is not None:
+        ended.add(assigned.end)
+        yield assigned
+    yield from beside
+
+
+def _beside(text: str, word: SecretWord, start: int, end: int) -> Iterator[Hit]:
+    line = max(text.rfind("\n", max(0, start - NEAR), start) + 1, start - NEAR, 0)
+    line_end = text.find("\n", end, end + NEAR)
+    runs = _regex(NEAR_RUN).finditer(text, line, end + NEAR + LONGEST_JUDGED if line_end < 0 else line_end)
+    found = [run for run in runs if run.start() < end + NEAR and not run.start() <= start < run.end()]
+    suffix = _regex(SUFFIX).match(text, end)
+    if not found or suffix is None or _before(text, start) is None:
+        return
+    if text[suffix.end() : suffix.end() + 1].isalnum() or text.startswith(MARK, suffix.end()):
+        return
+    if suffix["suffix"] not in ("s", "S") and not _names_a_secret(text, word, suffix):
+        return
+    for run in found:
+        if _is_random(run.group()) and not follows_mark(text, run.start()) and not text.startswith(MARK, run.end()):
+            whole = _regex(REST_OF_RUN).match(text, run.end())
+            yield Hit(word.kind, min(start, run.start()), run.start(), whole.end() if whole else run.end(), end)
+
+
+def _is_random(value: str) -> bool:
+    """Long, of mixed case with digits throughout: no name, path or hash."""
+    return (
+        len(_regex(r"\d+").findall(value)) >= 2
+        and value.lower() != value != value.upper()
+        and looks_random(value)
+        and not _looks_like_words(value)
+    )
 
 
 def _stands_free(word: SecretWord, text: str, folded: str, start: int) -> bool:
@@ -139,17 +190,17 @@ def looks_random(value: str) -> bool:
     return len(judged) >= 12 and runs * 3 >= len(judged)
 
 
-def _judged(text: str, word: SecretWord, start: int, linked: re.Match[str]) -> Hit | None:
+def _judged(text: str, word: SecretWord, start: int, linked: re.Match[str], ended: set[int]) -> Hit | None:
     value_start = linked.end()
-    if linked["gap"] is not None and "-" not in text[max(0, start - 24) : start]:
-        return None
-    if not _regex(WORTH_JUDGING).match(text, value_start):
-        return None
     before = _before(text, start)
     if before is None or not _names_a_secret(text, word, linked):
         return None
-    style = _style(text, start, linked, before)
+    style = _style(text, start, linked, before, ended)
     if style is None:
+        return None
+    if style == "quoted" and _is_phrase(word, text[value_start : _value_end(text, linked, style)]):
+        return Hit(word.kind, start, value_start, _value_end(text, linked, style))
+    if not _regex(WORTH_JUDGING).match(text, value_start):
         return None
     end = _value_end(text, linked, style)
     value = text[value_start : min(end, value_start + LONGEST_JUDGED)]
@@ -179,23 +230,43 @@ def _names_a_secret(text: str, word: SecretWord, linked: re.Match[str]) -> bool:
     return _regex(WORD_BREAK).split(suffix)[-1].lower() not in PLAIN_AFTER
 
 
-def _style(text: str, start: int, linked: re.Match[str], before: str) -> str | None:
+def _style(text: str, start: int, linked: re.Match[str], before: str, ended: set[int]) -> str | None:
     """How the value is written, or None where the secret word is not followed by a value at all."""
     link = linked["link"]
     flag = before.startswith("-")
     line_start = start - len(before)
     in_resource_name = link == ":" and text[line_start - 1 : line_start] == ":"
-    if (linked["gap"] is not None and not flag) or (link == ">" and linked["close"]) or in_resource_name:
+    if (link == ">" and linked["close"]) or in_resource_name:
         return None
+    if linked["gap"] is not None and not flag:
+        return "adjacent"
     if linked["open"]:
         return "call" if linked["call"] else "quoted"
-    if flag or (link == "=" and text[start : linked.start()].isupper()):
+    return _unquoted_style(text, start, linked, line_start, ended) if not flag else "environment"
+
+
+def _unquoted_style(text: str, start: int, linked: re.Match[str], line_start: int, ended: set[int]) -> str:
+    link = linked["link"]
+    if link == "=" and text[start : linked.start()].isupper():
         return "environment"
     if "=" not in link:
         return "spoken"
     if line_start == 0 or text[line_start - 1] in "\n?&;":
         return "setting"
-    return "in a sentence" if link == "=" and _regex(IN_SENTENCE).search(text[:line_start][-24:]) else "argument"
+    return _style_within_line(text, line_start, ended) if link == "=" else "argument"
+
+
+def _style_within_line(text: str, line_start: int, ended: set[int]) -> str:
+    """Between words, an assignment is seldom code; code has a bracket, an operator or a declaration in front of it."""
+    before = text[max(0, line_start - 24) : line_start]
+    words = before.rstrip(" \t")
+    last = words[-1:]
+    if words == before or not last or _regex(DECLARED).search(before):
+        return "argument"
+    end = line_start - len(before) + len(words)
+    if last.isalnum() or last in ".:!?" or end in ended or follows_mark(text, end):
+        return "in a sentence"
+    return "in a list" if last in ",;)]}\"'`" else "argument"
 
 
 def _value_end(text: str, linked: re.Match[str], style: str) -> int:
@@ -211,7 +282,8 @@ def _value_end(text: str, linked: re.Match[str], style: str) -> int:
 
 
 def _run_end(text: str, start: int, limit: int | None = None) -> int:
-    run = _regex(UNQUOTED_RUN).match(text, start, len(text) if limit is None else limit)
+    """The end of the unquoted run; what lies beyond a limit was not judged, so that it ends before a mark."""
+    run = _regex(UNMARKED_RUN).match(text, start) if limit is None else _regex(UNQUOTED_RUN).match(text, start, limit)
     return run.end() if run else start
 
 
@@ -220,7 +292,11 @@ def _points_elsewhere(value: str) -> bool:
         return True
     if _regex(REFERENCE).search(value) or _regex(NO_CREDENTIAL).match(value):
         return True
-    return not looks_random(value) and _regex(PLACEHOLDER).search(value.lower()) is not None
+    return not looks_random(value) and _is_placeholder(value)
+
+
+def _is_placeholder(value: str) -> bool:
+    return _regex(PLACEHOLDER).search(value.lower()) is not None
 
 
 def _looks_like_words(value: str) -> bool:
@@ -262,12 +338,47 @@ def _is_credential_in_sentence(kind: str, value: str) -> bool:
     return len(value) >= 8 and bool(_regex(r"\d").search(value)) and _is_spoken_credential(kind, value)
 
 
+def _is_credential_in_list(kind: str, value: str) -> bool:
+    """As in a sentence, but code can look the same: digits at the end of a name do not count."""
+    return _is_mixed(value) and _is_credential_in_sentence(kind, value)
+
+
+def _is_mixed(value: str) -> bool:
+    """Has digits or signs among its letters, other than those of `sha256` or `oauth2`."""
+    return _regex(MIXED).search(_regex(TECHNICAL_NAME).sub("", value)) is not None
+
+
+def _is_adjacent_credential(_kind: str, value: str) -> bool:
+    """Behind the secret word without any link: only what is random counts, and an id is not."""
+    if len(value) < 20 or _regex(UUID).search(value) or _regex(r"[=:][^=]").search(value):
+        return False
+    return looks_random(value) and not _looks_like_words(value)
+
+
+def _is_phrase(word: SecretWord, value: str) -> bool:
+    """Several words in quotes that are neither a message nor code; plain words only where a phrase is usual."""
+    if not 8 <= len(value) <= LONGEST_JUDGED or value != value.strip() or not value[0].isalnum():
+        return False
+    if _regex(r"[\n{}<>()\[\]=\\]|[,.:;] ").search(value) or MARK in value:
+        return False
+    words = value.lower().split()
+    if len(words) == 1:
+        return word.phrase and value.isalnum() and not _repeats_secret_word(value) and not _is_placeholder(value)
+    if word.kind in ("password", "secret") and len(words) <= 4 and _is_mixed(value):
+        return True
+    telling = word.phrase or _regex(r"\d").search(value) is not None
+    plain = len(words) > 8 or not MESSAGE_WORDS.isdisjoint(words) or _is_placeholder(value)
+    return word.kind == "password" and telling and not plain
+
+
 STYLES: dict[str, Callable[[str, str], bool]] = {
     "quoted": _is_credential,
     "environment": _is_credential,
     "setting": _is_spoken_credential,
     "spoken": _is_spoken_credential,
     "in a sentence": _is_credential_in_sentence,
+    "in a list": _is_credential_in_list,
+    "adjacent": _is_adjacent_credential,
     "argument": _is_argument_credential,
     "call": _is_argument_credential,
 }

@@ -1,7 +1,7 @@
 """The formats of secrets, as data: tokens that carry their own mark, and phrases that announce one.
 
-`body` is matched right behind the prefix. Quantifiers are open only where what they eat is consumed, and possessive or
-bounded elsewhere, so that scanning stays linear on hostile text.
+`body` is matched right behind the prefix. A quantifier is open only where its match is consumed, and bounded in a
+look-ahead or where the prefix can occur inside it, so that scanning stays linear on hostile text.
 """
 
 import re
@@ -33,12 +33,13 @@ class Format:
 
 
 class Hit(NamedTuple):
-    """A secret from `start` to `end`; what gives it away begins at `anchor`."""
+    """A secret from `start` to `end`; the evidence for it reaches from `anchor` to `reach`, if that is behind `end`."""
 
     kind: str
     anchor: int
     start: int
     end: int
+    reach: int = 0
 
 
 MARK = "[redacted:"
@@ -125,6 +126,7 @@ MODELS = (
     Format("jina_key", ("jina_",), r"[a-f0-9]{32}[A-Za-z0-9_-]{20,}"),
     Format("tavily_key", ("tvly-",), r"(?:dev-|prod-)?[A-Za-z0-9]{28,}"),
     Format("firecrawl_key", ("fc-",), rf"[a-f0-9]{{32}}{ALNUM_END}", starts_word=True),
+    Format("wandb_key", ("wandb_v1_",), r"[A-Za-z0-9_-]{40,}", starts_word=True),
     Format("voyage_key", ("pa-",), r"(?=[a-zA-Z_-]{0,42}+\d)[A-Za-z0-9_-]{43}(?![\w-]|\[redacted:)", starts_word=True),
 )
 
@@ -180,6 +182,7 @@ CHAT = (
 
 PAYMENT = (
     Format("stripe_key", ("sk_live_", "sk_test_", "sk_prod_", "rk_live_", "rk_test_", "rk_prod_"), r"[A-Za-z0-9]{16,}"),
+    Format("stripe_key", ("sk_org_",), r"(?:live_|test_)?[A-Za-z0-9]{16,}", starts_word=True),
     Format("stripe_webhook_secret", ("whsec_",), r"[A-Za-z0-9+/=]{24,}"),
     Format("square_token", ("sq0atp-", "sq0csp-"), r"[A-Za-z0-9_-]{22,}"),
     Format("square_token", ("EAAA",), r"[A-Za-z0-9_-]{56,}", starts_word=True),
@@ -191,6 +194,8 @@ PAYMENT = (
     Format("flutterwave_key", ("FLWSECK-", "FLWSECK_TEST-"), r"[a-zA-Z0-9]{12,}(?:-X)?"),
     Format("easypost_key", ("EZAK", "EZTK"), r"[A-Za-z0-9]{54,}", starts_word=True),
     Format("shippo_token", ("shippo_live_", "shippo_test_"), r"[a-fA-F0-9]{40,}"),
+    Format("duffel_token", ("duffel_live_", "duffel_test_"), r"[A-Za-z0-9_=-]{40,}"),
+    Format("lob_key", ("live_", "test_"), rf"(?:[a-f0-9]{{35}}|pub_[a-f0-9]{{31}}){ALNUM_END}", starts_word=True),
 )
 
 PACKAGES = (
@@ -202,7 +207,7 @@ PACKAGES = (
     Format("dockerhub_token", ("dckr_pat_", "dckr_oat_"), r"[A-Za-z0-9_-]{24,}"),
     Format("artifactory_token", ("AKCp",), r"[A-Za-z0-9]{60,}", starts_word=True),
     Format("artifactory_token", ("cmVmd",), rf"[A-Za-z0-9]{{59}}{ALNUM_END}", starts_word=True),
-    Format("clojars_token", ("CLOJARS_",), r"[a-f0-9]{60,}"),
+    Format("clojars_token", ("CLOJARS_", "clojars_"), r"[A-Za-z0-9]{60,}"),
     Format("packagist_token", ("packagist_",), r"[a-z]{3}_[a-f0-9]{60,}"),
 )
 
@@ -233,17 +238,39 @@ TOOLS = (
     Format("contentful_token", ("CFPAT-",), r"[A-Za-z0-9_-]{40,}"),
     Format("mapbox_token", ("sk.eyJ",), r"[\w-]{40,1000}+\.[\w-]{20,}", starts_word=True),
     Format("typeform_token", ("tfp_",), r"[\w-]{40,}", starts_word=True),
+    Format("readme_key", ("rdme_",), r"[A-Za-z0-9]{60,}", starts_word=True),
+    Format("frameio_token", ("fio-u-",), r"[A-Za-z0-9_=-]{60,}", starts_word=True),
+    Format("adafruit_key", ("aio_",), rf"[A-Za-z0-9]{{28}}{ALNUM_END}", starts_word=True),
+    Format("asana_token", ("0/",), rf"(?<![\w/.+-]0/)[a-f0-9]{{32}}{ALNUM_END}", starts_word=True),
+    Format(
+        "asana_token",
+        ("1/", "2/"),
+        rf"(?<![\w/.+-]./)(?:\d{{10,20}}/)?\d{{10,20}}:[a-f0-9]{{32}}{ALNUM_END}",
+        starts_word=True,
+    ),
     Format("dynatrace_token", ("dt0c01.", "dt0s01."), r"[A-Z0-9]{24}\.[A-Z0-9]{60,}"),
     Format("jwt", ("eyJ",), r"(?<![\w-]eyJ)[\w-]{10,4000}+\.eyJ[\w-]{8,}+(?:\.[\w-]*+)?", starts_word=True),
     Format(
         "jwt",
         ("eyJhbGciOi", "eyJ0eXAiOi", "eyJraWQiOi", "eyJlbmMiOi"),
-        r"[\w-]{4,4000}+(?:\.[\w-]*+){2,4}",
+        r"(?<![\w-].{10})[\w-]{4,4000}+(?:\.[\w-]*+){2,4}",
         starts_word=True,
     ),
 )
 
-TOKENS = (*MODELS, *GIT_HOSTING, *CLOUD, *CHAT, *PAYMENT, *PACKAGES, *TOOLS)
+# Base64 of a PEM file, at each of the three offsets that a group of three bytes can have.
+PEM_IN_BASE64 = ("LS0tLS1CRUdJTi", "LS0tLUJFR0lOI", "LS0tQkVHSU4g")
+PRIVATE_KEY_IN_BASE64 = "UFJJVkFURSBLRV|BSSVZBVEUgS0VZ|QUklWQVRFIEtFW"
+KEYS = (
+    Format(
+        "private_key",
+        PEM_IN_BASE64,
+        rf"[A-Za-z0-9+/]{{0,40}}?(?:{PRIVATE_KEY_IN_BASE64})"
+        r"[A-Za-z0-9+/_-]*+(?:\s{1,8}[A-Za-z0-9+/_-]{40,}+)*+(?:\s{1,8}[A-Za-z0-9+/_-]{1,75}(?==))?={0,2}",
+    ),
+)
+
+TOKENS = (*MODELS, *GIT_HOSTING, *CLOUD, *CHAT, *PAYMENT, *PACKAGES, *TOOLS, *KEYS)
 
 HEADER_VALUE = r"(?=[A-Za-z._~+/-]{0,64}+\d)"
 HEADER_LINK = r"[\"']?[ ]{0,2}[:=,][ ]{0,2}[\"']?"
@@ -270,6 +297,9 @@ PHRASES = (
     Format("password", (" -",), rf"p[\"']?{COMMAND_VALUE}", context="mysql", entropy=1.5),
     Format("password", (" -",), rf"p[ ]?[\"']?{COMMAND_VALUE}", context="sshpass", entropy=1.5),
     Format("password", (" password ",), r"((?=\S{0,64}?[\d!@#$%^&*])\S{6,})", context="machine ", entropy=1.5),
+    Format("password", (" password ",), r"[\"']?([^\s\"'$<{]{8,63})", context="nmcli", entropy=1.5),
+    Format("password", (".psk ", "wpa-psk "), r"[\"']?((?=\S{0,63}[\d!@#$%^&*])[^\s\"'$<{]{8,64})", entropy=1.5),
+    Format("password", ("WIFI:",), r"(?:[A-OQ-Z]:(?:[^;\n]|\\;){0,64};){0,5}P:((?:[^;\\\n]|\\.){4,128})", entropy=1.5),
     Format("putty_private_key", ("Private-Lines: ",), r"\d{1,4}((?:\s{1,2}[A-Za-z0-9+/]{20,}={0,2})+)"),
 )
 

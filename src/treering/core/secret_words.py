@@ -15,17 +15,22 @@ class SecretWord:
     """One of these must stand in front, directly or behind a separator: `api_key`, not `key`."""
     alone: bool = False
     """Must not be the end of a longer word."""
+    phrase: bool = False
+    """Its quoted value may be plain words."""
 
 
 KEY_OWNERS = (
     "api", "access", "secret", "private", "auth", "account", "encryption", "signing", "master", "service", "deploy",
     "license", "admin", "shared", "app", "application", "storage", "subscription", "webhook", "session", "hmac",
     "integration", "client", "server", "role", "openai", "anthropic", "mistral", "cohere", "gemini", "stripe", "heroku",
-    "hubspot", "snyk", "sendgrid", "datadog", "algolia",
+    "hubspot", "snyk", "sendgrid", "datadog", "algolia", "asana", "lob", "duffel", "wandb", "readme", "adafruit_io",
+    "adafruit io", "aio", "wifi", "wi-fi", "wlan", "wpa", "wpa2",
 )  # fmt: skip
 
 SECRET_WORDS = (
-    SecretWord("password", "pass", r"word|wd|phrase|code|wort"),
+    SecretWord("password", "pass", "phrase", phrase=True),
+    SecretWord("password", "psk", alone=True, phrase=True),
+    SecretWord("password", "pass", r"word|wd|code|wort"),
     SecretWord("password", "pass", "e", owners=("mot de", "mots de", "mot_de", "mot-de", "motde", "palavra")),
     SecretWord("password", "pass", alone=True),
     SecretWord("password", "pw", "d"),
@@ -84,6 +89,22 @@ LINKING_ADVERBS = (
     "now|still|actually|just|simply|currently|set[ ]to|jetzt|nun|maintenant|toujours|ahora|agora|ora|adesso"
 )
 ABOUT = "for|of|to|on|in|du|de|pour|für|von|vom|zum|para|del|per|di|do|da|voor"
+
+MESSAGE_WORDS = frozenset((
+    "a", "an", "the", "is", "are", "was", "be", "must", "should", "may", "can", "cannot", "not", "no", "of", "for",
+    "to", "at", "in", "on", "by", "with", "from", "or", "and", "if", "your", "this", "that", "it", "please", "enter",
+    "use", "see", "least", "most", "than", "characters", "chars", "required", "invalid", "expired", "missing", "wrong",
+    "password", "passwords", "token", "tokens", "secret", "key", "keys", "field", "value", "string", "user", "username",
+    "reset", "change", "new", "old", "login", "hash", "hashed", "type", "error", "minimum", "maximum", "length", "has",
+    "when", "will", "only", "all", "any", "none", "optional", "default", "digits", "letters", "step", "page", "version",
+))  # fmt: skip
+"""Words of messages and labels; a quoted value that has one is no pass phrase."""
+
+TECHNICAL_NAME = (
+    r"[sS]3(?![a-z])|(?i:sha\d{1,3}|md\d|base\d\d|b\d\d|utf\d|oauth\d|x509|p12|ec2|http\d|ipv?\d|u?int\d\d?|float\d\d"
+    r"|v\d|\dfa|k8s|\d\dn)"
+)
+"""Digits between letters that do not make a name a credential: `oauth2client`, `sha256sum`."""
 
 PLACEHOLDER = (
     r"^(?:my|your|the|some|an?|enter|insert|replace|put|add|set|ihr|dein|votre|mon|tu|su)[-_ ]"

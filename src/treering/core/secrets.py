@@ -26,7 +26,8 @@ from treering.core.secret_formats import (
     Hit,
     follows_mark,
 )
-from treering.core.secret_words import DEFAULT_PASSWORDS
+from treering.core.secret_words import DEFAULT_PASSWORDS, PLACEHOLDER
+from treering.core.time_limit import Check, unlimited
 
 FEW = 200
 TRIGRAMS = frozenset(tuple(prefix[:3]) for prefix, _ in TOKENS_BY_PREFIX if len(prefix) >= 3)
@@ -39,7 +40,15 @@ PAGE_OVERLAP = 256
 KEY_HEADER = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 KEY_EDGE = r"-----(?:BEGIN|END) "
 KEY_FOOTER = r"-----END [A-Z0-9 ]{0,60}(?:-----|$)?"
-KEY_LINES = r"(?:(?:\s|\\[nrt]|[\"'+,>|\\]){0,40}(?:[\w-]{2,30}:[ ][^\n\\]{1,80}(?:\n|\\n))?[A-Za-z0-9+/_=-]{16,}+)+"
+KEY_LINE = (
+    r"(?:\s|\\[nrt]|[\"'+,>|\\]){0,40}+(?:[\w-]{2,30}:[ ][^\n\\]{1,80}(?:\n|\\n)\s{0,4}){0,6}+"
+    r"([A-Za-z0-9+/_=-]{4,}+)(?!\[redacted:)"
+)
+SHORT_KEY_LINE = (
+    r"MI[A-Z]|b3B|.*(?:[a-z0-9][A-Z].*\d|\d[A-Z]|[A-Z]\d[a-z]|=$)|.*[a-z].*[/+]|(?=.*[a-z][A-Z])[A-Za-z0-9+/_-]{12}"
+)
+"""What tells a line of up to 15 characters from a word: `MIIEvQIBAD`, not `PKCS8` or `OpenSSH`."""
+LONG_KEY_LINE = 16
 KEY_MATERIAL = r"[A-Za-z0-9+/]{32}"
 LONGEST_KEY = 65_536
 
@@ -64,11 +73,16 @@ class Redaction:
     findings: tuple[Finding, ...]
 
 
-def scan(text: str) -> tuple[Finding, ...]:
-    """The secrets of `text`, in order, none overlapping another."""
+def scan(text: str, check: Check = unlimited) -> tuple[Finding, ...]:
+    """The secrets of `text`, in order, none overlapping another.
+
+    `check` is called again and again while scanning, and ends the scan by raising.
+    """
     hits: list[Hit] = []
     for detect in DETECTORS:
-        hits += detect(text)
+        check()
+        hits += detect(text, check)
+    hits += assigned_values(text, check, (hit.end for hit in hits))
     if hits and MARK in text:
         marks = [mark.span() for mark in _regex(MARK_PATTERN).finditer(text)]
         hits = [hit for hit in hits if not _touches(marks, hit)]
@@ -85,7 +99,7 @@ def may_hold_secret(source: bytes) -> bool:
     return (
         announces_value(text, words)
         or _may_hold_token(_text_of(b" ".join([piece for piece in pieces if len(piece) >= SHORTEST_BARE_TOKEN])))
-        or any(True for detect in (_private_keys, _passwords_in_urls) for _ in detect(text))
+        or any(True for detect in (_private_keys, _passwords_in_urls) for _ in detect(text, unlimited))
         or any(True for _ in _announced(text, words))
     )
 
@@ -94,9 +108,9 @@ def _text_of(source: bytes) -> str:
     return source.decode("utf-8", "surrogateescape")
 
 
-def redact(text: str) -> Redaction:
+def redact(text: str, check: Check = unlimited) -> Redaction:
     """`text` with each secret replaced by `[redacted:<kind>]`; the same string where there is none."""
-    findings = scan(text)
+    findings = scan(text, check)
     if not findings:
         return Redaction(text, ())
     pieces: list[str] = []
@@ -107,17 +121,17 @@ def redact(text: str) -> Redaction:
     return Redaction("".join((*pieces, text[kept_to:])), findings)
 
 
-def _tokens(text: str) -> Iterable[Hit]:
+def _tokens(text: str, check: Check) -> Iterable[Hit]:
     searched = _long_runs(text) if len(text) <= PAGE else " ".join(map(_long_runs, _pages(text)))
     if not searched or (len(searched) < FEW and _begins_nothing(searched)):
         return ()
-    return _matches(text, TOKENS_BY_PREFIX, searched)
+    return _matches(text, TOKENS_BY_PREFIX, searched, check)
 
 
 def _may_hold_token(bare: str) -> bool:
     begun = _by_beginning().keys() & zip(bare, bare[1:], bare[2:], strict=False)
     present = [entry for beginning in (*begun, ()) for entry in _by_beginning()[beginning] if entry[0] in bare]
-    return any(True for prefix, formats in present for form in formats for _ in _matches_of(bare, form, prefix))
+    return any(True for prefix, formats in present for form in formats for _ in matches_of(bare, form, prefix))
 
 
 @cache
@@ -137,15 +151,15 @@ def _begins_nothing(searched: str) -> bool:
     )
 
 
-def _phrases(text: str) -> Iterable[Hit]:
-    return _matches(text, PHRASES_BY_PREFIX, text)
+def _phrases(text: str, check: Check) -> Iterable[Hit]:
+    return _matches(text, PHRASES_BY_PREFIX, text, check)
 
 
 def _announced(text: str, words: str) -> Iterator[Hit]:
     """Phrases whose context stands anywhere: ` -` is in every program, `curl` in few."""
     present = ((prefix, formats) for prefix, formats in PHRASES_BY_PREFIX if prefix.strip() in words)
     forms = ((prefix, form) for prefix, formats in present for form in formats if form.context.strip() in words)
-    return (hit for prefix, form in forms for hit in _matches_of(text, form, prefix))
+    return (hit for prefix, form in forms for hit in matches_of(text, form, prefix))
 
 
 def _pages(text: str) -> Iterator[str]:
@@ -160,28 +174,43 @@ def _long_runs(page: str) -> str:
     return " ".join([run for run in runs if len(run) >= SHORTEST_TOKEN])
 
 
-def _matches(text: str, by_prefix: tuple[tuple[str, tuple[Format, ...]], ...], searched: str) -> Iterable[Hit]:
+def _matches(
+    text: str, by_prefix: tuple[tuple[str, tuple[Format, ...]], ...], searched: str, check: Check
+) -> Iterable[Hit]:
     present = [entry for entry in by_prefix if entry[0] in searched]
     if not present:
         return ()
-    return [hit for prefix, formats in present for form in formats for hit in _matches_of(text, form, prefix)]
+    return [hit for prefix, formats in present for form in formats for hit in matches_of(text, form, prefix, check)]
 
 
-def _matches_of(text: str, form: Format, prefix: str) -> Iterator[Hit]:
-    pattern = _regex_of(form, prefix)
-    for found in pattern.finditer(text):
-        start, end = found.span(1) if pattern.groups else (found.start() - form.before, found.end())
-        first = min(found.start(), start)
-        if (form.starts_word or form.before) and follows_mark(text, first):
-            continue
-        anchor = _anchor(text, form, first)
-        if anchor is not None and _entropy(text[start:end]) >= form.entropy:
-            yield Hit(form.kind, anchor, start, end)
+def matches_of(text: str, form: Format, prefix: str, check: Check = unlimited) -> Iterator[Hit]:
+    """The secrets of one format that begin with `prefix`."""
+    if form.context not in text:
+        return
+    pattern = regex_of(form, prefix)
+    place = text.find(prefix)
+    while place >= 0:
+        check()
+        found = pattern.match(text, place)
+        hit = _hit_of(text, form, found) if found else None
+        if hit:
+            yield hit
+        place = text.find(prefix, max(found.end(), place + 1) if found else place + 1)
+
+
+def _hit_of(text: str, form: Format, found: re.Match[str]) -> Hit | None:
+    start, end = found.span(1) if found.re.groups else (found.start() - form.before, found.end())
+    first = min(found.start(), start)
+    if (form.starts_word or form.before) and follows_mark(text, first):
+        return None
+    anchor = _anchor(text, form, first)
+    return (
+        Hit(form.kind, anchor, start, end) if anchor is not None and _entropy(text[start:end]) >= form.entropy else None
+    )
 
 
 @cache
-def _regex_of(form: Format, prefix: str) -> re.Pattern[str]:
-    """The prefix comes first, as a literal, because that is what the engine can skip to."""
+def regex_of(form: Format, prefix: str) -> re.Pattern[str]:
     literal = re.escape(prefix)
     boundary = rf"(?<![\w+]{literal})" if form.starts_word else ""
     return re.compile(f"{literal}{boundary}(?:{form.body})")
@@ -195,39 +224,47 @@ def _anchor(text: str, form: Format, start: int) -> int | None:
     return found if found >= 0 else None
 
 
-def _private_keys(text: str) -> Iterable[Hit]:
-    return _key_blocks(text) if "-----BEGIN " in text else ()
-
-
-def _key_blocks(text: str) -> Iterator[Hit]:
+def _private_keys(text: str, check: Check) -> Iterator[Hit]:
     position = text.find("-----BEGIN ")
     while position >= 0:
+        check()
         header = _regex(KEY_HEADER).match(text, position + 11)
         if header is None:
             position = text.find("-----BEGIN ", position + 11)
             continue
         end = _key_end(text, header.end())
-        if _regex(KEY_MATERIAL).search(text, header.end(), end):
+        if end > header.end():
             yield Hit("private_key", position, position, end)
         position = text.find("-----BEGIN ", max(end, header.end()))
 
 
 def _key_end(text: str, start: int) -> int:
-    """The end of the closing line, or of what looks like key material where the block was cut off."""
+    """The end of the closing line, or of the key material where that is missing; `start` where there is no key."""
     edge = _regex(KEY_EDGE).search(text, start, start + LONGEST_KEY)
-    if edge and text.startswith("-----END ", edge.start()):
+    if edge and text.startswith("-----END ", edge.start()) and _regex(KEY_MATERIAL).search(text, start, edge.start()):
         footer = _regex(KEY_FOOTER).match(text, edge.start())
         return footer.end() if footer else edge.end()
-    lines = _regex(KEY_LINES).match(text, start, edge.start() if edge else len(text))
-    return lines.end() if lines else start
+    end, limit = start, edge.start() if edge else len(text)
+    while (line := _regex(KEY_LINE).match(text, end, limit)) and _is_key_line(text, line, first=end == start):
+        end = line.end()
+    return end
 
 
-def _passwords_in_urls(text: str) -> Iterable[Hit]:
-    return _url_passwords(text) if "://" in text and "@" in text else ()
+def _is_key_line(text: str, line: re.Match[str], *, first: bool) -> bool:
+    if len(line[1]) >= LONG_KEY_LINE or _regex(SHORT_KEY_LINE).match(line[1]):
+        return True
+    # No sentence goes on without a space, and few have one word on the next line.
+    alone = "\n" in text[line.start() : line.start(1)] and text[line.end() : line.end() + 1] in ("", "\n", "\r")
+    return first and (line.start() == line.start(1) or alone) and not _regex(PLACEHOLDER).search(line[1].lower())
 
 
-def _url_passwords(text: str) -> Iterator[Hit]:
+def _passwords_in_urls(text: str, check: Check) -> Iterable[Hit]:
+    return _url_passwords(text, check) if "://" in text and "@" in text else ()
+
+
+def _url_passwords(text: str, check: Check) -> Iterator[Hit]:
     for found in _regex(PASSWORD_IN_URL).finditer(text):
+        check()
         password = found["password"]
         if password.lower() in DEFAULT_PASSWORDS or password == found["user"]:
             continue
@@ -237,7 +274,7 @@ def _url_passwords(text: str) -> Iterator[Hit]:
 
 def _touches(marks: list[tuple[int, int]], hit: Hit) -> bool:
     """Whether one of the ordered `marks` overlaps the hit or its evidence."""
-    following = bisect_left(marks, (hit.end, 0))
+    following = bisect_left(marks, (max(hit.end, hit.reach), 0))
     return following > 0 and marks[following - 1][1] > hit.anchor
 
 
@@ -270,11 +307,10 @@ def _regex(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-DETECTORS: tuple[Callable[[str], Iterable[Hit]], ...] = (
+DETECTORS: tuple[Callable[[str, Check], Iterable[Hit]], ...] = (
     _tokens,
     _private_keys,
     _passwords_in_urls,
     _phrases,
-    assigned_values,
 )
-"""In order of precedence: where hits overlap, the first one names the finding."""
+"""In order of precedence: where hits overlap, the first one names the finding. Assignments come last."""

@@ -37,6 +37,9 @@ def without_secret(use: Unresolved) -> Unresolved:
 def _secrets(source: bytes) -> Iterator[Span]:
     """Where they stand, in bytes."""
     text = source.decode("utf-8", "surrogateescape")
+    place = reached = 0
     for found in scan(text):
-        start = len(text[: found.start].encode("utf-8", "surrogateescape"))
-        yield start, start + len(text[found.start : found.end].encode("utf-8", "surrogateescape"))
+        place += len(text[reached : found.start].encode("utf-8", "surrogateescape"))
+        size = len(text[found.start : found.end].encode("utf-8", "surrogateescape"))
+        yield place, place + size
+        place, reached = place + size, found.end

@@ -13,6 +13,7 @@ from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any
 
 from treering.core.errors import InvalidInput, StoreFull
+from treering.interfaces.cli.terminal_text import safe, safe_json
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -37,8 +38,6 @@ def emit_text(document: object, text: str, *, as_json: bool) -> None:
         write_lines([json.dumps(document, default=_plain, ensure_ascii=False)])
         return
     if sys.stdout.isatty():
-        from treering.interfaces.cli.show import safe
-
         text = safe(text)
     _write(text.encode(errors="backslashreplace"))
 
@@ -59,8 +58,11 @@ def _print(picture: "RenderableType") -> None:
 
 
 def write_lines(lines: Iterable[str]) -> None:
-    """JSON is UTF-8 whatever the terminal's encoding is; what is not text (an odd file name) is escaped."""
-    for line in lines:
+    """JSON is UTF-8 whatever the terminal's encoding is; what is not text (an odd file name) is escaped.
+
+    A terminal gets the same values, with what it would obey escaped; a program gets them as they are.
+    """
+    for line in map(safe_json, lines) if sys.stdout.isatty() else lines:
         _write(line.encode(errors="backslashreplace") + b"\n", at_once=False)
     _write(b"")
 

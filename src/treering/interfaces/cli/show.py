@@ -15,6 +15,7 @@ from treering.core.episodes import Episode
 from treering.core.patterns import Pattern
 from treering.core.records import Knowledge
 from treering.core.turns import Turn
+from treering.interfaces.cli import terminal_text
 
 if TYPE_CHECKING:
     from treering.archive.restore import Imported
@@ -43,15 +44,8 @@ _COSTLY = frozenset(
         "stored vectors of code",
     }
 )
+safe = terminal_text.safe
 _REDACTED = re.compile(r"\[redacted:([a-z0-9_]+)\]")
-# Control characters drive terminals; their Unicode pictures do not. Direction marks hide what a text says.
-_VISIBLE = {code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t"}
-_VISIBLE |= dict.fromkeys((*range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)), 0xFFFD)
-
-
-def safe(text: str) -> str:
-    """The text with nothing in it that a terminal would obey."""
-    return text.translate(_VISIBLE)
 
 
 def preview(text: str, limit: int = PREVIEW) -> str:

@@ -14,6 +14,7 @@ import typer
 from treering.core.errors import StoreUnavailable
 from treering.interfaces.cli.options import AsJson, Db, Project, Repository, opened, repository_for
 from treering.interfaces.cli.output import emit
+from treering.interfaces.cli.terminal_text import safe
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -88,7 +89,7 @@ def _work(memory: "Memory", *, once: bool, every: float | None, quiet: bool) -> 
 
 
 def _say(what: str) -> None:
-    print(f"{datetime.now():%H:%M:%S} {' '.join(what.split())}", file=sys.stderr, flush=True)
+    print(f"{datetime.now():%H:%M:%S} {safe(' '.join(what.split()))}", file=sys.stderr, flush=True)
 
 
 @contextmanager

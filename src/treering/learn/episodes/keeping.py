@@ -15,6 +15,7 @@ from treering.core.redaction import without_secrets
 from treering.core.scope import Scope
 from treering.core.secrets import redact
 from treering.core.settings import Settings
+from treering.core.time_limit import time_limit
 from treering.core.values import TEXT_BYTES, Value
 from treering.learn.following import queue_following
 from treering.ports.blobs import digest_of
@@ -202,7 +203,7 @@ def _clean(name: str, data: bytes, settings: Settings) -> bytes:
         text = data.decode()
     except UnicodeDecodeError:
         return data
-    redaction = redact(text)
+    redaction = redact(text, time_limit())
     if not redaction.findings:
         return data
     if settings.secrets.on_secret == "refuse":

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
+from treering.core.delimiters import one_line
 from treering.core.episodes import OutcomeStatus
 from treering.core.patterns import Application, Pattern, PatternStatus
 from treering.core.scope import Scope
@@ -33,7 +34,7 @@ class Learned:
 
     @property
     def text(self) -> str:
-        return "\n".join(self.lines)
+        return "\n".join(map(one_line, self.lines))
 
 
 def learn_from_episode(scope: Scope, store: Store, now: datetime, id: str, settings: Settings) -> Learned:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from treering.core.delimiters import escaped, one_line
 from treering.core.pattern_words import doing
 from treering.core.tokens import CountTokens, estimate_tokens
 from treering.retrieve.episodes.telling import LESSONS, in_a_line
@@ -92,7 +93,7 @@ class AfterFailure:
 
     def text(self, budget: int | None = None, *, count: CountTokens = estimate_tokens) -> str:
         """As text for a prompt, within a budget of tokens."""
-        steps = (f"What usually comes next: {each}" for each in self.usual_steps())
+        steps = (f"What usually comes next: {escaped(each)}" for each in self.usual_steps())
         return _within((*map(_block, self.passages()), *steps), budget, count)
 
 
@@ -133,7 +134,7 @@ def _failure_passage(hit: FailureHit) -> Passage:
 
 
 def _block(passage: Passage) -> str:
-    return f"[{passage.id}] {passage.source}\n{passage.text}"
+    return f"[{one_line(passage.id)}] {one_line(passage.source)}\n{escaped(passage.text)}"
 
 
 def _within(blocks: Iterable[str], budget: int | None, count: CountTokens) -> str:

@@ -72,8 +72,9 @@ def _quotable(turn: Turn) -> bool:
 
 
 def _told(turns: Sequence[Turn]) -> str:
-    lines = "\n".join(f"{turn.speaker or turn.role.value}: {escaped(turn.text)}" for turn in turns)
-    return delimited(DATA, lines if len(lines) <= _READ else f"{lines[: _READ // 2]}\n…\n{lines[-_READ // 2 :]}")
+    lines = "\n".join(f"{turn.speaker or turn.role.value}: {turn.text}" for turn in turns)
+    read = lines if len(lines) <= _READ else f"{lines[: _READ // 2]}\n…\n{lines[-_READ // 2 :]}"
+    return delimited(DATA, escaped(read))
 
 
 def _keep(scope: Scope, store: Store, clock: Clock, id: str, *spans: Removed) -> None:

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from treering.core.errors import InvalidInput
 from treering.core.secrets import redact
+from treering.core.time_limit import time_limit
 from treering.core.values import Text, Value, is_storable
 
 # No format of a secret is this short.
@@ -65,10 +66,10 @@ def cleaned(content: Content) -> Content:
     if content.encoding == "plain":
         return content
     charset, errors = ("latin-1", "strict") if content.form == "bytes" else ("utf-8", "surrogatepass")
-    found = redact(content.raw.decode(charset, errors))
+    found = redact(content.raw.decode(charset, errors), time_limit())
     if found.findings:
         content = _held(content.form, "", found.text.encode(charset, errors))
-    if redact(content.data).findings:
+    if redact(content.data, time_limit()).findings:
         pieces = (content.data[place : place + _HARMLESS] for place in range(0, len(content.data), _HARMLESS))
         return content.replace(data="\n".join(pieces))
     return content

@@ -10,6 +10,7 @@ from treering.core.errors import Conflict, InvalidInput
 from treering.core.scope import Scope
 from treering.core.secrets import redact
 from treering.core.settings import Settings
+from treering.core.time_limit import time_limit
 from treering.core.tokens import CountTokens, estimate_tokens
 from treering.ports.clock import Clock, NewId
 from treering.ports.store import Store
@@ -61,7 +62,7 @@ def open_task(
         store=desk.store,
         clock=desk.clock,
         task=name,
-        title=extract_of(redact(description or "").text, settings.working.extract_characters),
+        title=extract_of(redact(description or "", time_limit()).text, settings.working.extract_characters),
         refuses_secrets=settings.secrets.on_secret == "refuse",
     )
     task = Task(

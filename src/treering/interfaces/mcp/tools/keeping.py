@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from treering.core.delimiters import without_ours
+from treering.core.delimiters import one_line, without_ours
 from treering.core.errors import InvalidInput
 from treering.core.moments import moment_of
 from treering.core.records import Source
@@ -150,7 +150,7 @@ def _kept(call: "Call", asked: Arguments, text: str, type: str, *, from_outside:
         filter(
             None,
             (
-                f"Known already, as {record.id}." if known_already else f"Kept as {record.id} ({type}).",
+                f"Known already, as {one_line(record.id)}." if known_already else f"Kept as {record.id} ({type}).",
                 redacted,
                 FROM_OUTSIDE if record.tainted else "",
             ),

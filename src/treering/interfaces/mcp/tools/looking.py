@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from treering.core.delimiters import MEMORY, delimited
+from treering.core.delimiters import MEMORY, delimited, one_line
 from treering.core.tokens import estimate_tokens
 from treering.interfaces.mcp.passages import NOTE, Cited, cited, lines_within, listed, passages, within
 from treering.interfaces.mcp.tool import READS, Answer, Arguments, Budget, Name, Reply, Tool
@@ -57,7 +57,7 @@ def memory_stats(call: "Call", _asked: MemoryStats) -> Answer[StatsResult]:
         f"Background jobs not done yet: {result.waiting_jobs}" if result.waiting_jobs else "",
         _code_told(found.code),
     )
-    return Answer("\n".join(filter(None, lines)), result)
+    return Answer("\n".join(map(one_line, filter(None, lines))), result)
 
 
 def _counts(what: str, counts: Any) -> str:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
+from treering.core.delimiters import one_line
 from treering.core.errors import InvalidInput
 from treering.core.records import Knowledge, Source
 from treering.core.tokens import estimate_tokens
@@ -108,7 +109,7 @@ def confirm_fact(call: "Call", asked: ConfirmFact) -> Answer[Standing]:
 
 def forget(call: "Call", asked: Forget) -> Answer[Forgotten]:
     call.memory.forget(asked.id)
-    told = (
+    told = one_line(
         f"Forgotten: {asked.id}. `treering undo {asked.id}` brings it back; `treering forget --hard {asked.id}` "
         "removes it for good."
     )
@@ -129,7 +130,7 @@ def _answered(
     call: "Call", notes: list[str], record: Knowledge, *, replaces: str | None = None, others: tuple[str, ...] = ()
 ) -> Answer[Standing]:
     """What was done, and the record as it stands where that is a new one."""
-    done = tuple(filter(None, notes))
+    done = tuple(map(one_line, filter(None, notes)))
 
     def told(room: int) -> Answer[Standing]:
         shown = passages([cited(record)], room - estimate_tokens("\n".join(done)))

@@ -1,0 +1,31 @@
+"""A limit on the time that checking a text may take."""
+
+from collections.abc import Callable
+from time import monotonic
+
+from treering.core.errors import CheckTimedOut
+
+CHECK_SECONDS = 10.0
+"""Twenty times what 10 MB of prose take: only a text that was made to be slow reaches it."""
+
+Check = Callable[[], None]
+"""Called between small steps of a long computation; raises to end it."""
+
+
+def unlimited() -> None:
+    """No limit."""
+
+
+def time_limit(clock: Callable[[], float] = monotonic) -> Check:
+    """A check that raises `CheckTimedOut` once `CHECK_SECONDS` have passed from now."""
+    seconds = CHECK_SECONDS
+    until = clock() + seconds
+
+    def check() -> None:
+        if clock() > until:
+            raise CheckTimedOut(
+                f"the text could not be checked for secrets within {seconds:g} s, so it was not stored; "
+                "split it into shorter texts, or leave out generated data"
+            )
+
+    return check
