@@ -141,8 +141,9 @@ def _labelled(detectors: dict[str, Found]) -> str:
         f"{secret} texts with secrets and {len(cases) - secret} without, written by hand by the author of the scanner "
         "(`bench/secrets_cases/`); a third was labelled before tuning and is held: until 2026-11-16 only its "
         "counts were looked at, after each change; since then plain prose and configurations, and parts of the "
-        "assignments and keys, were read while rules were written, and are no longer independent. The same hand wrote the formats and the texts, so these figures say that the formats do "
-        "what they mean, not what they would do on texts by others; for that, see the code below and decision 0002."
+        "assignments and keys, were read while rules were written, and are no longer independent. The same "
+        "hand wrote the formats and the texts, so these figures say that the formats do what they mean, "
+        "not what they would do on texts by others; for that, see the code below and decision 0002."
         "\n\n" + table(("part", "detector", "secrets found", "precision", "false findings / plain texts"), rows)
     )
 

@@ -29,7 +29,7 @@ from treering.retrieve.feedback import with_feedback
 from treering.retrieve.meaning import meaning_of
 from treering.retrieve.paths import Paths, narrowed
 from treering.retrieve.question import understand
-from treering.retrieve.request import ALL_KNOWLEDGE, ALL_TURNS, Recall, standing
+from treering.retrieve.request import ALL_KNOWLEDGE, ALL_TURNS, standing
 
 FOLDS = 5
 SETTINGS = Settings(embedder=EmbedderSettings(provider="bundled"))
@@ -77,7 +77,7 @@ def _seen(memory: Memory, models: ChosenModels, dataset: str, group: str, questi
         asked = understand(
             query, at, languages=tx.index.languages(), speakers=tx.index.speakers(), settings=SETTINGS.recall
         )
-        filters = narrowed(Recall(query, standing(ALL_KNOWLEDGE), ALL_TURNS, LIMIT).filters(), asked)
+        filters = narrowed(standing({"knowledge": ALL_KNOWLEDGE, "turn": ALL_TURNS}), asked)
         found = with_feedback(tx, Paths(tx, asked, meaning, SETTINGS).search(filters, enough=LIMIT), SETTINGS)
         gold = tx.index.numbers("turn", sorted(question.gold))
     number, nothing = found.candidates.number, np.zeros(len(found.candidates))
