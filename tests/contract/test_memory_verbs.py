@@ -1,12 +1,13 @@
 """What the verbs promise, on both engines."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
 from tests.conftest import OpenMemory
 from tests.samples import NOW, sample
-from treering.core.errors import Conflict, InvalidInput, NotFound
+from treering.core.errors import Conflict, InvalidInput, NotFound, StoreUnavailable
 from treering.core.history import Action
 from treering.core.patterns import Pattern
 from treering.core.queries import KnowledgeFilter
@@ -365,3 +366,21 @@ def test_projects_are_listed_with_their_sizes(open_memory: OpenMemory) -> None:
     assert found["second"].knowledge == 1
     assert found["first"].characters == len("The port is 5432") + len("What is the port?")
     assert first.recall("port")
+
+
+def test_an_injection_whose_commit_was_not_acknowledged_is_noted_once(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.remember("Luca is allergic to peanuts")
+    write = memory.store.write_if_free
+
+    def unacknowledged(*arguments: Any, **options: Any) -> bool:
+        write(*arguments, **options)
+        raise StoreUnavailable("the connection was lost")
+
+    with monkeypatch.context() as lost:
+        lost.setattr(memory.store, "write_if_free", unacknowledged)
+        assert memory.pack("peanuts").text
+    assert memory.pack("peanuts").text
+    noted = [entry for entry in memory.audit() if entry.action is Action.INJECT]
+    assert len(noted) == 2

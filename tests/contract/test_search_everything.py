@@ -173,3 +173,8 @@ def test_where_nothing_was_decided_that_day_the_rest_is_searched(memory: Memory)
     last_year = {"created_at": memory._ports.clock().replace(year=2020)}
     old = memory.remember("We decided to use RabbitMQ", type="decision", **last_year).id
     assert old in {hit.id for hit in memory.recall("what did we decide about RabbitMQ today")}
+
+
+def test_one_filter_object_is_given_or_filters_of_kinds_not_both(memory: Memory) -> None:
+    with pytest.raises(InvalidInput, match="not both"):
+        memory.recall(QUERY, where=SearchFilter(tainted=False), turns=None)

@@ -55,6 +55,7 @@ def test_what_an_earlier_version_took_away_by_its_age_comes_back(memory: Memory)
         tx.part().knowledge.delete(stated, {"reason": "unused", "stage": "forget"})
     memory.forget(forgotten_by_hand)
     assert forgotten(memory, 1, dry_run=True) == {"restored": 1}
+    assert forgotten(memory, 40, dry_run=True) == {"restored": 1, "removed": 1}
     assert forgotten(memory, 1) == {"restored": 1}
     assert memory.get(stated).content == "Luca is allergic"
     assert forgotten(memory, 2) == {}

@@ -66,11 +66,19 @@ def backup(
 
 
 def _put_in_place(unfinished: Path, target: Path) -> None:
-    if os.path.lexists(former := blobs_beside(target)):
-        os.replace(former, unfinished.with_name("former.blobs"))
-    if (kept := blobs_beside(unfinished)).exists():
-        os.replace(kept, former)
-    os.replace(unfinished, target)
+    """Should it fail, the former backup keeps its blobs."""
+    aside, former = unfinished.with_name("former.blobs"), blobs_beside(target)
+    if os.path.lexists(former):
+        os.replace(former, aside)
+    try:
+        if (kept := blobs_beside(unfinished)).exists():
+            os.replace(kept, former)
+        os.replace(unfinished, target)
+    except OSError:
+        shutil.rmtree(former, ignore_errors=True)
+        if os.path.lexists(aside):
+            os.replace(aside, former)
+        raise
 
 
 def _copy(

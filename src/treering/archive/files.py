@@ -104,9 +104,13 @@ def _create_locked(parent: Path) -> tuple[Path, int]:
             handle = os.open(folder, os.O_RDONLY)
         except FileNotFoundError:
             continue
-        with suppress(OSError):  # A file system without locks: there, abandoned folders stay.
+        try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # Another process may have taken it for abandoned before it was locked.
+        except BlockingIOError:  # Another process takes it for abandoned, and removes it.
+            os.close(handle)
+            continue
+        except OSError:  # A file system without locks: there, abandoned folders stay.
+            pass
         if folder.is_dir():
             return folder, handle
         os.close(handle)

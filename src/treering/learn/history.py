@@ -7,9 +7,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
-from treering.core.errors import NotFound, StoreError
+from treering.core.errors import Conflict, NotFound, StoreError
 from treering.core.history import Action, AuditEntry, HistoryEntry, Revision
 from treering.core.queries import AuditFilter, Order, RevisionFilter
 from treering.core.records import Knowledge
@@ -18,7 +19,7 @@ from treering.core.scope import Visibility
 if TYPE_CHECKING:
     from treering.core.scope import Scope
     from treering.ports.clock import NewId
-    from treering.ports.store import Store
+    from treering.ports.store import Store, Transaction
 
 _MOST = 1_000
 _NAMED = 50
@@ -73,7 +74,7 @@ class Injections:
             entry = project_entry(self._scope, now, self._new_id(), Action.INJECT, **detail)
             # It names records that only this principal may see.
             self._unwritten.append(entry.replace(visibility=Visibility.PERSONAL))
-        with suppress(StoreError):
+        with suppress(StoreError):  # It never fails the reading.
             self.write(now)
 
     def write(self, now: datetime, seconds: float = 0.0) -> None:
@@ -83,12 +84,18 @@ class Injections:
                 return
             written = False
             try:
-                written = self._store.write_if_free(
-                    self._scope, now, lambda tx: [tx.audit.create(entry) for entry in entries], seconds=seconds
-                )
+                create = partial(_create_once, entries=entries)
+                written = self._store.write_if_free(self._scope, now, create, seconds=seconds)
             finally:
                 if not written:
                     self._unwritten = entries[-_MOST:]
+
+
+def _create_once(tx: Transaction, entries: Sequence[AuditEntry]) -> None:
+    """A commit whose acknowledgement was lost has stored some of them already."""
+    for entry in entries:
+        with suppress(Conflict):
+            tx.audit.create(entry)
 
 
 def history(scope: Scope, store: Store, now: datetime, id: str) -> tuple[HistoryEntry, ...]:

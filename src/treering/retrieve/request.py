@@ -53,6 +53,8 @@ class Recall:
 def filters_of(where: SearchFilter | None, knowledge: KnowledgeFilter | None, turns: TurnFilter | None) -> Filters:
     """The filters by kind: those of `where`, else of the kinds that are named, else of every kind."""
     if where is not None:
+        if (knowledge, turns) != (ALL_KNOWLEDGE, ALL_TURNS):
+            raise InvalidInput("`where` filters every kind; give it, or `knowledge` and `turns`, not both")
         return where.by_kind()
     if (knowledge, turns) == (ALL_KNOWLEDGE, ALL_TURNS):
         return SearchFilter.defaults().by_kind()

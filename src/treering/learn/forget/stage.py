@@ -94,10 +94,10 @@ def _purge(run: StageRun, place: _Place, aged: _Aged) -> None:
     run.progress.advance(str(place), 0, **{aged.counted: 0})
     for page in listed(run, aged.kind, aged.where, place.after):
         stated = [record for record in page.records if isinstance(record, Knowledge) and is_stated(record)]
-        restored = sum(_restore_some(run, batch) for batch in _batches(stated))
-        due = [record for record in page.records if _is_due(record, run)]
+        restored = [id for batch in _batches(stated) for id in _restore_some(run, batch)]
+        due = [record for record in page.records if _is_due(record, run) and record.id not in restored]
         purged = sum(_purge_some(run, aged, batch) for batch in _batches(due))
-        counts = {aged.counted: purged, "restored": restored, "unreadable": page.unreadable}
+        counts = {aged.counted: purged, "restored": len(restored), "unreadable": page.unreadable}
         run.progress.advance(str(place._replace(after=page.last)), len(page.ids), **counts)
 
 
@@ -110,8 +110,8 @@ def _is_due(record: Any, run: StageRun) -> bool:
     return not verified and past_grace(record.deleted_at, run.now, run.settings)
 
 
-def _restore_some(run: StageRun, stated: Sequence[Knowledge]) -> int:
-    """Bring back what earlier versions took away by its age although somebody stated it."""
+def _restore_some(run: StageRun, stated: Sequence[Knowledge]) -> Sequence[str]:
+    """Bring back what earlier versions took away by its age although somebody stated it; their ids are returned."""
     with run.store.reading(run.scope, run.now) as tx:
         faded = sorted(record.id for record in stated if _was_faded(tx, record.id))
     if faded and not run.dry_run:
@@ -120,7 +120,7 @@ def _restore_some(run: StageRun, stated: Sequence[Knowledge]) -> int:
                 tx.claim(f"record {id}")
                 if not tx.knowledge.holds(id) and tx.knowledge.holds(id, deleted=True):
                     tx.part().knowledge.restore(id)
-    return len(faded)
+    return faded
 
 
 def _purge_some(run: StageRun, aged: _Aged, due: Sequence[Any]) -> int:
