@@ -223,11 +223,11 @@ class Memory:
             model=model,
             rules=rules,
             tokenizer=tokenizer,
-            find=AmongRemoved(self.settings, self.recall),
+            find=AmongRemoved(self.settings, self.search),
             on_event=on_event,
         )
 
-    def recall(
+    def search(
         self,
         query: str,
         *,
@@ -287,6 +287,9 @@ class Memory:
         wants_code = everything and asks_for_place(query) if code is None else code
         return with_places(answer, lambda: self.code, self.settings.index.finding.recalled) if wants_code else answer
 
+    recall = search
+    """Its name until now."""
+
     def pack(
         self,
         query: str,
@@ -309,7 +312,7 @@ class Memory:
         usual = {"limit": self.settings.pack.results, "thorough": False, "code": False}
         if session is not None:
             options = without_session(options, session)
-        found = self.recall(query, phase=phase, **{**usual, **options})
+        found = self.search(query, phase=phase, **{**usual, **options})
         chosen = None if phase is None else Phase.named(phase)
         # Who asks for the past, or for nothing that is known, is not told what was thought of it last week.
         shown = reflection and options.get("as_of") is None and options.get("knowledge", ALL_KNOWLEDGE) is not None
@@ -379,7 +382,7 @@ class Memory:
             learn_from_task(self.scope, self.store, ports.clock(), ports.new_id, episode, settings=settings)
             return episode
 
-        desk = Desk(self.store, settings, ports.clock, ports.new_id, self.recall, ports.tokenizers, keep_episode)
+        desk = Desk(self.store, settings, ports.clock, ports.new_id, self.search, ports.tokenizers, keep_episode)
         return open_task(self.scope, desk, description, id=id, model=model, count=count, on_event=on_event, **context)
 
     def get(self, id: str) -> Knowledge | Turn | Episode | Pattern:

@@ -57,13 +57,13 @@ def _play(folder: "Path") -> Played:
     with open(place, project=story.PROJECT, blobs=blobs, settings=settings, background=False) as memory:
         turns = tuple(_say(memory, spoken) for spoken in story.CONVERSATION)
         lessons = tuple(_learn(memory, lesson) for lesson in story.LESSONS)
-        found = memory.recall(story.QUESTION, limit=3, explain=True)
+        found = memory.search(story.QUESTION, limit=3, explain=True)
         old = lessons[story.CORRECTED]
         correction = memory.correct(old.id, story.REASON, text=story.CORRECTION)
-        after_correction = memory.recall(story.FOLLOW_UP)
+        after_correction = memory.search(story.FOLLOW_UP)
         history = memory.history(old.id)
         memory.undo(old.id)
-        after_undo = memory.recall(story.FOLLOW_UP)
+        after_undo = memory.search(story.FOLLOW_UP)
         talk = memory.conversation(story.NEXT_NIGHT, model="gpt-4o", limit=story.SMALL_WINDOW, keep_recent=2)
         for role, text in story.LONG_TALK:
             talk.add(role, text)

@@ -139,7 +139,7 @@ class Form:
                 found = f"{len(packed.left_out):,} result{'s' * (len(packed.left_out) != 1)}"
                 print(f"nothing fits into {packed.budget:,} tokens: {found} left out; raise --budget", file=sys.stderr)
             return bool(packed.text)
-        answer = memory.recall(query, explain=self.explain, **options)
+        answer = memory.search(query, explain=self.explain, **options)
         if answer.explanation is None:
             from treering.interfaces.cli import show
 

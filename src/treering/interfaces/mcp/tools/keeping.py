@@ -185,7 +185,7 @@ def _similar(call: "Call", said: str) -> list[Cited]:
 
 def saying(call: "Call", said: str, most: int) -> "RecallAnswer":
     """The records that this is really about, also those that say the same as a better one."""
-    return call.memory.recall(
+    return call.memory.search(
         said[:LONGEST_SEARCH], turns=None, precise=True, repeated=True, thorough=False, code=False, limit=most
     )
 

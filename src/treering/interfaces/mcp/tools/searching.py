@@ -104,7 +104,7 @@ def search_memory(call: "Call", asked: SearchMemory) -> Answer[SearchResult]:
     memory, settings = call.memory, call.memory.settings
     budget = min(asked.budget or settings.agents.answer_tokens, settings.agents.most_answer_tokens)
     types = [knowledge_type(name).name for name in asked.types]
-    found = memory.recall(
+    found = memory.search(
         asked.query,
         limit=asked.limit,
         where=SearchFilter.make(types=types) if types else None,

@@ -108,7 +108,7 @@ def find_patterns(call: "Call", asked: FindPatterns) -> Answer[Patterns]:
     statuses = {"statuses": _ALL_IN_USE} if asked.unproven else {}
     features = {"files": call.from_root(asked.files)} if asked.files else {}
     found = call.memory.patterns.find_applicable(asked.task, limit=asked.limit, **statuses, **features)
-    recipes = call.memory.recall(
+    recipes = call.memory.search(
         asked.task, knowledge=_RECIPES, turns=None, thorough=False, code=False, limit=asked.limit
     )
     proven = [
