@@ -81,7 +81,9 @@ def _recalled(memory: Memory, said: str) -> str:
     """What stands in for messages that left the window: markers with summaries, and turns that are recalled."""
     talk = memory.conversation("c", model="gpt-4o", limit=800, keep_recent=4, strategy="rolling_window")
     talk.add("user", f"Decided: {said}")
+    talk.add("assistant", "Noted.")
     for number in range(20):
+        talk.add("user", f"go on with step {number}")
         talk.add("assistant", f"step {number}: " + "word " * 40)
     talk.add("user", "What was decided about the harbour?")
     return "\n".join(message.text for message in talk.build(recall=True).messages)
