@@ -15,6 +15,10 @@ from treering.core.values import FrozenDict, Record, Value
 Predicate = Callable[[Any, Any], bool]
 
 
+def _not_in(name: str) -> Predicate:
+    return lambda value, wanted: getattr(value, name) not in wanted
+
+
 def _in(name: str) -> Predicate:
     return lambda record, wanted: getattr(record, name) in wanted
 
@@ -71,6 +75,7 @@ PREDICATES: Mapping[type[Filter], Mapping[str, Predicate]] = {
         "owners": _in("owner"),
         "sources": _in("source"),
         "sessions": _in("session"),
+        "not_sessions": _not_in("session"),
         "tags": _meets(lambda record: record.tags),
         "all_tags": lambda record, wanted: set(wanted) <= set(record.tags),
         "files": _meets(lambda record: record.files),
@@ -99,6 +104,7 @@ PREDICATES: Mapping[type[Filter], Mapping[str, Predicate]] = {
     queries.TurnFilter: {
         "ids": _in("id"),
         "sessions": _in("session"),
+        "not_sessions": _not_in("session"),
         "roles": _in("role"),
         "speakers": _in("speaker"),
         "visibility": _in("visibility"),
@@ -118,6 +124,7 @@ PREDICATES: Mapping[type[Filter], Mapping[str, Predicate]] = {
     queries.EpisodeFilter: {
         "ids": _in("id"),
         "sessions": _in("session"),
+        "not_sessions": _not_in("session"),
         "domains": lambda record, wanted: record.metadata.domain in wanted,
         "task_types": lambda record, wanted: record.metadata.task_type in wanted,
         "outcomes": lambda record, wanted: record.outcome.status in wanted,
