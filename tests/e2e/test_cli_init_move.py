@@ -30,7 +30,8 @@ def test_a_move_is_shown_before_it_is_made(terminal: Terminal, tmp_path: Path) -
     inside = terminal.folder / ".treering" / "memory.db"
     for arguments in (("init", "--in-project"), ("init", "claude", "--in-project")):
         shown = " ".join(terminal.ok(*arguments, "--dry-run").split())
-        assert f"the memory goes to {inside}" in shown
+        # A long path is folded wherever the line ends.
+        assert f"the memory goes to {inside}".replace(" ", "") in shown.replace(" ", "")
         assert "nothing was written" in shown
         told = terminal.json(*arguments, "--dry-run")
         assert (told["memory"], told["dry_run"]) == (str(inside), True)
