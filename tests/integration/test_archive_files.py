@@ -7,7 +7,10 @@ import socket
 import stat
 import time
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -75,6 +78,32 @@ def test_a_backup_that_is_replaced_takes_its_blobs_along(memory: Memory, folder:
         assert (copy.get("vast").content, copy.doctor().healthy) == (vast, True)
         assert copy.get("more").content.endswith("as well")
     assert {path.name for path in folder.iterdir()} == {"b.db", "b.db.blobs"}
+
+
+@pytest.mark.parametrize("step", range(4))
+def test_a_backup_that_dies_while_it_is_put_in_place_leaves_one_with_all_of_its_blobs(
+    memory: Memory, folder: Path, step: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = memory.settings.store.blob_bytes + 1
+    memory.remember("a" * size, id="former")
+    memory.backup(folder / "b.db")
+    memory.forget("former", hard=True)
+    memory.settle()
+    memory.remember("b" * size, id="newer")
+    replace, calls = os.replace, count()
+
+    def dying(*arguments: Any) -> None:
+        if next(calls) == step:
+            raise KeyboardInterrupt
+        replace(*arguments)
+
+    with monkeypatch.context() as killed, suppress(KeyboardInterrupt):
+        killed.setattr("treering.archive.backup.os.replace", dying)
+        memory.backup(folder / "b.db", force=True)
+    with treering.open(folder / "b.db", project="p", background=False) as copy:
+        assert copy.doctor().healthy
+        (id,) = {"former", "newer"} & {record.id for record in copy.search("", limit=10, turns=None)}
+        assert len(copy.get(id).content) == size
 
 
 def _pipe(path: Path) -> None:

@@ -154,7 +154,7 @@ def test_no_repository_says_so(tmp_path: Path) -> None:
     environment = {**os.environ, "GIT_CEILING_DIRECTORIES": str(tmp_path.parent)}
     with pytest.raises(RepositoryUnavailable, match="not a git repository"):
         GitCommits(tmp_path, environment, 30.0)
-    with pytest.raises(RepositoryUnavailable, match="no directory"):
+    with pytest.raises(RepositoryUnavailable, match="not a directory"):
         GitCommits(tmp_path / "absent", os.environ, 30.0)
 
 

@@ -43,7 +43,8 @@ def backup(
     the blobs beside it, is replaced only with `force`; see `checked_target`.
     """
     final = checked_target(target, force=force, database=database)
-    if os.path.lexists(blobs_beside(final)) and not (force and final.exists()):
+    beside = blobs_beside(final)
+    if os.path.lexists(beside) and not (force and final.exists() and beside.is_dir() and not beside.is_symlink()):
         raise InvalidInput(f"{blobs_beside(target)} exists already; choose another name for the backup")
     if not os.access(final.parent, os.W_OK | os.X_OK):
         raise StoreReadOnly(f"{target.parent} cannot be written; choose another place for the backup")
@@ -66,19 +67,30 @@ def backup(
 
 
 def _put_in_place(unfinished: Path, target: Path) -> None:
-    """Should it fail, the former backup keeps its blobs."""
-    aside, former = unfinished.with_name("former.blobs"), blobs_beside(target)
-    if os.path.lexists(former):
-        os.replace(former, aside)
-    try:
-        if (kept := blobs_beside(unfinished)).exists():
-            os.replace(kept, former)
-        os.replace(unfinished, target)
-    except OSError:
-        shutil.rmtree(former, ignore_errors=True)
-        if os.path.lexists(aside):
-            os.replace(aside, former)
-        raise
+    """Replace a former backup so that whatever fails or is killed, the file at `target` has all of its blobs.
+
+    Blobs are named by their content: the new ones join the former before the file changes, and what only the former
+    needed goes after it.
+    """
+    new, beside = blobs_beside(unfinished), blobs_beside(target)
+    needed = [blob.relative_to(new) for blob in new.rglob("*") if blob.is_file()]
+    for blob in needed:
+        (beside / blob).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.replace(new / blob, beside / blob)
+    os.replace(unfinished, target)
+    if beside.is_dir():
+        former = {blob.relative_to(beside) for blob in beside.rglob("*") if not blob.is_dir()}
+        for blob in former.difference(needed):
+            (beside / blob).unlink()
+        _remove_empty_folders(beside)
+
+
+def _remove_empty_folders(folder: Path) -> None:
+    for below in sorted((each for each in folder.rglob("*") if each.is_dir()), reverse=True):
+        with suppress(OSError):
+            below.rmdir()
+    with suppress(OSError):
+        folder.rmdir()
 
 
 def _copy(

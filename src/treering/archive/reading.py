@@ -63,7 +63,7 @@ def _opened(path: Path) -> Iterator[tuple[BinaryIO, int | None]]:
             with gzip.GzipFile(fileobj=raw) as unpacked:
                 yield unpacked, max(_EXPANDED_AT_LEAST, _EXPANSION * size)  # type: ignore[misc]
     except FileNotFoundError:
-        raise InvalidInput(f"there is no file {path}") from None
+        raise InvalidInput(f"there is no file {path}; check the path") from None
     except (EOFError, gzip.BadGzipFile, zlib.error) as exc:
         raise InvalidInput(f"{path} was cut off or damaged ({exc}); export again") from exc
     except UnicodeDecodeError as exc:

@@ -32,7 +32,7 @@ class GitCommits:
         if command is None:
             raise RepositoryUnavailable("git is not installed; install it, or do without the history of files")
         if not root.is_dir():
-            raise RepositoryUnavailable(f"{root} is no directory; name the root of a repository")
+            raise RepositoryUnavailable(f"{root} is not a directory; name the root of a repository")
         self._root, self._git = root, GitRunner(root, command, environment, seconds)
         if self._git.run("rev-parse", "--is-shallow-repository").strip() == "true":
             raise RepositoryUnavailable(

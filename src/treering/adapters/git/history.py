@@ -32,8 +32,8 @@ class GitRepository:
         asked = [commit for commit in dict.fromkeys(commits) if _COMMIT.fullmatch(commit)]
         if not asked:
             return frozenset()
-        told = self._git.run("cat-file", "--batch-check", given="".join(f"{commit}^{{commit}}\n" for commit in asked))
-        found = (line.split()[1:2] == ["commit"] for line in told.splitlines())
+        output = self._git.run("cat-file", "--batch-check", given="".join(f"{commit}^{{commit}}\n" for commit in asked))
+        found = (line.split()[1:2] == ["commit"] for line in output.splitlines())
         return frozenset(commit for commit, here in zip(asked, found, strict=True) if here)
 
     def commit_before(self, moment: datetime, head: str) -> str | None:
@@ -104,8 +104,8 @@ class GitRepository:
         """What the new commits touched, the earliest first; the last log that was read is kept for the next page."""
         if self._read is None or self._read[0] != (seen, head):
             ways = ("log", "-M", "--format=%x01%ct", "--name-status", "-z", "--topo-order", "--reverse")
-            told = self._git.run(*ways, "--no-ext-diff", "--no-textconv", head, "--not", *seen)
-            self._read = (seen, head), list(_statuses(told.split("\0")))
+            output = self._git.run(*ways, "--no-ext-diff", "--no-textconv", head, "--not", *seen)
+            self._read = (seen, head), list(_statuses(output.split("\0")))
         return self._read[1]
 
     def _shares(self, base: str, head: str, places: Mapping[str, str | None]) -> dict[str, float]:
@@ -165,9 +165,9 @@ def _statuses(fields: Sequence[str]) -> Iterator[_Touch]:
             yield moment, status[0], old, next(each, "") if status[0] in _RENAMED else old
 
 
-def _numstat(told: str) -> Iterator[tuple[str, int | None]]:
+def _numstat(output: str) -> Iterator[tuple[str, int | None]]:
     """Path before, and how many lines were added or deleted, whichever is more; None of a file that is not text."""
-    fields = iter(told.split("\0"))
+    fields = iter(output.split("\0"))
     for field in fields:
         if not field:
             continue

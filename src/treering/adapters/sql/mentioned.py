@@ -48,7 +48,7 @@ def recount(context: Context, ids: Iterable[str]) -> None:
 
 
 def forget_links(context: Context, records: Sequence[str]) -> list[str]:
-    """Unlink records, whoever linked them; the entities they were linked with are returned.
+    """Remove the links of these records, no matter who made them; the linked entities are returned.
 
     Nobody links them meanwhile: whoever links holds the same claim, and looks whether the record is still there.
     """

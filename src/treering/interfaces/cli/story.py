@@ -68,6 +68,6 @@ FOLLOW_UP = "postgresql"
 NEXT = (
     ("keep something", '{treering} remember "Deploy from main" --type decision'),
     ("find it again", '{treering} search "deploy" --explain'),
-    ("from Python", 'import treering; treering.open().recall("deploy")'),
+    ("from Python", 'import treering; treering.open().search("deploy")'),
     ("more", "README.md, docs/quickstart.md, {treering} --help"),
 )
