@@ -9,13 +9,18 @@ from treering.retrieve.paths import hull
 from treering.retrieve.question import Question
 from treering.retrieve.request import Filters
 
+
+def _words(alternatives: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)")
+
+
 # Without accents, as words are folded: English, French, German, Spanish, Italian, Portuguese.
 _TYPES: Mapping[str, re.Pattern[str]] = {
-    "decision": re.compile(r"deci[ds]\w*|entsch(?:ied|eid)\w*|beschl(?:oss|uss|uess)\w*|deliber\w*"),
-    "preference": re.compile(r"prefer\w*|bevorzug\w*|vorlieb\w*"),
-    "requirement": re.compile(r"requirements?|exigenc\w*|anforderung\w*|requisit\w*"),
-    "gotcha": re.compile(r"gotchas?|pitfalls?|pieges?|stolperstein\w*"),
-    "dead_end": re.compile(r"dead|ends?|impasses?|sackgasse\w*"),
+    "decision": _words(r"deci[ds]\w*|entsch(?:ied|eid)\w*|beschl(?:oss|uss|uess)\w*|deliber\w*"),
+    "preference": _words(r"prefer\w*|bevorzug\w*|vorlieb\w*"),
+    "requirement": _words(r"requirements?|exigenc\w*|anforderung\w*|requisit\w*"),
+    "gotcha": _words(r"gotchas?|pitfalls?|pieges?|stolperstein\w*"),
+    "dead_end": _words(r"dead ends?|impasses?|sackgasse\w*"),
 }
 # What is said around it and names no subject.
 _FILLING = re.compile(
@@ -28,8 +33,7 @@ def asked_type(question: Question) -> str | None:
     """The type of knowledge that the query asks for; None where it names none, or no time."""
     if question.times is None or not question.times.spans:
         return None
-    words = [fold(term.word) for term in question.terms]
-    return next((name for name, pattern in _TYPES.items() if any(map(pattern.fullmatch, words))), None)
+    return next((name for name, pattern in _TYPES.items() if pattern.search(_asked(question))), None)
 
 
 def asks_for_nothing_else(question: Question, type: str) -> bool:
@@ -37,8 +41,12 @@ def asks_for_nothing_else(question: Question, type: str) -> bool:
     assert question.times is not None
     when = fold(" ".join(question.times.phrases))
     when += when.replace("'", "")
-    words = (fold(term.word) for term in question.terms)
-    return all(word in when or _TYPES[type].fullmatch(word) or _FILLING.fullmatch(word) for word in words)
+    words = _TYPES[type].sub(" ", _asked(question)).split()
+    return all(word in when or _FILLING.fullmatch(word) for word in words)
+
+
+def _asked(question: Question) -> str:
+    return fold(" ".join(term.word for term in question.terms))
 
 
 def narrowed_to_type(filters: Filters, question: Question, type: str) -> Filters | None:

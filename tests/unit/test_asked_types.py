@@ -1,0 +1,35 @@
+"""Which type of knowledge a query asks for, and whether it asks for anything else."""
+
+import pytest
+
+from tests.samples import NOW
+from treering.core.settings import Settings
+from treering.retrieve.asked_types import asked_type, asks_for_nothing_else
+from treering.retrieve.question import Question, understand
+
+
+def asked(query: str) -> Question:
+    return understand(query, NOW, languages=("en",), settings=Settings().recall)
+
+
+@pytest.mark.parametrize(
+    ("query", "type"),
+    [
+        ("what did we decide today", "decision"),
+        ("dead ends today", "dead_end"),
+        ("gotchas of this week", "gotcha"),
+        ("what do we prefer", None),
+        ("what does end today", None),
+        ("the dead server today", None),
+        ("indecisive people today", None),
+    ],
+)
+def test_a_type_is_asked_for_by_its_words_and_a_time(query: str, type: str | None) -> None:
+    assert asked_type(asked(query)) == type
+
+
+@pytest.mark.parametrize(
+    ("query", "alone"), [("what did we decide today", True), ("what did we decide about Kafka today", False)]
+)
+def test_a_subject_is_something_else(query: str, alone: bool) -> None:
+    assert asks_for_nothing_else(asked(query), "decision") is alone
