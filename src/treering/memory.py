@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from datetime import date, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -528,11 +528,11 @@ class Memory:
         return export_to(Path(path), lines, force=force, database=self._database)
 
     def export_lines(self, *, history: bool = False) -> Iterator[str]:
-        """The lines of an export, one by one."""
+        """The lines of an export, one by one. The audit log has an entry once the first of them is read."""
         from treering.archive.export import export_lines
 
         self._note(Action.EXPORT, history=history)
-        return export_lines(self.scope, self.store, self._ports.blobs, self._ports.clock(), history=history)
+        yield from export_lines(self.scope, self.store, self._ports.blobs, self._ports.clock(), history=history)
 
     def import_(self, path: str | Path) -> Imported:
         """Read an export into this project: all of it or nothing. What is there already is left as it is."""
@@ -550,7 +550,6 @@ class Memory:
         from treering.archive.backup import backup
 
         ports, now = self._ports, self._ports.clock()
-        self._note(Action.BACKUP, file=Path(path).name)
         return backup(
             self.scope,
             self.store,
@@ -560,6 +559,7 @@ class Memory:
             open_embedded=ports.open_embedded,
             force=force,
             database=self._database,
+            begun=partial(self._note, Action.BACKUP, file=Path(path).name),
         )
 
     @property

@@ -19,7 +19,7 @@ from tests.samples import COLLECTIONS, NOW, SMALL_BLOBS, free_of_secrets, put, s
 from treering.archive.export import export_lines, export_to
 from treering.archive.portable import PARTS
 from treering.core.episodes import Episode
-from treering.core.errors import Conflict, InvalidInput, StoreError, StoreReadOnly
+from treering.core.errors import Conflict, InvalidInput, StoreError, StoreReadOnly, TreeringError
 from treering.core.graph import GraphNode
 from treering.core.history import AuditEntry, Revision
 from treering.core.jobs import Job
@@ -265,3 +265,21 @@ def test_export_backup_and_repair_are_in_the_audit_log(memory: Memory, tmp_path:
     done = [entry.action.value for entry in memory.history(memory.scope.project)]
 
     assert done == ["repair", "backup", "export"]
+
+
+@pytest.mark.parametrize("taken", ["a file of somebody else", "a folder", "no folder", "the database"])
+def test_a_refused_export_or_backup_is_not_in_the_audit_log(memory: Memory, tmp_path: Path, taken: str) -> None:
+    target = tmp_path / "taken"
+    if taken == "a file of somebody else":
+        target.write_text("precious")
+    elif taken == "a folder":
+        target.mkdir()
+    elif taken == "no folder":
+        target = tmp_path / "no" / "folder" / "x"
+    elif taken == "the database":
+        target = Path(memory.store.location) if memory.store.engine == "sqlite" else tmp_path
+    for write in (memory.export, memory.backup):
+        with pytest.raises(TreeringError):
+            write(target)
+
+    assert memory.audit(actions=["export", "backup"]) == ()

@@ -174,7 +174,7 @@ def test_what_others_told_of_a_file_is_kept(memory: Memory, code: Code, root: Pa
     from treering.index.scip.adding import add_scip, opened_scip
 
     for _ in range(2):
-        add_scip(desk, [opened_scip(tmp_path / "index.scip")])
+        add_scip(desk, opened_scip([tmp_path / "index.scip"], 1_000_000))
         assert further(memory) == {
             GraphSource.AGENT: {"user.py::go": "tools.py::other"},
             GraphSource.SCIP: {"user.py::go": "tools.py::helper"},
@@ -202,9 +202,32 @@ def test_no_source_is_read_through_a_link_or_beyond_the_limit(memory: Memory, ro
     (root / "user.py").rename(tmp_path / "elsewhere.py")
     os.symlink(tmp_path / "elsewhere.py", root / "user.py")
     desk = code_of(memory, largest_file=len(FILES["tools.py"]))._desk.at(root)
-    (said,) = add_scip(desk, [opened_scip(tmp_path / "index.scip")])
+    (said,) = add_scip(desk, opened_scip([tmp_path / "index.scip"], 1_000_000))
     assert "1 refused: the file is not in the project" in said
     assert further(memory) == {GraphSource.SCIP: {"second.py::again": "tools.py::other"}}
     small = code_of(memory, largest_file=8)._desk.at(root)
     with pytest.raises(InvalidInput, match="is of other code"):
-        add_scip(small, [opened_scip(tmp_path / "index.scip")])
+        add_scip(small, opened_scip([tmp_path / "index.scip"], 1_000_000))
+
+
+def test_indexes_above_the_limit_are_refused_before_they_are_read(memory: Memory, root: Path, tmp_path: Path) -> None:
+    first, second, huge = (tmp_path / f"{name}.scip" for name in ("first", "second", "huge"))
+    first.write_bytes(index_of("user.py"))
+    second.write_bytes(index_of("second.py"))
+    with huge.open("wb") as file:
+        file.truncate(2**40)
+    size = max(first.stat().st_size, second.stat().st_size)
+    code = code_of(memory, scip_bytes=size)
+    code.index(root, scip=first)
+    with pytest.raises(InvalidInput, match=r"second\.scip has .* those named before it .* setting index\.scip_bytes"):
+        code.index(root, scip=[first, second])
+    with pytest.raises(InvalidInput, match=rf"huge\.scip has 1,099,511,627,776 bytes; at most {size:,} bytes"):
+        code.index(root, scip=huge)
+    assert further(memory)[GraphSource.SCIP] == {"user.py::go": "tools.py::helper"}
+
+
+def test_a_pipe_or_device_is_not_waited_for(memory: Memory, root: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "index.scip")
+    for path in (tmp_path / "index.scip", Path("/dev/zero"), tmp_path):
+        with pytest.raises(InvalidInput, match=r"name an index\.scip"):
+            code_of(memory).index(root, scip=path)

@@ -35,12 +35,14 @@ def backup(
     open_embedded: OpenEmbedded,
     force: bool = False,
     database: Path | None = None,
+    begun: Callable[[], None] = lambda: None,
 ) -> Path:
     """Copy the whole file, or from a server this project with its history. Others may read and write meanwhile.
 
     From a server the copy holds what this principal sees: the personal records of others are not in it. `BlobMissing`
     where the memory itself lacks a blob: a file is copied all the same, with everything else. An existing file, with
-    the blobs beside it, is replaced only with `force`; see `checked_target`.
+    the blobs beside it, is replaced only with `force`; see `checked_target`. `begun` is called before
+    anything is copied, and not if the file is refused.
     """
     final = checked_target(target, force=force, database=database)
     beside = blobs_beside(final)
@@ -49,6 +51,7 @@ def backup(
     if not os.access(final.parent, os.W_OK | os.X_OK):
         raise StoreReadOnly(f"{target.parent} cannot be written; choose another place for the backup")
     with unfinished_folder(final) as folder:
+        begun()
         unfinished = folder / final.name
         copy = partial(_copy, scope, store, blobs, now, target=unfinished, open_embedded=open_embedded)
         missing = copy()

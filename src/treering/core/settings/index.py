@@ -45,6 +45,9 @@ class IndexSettings(Value):
     """As many files are changed in the graph in memory; above it, loading all of it anew is quicker."""
     linked_memories: int = Field(default=20, ge=0)
     """Memories about the files that a change reaches: more are not read."""
+    scip_bytes: int = Field(default=256 * 2**20, ge=1)
+    """Bytes of all SCIP indexes that are added at once: ten thousand files at 25 kB each. They take up to eight times
+    as much memory."""
     told_problems: int = Field(default=50, ge=0)
     """Problems that a summary lists; all are counted."""
     chunks: ChunkSettings = Field(default_factory=ChunkSettings.defaults)

@@ -102,7 +102,7 @@ class Code:
         from treering.index.files.roots import chosen_root
 
         root = chosen_root(path, self._usual)
-        precise = _opened_scip([scip] if isinstance(scip, str | Path) else scip)
+        precise = self._opened_scip([scip] if isinstance(scip, str | Path) else scip)
         done = self._current.index(root, on_progress, replace=replace)
         notes = list(done.notes)
         if precise:
@@ -113,6 +113,14 @@ class Code:
             notes += self._seed(root, on_progress)
         self._places.queue()
         return dataclasses.replace(done, notes=tuple(notes))
+
+    def _opened_scip(self, files: Sequence[str | Path]) -> list[ScipFile]:
+        """What can be read, before anything else is done. The reader is imported only if there is an index to read."""
+        if not files:
+            return []
+        from treering.index.scip.adding import opened_scip
+
+        return opened_scip([Path(file).expanduser() for file in files], self._desk.settings.scip_bytes)
 
     def _seed(self, root: Path, tell: Tell) -> Iterator[str]:
         """What changed together in the history becomes co-access, again when there are new commits."""
@@ -316,15 +324,6 @@ class Code:
         if not isinstance(name, str):
             raise InvalidInput(f"a node is named in words, and not by a {type(name).__name__}")
         return from_root(name, self.root) if leads_somewhere(name.strip()) else Named(name.strip(), placed=False)
-
-
-def _opened_scip(files: Sequence[str | Path]) -> list[ScipFile]:
-    """What can be read, before anything else is done; who has no such index need not wait for its reader."""
-    if not files:
-        return []
-    from treering.index.scip.adding import opened_scip
-
-    return [opened_scip(Path(file).expanduser()) for file in files]
 
 
 def _check(depth: int | None = None, cap: int | None = None, min_confidence: float = 0.0) -> None:

@@ -1,6 +1,8 @@
 """SCIP indexes join the graph: their edges belong to the files they were read from, until those change."""
 
 import json
+import os
+import stat
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -30,19 +32,41 @@ class ScipFile:
     data: bytes
 
 
-def opened_scip(file: Path, limits: ScipLimits | None = None) -> ScipFile:
-    """The file as it is now; `InvalidInput` where it is no SCIP index, is damaged or too large."""
-    limits = limits or ScipLimits()
+def opened_scip(files: Iterable[Path], most_bytes: int) -> list[ScipFile]:
+    """The files as they are now, of at most `most_bytes` together.
+
+    `InvalidInput` if one is not a SCIP index or is damaged, or if they are too large, before that is read.
+    """
+    found, room = list[ScipFile](), most_bytes
+    for file in files:
+        data = _content(file, room, most_bytes)
+        room -= len(data)
+        try:
+            check_scip(data, ScipLimits(index_bytes=most_bytes))
+        except InvalidInput as exc:
+            raise InvalidInput(f"{file}: {exc}") from exc
+        found.append(ScipFile(file, data))
+    return found
+
+
+def _content(file: Path, room: int, most_bytes: int) -> bytes:
     try:
-        with file.open("rb") as opened:
-            data = opened.read(limits.index_bytes + 1)
-    except OSError as exc:
-        raise InvalidInput(f"{file} cannot be read ({exc.strerror}); name an index.scip") from exc
-    try:
-        check_scip(data, limits)
-    except InvalidInput as exc:
-        raise InvalidInput(f"{file}: {exc}") from exc
-    return ScipFile(file, data)
+        # Opening a pipe would wait for its writer.
+        with open(os.open(file, os.O_RDONLY | os.O_NONBLOCK), "rb") as opened:
+            known = os.fstat(opened.fileno())
+            if not stat.S_ISREG(known.st_mode):
+                raise InvalidInput(f"{file} is not a regular file; name an index.scip")
+            data = b"" if known.st_size > room else opened.read(room + 1)
+    except (OSError, ValueError) as exc:
+        raise InvalidInput(f"{file} cannot be read ({getattr(exc, 'strerror', exc)}); name an index.scip") from exc
+    size = max(known.st_size, len(data))
+    if size > room:
+        others = f", and those named before it {most_bytes - room:,}" if room < most_bytes else ""
+        raise InvalidInput(
+            f"{file} has {size:,} bytes{others}; at most {most_bytes:,} bytes of SCIP indexes are read. Index fewer "
+            "packages, or raise the setting index.scip_bytes"
+        )
+    return data
 
 
 def add_scip(desk: Desk, files: Sequence[ScipFile]) -> list[str]:
@@ -108,6 +132,7 @@ def _read(
         lambda path: unpack_definitions(contents[path].definitions) if path in contents else (),
         source,
         folder=_folder(desk, file.path),
+        limits=ScipLimits(index_bytes=desk.settings.scip_bytes),
     )
 
 

@@ -13,7 +13,7 @@ def opened(data: bytes, limits: ScipLimits) -> Index:
     """The index with its documents still packed; InvalidInput where it is none or is larger than allowed."""
     if len(data) > limits.index_bytes:
         raise InvalidInput(
-            f"the SCIP index has {len(data):,} bytes, more than {limits.index_bytes:,}; make one for each package"
+            f"the SCIP index has {len(data):,} bytes, more than {limits.index_bytes:,}; index fewer packages"
         )
     index = Index()
     try:

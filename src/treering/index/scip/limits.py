@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
+from treering.core.settings.index import IndexSettings
+
 
 @dataclass(frozen=True, slots=True)
 class ScipLimits:
-    index_bytes: int = 256 * 2**20
-    """Indexers write about 25 kB a file: this is ten thousand files. Whatever stands in it takes at most eight times
-    as much memory."""
+    index_bytes: int = IndexSettings().scip_bytes
     document_bytes: int = 16 * 2**20
     """What is written about one file: some twenty times its size, and files above a megabyte are not indexed."""
     fitting: float = 0.9
