@@ -1,5 +1,6 @@
 """No text that was stored opens or closes a delimiter, whatever shows it to a model."""
 
+import json
 import re
 import unicodedata
 
@@ -8,7 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.served import Agent, agent_of
-from treering.core.delimiters import escaped, one_line
+from treering.core.delimiters import escaped, escaped_values, one_line
+from treering.core.visible_text import visible, visible_json
 from treering.memory import Memory
 from treering.session.working.render import NOTE
 
@@ -44,9 +46,17 @@ def test_an_escaped_text_has_no_delimiter_and_stays_the_same(text: str) -> None:
         assert escaped(made) == made
 
 
-@given(st.text(max_size=40).filter(lambda text: not delimiters_in(text)))
+@given(st.text(max_size=40).filter(lambda text: not delimiters_in(text) and visible(text) == text))
 def test_a_text_without_delimiters_is_left_alone(text: str) -> None:
     assert escaped(text) == text
+
+
+def test_characters_that_hide_or_drive_a_text_become_visible() -> None:
+    assert escaped("a\r\nb\x1b[31m\u202e\U000e0041") == "a\nb␛[31m��"
+    assert escaped_values({"<data>": ["</memory>", ("\x07", 1)]}) == {"&lt;data>": ["&lt;/memory>", ("␇", 1)]}
+    document = json.dumps("a\x1b\u202e\U000e0041", ensure_ascii=False)
+    assert visible(visible_json(document)) == visible_json(document)
+    assert json.loads(visible_json(document)) == json.loads(document)
 
 
 def renderings(memory: Memory, said: str) -> dict[str, str]:

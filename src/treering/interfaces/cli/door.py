@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import typer
 
 from treering.core.errors import TreeringError
-from treering.interfaces.cli.terminal_text import safe
+from treering.core.visible_text import visible
 
 
 class ExitCode(IntEnum):
@@ -77,7 +77,7 @@ def _replace_closed_streams() -> None:
 
 def _complain(message: str, kind: str, code: ExitCode, *, as_json: bool) -> int:
     one_line = " ".join(message.split())
-    told = json.dumps({"error": one_line, "kind": kind}) if as_json else f"error: {safe(one_line)}"
+    told = json.dumps({"error": one_line, "kind": kind}) if as_json else f"error: {visible(one_line)}"
     print(told, file=sys.stderr)
     return code
 

@@ -13,7 +13,7 @@ from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any
 
 from treering.core.errors import InvalidInput, StoreFull
-from treering.interfaces.cli.terminal_text import safe, safe_json
+from treering.core.visible_text import visible, visible_json
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -38,7 +38,7 @@ def emit_text(document: object, text: str, *, as_json: bool) -> None:
         write_lines([json.dumps(document, default=_plain, ensure_ascii=False)])
         return
     if sys.stdout.isatty():
-        text = safe(text)
+        text = visible(text)
     _write(text.encode(errors="backslashreplace"))
 
 
@@ -62,7 +62,7 @@ def write_lines(lines: Iterable[str]) -> None:
 
     A terminal gets the same values, with what it would obey escaped; a program gets them as they are.
     """
-    for line in map(safe_json, lines) if sys.stdout.isatty() else lines:
+    for line in map(visible_json, lines) if sys.stdout.isatty() else lines:
         _write(line.encode(errors="backslashreplace") + b"\n", at_once=False)
     _write(b"")
 

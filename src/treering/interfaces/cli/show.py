@@ -15,7 +15,7 @@ from treering.core.episodes import Episode
 from treering.core.patterns import Pattern
 from treering.core.records import Knowledge
 from treering.core.turns import Turn
-from treering.interfaces.cli import terminal_text
+from treering.core.visible_text import visible
 
 if TYPE_CHECKING:
     from treering.archive.restore import Imported
@@ -44,7 +44,7 @@ _COSTLY = frozenset(
         "stored vectors of code",
     }
 )
-safe = terminal_text.safe
+safe = visible
 _REDACTED = re.compile(r"\[redacted:([a-z0-9_]+)\]")
 
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from treering.core.errors import StoreUnavailable
+from treering.core.visible_text import visible
 from treering.interfaces.cli.options import AsJson, Db, Project, Repository, opened, repository_for
 from treering.interfaces.cli.output import emit
-from treering.interfaces.cli.terminal_text import safe
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -89,7 +89,7 @@ def _work(memory: "Memory", *, once: bool, every: float | None, quiet: bool) -> 
 
 
 def _say(what: str) -> None:
-    print(f"{datetime.now():%H:%M:%S} {safe(' '.join(what.split()))}", file=sys.stderr, flush=True)
+    print(f"{datetime.now():%H:%M:%S} {visible(' '.join(what.split()))}", file=sys.stderr, flush=True)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from treering.core.delimiters import escaped
 from treering.core.errors import InvalidInput, NotFound
 from treering.interfaces.mcp.passages import cited, passages
 from treering.interfaces.mcp.texts import written
@@ -33,13 +34,14 @@ class Prompt:
 
 
 def _remember(_call: "Call", given: Mapping[str, str]) -> str:
-    return written("remember").format(what=given.get("what") or "what we found out or decided in this conversation")
+    what = given.get("what") or "what we found out or decided in this conversation"
+    return written("remember").format(what=escaped(what))
 
 
 def _recall(call: "Call", given: Mapping[str, str]) -> str:
     about = given["about"]
     found = search_memory(call, SearchMemory(query=about[:LONGEST_SEARCH]))
-    return written("recall").format(about=about, found=found.text)
+    return written("recall").format(about=escaped(about), found=found.text)
 
 
 def _review(call: "Call", _given: Mapping[str, str]) -> str:

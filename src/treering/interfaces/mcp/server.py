@@ -62,9 +62,10 @@ class _Serving:
 
         tool = BY_NAME.get(params.name)
         if tool is None:
-            raise MCPError(
-                types.INVALID_PARAMS, f"there is no tool {params.name[:60]!r}; there are {', '.join(BY_NAME)}"
-            )
+            from treering.interfaces.mcp.tool import one_clear_line
+
+            unknown = f"there is no tool {params.name[:60]!r}; there are {', '.join(BY_NAME)}"
+            raise MCPError(types.INVALID_PARAMS, one_clear_line(unknown))
         try:
             called = partial(self._called, tool, _caller(ctx), params.arguments or {})
             return await self._threads.work(_row(tool), called)

@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from treering.core.delimiters import escaped
+from treering.core.delimiters import escaped, escaped_values
 from treering.core.errors import InvalidInput
 from treering.core.secrets import redact
 from treering.core.settings.agents import AgentSettings
@@ -37,9 +37,14 @@ class Arguments(BaseModel):
 
 
 class Result(BaseModel):
-    """A part of what a tool gives to programs."""
+    """A part of what a tool gives to programs. Clients show it to a model too, so every text in it is escaped."""
 
     model_config = ConfigDict(frozen=True, defer_build=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _escaped(cls, fields: Any) -> Any:
+        return escaped_values(fields)
 
 
 class Reply(Result):

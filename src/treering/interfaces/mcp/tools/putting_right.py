@@ -30,9 +30,12 @@ class CorrectFact(Arguments):
         Field(description="What is right instead; without it the record is only retired.", examples=["Port 5434."]),
     ] = None
     reason: Annotated[
-        Literal["outdated", "inaccurate", "too_specific", "duplicate"],
-        Field(description="outdated: was true until now. inaccurate: never was. duplicate: another record says it."),
-    ] = "outdated"
+        Literal["inaccurate", "outdated", "too_specific", "duplicate"],
+        Field(
+            description="outdated: was true until now. inaccurate: never was. duplicate: another record says it; the "
+            "default with duplicate_of."
+        ),
+    ] = "inaccurate"
     duplicate_of: Annotated[tool.Id | None, Field(description="With reason duplicate: the id of that record.")] = None
     from_outside: FromOutside = False
 
@@ -71,7 +74,8 @@ class Forgotten(Reply):
 def correct_fact(call: "Call", asked: CorrectFact) -> Answer[Standing]:
     author = Author(Source.AGENT_EXPLICIT, session=call.session, tainted=asked.from_outside)
     said = None if asked.text is None else own_words(asked.text)
-    standing = call.memory.correct(asked.id, asked.reason, text=said, duplicate_of=asked.duplicate_of, by=author)
+    reason = asked.reason if "reason" in asked.model_fields_set else None
+    standing = call.memory.correct(asked.id, reason, text=said, duplicate_of=asked.duplicate_of, by=author)
     others = _still_said_by(call, asked, standing)
     again = f"The same is still said by {listed(others)}; correct_fact that too." if others else ""
     if standing.id == asked.id:
@@ -87,7 +91,7 @@ def correct_fact(call: "Call", asked: CorrectFact) -> Answer[Standing]:
 
 def _still_said_by(call: "Call", asked: CorrectFact, standing: Knowledge) -> tuple[str, ...]:
     """The ids of other records that say what is wrong now: they would bring it back."""
-    if asked.reason not in ("outdated", "inaccurate"):
+    if asked.duplicate_of is not None or asked.reason not in ("outdated", "inaccurate"):
         return ()
     settings, retired = call.memory.settings, _known(call, asked.id).content
     found = saying(call, retired, settings.agents.similar + 2)

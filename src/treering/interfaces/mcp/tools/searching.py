@@ -123,7 +123,7 @@ def _told(found: "Recalled", room: int, settings: "Settings") -> Answer[SearchRe
     places = lines_within(map(_place, found.code), room // 2)
     code = "\n".join(("Places in the code:", *places)) if places else ""
     missing = missed(found, settings)
-    without = [f"Searched without {part}: {why}" for part, why in missing.items()]
+    without = [one_line(f"Searched without {part}: {why}") for part, why in missing.items()]
     damaged = f"{len(found.unreadable)} found that cannot be read; `treering doctor`" if found.unreadable else ""
     doubt = _NEAREST if found.hits and found.confidence is Confidence.LOW else ""
     notes = [note for note in (doubt, code, *without, damaged) if note]

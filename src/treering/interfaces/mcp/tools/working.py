@@ -210,7 +210,7 @@ def report_outcome(call: "Call", asked: ReportOutcome) -> Answer[Reported]:
     )
 
     def told(room: int) -> Answer[Reported]:
-        notes = (*filter(None, done), *lines_within(refused, room // 4))
+        notes = (*filter(None, done), *lines_within(map(one_line, refused), room // 4))
         named = lines_within(unknown, room // 2)
         more = len(unknown) - len(named)
         missed = f"Not counted, since no knowledge or pattern has these ids: {listed(unknown, room // 2)}"
