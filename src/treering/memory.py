@@ -171,6 +171,7 @@ class Memory:
             new_id=ports.new_id,
             settings=self.settings,
             models=self.models,
+            injected=self.injected,
         )
 
     @cached_property
@@ -225,6 +226,7 @@ class Memory:
             tokenizer=tokenizer,
             find=AmongRemoved(self.settings, self.search),
             on_event=on_event,
+            injected=self.injected,
         )
 
     def search(
@@ -322,7 +324,7 @@ class Memory:
         return packed
 
     def injected(self, ids: Iterable[str], *, via: str, tokens: int = 0) -> None:
-        """Note in the audit log that these records were handed to a model; `pack` and the MCP server do so."""
+        """Note in the audit log that these records were handed to a model, whichever way: `via` says which."""
         self._injections.add(self._ports.clock(), tuple(ids), via=via, tokens=tokens)
 
     @cached_property
@@ -382,7 +384,16 @@ class Memory:
             learn_from_task(self.scope, self.store, ports.clock(), ports.new_id, episode, settings=settings)
             return episode
 
-        desk = Desk(self.store, settings, ports.clock, ports.new_id, self.search, ports.tokenizers, keep_episode)
+        desk = Desk(
+            self.store,
+            settings,
+            ports.clock,
+            ports.new_id,
+            self.search,
+            ports.tokenizers,
+            keep_episode,
+            self.injected,
+        )
         return open_task(self.scope, desk, description, id=id, model=model, count=count, on_event=on_event, **context)
 
     def get(self, id: str) -> Knowledge | Turn | Episode | Pattern:

@@ -1,6 +1,8 @@
 """What was done to the memory: the audit log, and the earlier states that make undo possible."""
 
+from collections.abc import Iterable
 from enum import StrEnum
+from typing import Protocol
 
 from treering.core.errors import InvalidInput
 from treering.core.scope import Visibility
@@ -35,6 +37,12 @@ class Action(StrEnum):
             return cls(name)
         except ValueError:
             raise InvalidInput(f"{name!r} is not an action; use one of {', '.join(cls)}") from None
+
+
+class Injected(Protocol):
+    """Notes in the audit log that these records were handed to a model, and which way."""
+
+    def __call__(self, ids: Iterable[str], *, via: str, tokens: int = 0) -> None: ...
 
 
 class AuditDetail(Value):

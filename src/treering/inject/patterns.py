@@ -6,7 +6,9 @@ from typing import Any
 
 from treering.core.episodes import TraceEntry
 from treering.core.errors import InvalidInput
+from treering.core.history import Injected
 from treering.core.patterns import PatternStatus
+from treering.core.tokens import estimate_tokens
 from treering.learn.patterns.care import PatternCare
 from treering.retrieve.patterns.index import IN_USE
 from treering.retrieve.patterns.recommend import AfterFailure, TaskContext
@@ -17,7 +19,12 @@ from treering.session.working.task import Task
 
 @dataclass(frozen=True, kw_only=True)
 class Patterns(PatternSearch, PatternCare):
-    """One project's patterns: `memory.patterns`. Safe to share between threads."""
+    """One project's patterns: `memory.patterns`. Safe to share between threads.
+
+    `injected` notes in the audit log what is made for a prompt.
+    """
+
+    injected: Injected
 
     def context_for_task(
         self,
@@ -40,6 +47,8 @@ class Patterns(PatternSearch, PatternCare):
         found = self.context(about, patterns=patterns, episodes=episodes, known=known, statuses=statuses, **features)
         if isinstance(task, Task):
             task.take_in(Retrieved.make(id=each.id, source=each.source, text=each.text) for each in found.passages())
+        else:
+            self._note(found, "context_for_task")
         return found
 
     def after_failure(
@@ -56,4 +65,9 @@ class Patterns(PatternSearch, PatternCare):
 
         `history` is what was done so far, the failed step last; entries may be mappings (tool, input, output, action).
         """
-        return self.failed(error, self, history=history, task=task, limit=limit, statuses=statuses, **features)
+        found = self.failed(error, self, history=history, task=task, limit=limit, statuses=statuses, **features)
+        self._note(found, "after_failure")
+        return found
+
+    def _note(self, found: TaskContext | AfterFailure, via: str) -> None:
+        self.injected([each.id for each in found.passages()], via=via, tokens=estimate_tokens(found.text()))

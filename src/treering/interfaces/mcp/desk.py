@@ -12,6 +12,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from treering.core.errors import StoreUnavailable
+from treering.core.tokens import estimate_tokens
 from treering.interfaces.mcp.first_index import FirstIndex
 from treering.interfaces.mcp.leaving import CALL_SECONDS
 
@@ -48,6 +49,10 @@ class Call:
     def code(self) -> Code:
         """The code of the project; where nobody has read it yet, it is read now."""
         return self.first_index.code(self.memory)
+
+    def handed_over(self, text: str, ids: Iterable[str], *, via: str) -> None:
+        """Note in the audit log that a model is given these records, in this text."""
+        self.memory.injected(ids, via=via, tokens=estimate_tokens(text))
 
     def from_root(self, paths: Iterable[str]) -> tuple[str, ...]:
         """Files as memory knows them: of what lies below the repository, the way from there. Agents name either."""

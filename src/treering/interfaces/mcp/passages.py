@@ -1,6 +1,6 @@
 """What was found, as text that a model reads well: each piece under its id, all of it data, within a budget."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -39,6 +39,17 @@ class Cited(Result):
 
 
 C = TypeVar("C", bound=Cited)
+
+
+def cited_ids(told: object) -> Iterator[str]:
+    """The ids of all pieces in a result."""
+    if isinstance(told, Cited):
+        yield told.id
+    elif isinstance(told, Result):
+        yield from cited_ids(tuple(told.__dict__.values()))
+    elif isinstance(told, tuple):
+        for each in told:
+            yield from cited_ids(each)
 
 
 def cited(record: "Knowledge | Turn | Episode") -> Cited:
@@ -155,7 +166,7 @@ def _cost(piece: Cited) -> int:
 
 
 def structured_tokens(result: Result) -> int:
-    return estimate_tokens(result.model_dump_json())
+    return estimate_tokens(result.sent_json())
 
 
 def _block(piece: Cited) -> str:

@@ -1,18 +1,22 @@
 """What a user can start from a client's menu: remember, recall, review. The words are in treering/prompts."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from treering.core.delimiters import escaped
 from treering.core.errors import InvalidInput, NotFound
-from treering.interfaces.mcp.passages import cited, passages
+from treering.interfaces.mcp.passages import cited, cited_ids, passages
 from treering.interfaces.mcp.texts import written
 from treering.interfaces.mcp.tool import LONGEST_SEARCH, LONGEST_TEXT
 from treering.interfaces.mcp.tools.searching import SearchMemory, search_memory
 
 if TYPE_CHECKING:
     from treering.interfaces.mcp.desk import Call
+
+
+Written = tuple[str, Iterable[str]]
+"""The text of a prompt, and the ids of the records in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,21 +34,21 @@ class Prompt:
     title: str
     about: str
     arguments: tuple[Argument, ...]
-    write: Callable[["Call", Mapping[str, str]], str]
+    write: Callable[["Call", Mapping[str, str]], Written]
 
 
-def _remember(_call: "Call", given: Mapping[str, str]) -> str:
+def _remember(_call: "Call", given: Mapping[str, str]) -> Written:
     what = given.get("what") or "what we found out or decided in this conversation"
-    return written("remember").format(what=escaped(what))
+    return written("remember").format(what=escaped(what)), ()
 
 
-def _recall(call: "Call", given: Mapping[str, str]) -> str:
+def _recall(call: "Call", given: Mapping[str, str]) -> Written:
     about = given["about"]
     found = search_memory(call, SearchMemory(query=about[:LONGEST_SEARCH]))
-    return written("recall").format(about=escaped(about), found=found.text)
+    return written("recall").format(about=escaped(about), found=found.text), cited_ids(found.result)
 
 
-def _review(call: "Call", _given: Mapping[str, str]) -> str:
+def _review(call: "Call", _given: Mapping[str, str]) -> Written:
     waiting = []
     for record in call.memory.to_review():
         piece = cited(record)
@@ -52,7 +56,8 @@ def _review(call: "Call", _given: Mapping[str, str]) -> str:
         states += ["stale"] if record.stale_at else []
         waiting.append(piece.model_copy(update={"source": f"{', '.join(states)}: {piece.source}"}))
     shown = passages(waiting, call.memory.settings.agents.answer_tokens)
-    return written("review").format(found=shown.text) if shown.shown else written("nothing_to_review")
+    text = written("review").format(found=shown.text) if shown.shown else written("nothing_to_review")
+    return text, cited_ids(shown.shown)
 
 
 PROMPTS = (
@@ -81,8 +86,8 @@ PROMPTS = (
 _BY_NAME = {prompt.name: prompt for prompt in PROMPTS}
 
 
-def prompted(call: "Call", name: str, given: Mapping[str, str]) -> str:
-    """The text of a prompt."""
+def prompted(call: "Call", name: str, given: Mapping[str, str]) -> Written:
+    """The text of a prompt, and the ids of the records in it."""
     prompt = _BY_NAME.get(name)
     if prompt is None:
         raise NotFound(f"there is no prompt {name[:60]!r}; there are {', '.join(_BY_NAME)}")

@@ -28,6 +28,8 @@ class Resource:
     about: str
     media_type: str
     read: Callable[["Call", str], str]
+    of_record: bool = False
+    """Whether the name is the id of a record."""
 
     @property
     def is_template(self) -> bool:
@@ -89,6 +91,7 @@ RESOURCES = (
         about="Everything about one record, turn, task or pattern, by the id that a tool showed.",
         media_type=JSON,
         read=_record,
+        of_record=True,
     ),
     Resource(
         uri=f"{SCHEME}code/modules",

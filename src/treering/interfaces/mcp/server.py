@@ -76,12 +76,14 @@ class _Serving:
             return _failed(_mistake(exc))
 
     def _called(self, tool: Tool[Any, Any], caller: Caller, given: dict[str, Any]) -> types.CallToolResult:
+        from treering.interfaces.mcp.passages import cited_ids
+
         asked = tool.understood(given)
         with self._desk.at_work(caller) as call:
             answer = tool.work(call, asked)
+            call.handed_over(answer.text, cited_ids(answer.result), via=tool.name)
         return types.CallToolResult(
-            content=[types.TextContent(type="text", text=answer.text)],
-            structured_content=answer.result.model_dump(mode="json"),
+            content=[types.TextContent(type="text", text=answer.text)], structured_content=answer.result.sent()
         )
 
     async def list_resources(self, _ctx: Any, _params: Any) -> types.ListResourcesResult:
@@ -121,6 +123,7 @@ class _Serving:
             resource, name = addressed(uri)
             with self._desk.at_work(_caller(ctx)) as call:
                 text = resource.read(call, name)
+                call.handed_over(text, [name] if resource.of_record else (), via=f"resource {resource.name}")
             return types.TextResourceContents(uri=uri, text=text, mime_type=resource.media_type)
 
         return types.ReadResourceResult(contents=[await _asked(self._threads, read, {"uri": uri})])
@@ -152,7 +155,9 @@ class _Serving:
         from treering.interfaces.mcp.prompts import prompted
 
         with self._desk.at_work(caller) as call:
-            return prompted(call, params.name, params.arguments or {})
+            text, ids = prompted(call, params.name, params.arguments or {})
+            call.handed_over(text, ids, via=f"prompt {params.name}")
+            return text
 
 
 async def _asked(threads: Threads, work: Callable[[], T], about: dict[str, str] | None = None) -> T:

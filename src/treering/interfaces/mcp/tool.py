@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from treering.core.delimiters import escaped, escaped_values
 from treering.core.errors import InvalidInput
@@ -37,14 +37,17 @@ class Arguments(BaseModel):
 
 
 class Result(BaseModel):
-    """A part of what a tool gives to programs. Clients show it to a model too, so every text in it is escaped."""
+    """A part of what a tool gives to programs."""
 
     model_config = ConfigDict(frozen=True, defer_build=True)
 
-    @model_validator(mode="before")
-    @classmethod
-    def _escaped(cls, fields: Any) -> Any:
-        return escaped_values(fields)
+    def sent(self) -> dict[str, Any]:
+        """As it leaves the server: clients show it to a model too, so every text in it is escaped."""
+        values: dict[str, Any] = escaped_values(self.model_dump(mode="json"))
+        return values
+
+    def sent_json(self) -> str:
+        return json.dumps(self.sent(), ensure_ascii=False, separators=(",", ":"))
 
 
 class Reply(Result):

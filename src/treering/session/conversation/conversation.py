@@ -95,7 +95,9 @@ class Conversation:
             if built.tokens > built.max_tokens or orphaned(built.messages):
                 raise TreeringError(f"conversation {self.id!r} was put together wrongly; please report this mistake")
             self._built = built
-            return built
+        if quotation is not None:
+            self._around.injected([each.id for each in back], via="conversation", tokens=self._meter.message(quotation))
+        return built
 
     def prune(self) -> int:
         """Let messages leave until the window has room again; how many left."""

@@ -7,6 +7,7 @@ from math import ceil
 
 from treering.core.contexts import ContextState, Removed, Rules
 from treering.core.errors import Conflict, NotFound
+from treering.core.history import Injected
 from treering.core.jobs import Job
 from treering.core.messages import Message
 from treering.core.scope import Scope
@@ -55,6 +56,7 @@ class Surroundings:
     summarise: Callable[[str, datetime], Sequence[Job]]
     """Jobs that write better summaries of what left; none where no language model is configured."""
     on_event: Callable[[Happened], None]
+    injected: Injected
 
 
 class HeldWindow:

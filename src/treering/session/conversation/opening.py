@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 from treering.core.contexts import Rules
 from treering.core.errors import InvalidInput
+from treering.core.history import Injected
 from treering.core.scope import Scope
 from treering.core.settings import ConversationSettings, Settings
 from treering.core.turns import Session
@@ -47,6 +48,7 @@ def open_conversation(
     tokenizer: Tokenizer | str | None,
     find: Find,
     on_event: Callable[[Happened], None],
+    injected: Injected,
 ) -> Conversation:
     """The conversation called so: as it is stored, or new."""
     named = tokenizer if tokenizer is None or isinstance(tokenizer, str) else tokenizer.name
@@ -64,6 +66,7 @@ def open_conversation(
             settings=settings.conversation,
             summarise=lambda id, now: (summary_job(id, now, ports.new_id()),) if settings.writer.url else (),
             on_event=on_event,
+            injected=injected,
         ),
     )
 

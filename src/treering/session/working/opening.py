@@ -7,6 +7,7 @@ from warnings import warn
 
 from treering.core.episodes import Episode
 from treering.core.errors import Conflict, InvalidInput
+from treering.core.history import Injected
 from treering.core.scope import Scope
 from treering.core.secrets import redact
 from treering.core.settings import Settings
@@ -35,6 +36,7 @@ class Desk:
     tokenizers: Callable[[str], Tokenizer]
     keep_episode: Callable[..., Episode]
     """Stores a finished task and learns from it."""
+    injected: Injected
 
 
 def open_task(
@@ -71,6 +73,7 @@ def open_task(
         count=_counting(desk, model, count),
         find=finder(desk.recall, name),
         keep_episode=desk.keep_episode,
+        injected=desk.injected,
         on_event=on_event,
     )
     if description is None:

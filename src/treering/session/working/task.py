@@ -8,8 +8,9 @@ from typing import Any, TypeVar
 
 from treering.core.episodes import Episode
 from treering.core.errors import InvalidInput, NotFound
+from treering.core.history import Injected
 from treering.core.settings import WorkingSettings
-from treering.core.tokens import CountTokens
+from treering.core.tokens import CountTokens, estimate_tokens
 from treering.core.turns import TASK, Turn
 from treering.core.values import EMPTY, FrozenMap, Value, thaw
 from treering.session.working import context
@@ -51,10 +52,13 @@ class Task:
         count: CountTokens,
         find: Find,
         keep_episode: Callable[..., Episode],
+        injected: Injected,
         on_event: Callable[[Step], None] | None = None,
     ) -> None:
         self._shelf = shelf
         self._keep_episode = keep_episode
+        self._injected = injected
+        self._noted = set[str]()
         self._settings = settings
         self._find = find
         self._on_event = on_event
@@ -205,6 +209,7 @@ class Task:
             steps = () if fits(trial, fresh) else prune_unread(trial, self._shelf, self._settings)
             taken = fill(trial, fresh)
             self._take(trial, steps)
+        self._note(taken)
         self._tell(steps)
         return taken
 
@@ -290,7 +295,11 @@ class Task:
         """The task as text for a prompt: hot, then warm as room allows, then a line for each that is cold."""
         with self._lock:
             self._fit()
-            return render(self._state, self._settings.old_after, self._settings.total if budget is None else budget)
+            most = self._settings.total if budget is None else budget
+            shown = render(self._state, self._settings.old_after, most)
+            brought = [passage(entry) for entry in self._state.of_kind("retrieved")]
+        self._note(brought)
+        return shown
 
     def stats(self) -> Usage:
         """What each section takes."""
@@ -352,6 +361,13 @@ class Task:
     def _take(self, state: State, steps: tuple[Step, ...]) -> None:
         self._state = state
         self._log.extend(step for step in steps if step.items)
+
+    def _note(self, brought: Iterable[Retrieved]) -> None:
+        """What memory brought is noted once for each task, and again by the process that resumes it."""
+        with self._lock:
+            new = {each.id: each.text for each in brought if each.id not in self._noted}
+            self._noted.update(new)
+        self._injected(list(new), via="task", tokens=sum(map(estimate_tokens, new.values())))
 
     def _tell(self, steps: tuple[Step, ...]) -> None:
         """Outside the lock: whoever hears it may use the task."""

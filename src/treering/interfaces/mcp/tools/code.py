@@ -273,7 +273,7 @@ def _fitted(found: "Sequence[Tied]", budget: int) -> tuple[Reached, ...]:
 def _within(nearest: tuple[R, ...], line: Callable[[R], str], budget: int) -> tuple[R, ...]:
     """As many as fit, as text and as structured answer."""
     as_text = len(lines_within(map(line, nearest), budget))
-    as_result = len(lines_within((each.model_dump_json() for each in nearest), budget))
+    as_result = len(lines_within((each.sent_json() for each in nearest), budget))
     return nearest[: min(as_text, as_result)]
 
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from treering.core.delimiters import escaped, without_ours
+from treering.core.delimiters import one_line, without_ours
 from treering.core.errors import InvalidInput
 from treering.core.moments import moment_of
 from treering.core.records import Source
@@ -144,8 +144,8 @@ def _kept(call: "Call", asked: Arguments, text: str, type: str, *, from_outside:
         said, type=type, source=Source.AGENT_EXPLICIT, session=call.session, tainted=from_outside, **fields
     )
     known_already = record.version > 1 or record.created_at < call.now
-    redacted, id = taken_out(record, asked), escaped(record.id)
-    others = [piece for piece in similar if piece.id != id][: call.memory.settings.agents.similar]
+    redacted, id = taken_out(record, asked), one_line(record.id)
+    others = [piece for piece in similar if piece.id != record.id][: call.memory.settings.agents.similar]
     done = tuple(
         filter(
             None,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from treering.core.delimiters import MEMORY, delimited, one_line
-from treering.core.tokens import estimate_tokens
 from treering.interfaces.mcp.passages import NOTE, Cited, cited, lines_within, listed, passages, within
 from treering.interfaces.mcp.tool import READS, Answer, Arguments, Budget, Name, Reply, Tool
 from treering.retrieve.citing import doubt_of
@@ -173,10 +172,7 @@ def get_session_context(call: "Call", asked: GetSessionContext) -> Answer[Sessio
         result = SessionContext(notes=notes, session=own, items=shown.shown, left_out=shown.left_out)
         return Answer(shown.text or said, result)
 
-    answer = within(budget, told)
-    ids = [each.id for each in answer.result.items]
-    call.memory.injected(ids, via="get_session_context", tokens=estimate_tokens(answer.text))
-    return answer
+    return within(budget, told)
 
 
 _NOTHING = "Nothing is known of this session or of earlier ones yet."

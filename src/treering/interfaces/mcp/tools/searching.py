@@ -112,10 +112,7 @@ def search_memory(call: "Call", asked: SearchMemory) -> Answer[SearchResult]:
         phase=asked.phase,
         precise=asked.precise,
     )
-    answer = within(budget, lambda room: _told(found, room, settings))
-    ids = [each.id for each in answer.result.results]
-    memory.injected(ids, via="search_memory", tokens=estimate_tokens(answer.text))
-    return answer
+    return within(budget, lambda room: _told(found, room, settings))
 
 
 def _told(found: "Recalled", room: int, settings: "Settings") -> Answer[SearchResult]:

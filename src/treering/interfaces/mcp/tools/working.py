@@ -53,7 +53,8 @@ class Failures(Reply):
 
 
 def similar_failures(call: "Call", asked: SimilarFailures) -> Answer[Failures]:
-    found = call.memory.patterns.after_failure(asked.error, task=asked.task or "", limit=asked.limit)
+    patterns = call.memory.patterns
+    found = patterns.failed(asked.error, patterns, task=asked.task or "", limit=asked.limit)
     pieces = [Cited(id=each.id, source=each.source, text=each.text) for each in found.passages()]
 
     def told(room: int) -> Answer[Failures]:
