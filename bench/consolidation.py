@@ -91,7 +91,7 @@ def load(path: Path, count: int) -> None:
                 tx.episodes.create_many(some)
                 for part in range(0, len(some), 500):
                     ids = [each.id for each in some[part : part + 500]]
-                    numbers = tx.index.numbers("episode", ids)
+                    numbers = tx.documents.numbers("episode", ids)
                     own = [(numbers[id], id, vectors[start + part + row]) for row, id in enumerate(ids)]
                     tx.index.add_vectors(model, sorted(own, key=lambda each: each[0]))
 

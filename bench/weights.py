@@ -79,7 +79,7 @@ def _seen(memory: Memory, models: ChosenModels, dataset: str, group: str, questi
         )
         filters = narrowed(standing({"knowledge": ALL_KNOWLEDGE, "turn": ALL_TURNS}), asked)
         found = with_feedback(tx, Paths(tx, asked, meaning, SETTINGS).search(filters, enough=LIMIT), SETTINGS)
-        gold = tx.index.numbers("turn", sorted(question.gold))
+        gold = tx.documents.numbers("turn", sorted(question.gold))
     number, nothing = found.candidates.number, np.zeros(len(found.candidates))
     seen = np.stack([found.fused.parts.get(name, nothing) for name in WEIGHTS], axis=1)
     return Candidates(dataset, group, seen, np.isin(number, list(gold.values())), len(question.gold))

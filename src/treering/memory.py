@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from treering.learn.forget.proof import Forgotten
     from treering.learn.history import Injections
     from treering.learn.jobs import Settled
+    from treering.learn.small_jobs import JobsLeft
     from treering.learn.teach import Teaching
     from treering.learn.upkeep.verbs import Upkeep
     from treering.ports.store import Check, ProjectSize
@@ -514,6 +515,16 @@ class Memory:
             return queue_embedding(self.scope, self.store, now, self.models, ports.new_id())
 
         return self._ports.worker.settle(self.scope, timeout, more)
+
+    def do_small_jobs(self, seconds: float | None = None) -> JobsLeft:
+        """Do queued jobs that need no model, for some tenths of a second; for a process that is about to end.
+
+        A failing job stays queued and is reported, not raised.
+        """
+        from treering.learn.small_jobs import SmallJobs
+
+        limit = self.settings.jobs.inline_seconds if seconds is None else seconds
+        return SmallJobs(self.scope, self.store, self._ports.clock, self._ports.new_id, self.settings).run(limit)
 
     @property
     def entities(self) -> Entities:

@@ -46,13 +46,13 @@ def test_an_escaped_text_has_no_delimiter_and_stays_the_same(text: str) -> None:
         assert escaped(made) == made
 
 
-@given(st.text(max_size=40).filter(lambda text: not delimiters_in(text) and visible(text) == text))
+@given(st.text(max_size=40).filter(lambda text: not delimiters_in(text)))
 def test_a_text_without_delimiters_is_left_alone(text: str) -> None:
     assert escaped(text) == text
 
 
 def test_characters_that_hide_or_drive_a_text_become_visible() -> None:
-    assert escaped("a\r\nb\x1b[31m\u202e\U000e0041") == "a\nb␛[31m��"
+    assert visible("a\r\nb\x1b[31m\u202e\U000e0041\r") == "a\nb␛[31m��␍"
     assert escaped_values({"<data>": ["</memory>", ("\x07", 1)]}) == {"&lt;data>": ["&lt;/memory>", ("␇", 1)]}
     document = json.dumps("a\x1b\u202e\U000e0041", ensure_ascii=False)
     assert visible(visible_json(document)) == visible_json(document)

@@ -97,7 +97,7 @@ def test_the_one_is_found_by_words_and_by_the_vectors_of_all(memory: Memory) -> 
     consolidate(memory)
     [one] = standing(memory)
     with memory.store.reading(memory.scope, NOW) as tx:
-        number = tx.index.numbers("episode", [one.id])[one.id]
+        number = tx.documents.numbers("episode", [one.id])[one.id]
         stored = tx.index.vectors("compass", np.array([number]))[number]
         known = tx.index.passing({"episode": EpisodeFilter()})
         assert {id for _, id in tx.index.confirmed({"episode": EpisodeFilter()}, known).values()} == {
@@ -120,7 +120,7 @@ def test_the_combined_vector_survives_that_all_vectors_are_made_anew(memory: Mem
         tx.index.drop_vectors(but="another")
     embed_all(memory.scope, memory.store, NOW, Compass(), memory.settings.embedder)
     with memory.store.reading(memory.scope, NOW) as tx:
-        number = tx.index.numbers("episode", [one.id])[one.id]
+        number = tx.documents.numbers("episode", [one.id])[one.id]
         stored = tx.index.vectors("compass", np.array([number]))[number]
     assert one.embeddings is not None
     np.testing.assert_array_equal(stored, np.array(one.embeddings.whole, np.float32))
@@ -301,8 +301,8 @@ def test_no_document_loses_its_turn_to_be_embedded(memory: Memory) -> None:
     [one] = standing(memory)
     with memory.store.reading(memory.scope, NOW) as tx:
         coverage = tx.index.coverage("compass")
-        turn = tx.index.numbers("turn", ["t"])["t"]
-        own = tx.index.numbers("episode", [one.id])[one.id]
+        turn = tx.documents.numbers("turn", ["t"])["t"]
+        own = tx.documents.numbers("episode", [one.id])[one.id]
         found = tx.index.vectors("compass", np.array([turn, own]))
     assert coverage.documents == coverage.vectors == 5
     assert one.embeddings is not None

@@ -54,8 +54,8 @@ def fill(memory: Memory, *, embedded: int = 250) -> None:
 def embed(memory: Memory, places: Sequence[int], seed: int = 2) -> None:
     made = unit(np.random.default_rng(seed).normal(0.3, 1, (300, 64)))
     with memory.store.transaction(memory.scope, NOW) as tx:
-        numbers = {**tx.index.numbers("turn", [f"t{place}" for place in range(200)])}
-        numbers |= tx.index.numbers("knowledge", [f"k{place}" for place in range(100)])
+        numbers = {**tx.documents.numbers("turn", [f"t{place}" for place in range(200)])}
+        numbers |= tx.documents.numbers("knowledge", [f"k{place}" for place in range(100)])
         ids = [f"t{place}" if place < 200 else f"k{place - 200}" for place in places]
         tx.index.add_vectors(
             MODEL, [(numbers[id], f"digest {id}", made[place]) for place, id in zip(places, ids, strict=True)]
@@ -134,7 +134,7 @@ def test_both_engines_look_at_chosen_documents_alike(both: tuple[Memory, ...]) -
     for memory in both:
 
         def work(tx: Any) -> Any:
-            numbers = np.array(list(tx.index.numbers("turn", ["t7", "t11", "t150"]).values()), np.int64)
+            numbers = np.array(list(tx.documents.numbers("turn", ["t7", "t11", "t150"]).values()), np.int64)
             seen = tx.index.look_at(wanted, numbers)
             compared = tx.index.resemblance(MODEL, seen.number, numbers)
             np.testing.assert_allclose(
@@ -178,7 +178,7 @@ def test_what_is_written_is_found_at_once_and_what_is_purged_is_not(memory: Memo
     assert by_words(memory, "zebra") == {"z"}
     with memory.store.transaction(memory.scope, NOW) as tx:
         tx.knowledge.update(record.replace(content="a pelican crossing"))
-    visible = look(memory, lambda tx: tx.index.numbers("knowledge", ["z"]))
+    visible = look(memory, lambda tx: tx.documents.numbers("knowledge", ["z"]))
     assert set(visible) == {"z"}
     assert passing(memory, "pelican") == {"z"}
     assert passing(memory, "zebra") == set()
@@ -217,7 +217,7 @@ def test_a_deleted_record_does_not_pass(memory: Memory) -> None:
 
 def test_vectors_of_a_purged_record_are_gone_from_every_table(memory: Memory, engine: str) -> None:
     fill(memory)
-    number = look(memory, lambda tx: tx.index.numbers("knowledge", ["k3"])["k3"])
+    number = look(memory, lambda tx: tx.documents.numbers("knowledge", ["k3"])["k3"])
     memory.forget("k3", hard=True)
 
     def work(tx: Any) -> None:
@@ -236,7 +236,7 @@ def test_turns_beside_a_purged_turn_lose_their_vectors(memory: Memory) -> None:
     fill(memory)
 
     def embedded(tx: Any) -> set[str]:
-        numbers = tx.index.numbers("turn", ["t0", "t4", "t8", "t12", "t16"])
+        numbers = tx.documents.numbers("turn", ["t0", "t4", "t8", "t12", "t16"])
         made = tx.index.vectors(MODEL, np.array(sorted(numbers.values())))
         return {id for id, number in numbers.items() if number in made}
 
@@ -259,7 +259,7 @@ def test_a_changed_text_loses_its_vector_and_keeps_its_neighbours_theirs(memory:
     with memory.store.transaction(memory.scope, NOW) as tx:
         record = tx.knowledge.get("k1")
         tx.knowledge.update(record.replace(content="quite another text"))
-        numbers = np.array([tx.index.numbers("knowledge", [id])[id] for id in ("k1", "k2")], np.int64)
+        numbers = np.array([tx.documents.numbers("knowledge", [id])[id] for id in ("k1", "k2")], np.int64)
         np.testing.assert_array_equal(np.isnan(tx.index.resemblance(MODEL, numbers, numbers)), [True, False])
 
 
@@ -268,7 +268,9 @@ def test_only_those_among_the_given_numbers_are_found(memory: Memory) -> None:
     wanted = QUERIES["words and a vector"]
 
     def work(tx: Any) -> None:
-        numbers = np.array(list(tx.index.numbers("knowledge", [f"k{place}" for place in range(10)]).values()), np.int64)
+        numbers = np.array(
+            list(tx.documents.numbers("knowledge", [f"k{place}" for place in range(10)]).values()), np.int64
+        )
         candidates = tx.index.candidates(wanted, KINDS, most=20, among=numbers)
         assert set(candidates.number) <= set(numbers)
         assert len(candidates) == 10
@@ -296,7 +298,7 @@ def test_what_belongs_to_another_person_is_neither_found_nor_counted(open_memory
     bob.remember("bob rides a zebra", visibility="personal", id="his")
     own = unit(np.random.default_rng(3).normal(0.3, 1, (1, 64)))[0]
     with ada.store.transaction(ada.scope, NOW) as tx:
-        tx.index.add_vectors(MODEL, [(tx.index.numbers("knowledge", ["diary"])["diary"], "own", own)])
+        tx.index.add_vectors(MODEL, [(tx.documents.numbers("knowledge", ["diary"])["diary"], "own", own)])
     assert by_words(ada, "zebra") == {"diary", "shared"}
     assert by_words(bob, "zebra") == {"his", "shared"}
     assert "diary" in {id for _, id in found(ada, asking())[1]}
@@ -311,7 +313,7 @@ def test_what_belongs_to_another_person_is_neither_found_nor_counted(open_memory
 def test_vectors_of_another_model_can_be_dropped(memory: Memory) -> None:
     fill(memory)
     with memory.store.transaction(memory.scope, NOW) as tx:
-        number = tx.index.numbers("turn", ["t0"])["t0"]
+        number = tx.documents.numbers("turn", ["t0"])["t0"]
         tx.index.add_vectors("other", [(number, "d", np.ones(8, np.float32) / 8**0.5)])
         assert tx.index.drop_vectors(but="other") == 250
     assert look(memory, lambda tx: tx.index.models()) == ["other"]

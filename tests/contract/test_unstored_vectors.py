@@ -39,7 +39,7 @@ def made(memory: Memory, *places: int, dimension: int | None = None) -> Sequence
     """A vector for each of these records."""
     ids = [f"k{place}" for place in places]
     with memory.store.reading(memory.scope, now()) as tx:
-        numbers = tx.index.numbers("knowledge", ids)
+        numbers = tx.documents.numbers("knowledge", ids)
     vector = np.ones(dimension or embedder_of(memory).dimension, np.float32)
     return [(numbers[id], f"digest {id}", vector) for id in ids]
 

@@ -197,16 +197,39 @@ def test_a_record_whose_blob_is_gone_does_not_hide_the_others(terminal: Terminal
 
 
 def test_pending_jobs_are_said_and_counted(terminal_on: Terminal) -> None:
-    for command in (("turn", "I prefer tabs", "--session", "a"), ("episode", "Ship it")):
+    # Small jobs are done; what is left makes vectors.
+    assert terminal_on.json("remember", "Anna likes tea")["pending_jobs"] == 1
+    for command in (
+        ("remember", "Anna likes spaces"),
+        ("turn", "I prefer tabs", "--session", "a"),
+        ("episode", "Ship it"),
+    ):
         assert re.search(r"\d+ jobs? (is|are) pending; `treering settle` runs them", terminal_on.ok(*command))
     jobs = _check(terminal_on, "jobs")
-    assert re.fullmatch(r"[1-9]\d* queued", jobs["detail"])
+    assert re.fullmatch(r"[1-9]\d* done, 1 queued", jobs["detail"])
     assert "`treering settle`" in jobs["advice"]
 
     terminal_on.ok("settle")
 
     assert "queued" not in _check(terminal_on, "jobs")["detail"]
     assert _check(terminal_on, "jobs")["advice"] == ""
+
+
+def test_small_jobs_that_fail_do_not_fail_the_command(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    from treering.learn.entities import reading
+
+    def fail(*_given: object, **_named: object) -> bool:
+        raise RuntimeError("oh no")
+
+    monkeypatch.setattr(reading, "link_new", fail)
+    shown = terminal.ok("remember", "Anna likes tea")
+    assert "work on it failed (RuntimeError" in shown
+    assert "2 jobs are pending; `treering settle` runs them" in shown
+    assert "RuntimeError" in terminal.json("remember", "Bob likes tea")["jobs_error"]
+    assert terminal.json("stats")["records"]["knowledge"] == 2
+    monkeypatch.undo()
+    terminal.ok("settle")
+    assert terminal.json("about", "Bob")["mentions"] == 1
 
 
 def _check(terminal: Terminal, name: str) -> dict[str, str]:

@@ -43,7 +43,7 @@ def fill(memory: Memory, count: int, seed: int, **fields: Any) -> None:
                 )
                 for place in places
             )
-            numbers = tx.index.numbers("knowledge", [f"{seed}-{place}" for place in places])
+            numbers = tx.documents.numbers("knowledge", [f"{seed}-{place}" for place in places])
             tx.index.add_vectors(
                 MODEL, [(numbers[f"{seed}-{place}"], f"{seed}-{place}", vectors[place]) for place in places]
             )

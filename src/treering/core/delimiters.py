@@ -17,19 +17,18 @@ _INVISIBLE = frozenset(("Cf", "Mn", "Cc"))
 
 
 def escaped(text: str) -> str:
-    """The text with every opening or closing of our delimiters made harmless, and nothing in it that hides or drives.
+    """The text with every opening or closing of our delimiters made harmless.
 
     That includes spellings with white space or invisible characters in between, or in wide letters: some readers take
-    them for the same. Line ends become `\\n`.
+    them for the same.
     """
-    text = visible(text.replace("\r\n", "\n"))
     return _SIGN.sub(lambda sign: "&lt;" if _is_delimiter(text[sign.end() : sign.end() + _REACH]) else sign[0], text)
 
 
 def escaped_values(value: Any) -> Any:
-    """The same data with every text in it escaped, names of fields included."""
+    """The same data with every text in it escaped and visible, names of fields included."""
     if isinstance(value, str):
-        return escaped(value)
+        return visible(escaped(value))
     if isinstance(value, Mapping):
         return {escaped_values(name): escaped_values(each) for name, each in value.items()}
     return type(value)(map(escaped_values, value)) if type(value) in (list, tuple) else value

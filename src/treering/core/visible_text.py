@@ -13,8 +13,11 @@ _UNSAFE_IN_JSON = re.compile(f"[{''.join(map(chr, _REPLACED))}]")
 
 
 def visible(text: str) -> str:
-    """The text with pictures of control characters, and replacement characters for marks of direction and tags."""
-    return text.translate(_VISIBLE) if _UNSAFE.search(text) else text
+    """The text with pictures of control characters, and replacement characters for marks of direction and tags.
+
+    Line ends of two characters become one.
+    """
+    return text.replace("\r\n", "\n").translate(_VISIBLE) if _UNSAFE.search(text) else text
 
 
 def visible_json(document: str) -> str:

@@ -241,8 +241,8 @@ class Worker:
             self._release(scope, [job])
             return False
         except Exception as exc:  # noqa: BLE001 - a job is a door: whatever it raises is kept with it and shown by doctor
-            now, error = self._clock(), _error(job, exc)
-            retry_at = now + self._wait(job.attempts)
+            now, error = self._clock(), failure_of(job, exc)
+            retry_at = now + retry_after(job.attempts, self._settings)
             self._store.write(scope, now, lambda tx: tx.jobs.fail(job, error, retry_at=retry_at))
             return False
         except BaseException:
@@ -253,12 +253,14 @@ class Worker:
     def _release(self, scope: Scope, jobs: Collection[Job]) -> None:
         self._store.write(scope, self._clock(), lambda tx: [tx.jobs.release(job) for job in jobs])
 
-    def _wait(self, attempts: int) -> timedelta:
-        seconds = self._settings.backoff_seconds * 2 ** max(0, attempts - 1)
-        return timedelta(seconds=min(seconds, self._settings.backoff_limit_seconds))
+
+def retry_after(attempts: int, settings: JobSettings) -> timedelta:
+    """How long a job waits that failed so often."""
+    seconds = settings.backoff_seconds * 2 ** max(0, attempts - 1)
+    return timedelta(seconds=min(seconds, settings.backoff_limit_seconds))
 
 
-def _error(job: Job, error: Exception) -> str:
+def failure_of(job: Job, error: Exception) -> str:
     """What is kept of an error. Whoever looks after the project sees it: of what was said in a session, only where."""
     if job.kind not in (LEARN_SESSION, LINK_ENTITIES) or isinstance(error, TreeringError):
         return told(error)

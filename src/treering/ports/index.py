@@ -103,6 +103,19 @@ class Listed:
     id: str
 
 
+class Documents(Protocol):
+    """The documents of one project by number and id, without what it takes to search them."""
+
+    def after(self, number: int, *, owner: str, limit: int) -> Sequence[Listed]:
+        """The next documents by number: personal ones of `owner`, or those that all see where that is empty.
+
+        On a server two writers may commit in another order than that of their numbers.
+        """
+        ...
+
+    def numbers(self, kind: str, ids: Sequence[str]) -> Mapping[str, int]: ...
+
+
 class SearchIndex(Protocol):
     """The documents of one project, as one transaction sees them."""
 
@@ -135,15 +148,6 @@ class SearchIndex(Protocol):
     def confirmed(self, filters: "Mapping[str, Filter]", numbers: "Numbers") -> Mapping[int, tuple[str, str]]:
         """Kind and id of those among `numbers` that the scope sees and the filter of their kind lets through."""
         ...
-
-    def after(self, number: int, *, owner: str, limit: int) -> "Sequence[Listed]":
-        """The next documents by number: personal ones of `owner`, or those that all see where that is empty.
-
-        On a server two writers may commit in another order than that of their numbers.
-        """
-        ...
-
-    def numbers(self, kind: str, ids: Sequence[str]) -> Mapping[str, int]: ...
 
     def words_of(self, numbers: "Numbers") -> "Mapping[int, tuple[NDArray[np.uint32], NDArray[np.uint8]]]":
         """The codes of documents and how often each stands there."""

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from treering.ports.code_chunks import CodeChunks
     from treering.ports.code_history import CodeHistory
     from treering.ports.collections import Derived, Entities, Episodes, Jobs, KnowledgeRecords, Log, Sessions, Turns
-    from treering.ports.index import SearchIndex
+    from treering.ports.index import Documents, SearchIndex
     from treering.ports.patterns import Applications, Patterns
 
 T = TypeVar("T")
@@ -99,6 +99,8 @@ class Transaction(Protocol):
     def chunks(self) -> CodeChunks: ...
     @property
     def code_history(self) -> CodeHistory: ...
+    @property
+    def documents(self) -> Documents: ...
     @property
     def index(self) -> SearchIndex: ...
 

@@ -104,7 +104,7 @@ class Paths:
         found: dict[int, Tie] = {}
         for kind in {tie.kind for tie in reached}:
             of_kind = {tie.id: tie for tie in reached if tie.kind == kind}
-            found |= {number: of_kind[id] for id, number in self.tx.index.numbers(kind, list(of_kind)).items()}
+            found |= {number: of_kind[id] for id, number in self.tx.documents.numbers(kind, list(of_kind)).items()}
         return found
 
     def _fused(

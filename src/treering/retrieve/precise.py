@@ -153,7 +153,7 @@ class Precise:
             by_kind.setdefault(tie.kind, {}).setdefault(tie.id, tie)
         found: dict[int, Tie] = {}
         for kind, of_kind in by_kind.items():
-            found |= {number: of_kind[id] for id, number in self.tx.index.numbers(kind, list(of_kind)).items()}
+            found |= {number: of_kind[id] for id, number in self.tx.documents.numbers(kind, list(of_kind)).items()}
         return found
 
 

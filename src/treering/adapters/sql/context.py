@@ -175,7 +175,7 @@ class Context:
     writing: bool
     unsaved: Unsaved
     queued: list[str] = field(default_factory=list)
-    """The kinds of the jobs that this transaction queued."""
+    """The kinds of the jobs that this transaction queued, or found waiting with the same key."""
     purged: list[str] = field(default_factory=list)
     """Records whose links to entities are removed at the end of the transaction."""
     removed: list[RemovedRecord] = field(default_factory=list)

@@ -20,7 +20,7 @@ from treering.adapters.sql.unstored_vectors import MadeVector, UnstoredVectors
 from treering.adapters.vectors.signs import STORED
 from treering.core.errors import BlobMissing, ModelUnavailable, Unreadable
 from treering.core.values import Record
-from treering.ports.index import Candidates, Coverage, Listed, Unembedded, Wanted
+from treering.ports.index import Candidates, Coverage, Unembedded, Wanted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -90,23 +90,6 @@ class Index(ABC):
         if len(found) < len(numbers):
             self._bury_missing(np.array([number for number in numbers.tolist() if number not in found], np.int64))
         return found
-
-    def after(self, number: int, *, owner: str, limit: int) -> Sequence[Listed]:
-        statement = (
-            select(documents.c.number, documents.c.kind, documents.c.id)
-            .where(*self._in_project(documents), documents.c.number > number, documents.c.owner == owner)
-            .order_by(documents.c.number)
-            .limit(limit)
-        )
-        return [Listed(*row) for row in self._execute(statement)]
-
-    def numbers(self, kind: str, ids: Sequence[str]) -> Mapping[str, int]:
-        if not ids:
-            return {}
-        statement = select(documents.c.id, documents.c.number).where(
-            *self._in_project(documents), documents.c.kind == kind, documents.c.id.in_(ids)
-        )
-        return dict(self._execute(statement).all())
 
     def words_of(self, numbers: NDArray[np.int64]) -> Mapping[int, tuple[NDArray[np.uint32], NDArray[np.uint8]]]:
         statement = select(documents.c.number, documents.c.codes, documents.c.counts).where(

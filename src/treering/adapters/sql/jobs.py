@@ -80,6 +80,7 @@ class JobQueue(Writes[Job]):
         planned = {(job.kind, job.key) for group in self._context.deferred_jobs for job in group[:1]}
         free = [job for job in jobs if (job.kind, job.key) not in planned and not self._waits(job)]
         if not free:
+            self._context.queued.extend(job.kind for job in jobs[:1])
             return False
         # Checked first: what cannot be stored is said at once.
         self._context.deferred_jobs.append(tuple(self._clean(job) for job in free))

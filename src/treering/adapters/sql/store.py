@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from treering.core.settings import Settings
     from treering.ports.blobs import Blobs, StoredBlob
     from treering.ports.clock import NewId
-    from treering.ports.index import SearchIndex
+    from treering.ports.index import Documents, SearchIndex
     from treering.ports.store import Check, Copied, ProjectSize, Traces
 
 T = TypeVar("T")
@@ -185,6 +185,12 @@ class SqlTransaction:
         from treering.adapters.sql.code_history import StoredHistory
 
         return StoredHistory(self._context)
+
+    @cached_property
+    def documents(self) -> Documents:
+        from treering.adapters.sql.listed_documents import ListedDocuments
+
+        return ListedDocuments(self._context)
 
     @cached_property
     def index(self) -> SearchIndex:

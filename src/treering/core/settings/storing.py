@@ -85,6 +85,8 @@ class JobSettings(Value):
     backoff_limit_seconds: float = Field(default=3600.0, gt=0)
     poll_seconds: float = Field(default=1.0, gt=0)
     """How often a worker without work looks for some: a second is soon, and costs one small query."""
+    inline_seconds: float = Field(default=0.3, ge=0)
+    """How long a command does small jobs of its own before it ends; what is left waits for `treering settle`."""
     keep_done_days: float = Field(default=7.0, ge=0)
     """Finished jobs are kept as long as somebody may ask what happened last week; then they only take room."""
     keep_dead_days: float = Field(default=90.0, ge=0)

@@ -19,15 +19,15 @@ _STYLES = {OutcomeStatus.SUCCESS: show.GOOD, OutcomeStatus.PARTIAL: "yellow", Ou
 _BAR = 20
 
 
-def kept(episode: Episode, said: str, pending: int) -> RenderableType:
-    """An episode that was just stored, the secrets that were not, and the work on it that is left."""
+def kept(episode: Episode, said: str) -> RenderableType:
+    """An episode that was just stored, and the secrets that were not."""
     known = set(_REDACTED.findall(said))
     kinds = [kind for kind in dict.fromkeys(_REDACTED.findall(episode.to_json())) if kind not in known]
     lines = [show.changed("kept", episode)]
     lines += [Text(f"  {each.name}, {show.size(each.size)}", show.FAINT) for each in episode.outcome.artifacts]
     if kinds:
         lines.append(Text(f"  not stored: {', '.join(kinds)} (secrets are redacted)", "yellow"))
-    return Group(*lines, *show.left_to_do(pending))
+    return Group(*lines)
 
 
 def answer(found: "EpisodeAnswer") -> RenderableType:

@@ -8,7 +8,7 @@ import typer
 
 from treering.core.errors import InvalidInput
 from treering.interfaces.cli.options import AsJson, Db, Project, Tags, Visible, opened
-from treering.interfaces.cli.output import emit, json_object, pending_jobs, record_document, text_or_stdin
+from treering.interfaces.cli.output import emit, json_object, record_document, text_or_stdin
 
 if TYPE_CHECKING:
     from treering.core.queries import EpisodeFilter, TimeRange
@@ -78,11 +78,10 @@ def episode(
         raise InvalidInput(f"--detail says {twice[0]} as well as the option for it; say it once")
     with opened(db, project) as memory:
         kept = memory.episode(asked, outcome=outcome, artifacts=_files(artifacts or ()), **given, **more)
-        pending = pending_jobs(memory)
     from treering.interfaces.cli import episode_pictures
 
     said = "\n".join((asked, str(given), detail or ""))
-    emit(record_document(kept), lambda: episode_pictures.kept(kept, said, pending), as_json=as_json)
+    emit(record_document(kept), lambda: episode_pictures.kept(kept, said), as_json=as_json)
 
 
 def episodes(

@@ -15,7 +15,7 @@ from treering.interfaces.cli.options import (
     Visible,
     opened,
 )
-from treering.interfaces.cli.output import emit, json_object, pending_jobs, record_document, text_or_stdin
+from treering.interfaces.cli.output import emit, json_object, record_document, text_or_stdin
 
 TAUGHT = "user_taught"
 
@@ -88,10 +88,9 @@ def turn(
     with opened(db, project) as memory:
         fields = _given(speaker=speaker, visibility=visibility)
         kept = memory.turn(session=session, role=role, text=said, id=id, at=at, **fields)
-        pending = pending_jobs(memory)
     from treering.interfaces.cli import show
 
-    emit(record_document(kept), lambda: show.kept("kept", kept, said, pending), as_json=as_json)
+    emit(record_document(kept), lambda: show.kept("kept", kept, said), as_json=as_json)
 
 
 def _given(**fields: Any) -> dict[str, Any]:

@@ -1,9 +1,13 @@
 """The options that several commands share, each described once. Importing this must stay cheap."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from treering.interfaces.cli.pending_jobs import jobs_done
 
 if TYPE_CHECKING:
     from treering.memory import Memory
@@ -55,11 +59,20 @@ Visible = Annotated[
 ]
 
 
-def opened(db: str | None, project: str | None, repository: Path | None = None) -> "Memory":
-    """The memory that the options name; its maintenance compares records with the files of `repository`."""
+@contextmanager
+def opened(
+    db: str | None, project: str | None, repository: Path | None = None, *, works: bool = False
+) -> "Iterator[Memory]":
+    """The memory that the options name; its maintenance compares records with the files of `repository`.
+
+    What the command stores leaves jobs: small ones are done at the end, and the output names how many are pending,
+    unless the command `works` on jobs itself.
+    """
     from treering.compose import open
 
-    return open(db, project=chosen_project(project), background=False, repository=repository)
+    memory = open(db, project=chosen_project(project), background=False, repository=repository)
+    with memory, jobs_done(memory, works=works):
+        yield memory
 
 
 def repository_for(db: str | None, project: str | None, named: Path | None, *, wanted: bool) -> Path | None:

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from treering.core.errors import InvalidInput, StoreFull
 from treering.core.visible_text import visible, visible_json
+from treering.interfaces.cli.pending_jobs import in_document, in_words
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from treering.core.values import Record
-    from treering.memory import Memory
 
 Picture = Callable[[], "RenderableType"]
 
@@ -27,9 +27,22 @@ Picture = Callable[[], "RenderableType"]
 def emit(document: object, picture: Picture, *, as_json: bool) -> None:
     """Print the answer in the form that was asked for."""
     if as_json:
-        write_lines([json.dumps(document, default=_plain, ensure_ascii=False)])
+        write_lines([json.dumps(_with_jobs(document), default=_plain, ensure_ascii=False)])
     else:
         _print(picture())
+        for line in in_words():
+            _print(_faint(f"  {line}"))
+
+
+def _with_jobs(document: object) -> object:
+    left = in_document()
+    return {**_plain(document), **left} if left else document
+
+
+def _faint(line: str) -> "RenderableType":
+    from rich.text import Text
+
+    return Text(visible(line), "dim")
 
 
 def emit_text(document: object, text: str, *, as_json: bool) -> None:
@@ -81,16 +94,6 @@ def _write(data: bytes, *, at_once: bool = True) -> None:
 def record_document(record: "Record") -> dict[str, Any]:
     """A record's own fields, after the kind it is."""
     return {"kind": type(record).__name__.lower(), **record.model_dump(mode="json")}
-
-
-def pending_jobs(memory: "Memory") -> int:
-    """Jobs that this command, or one before it, has left to do: the process ends before a worker would begin."""
-    from treering.compose import now
-    from treering.core.jobs import JobState
-    from treering.core.queries import JobFilter
-
-    with memory.store.reading(memory.scope, now()) as tx:
-        return tx.jobs.count(JobFilter(states=(JobState.QUEUED, JobState.LEASED)))
 
 
 def text_or_stdin(text: str) -> str:

@@ -74,17 +74,11 @@ def changed(what: str, record: "Record") -> RenderableType:
     return Group(_tick(what), Padding(_item(text_of(record), described(record), record.id), (0, 0, 0, 2)))
 
 
-def kept(what: str, record: "Record", said: str, pending: int = 0) -> RenderableType:
-    """A record that was just stored, the secrets that were not, and the work on it that is left."""
+def kept(what: str, record: "Record", said: str) -> RenderableType:
+    """A record that was just stored, and the secrets that were not."""
     kinds = _new_redactions(said, text_of(record))
     redacted = [Text(f"  not stored: {', '.join(kinds)} (secrets are redacted)", "yellow")] if kinds else []
-    return Group(changed(what, record), *redacted, *left_to_do(pending))
-
-
-def left_to_do(pending: int) -> list[RenderableType]:
-    """How many jobs are pending, and how to run them."""
-    told = "1 job is" if pending == 1 else f"{pending:,} jobs are"
-    return [Text(f"  {told} pending; `treering settle` runs them", FAINT)] if pending else []
+    return Group(changed(what, record), *redacted)
 
 
 def answer(found: "Answer") -> RenderableType:

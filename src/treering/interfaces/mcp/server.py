@@ -14,6 +14,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from treering import __version__
 from treering.core.errors import InvalidInput, NotFound, TreeringError
+from treering.core.visible_text import visible
 from treering.interfaces.mcp.desk import Caller, Desk
 from treering.interfaces.mcp.texts import written
 from treering.interfaces.mcp.threads import Row, Threads
@@ -122,7 +123,7 @@ class _Serving:
 
             resource, name = addressed(uri)
             with self._desk.at_work(_caller(ctx)) as call:
-                text = resource.read(call, name)
+                text = visible(resource.read(call, name))
                 call.handed_over(text, [name] if resource.of_record else (), via=f"resource {resource.name}")
             return types.TextResourceContents(uri=uri, text=text, mime_type=resource.media_type)
 
@@ -155,7 +156,8 @@ class _Serving:
         from treering.interfaces.mcp.prompts import prompted
 
         with self._desk.at_work(caller) as call:
-            text, ids = prompted(call, params.name, params.arguments or {})
+            written_text, ids = prompted(call, params.name, params.arguments or {})
+            text = visible(written_text)
             call.handed_over(text, ids, via=f"prompt {params.name}")
             return text
 

@@ -12,6 +12,7 @@ from treering.core.errors import InvalidInput
 from treering.core.secrets import redact
 from treering.core.settings.agents import AgentSettings
 from treering.core.values import KEY_BYTES
+from treering.core.visible_text import visible
 
 if TYPE_CHECKING:
     from treering.interfaces.mcp.desk import Call
@@ -103,10 +104,13 @@ R = TypeVar("R", bound=Reply)
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[R]):
-    """What a call came to: text that a model reads, and the same for programs."""
+    """What a call came to: text that a model reads, with nothing invisible in it, and the same for programs."""
 
     text: str
     result: R
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", visible(self.text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ def _link_strays(run: StageRun, mark: Mark) -> None:
         with run.store.transaction(run.scope, run.now) as tx:
             tx.claim(CLAIM)
             linked = Mark(LINKED, mark.owner).read(tx)
-            listed = tx.index.after(mark.read(tx), owner=mark.owner, limit=settings.batch)
+            listed = tx.documents.after(mark.read(tx), owner=mark.owner, limit=settings.batch)
             documents = [document for document in listed if document.number <= linked]
             if not documents:
                 return
@@ -65,7 +65,7 @@ def _enrich(run: StageRun, mark: Mark, found: Readers, room: int) -> int:
     """How much room is left for what is read again tonight."""
     with run.store.reading(run.scope, run.now) as tx:
         linked = Mark(LINKED, mark.owner).read(tx)
-        listed = tx.index.after(mark.read(tx), owner=mark.owner, limit=room * _LOOKED_AT) if room else ()
+        listed = tx.documents.after(mark.read(tx), owner=mark.owner, limit=room * _LOOKED_AT) if room else ()
     passed = None
     for document in (each for each in listed if each.number <= linked):
         with run.store.reading(run.scope, run.now) as tx:

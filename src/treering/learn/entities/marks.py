@@ -29,7 +29,7 @@ class Mark:
     def read(self, tx: Transaction) -> int:
         """The number of the last document that was read; 0 before the first."""
         for number, digest in self._places(tx):
-            found = tx.index.after(number - 1, owner=self.owner, limit=1)
+            found = tx.documents.after(number - 1, owner=self.owner, limit=1)
             if found and found[0].number == number and _named(found[0]) == digest:
                 return number
         return 0

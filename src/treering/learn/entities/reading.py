@@ -99,7 +99,7 @@ def _link_batch(batch: _Batch, settings: EntitySettings, new_id: NewId) -> bool 
     mark = batch.mark
     with batch.store.reading(batch.scope, batch.now) as tx:
         begun = mark.read(tx)
-        documents = tx.index.after(begun, owner=mark.owner, limit=settings.batch)
+        documents = tx.documents.after(begun, owner=mark.owner, limit=settings.batch)
         records = list(records_of(tx, documents))
     if not documents:
         return None
@@ -119,7 +119,7 @@ def _link_batch(batch: _Batch, settings: EntitySettings, new_id: NewId) -> bool 
 def unchanged(tx: Transaction, documents: Sequence[Listed]) -> frozenset[tuple[str, str]]:
     """Kind and id of those that still say what they said when they were listed: none that was removed, or changed."""
     numbers = {
-        kind: tx.index.numbers(kind, [document.id for document in documents if document.kind == kind])
+        kind: tx.documents.numbers(kind, [document.id for document in documents if document.kind == kind])
         for kind in {document.kind for document in documents}
     }
     return frozenset((each.kind, each.id) for each in documents if numbers[each.kind].get(each.id) == each.number)

@@ -1,9 +1,13 @@
 """What the commands about code share."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from treering.interfaces.cli.pending_jobs import jobs_done
 
 if TYPE_CHECKING:
     from treering.memory import Memory
@@ -26,12 +30,15 @@ Sure = Annotated[
 LISTED = 20
 
 
-def opened_for(db: str | None, project: str | None, path: Path | None = None) -> "Memory":
+@contextmanager
+def opened_for(db: str | None, project: str | None, path: Path | None = None) -> "Iterator[Memory]":
     """The memory of the repository around a folder, or around the working directory."""
     from treering.compose import open, project_name, repository_around
 
     root = repository_around(path)
-    return open(db, project=project or project_name(root), repository=root, background=False)
+    memory = open(db, project=project or project_name(root), repository=root, background=False)
+    with memory, jobs_done(memory):
+        yield memory
 
 
 def named_here(memory: "Memory", name: str) -> str:

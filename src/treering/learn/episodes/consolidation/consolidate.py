@@ -163,7 +163,7 @@ def _merge(run: StageRun, cluster: _Cluster, gathered: Gathered, model: str) -> 
         tx.claim(CLAIM)
         stored = tx.episodes.create(made, detail={"instances": len(outlines)})
         _verify(tx, stored, made, replaced)
-        number = tx.index.numbers(KIND, [stored.id])[stored.id]
+        number = tx.documents.numbers(KIND, [stored.id])[stored.id]
         # If it is skipped, it gets the vector that it brings once the documents before it have theirs.
         tx.index.add_vectors(model, [(number, digest_it_brings(stored), combined(vectors))])
         for each in replaced.values():

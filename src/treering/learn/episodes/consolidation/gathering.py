@@ -158,7 +158,7 @@ def _numbers(run: StageRun, ids: Sequence[str]) -> dict[str, int]:
     found = dict[str, int]()
     with run.store.reading(run.scope, run.now) as tx:
         for batch in _batches(ids):
-            found.update(tx.index.numbers(KIND, batch))
+            found.update(tx.documents.numbers(KIND, batch))
     return found
 
 
