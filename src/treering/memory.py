@@ -15,8 +15,9 @@ from treering.core.errors import InvalidInput, ModelUnavailable, NotFound, Store
 from treering.core.history import Action
 from treering.core.moments import end_of
 from treering.core.phases import Phase
-from treering.parts import AmongRemoved, Ports, with_places
-from treering.retrieve.request import ALL_KNOWLEDGE, ALL_TURNS, Recall, filters_of, known_at, standing
+from treering.core.queries import CODE
+from treering.parts import AmongRemoved, Ports, with_code
+from treering.retrieve.request import ALL_KNOWLEDGE, ALL_TURNS, Filters, Recall, filters_of, known_at, standing
 
 # The verbs import what they need themselves: a process that uses one verb does not wait for the parts of all others.
 if TYPE_CHECKING:
@@ -248,7 +249,9 @@ class Memory:
         repeated: bool = False,
         code: bool | None = None,
     ) -> Answer:
-        """The best matching knowledge, turns, episodes and patterns, in one ranking. `where` narrows all of them.
+        """The best matching knowledge, turns, episodes, patterns and places in the code, in one ranking.
+
+        `where` narrows all of them.
 
         `knowledge` and `turns` are filters of these two kinds, for who wants no others; None leaves that kind out.
 
@@ -258,17 +261,17 @@ class Memory:
         little asks the language model, where one is configured, what an answer might sound like. A `precise` one
         answers only with what the query is really about, by name or by most of its words: often with nothing.
         With `repeated`, results that say the same as a better one are not folded into it.
-        `code` adds places in the project's code; None adds them where all is searched and the query asks for one.
+        Places in the project's code are results where the query asks for a place, or with `code` or the kind `code`
+        of `where`; not where `code` is False.
         """
-        from treering.retrieve.places import asks_for_place
+        from treering.retrieve.code_hits import code_request, names_code
         from treering.retrieve.recall import recall
 
         if precise and superseded:
             raise InvalidInput("precise recall never answers with what was superseded; leave one of the two out")
-        narrowed = where is not None or (knowledge, turns) != (ALL_KNOWLEDGE, ALL_TURNS)
-        everything = as_of is None and not precise and not narrowed
         now = self._ports.clock() if as_of is None else end_of(as_of, self._ports.clock())
-        filters = filters_of(where, knowledge, turns)
+        asked = filters_of(where, knowledge, turns)
+        filters: Filters = {kind: each for kind, each in asked.items() if kind != CODE}
         if as_of is not None:
             filters = known_at(filters, now)
         elif not superseded:
@@ -287,8 +290,16 @@ class Memory:
         answer = recall(self.scope, self.store, now, wanted, settings=self.settings, models=self.models)
         if as_of is None:
             self._returned.note(answer, now)
-        wants_code = everything and asks_for_place(query) if code is None else code
-        return with_places(answer, lambda: self.code, self.settings.index.finding.recalled) if wants_code else answer
+        if code is None and (as_of is not None or precise):
+            code = names_code(where)
+        request = code_request(query, where, asked, code=code, limit=wanted.limit, settings=self.settings)
+        return answer if request is None or not self._has_code else with_code(answer, lambda: self.code, request)
+
+    @property
+    def _has_code(self) -> bool:
+        """Whether code is indexed. `memory.code` is not made for it: its parts take long to import."""
+        with self.store.reading(self.scope, self._ports.clock()) as tx:
+            return tx.code.state() is not None
 
     recall = search
     """Its name until now."""

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from treering.ports.store import Store
     from treering.ports.tokens import Tokenizer
     from treering.retrieve.answer import Answer
+    from treering.retrieve.code_hits import CodeRequest
     from treering.session.conversation.held import FoundAgain
 
 
@@ -95,11 +96,13 @@ _OF_CODE = {
 """What code was searched without, as an answer about more than code calls it."""
 
 
-def with_places(answer: Answer, code: Callable[[], Code], limit: int) -> Answer:
-    """The answer with places in the code; as it is where no code is indexed. Whatever fails costs the places only."""
+def with_code(answer: Answer, code: Callable[[], Code], request: CodeRequest) -> Answer:
+    """The answer with places in the code ranked among its results. Whatever fails costs the places only."""
+    from treering.retrieve.code_hits import ranked_together
+
     began, missing = perf_counter(), dict(answer.missing)
     try:
-        found = code().where(answer.query, limit=limit, hurried=True)
+        found = code().where(answer.query, limit=request.most, where=request.where, hurried=True)
     except NotFound:
         return answer
     except TreeringError as exc:
@@ -108,4 +111,5 @@ def with_places(answer: Answer, code: Callable[[], Code], limit: int) -> Answer:
         missing["some code"] = "its index is not complete, or files changed and were not read again yet"
     missing |= {_OF_CODE[part]: why for part, why in found.missing.items()}
     took = {**answer.milliseconds, "code": 1_000 * (perf_counter() - began)}
-    return replace(answer, code=found.places, missing=missing, milliseconds=took)
+    answer = replace(answer, missing=missing, milliseconds=took)
+    return ranked_together(answer, found.places, request)

@@ -13,7 +13,7 @@ from tests.conftest import OpenMemory
 from treering.compose.working import _handlers
 from treering.core.errors import InvalidInput, NotFound, StoreError
 from treering.core.jobs import EMBED_CODE, code_embedding_job, embedding_job
-from treering.core.queries import JobFilter, TurnFilter
+from treering.core.queries import JobFilter, SearchFilter, TurnFilter
 from treering.core.settings import EmbedderSettings, IndexSettings, Settings
 from treering.index.asking.verbs import Code
 from treering.index.where.embedding import ChunkEmbedding, do_chunk_embedding, queue_chunk_embedding
@@ -259,14 +259,52 @@ def test_a_worker_that_is_to_stop_embeds_no_further_than_the_batch_it_is_at(memo
     assert coverage_of_records(memory.scope, memory.store, ports.clock(), model).vectors == 1
 
 
-def test_recall_names_the_place_beside_its_results_and_changes_none(memory: Memory, root: Path) -> None:
+def test_places_are_ranked_with_what_is_remembered(memory: Memory, root: Path) -> None:
     note = memory.remember("Redirects are followed five times at most", files=["web/redirects.py"])
     memory.code.index(root)
-    with_code, without = memory.recall(QUESTION), memory.recall(QUESTION, code=False)
-    assert [hit.id for hit in with_code] == [hit.id for hit in without] == [note.id]
-    assert [hit.score for hit in with_code] == [hit.score for hit in without]
-    assert with_code.code[0].symbol == "follow_redirect"
-    assert without.code == ()
+    found = memory.recall(QUESTION)
+    assert [(hit.kind, hit.id) for hit in found][:2] == [("knowledge", note.id), ("code", "web/redirects.py:1-3")]
+    assert found[0].score == 1.0 > found[1].score
+    assert found.code[0].symbol == "follow_redirect"
+    assert [hit.id for hit in memory.recall(QUESTION, code=False)] == [note.id]
+    assert memory.recall("which function follows a redirect?")[0].id == "web/redirects.py:1-3"
+
+
+def test_code_is_a_kind_of_the_one_filter(memory: Memory, root: Path) -> None:
+    memory.remember("Redirects are followed five times at most", files=["web/redirects.py"], type="decision")
+    memory.code.index(root)
+    for query in (QUESTION, "redirect"):
+        assert {hit.kind for hit in memory.recall(query, where=SearchFilter(kinds=("code",)))} == {"code"}
+    assert {hit.kind for hit in memory.recall("redirect", where=SearchFilter(kinds=("knowledge",)))} == {"knowledge"}
+    both = memory.recall("redirect", where=SearchFilter(kinds=("code", "knowledge")))
+    assert {hit.kind for hit in both} == {"code", "knowledge"}
+    assert memory.recall(QUESTION, where=SearchFilter(types=("decision",))).code == ()
+    in_file = memory.recall(QUESTION, where=SearchFilter(kinds=("code",), files=("web/decoding.py", "web/gone/")))
+    assert {place.path for place in in_file.code} <= {"web/decoding.py"}
+    in_folder = memory.recall(QUESTION, where=SearchFilter(kinds=("code",), files=("tests/",)))
+    assert {place.path for place in in_folder.code} == {"tests/test_redirects.py"}
+    assert len(memory.recall(QUESTION, limit=1)) == 1
+    with pytest.raises(InvalidInput, match="nothing has all of these"):
+        memory.recall(QUESTION, where=SearchFilter(kinds=("code",), roles=("user",)))
+
+
+def test_code_does_not_crowd_out_knowledge(memory: Memory, tmp_path: Path) -> None:
+    many = {f"shop/keep_{number}.py": f"def orders_kept_{number}(orders):\n    return orders\n" for number in range(20)}
+    known = memory.remember("Orders are kept in PostgreSQL because of row-level security")
+    memory.code.index(written(tmp_path / "many", many))
+    for query in ("why are orders kept in PostgreSQL", "PostgreSQL orders", "what about row-level security"):
+        assert [hit.id for hit in memory.recall(query)] == [known.id], query
+    asked = memory.recall("where are orders kept?")
+    assert asked[0].id == known.id
+    assert len(asked.code) == memory.settings.index.finding.recalled
+
+
+def test_places_are_explained_beside_records(memory: Memory, root: Path) -> None:
+    memory.remember("Redirects are followed five times at most")
+    memory.code.index(root)
+    answer = memory.recall(QUESTION, explain=True)
+    assert answer.explanation is not None
+    assert [each.id for each in answer.explanation.results] == [hit.id for hit in answer]
 
 
 def test_recall_adds_code_only_where_a_place_is_asked_for_and_everything_is_searched(

@@ -32,14 +32,17 @@ def test_a_place_is_found_and_shown(terminal: Terminal) -> None:
     assert found["embedded"] == 0
 
 
-def test_search_names_places_below_its_results(terminal: Terminal) -> None:
+def test_search_ranks_places_with_its_results(terminal: Terminal) -> None:
     terminal.ok("index")
     terminal.ok("remember", "Redirects are followed five times at most")
     shown = terminal.ok("search", "where are redirects followed?")
-    assert shown.index("five times at most") < shown.index("in the code") < shown.index("web/redirects.py:1-2")
-    assert "in the code" not in terminal.ok("search", "where are redirects followed?", "--no-code")
-    assert "in the code" in terminal.ok("search", "redirects", "--code", "--explain")
+    assert shown.index("five times at most") < shown.index("follow_redirect") < shown.index("web/redirects.py:1-2")
+    assert "web/redirects.py" not in terminal.ok("search", "where are redirects followed?", "--no-code")
+    assert "found by code #1" in terminal.ok("search", "redirects", "--code", "--explain")
     assert terminal.json("search", "redirects", "--code")["code"][0]["path"] == "web/redirects.py"
+    only = terminal.json("search", "redirects", "--kind", "code")
+    assert {hit["kind"] for hit in only["hits"]} == {"code"}
+    assert "nothing found" in terminal.ok("search", "zebra", "--kind", "code")
 
 
 def test_embed_makes_the_vectors_of_code_too(terminal: Terminal) -> None:

@@ -14,7 +14,7 @@ _FIRST_USED = (
     "treering.compose.working",
     "treering.learn.upkeep.background",
     "treering.memory",
-    "treering.retrieve.places",
+    "treering.retrieve.code_hits",
     "treering.retrieve.recall",
     "treering.retrieve.returned",
 )

@@ -16,3 +16,13 @@ class CodePlace:
     """How well it answers beside the best, which has 1."""
     text: str = ""
     """Its first lines without secrets; empty where the file cannot be read here."""
+    relevance: float = 0.0
+    """How much of the question it answers, on the scale of what is found in memory."""
+
+    @property
+    def id(self) -> str:
+        return f"{self.path}:{self.start_line}-{self.end_line}"
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        return (self.path,)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 
 from treering.core.entities import EntityKind
 from treering.core.episodes import EpisodeStatus, OutcomeStatus
@@ -25,6 +25,10 @@ class SearchedKind(StrEnum):
     TURN = "turn"
     EPISODE = "episode"
     PATTERN = "pattern"
+
+
+CODE: Literal["code"] = "code"
+"""The kind of places in the code, which are results too where code is indexed."""
 
 
 class TimeRange(Value):
@@ -101,10 +105,21 @@ class TurnFilter(Filter):
     deleted: bool | None = False
 
 
+class CodeFilter(Filter):
+    files: FilePaths = ()
+    """Files, or folders that end with a slash."""
+
+    def passes(self, path: str) -> bool:
+        return not self.files or any(path == file or (file[-1] == "/" and path.startswith(file)) for file in self.files)
+
+
+ALL_CODE = CodeFilter.defaults()
+
+
 class SearchFilter(Value):
     """What a search looks for, whatever the kind. A kind that does not have what a field asks for is left out."""
 
-    kinds: tuple[SearchedKind, ...] = ()
+    kinds: tuple[SearchedKind | Literal["code"], ...] = ()
     types: Labels = ()
     tags: Labels = ()
     files: FilePaths = ()
@@ -122,8 +137,8 @@ class SearchFilter(Value):
         """The filter of each kind that may answer."""
         asked = {name: value for name, value in self.__dict__.items() if name != "kinds" and value not in (None, ())}
         return {
-            kind: KIND_FILTERS[kind](**{names[field]: value for field, value in asked.items() if field in names})
-            for kind, names in _SEARCHED_BY.items()
+            kind: _FILTERS[kind](**{names[field]: value for field, value in asked.items() if field in names})
+            for kind, names in _FIELDS.items()
             if (not self.kinds or kind in self.kinds) and asked.keys() - {"not_sessions"} <= names.keys()
         }
 
@@ -270,6 +285,7 @@ KIND_FILTERS: Mapping[SearchedKind, type[Filter]] = {
     SearchedKind.EPISODE: EpisodeFilter,
     SearchedKind.PATTERN: PatternFilter,
 }
+_FILTERS: Mapping[str, type[Filter]] = {**{kind.value: each for kind, each in KIND_FILTERS.items()}, CODE: CodeFilter}
 SEARCHED_TIME: Mapping[SearchedKind, str] = {
     SearchedKind.KNOWLEDGE: "created",
     SearchedKind.TURN: "said",
@@ -292,4 +308,8 @@ _SEARCHED_BY: Mapping[SearchedKind, Mapping[str, str]] = {
     SearchedKind.PATTERN: {},
 }
 _SEARCHED_BY = {kind: {**names, "time": SEARCHED_TIME[kind]} for kind, names in _SEARCHED_BY.items()}
+_FIELDS: Mapping[str, Mapping[str, str]] = {
+    **{kind.value: names for kind, names in _SEARCHED_BY.items()},
+    CODE: _same("files"),
+}
 """By kind, the field of its filter for each field of `SearchFilter`."""

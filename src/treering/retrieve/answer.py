@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 Remembered: TypeAlias = "Knowledge | Turn | Episode | Pattern"
+Found: TypeAlias = "Remembered | CodePlace"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class Hit:
     text: str
     score: float
     source: str
-    record: Remembered
+    record: Found
     also: tuple[str, ...] = ()
 
 
@@ -89,8 +90,8 @@ class Answer(Sequence[Hit]):
 
     `missing` says which ways of finding were not available and why, `unreadable` what was found but cannot be shown
     (`doctor` says more), `milliseconds` what each stage took, `embedder` whose vectors were compared. With a low
-    `confidence` nothing answers the query: the results are only the nearest that there are. `code` are places in the
-    code where the query asks for one and the project's code is indexed; they are no results, and change none.
+    `confidence` nothing answers the query: the results are only the nearest that there are. `code` are the places in
+    the code among the results. `strength` is how much speaks for the best record, which places it among those.
     """
 
     query: str
@@ -102,6 +103,7 @@ class Answer(Sequence[Hit]):
     explanation: Explanation | None = None
     confidence: Confidence = Confidence.HIGH
     code: tuple[CodePlace, ...] = ()
+    strength: float = 1.0
 
     @overload
     def __getitem__(self, index: int) -> Hit: ...

@@ -14,6 +14,10 @@ _PART = (
     r"(?:files?|functions?|methods?|class(?:es)?|modules?|packages?|structs?|traits?|interfaces?|components?|handlers?"
     r"|middlewares?|hooks?|routes?|endpoints?|decorators?|constants?|tests?|scripts?|commands?|lines?|code|place)"
 )
+_PART_ELSEWHERE = (
+    r"(?:fichiers?|fonctions?|methodes?|composants?|lignes?|funzion[ei]|metod[oi]|modul[oi]|codice|datei(?:en)?"
+    r"|funktion(?:en)?|methoden?|klassen?|zeilen?|archivos?|ficheros?|funcion(?:es)?|metodos?|codigo)"
+)
 _ASKS = {
     "en": (
         r"where(?:'s|\s+(?:exactly\s+)?(?:in\s+(?:the|our|this)\s+(?:code|repo\w*|source)|is|are|was|were|do|does|did|can"
@@ -56,6 +60,16 @@ def asks_for_place(query: str) -> bool:
     """Whether code may be the answer, by how the query is worded."""
     text = fold(query[:LONGEST_QUERY])
     return bool(_asks().search(text)) and not _of_a_life().search(text)
+
+
+def speaks_of_code(query: str) -> bool:
+    """Whether the query names a part of a program, such as a function or a file."""
+    return bool(_parts().search(fold(query[:LONGEST_QUERY])))
+
+
+@cache
+def _parts() -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{_PART}|{_PART_ELSEWHERE})(?!\w)", re.I)
 
 
 @cache

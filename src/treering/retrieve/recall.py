@@ -90,6 +90,7 @@ class _Search:
                     passed=self.passed,
                 )
         best = max((result.score for result in results), default=1.0) or 1.0
+        signs = float(found.fused.total[found.order].max(initial=0.0))
         return Answer(
             query=self.wanted.query,
             hits=tuple(_hit(result, best) for result in results),
@@ -99,6 +100,7 @@ class _Search:
             embedder=meaning.model,
             explanation=told,
             confidence=Confidence.HIGH if results and found.certain else Confidence.LOW,
+            strength=signs * best,
         )
 
     def _listed(self, tx: Transaction, question: Question) -> Answer | None:
@@ -219,6 +221,8 @@ def recall(scope: Scope, store: Store, now: datetime, wanted: Recall, *, setting
         raise InvalidInput(f"limit is {wanted.limit}; ask for 1 to {settings.recall.limit_max}, or use export")
     if wanted.precise:
         wanted = replace(wanted, filters=holding(wanted.filters, now))
+    if not wanted.filters:
+        return Answer(wanted.query, (), confidence=Confidence.LOW, strength=0.0)
     if not wanted.query.strip():
         if wanted.precise:
             return Answer(wanted.query, ())

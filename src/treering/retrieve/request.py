@@ -55,7 +55,13 @@ def filters_of(where: SearchFilter | None, knowledge: KnowledgeFilter | None, tu
     if where is not None:
         if (knowledge, turns) != (ALL_KNOWLEDGE, ALL_TURNS):
             raise InvalidInput("`where` filters every kind; give it, or `knowledge` and `turns`, not both")
-        return where.by_kind()
+        asked = where.by_kind()
+        if not asked:
+            raise InvalidInput(
+                "nothing has all of these: types, modules and confidence are of knowledge, files of knowledge and "
+                "code, tags of knowledge and episodes, roles of turns; leave one side out"
+            )
+        return asked
     if (knowledge, turns) == (ALL_KNOWLEDGE, ALL_TURNS):
         return SearchFilter.defaults().by_kind()
     named: dict[str, Filter | None] = {SearchedKind.KNOWLEDGE: knowledge, SearchedKind.TURN: turns}

@@ -43,4 +43,7 @@ class FindingSettings(Value):
     shown_lines: int = Field(default=3, ge=0)
     """First lines of a place that an answer shows."""
     recalled: int = Field(default=3, ge=1, le=100)
-    """Places that a recall shows beside its results: who wants more asks for the code alone."""
+    """Places among the results of a search that does not ask for code alone."""
+    beside: Share = 0.5
+    """What the relevance of a place counts beside that of a record, unless the query speaks of code: "where are orders
+    kept?" may ask for a decision as well."""

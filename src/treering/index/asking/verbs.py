@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treering.core.errors import InvalidInput, NotFound, RepositoryUnavailable, TreeringError
+from treering.core.queries import ALL_CODE, CodeFilter
 from treering.index.asking.current import Current
 from treering.index.asking.naming import Named, from_root, leads_somewhere
 from treering.index.asking.status import CodeStatus, status_of
@@ -221,13 +222,23 @@ class Code:
         _check(cap=limit)
         return found_by(self._current.graph(), self._named(name), limit)
 
-    def where(self, query: str, *, limit: int = 5, hurried: bool = False, on_progress: Tell = nobody) -> Whereabouts:
+    def where(
+        self,
+        query: str,
+        *,
+        limit: int = 5,
+        where: CodeFilter = ALL_CODE,
+        hurried: bool = False,
+        on_progress: Tell = nobody,
+    ) -> Whereabouts:
         """The places in the code that a question is about: "where are redirects followed?".
+
+        `where` narrows them to files or folders.
 
         The model that comes with Treering first makes the vectors that are missing, for some seconds at most; `hurried`
         only a few, for who waits for more than this.
         """
-        return self._places.find(query, limit, self._current.seen(), hurried=hurried, tell=on_progress)
+        return self._places.find(query, limit, self._current.seen(), where=where, hurried=hurried, tell=on_progress)
 
     def store_vectors(self, seconds: float) -> None:
         """Store vectors that are kept in memory, unless another writer has to be waited for longer than this."""

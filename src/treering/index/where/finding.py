@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from treering.core.language.terms import codes_of, query_terms
+from treering.core.queries import ALL_CODE, CodeFilter
 from treering.core.ranking import BM25
 from treering.core.settings import FindingSettings
 from treering.index.chunks.cutting import SEPARATOR
@@ -19,6 +20,12 @@ _LANGUAGES = ("en",)
 _TEST = re.compile(r"(?:^|/)(?:tests?|__tests__|testing|spec)/|(?:^|/)test_|[._]test\.|\.spec\.|_test\.")
 _ASKS_FOR_TESTS = re.compile(r"\btest", re.I)
 _STORED = np.dtype("<f2")
+_OF_ASKING = frozenset(
+    ("function", "functions", "method", "methods", "class", "classes", "module", "modules", "package", "file", "files")
+) | frozenset(
+    ("code", "line", "lines", "place", "part", "define", "defined", "implement", "implemented", "handle", "handled")
+)
+"""Words that say what kind of place is asked for: a place that answers need not hold them."""
 _AT_ONCE = 4_096
 """Vectors that are widened at a time: kept narrow they take half the room."""
 
@@ -33,6 +40,7 @@ class Where:
     end_line: int
     digest: str
     score: float = 0.0
+    relevance: float = 0.0
 
 
 class ChunkSearch:
@@ -62,6 +70,7 @@ class ChunkSearch:
         *,
         limit: int = 5,
         but: Collection[str] = frozenset(),
+        where: CodeFilter = ALL_CODE,
         apart: float = 0.0,
     ) -> tuple[Where, ...]:
         """The best places, one for each definition, none of the files in `but`.
@@ -71,19 +80,26 @@ class ChunkSearch:
         """
         if not self._places:
             return ()
-        words = self._by_words(query)
+        words, most = self._by_words(query)
         total = (1 - self._settings.meaning) * _evened(words)
+        relevance = np.minimum(words / (most or 1.0), 1.0)
         if vector is not None and self._matrix is not None and vector.size == len(self._common):
             likeness = self._by_meaning(vector)
             meant = (words > 0) | _stand_out(likeness, apart)
-            total += self._settings.meaning * _evened(np.where(meant, np.maximum(likeness, 0.0), 0.0))
+            near = np.where(meant, np.maximum(likeness, 0.0), 0.0)
+            total += self._settings.meaning * _evened(near)
+            relevance = np.minimum(relevance + self._settings.meaning * near, 1.0)
         if not _ASKS_FOR_TESTS.search(query):
             total = np.where(self._tests, self._settings.tests * total, total)
-        best = list(islice(self._one_a_definition(total, but), limit))
-        return tuple(replace(place, score=float(score / best[0][1])) for place, score in best)
+        passes = (each for each in self._one_a_definition(total, but) if where.passes(each[0].path))
+        best = list(islice(passes, limit))
+        return tuple(
+            replace(place, score=float(total[row] / total[best[0][1]]), relevance=float(relevance[row]))
+            for place, row in best
+        )
 
-    def _one_a_definition(self, total: NDArray[np.float64], but: Collection[str]) -> Iterator[tuple[Where, float]]:
-        """From where each begins to where its best chunk ends, with the score of that."""
+    def _one_a_definition(self, total: NDArray[np.float64], but: Collection[str]) -> Iterator[tuple[Where, int]]:
+        """From where each begins to where its best chunk ends, with the row of that."""
         told = set[int]()
         for row in np.argsort(-total, kind="stable").tolist():
             if total[row] <= 0:
@@ -91,10 +107,11 @@ class ChunkSearch:
             head, place = self._heads[row], self._places[row]
             if head not in told and place.path not in but:
                 told.add(head)
-                yield replace(self._places[head], end_line=place.end_line), float(total[row])
+                yield replace(self._places[head], end_line=place.end_line), row
 
-    def _by_words(self, query: str) -> NDArray[np.float64]:
-        scores, settings = np.zeros(len(self._places)), self._settings
+    def _by_words(self, query: str) -> tuple[NDArray[np.float64], float]:
+        """The scores, and what all words of the query weigh together."""
+        scores, settings, most = np.zeros(len(self._places)), self._settings, 0.0
         average = float(self._lengths.mean())
         ranking = BM25(len(self._places), average, settings.saturation_at, settings.length_share)
         for term in query_terms(query, _LANGUAGES):
@@ -104,7 +121,8 @@ class ChunkSearch:
             holding, weight = np.flatnonzero(summed), ranking.weight(int(np.count_nonzero(summed)))
             scores[holding] += weight * ranking.saturation(summed[holding], self._lengths[holding])
             scores[self._symbol_rows[np.isin(self._symbols, wanted)]] += settings.named * weight
-        return scores
+            most += 0.0 if term.word in _OF_ASKING else weight
+        return scores, most
 
     def _by_meaning(self, vector: NDArray[np.float32]) -> NDArray[np.float64]:
         """The cosine without what all chunks have in common, from -1 to 1; 0 for those without a vector."""

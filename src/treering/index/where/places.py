@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 
 from treering.core.errors import InvalidInput, ModelUnavailable
 from treering.core.places import CodePlace
+from treering.core.queries import ALL_CODE, CodeFilter
 from treering.core.secrets import redact
 from treering.index.building.summary import Phase, Progress, nobody
 from treering.index.graph import Standing
@@ -94,7 +95,16 @@ class Places:
         self._loaded: tuple[object, ChunkSearch] | None = None
         self._unstored = UnstoredVectors(work)
 
-    def find(self, query: str, limit: int, seen: Seen, *, hurried: bool = False, tell: Tell = nobody) -> Whereabouts:
+    def find(
+        self,
+        query: str,
+        limit: int,
+        seen: Seen,
+        *,
+        where: CodeFilter = ALL_CODE,
+        hurried: bool = False,
+        tell: Tell = nobody,
+    ) -> Whereabouts:
         """Nothing of a file that changed and was not read again. Where vectors are missing some are made first.
 
         Who is `hurried` waits for few of them.
@@ -112,7 +122,7 @@ class Places:
             missing["stored vectors"] = f"vectors of new code are only in memory: {unstored}"
         search = self._search(seen.state, meaning)
         changed = frozenset(seen.changed)
-        found = search.find(query, meaning.vector, limit=limit, but=changed, apart=meaning.apart)
+        found = search.find(query, meaning.vector, limit=limit, but=changed, where=where, apart=meaning.apart)
         shown = tuple(self._shown(found, seen.root))
         return Whereabouts(query, shown, missing, standing, meaning.made)
 
@@ -135,7 +145,9 @@ class Places:
         for each in found:
             lines = redact(texts.get(each.digest, "")).text.split("\n")[: settings.finding.shown_lines]
             text = "\n".join(lines).rstrip()
-            yield CodePlace(each.path, each.symbol, each.start_line, each.end_line, each.score, text)
+            yield CodePlace(
+                each.path, each.symbol, each.start_line, each.end_line, each.score, text, round(each.relevance, 6)
+            )
 
     def _meaning(self, query: str, root: Path | None, enough: Enough, hurried: bool) -> _Meaning:
         """Chunks without a vector are embedded first where the model is quick enough for somebody who waits."""

@@ -47,7 +47,7 @@ def search(
     ] = None,
     kinds: Annotated[
         list[str] | None,
-        typer.Option("--kind", metavar="KIND", help="Only knowledge, turn, episode or pattern; again for more."),
+        typer.Option("--kind", metavar="KIND", help="Only knowledge, turn, episode, pattern or code; again for more."),
     ] = None,
     knowledge_only: Annotated[bool, typer.Option("--knowledge-only", help="The same as --kind knowledge.")] = False,
     turns_only: Annotated[bool, typer.Option("--turns-only", help="The same as --kind turn.")] = False,
@@ -72,7 +72,9 @@ def search(
     ] = None,
     code: Annotated[
         bool | None,
-        typer.Option("--code/--no-code", help="Add places in the code, or none. Default: where one is asked for."),
+        typer.Option(
+            "--code/--no-code", help="Places in the code as results, or none. Default: where one is asked for."
+        ),
     ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Draw why each result stands where it stands.")] = False,
     packed: Annotated[bool, typer.Option("--pack", help="Print what was found as text for a prompt, cited.")] = False,
@@ -175,7 +177,7 @@ def _kinds(kinds: list[str] | None, *, knowledge_only: bool, turns_only: bool) -
 def filter_of(
     types: Iterable[str], time: "TimeRange | None", min_confidence: float | None, **fields: Iterable[str] | None
 ) -> "SearchFilter | None":
-    """What the typed filters ask for; None where there are none. Nothing has all of them: `InvalidInput`."""
+    """What the typed filters ask for; None where there are none."""
     from treering.core.payloads import knowledge_type
     from treering.core.queries import SearchFilter, ShareRange
 
@@ -185,11 +187,6 @@ def filter_of(
         confidence=None if min_confidence is None else ShareRange.make(at_least=min_confidence),
         **{name: tuple(value or ()) for name, value in fields.items()},
     )
-    if not where.by_kind():
-        raise InvalidInput(
-            "nothing has all of these: types, files, modules and confidence are of knowledge, tags of knowledge and "
-            "episodes, roles of turns; leave one side out"
-        )
     return None if where == SearchFilter() else where
 
 

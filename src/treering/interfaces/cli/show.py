@@ -81,15 +81,18 @@ def kept(what: str, record: "Record", said: str) -> RenderableType:
     return Group(changed(what, record), *redacted)
 
 
+NOTHING_FOUND = "nothing found for this query"
+
+
 def answer(found: "Answer") -> RenderableType:
     """Results in their order, each with where it comes from and its id; then what was lacking."""
     if not found.hits and not found.query:
         return Text("nothing found", FAINT)
     # Somebody who found what they looked for need not hear of every model that they never asked for.
     costly = {part: why for part, why in found.missing.items() if part in _COSTLY}
-    lacking = costly if found.hits or found.code else found.missing
-    shown = [*uncertain(found), hits(found.hits)] if found.hits else [Text(nothing_found(found))]
-    return Group(*shown, *in_code(found), *without(lacking), *unreadable(found))
+    lacking = costly if found.hits else found.missing
+    shown = [*uncertain(found), hits(found.hits)] if found.hits else [Text(NOTHING_FOUND)]
+    return Group(*shown, *without(lacking), *unreadable(found))
 
 
 def uncertain(found: "Answer") -> list[RenderableType]:
@@ -98,20 +101,6 @@ def uncertain(found: "Answer") -> list[RenderableType]:
 
     low = found.confidence is Confidence.LOW
     return [Text("nothing found that answers this; the nearest (confidence: low):", "yellow")] if low else []
-
-
-def nothing_found(found: "Answer") -> str:
-    """What to say where no record was found; a place in the code may have been."""
-    return "nothing is remembered about this" if found.code else "nothing found for this query"
-
-
-def in_code(found: "Answer") -> list[RenderableType]:
-    """The places in the code that were asked for."""
-    if not found.code:
-        return []
-    from treering.interfaces.cli.places import places
-
-    return [Text(), Text("in the code", HEAD), places(found.code)]
 
 
 def without(missing: Mapping[str, str]) -> list[RenderableType]:

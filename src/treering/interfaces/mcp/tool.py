@@ -58,7 +58,7 @@ class Reply(Result):
     notes: tuple[str, ...] = ()
 
 
-def _listed(given: object) -> object:
+def listed_items(given: object) -> object:
     """Some models write a list as JSON in a string, a single item without its list, or null for none."""
     if not isinstance(given, str):
         return () if given is None else given
@@ -73,9 +73,9 @@ Question = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION)]
 Told = Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT)]
 Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
 Id = Annotated[str, Field(min_length=1, max_length=KEY_BYTES)]
-Names = Annotated[tuple[Name, ...], Field(max_length=MOST_NAMED), BeforeValidator(_listed)]
-Sentences = Annotated[tuple[Question, ...], Field(max_length=MOST_NAMED), BeforeValidator(_listed)]
-Ids = Annotated[tuple[Id, ...], Field(max_length=MOST_NAMED), BeforeValidator(_listed)]
+Names = Annotated[tuple[Name, ...], Field(max_length=MOST_NAMED), BeforeValidator(listed_items)]
+Sentences = Annotated[tuple[Question, ...], Field(max_length=MOST_NAMED), BeforeValidator(listed_items)]
+Ids = Annotated[tuple[Id, ...], Field(max_length=MOST_NAMED), BeforeValidator(listed_items)]
 Budget = Annotated[
     int | None,
     Field(

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from treering.core.delimiters import MEMORY, delimited, one_line
 from treering.core.payloads import knowledge_type
@@ -10,17 +10,31 @@ from treering.core.queries import SearchFilter
 from treering.core.records import Knowledge
 from treering.core.tokens import estimate_tokens
 from treering.inject.pack import pack
-from treering.interfaces.mcp.passages import NOTE, WIDER, Cited, lines_within, within
-from treering.interfaces.mcp.tool import READS, Answer, Arguments, Budget, Names, Question, Reply, Result, Tool
+from treering.interfaces.mcp.passages import NOTE, WIDER, Cited, within
+from treering.interfaces.mcp.tool import (
+    READS,
+    Answer,
+    Arguments,
+    Budget,
+    Names,
+    Question,
+    Reply,
+    Result,
+    Tool,
+    listed_items,
+)
 from treering.learn.authors import is_a_persons
 from treering.retrieve.answer import Confidence
 
 if TYPE_CHECKING:
-    from treering.core.places import CodePlace
     from treering.core.settings import Settings
     from treering.interfaces.mcp.desk import Call
     from treering.retrieve.answer import Answer as Recalled
     from treering.retrieve.answer import Hit
+
+
+Kind = Literal["knowledge", "turn", "episode", "pattern", "code"]
+Kinds = Annotated[tuple[Kind, ...], Field(max_length=5), BeforeValidator(listed_items)]
 
 
 class SearchMemory(Arguments):
@@ -37,6 +51,13 @@ class SearchMemory(Arguments):
             description="Only knowledge of these types: decision, gotcha, preference, fact, requirement, dead_end, "
             "error_pattern, workflow_recipe, module_insight, pattern… Without it: all, and what was said.",
             examples=[["decision", "gotcha"]],
+        ),
+    ] = ()
+    kinds: Annotated[
+        Kinds,
+        Field(
+            description="Only these: knowledge, turn, episode, pattern, code. Without it: all.",
+            examples=[["code"]],
         ),
     ] = ()
     files: Annotated[
@@ -107,7 +128,7 @@ def search_memory(call: "Call", asked: SearchMemory) -> Answer[SearchResult]:
     found = memory.search(
         asked.query,
         limit=asked.limit,
-        where=SearchFilter.make(types=types) if types else None,
+        where=SearchFilter.make(types=types, kinds=asked.kinds) if types or asked.kinds else None,
         files=call.from_root(asked.files),
         phase=asked.phase,
         precise=asked.precise,
@@ -117,17 +138,16 @@ def search_memory(call: "Call", asked: SearchMemory) -> Answer[SearchResult]:
 
 def _told(found: "Recalled", room: int, settings: "Settings") -> Answer[SearchResult]:
     """As much of what was found as fits into so many tokens."""
-    places = lines_within(map(_place, found.code), room // 2)
-    code = "\n".join(("Places in the code:", *places)) if places else ""
     missing = missed(found, settings)
     without = [one_line(f"Searched without {part}: {why}") for part, why in missing.items()]
     damaged = f"{len(found.unreadable)} found that cannot be read; `treering doctor`" if found.unreadable else ""
     doubt = _NEAREST if found.hits and found.confidence is Confidence.LOW else ""
-    notes = [note for note in (doubt, code, *without, damaged) if note]
+    notes = [note for note in (doubt, *without, damaged) if note]
     spent = estimate_tokens(delimited(MEMORY, "\n".join((*notes, _more(len(found))))))
     packed = pack(found.hits, budget=max(0, room - spent), settings=settings.pack)
-    hits = {hit.id: hit for hit in found}
-    results = tuple(_found(hits[item.id], item.text, truncated=item.truncated) for item in packed.items)
+    items = {item.id: item for item in packed.items}
+    shown = [(hit, items[hit.id]) for hit in found if hit.id in items]
+    results = tuple(_found(hit, item.text, truncated=item.truncated) for hit, item in shown)
     left_out = len({id for id, reason in packed.left_out if reason != "overlap"})
     more = _more(left_out) if left_out else ""
     # Handed back, all of it is known again as what memory said.
@@ -135,11 +155,12 @@ def _told(found: "Recalled", room: int, settings: "Settings") -> Answer[SearchRe
     text = "\n".join(filter(None, (packed.text.rstrip("\n"), said))) or _NOTHING
     told = tuple(filter(None, (NOTE if results else "", doubt, damaged, more)))
     result = SearchResult(
-        notes=told or (() if found.code else (_NOTHING,)),
+        notes=told or (_NOTHING,),
         results=results,
         code=tuple(
             FoundCode(path=place.path, symbol=place.symbol, start_line=place.start_line, end_line=place.end_line)
-            for place in found.code[: len(places)]
+            for place in found.code
+            if place.id in items
         ),
         left_out=left_out,
         missing=missing,
@@ -160,10 +181,6 @@ def _more(count: int) -> str:
 
 _NEAREST = "Nothing here answers the query; these are only the nearest records (confidence: low)."
 _NOTHING = "Nothing is known about this. When you have found it out, keep it with record_memory."
-
-
-def _place(place: "CodePlace") -> str:
-    return f"- {one_line(place.path)}:{place.start_line}-{place.end_line} {one_line(place.symbol)}".rstrip()
 
 
 def _found(hit: "Hit", text: str, *, truncated: bool) -> FoundMemory:
