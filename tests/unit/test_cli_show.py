@@ -72,12 +72,12 @@ def test_nothing_found_says_what_was_not_there_to_search_with() -> None:
     assert drawn(show.answer(Answer("", (), {}))) == ["nothing found"]
 
 
-def test_who_is_shown_places_in_the_code_does_not_read_that_nothing_was_found() -> None:
+def test_places_in_the_code_are_shown_as_results() -> None:
     place = CodePlace("web.py", "follow", 1, 2, 1.0, "def follow():")
-    lacking = {"reranker": "none", "meaning of code": "found by words only"}
-    lines = drawn(show.answer(Answer("where is follow?", (), lacking, code=(place,))))
-    assert lines[0] == "nothing is remembered about this"
-    assert "web.py:1-2  follow" in lines
+    hit = Hit(place.id, "code", "follow\ndef follow():", 1.0, "code", place)
+    lines = drawn(show.answer(Answer("where is follow?", (hit,), {"meaning of code": "found by words only"})))
+    assert "follow def follow():" in lines[0]
+    assert lines[1].split() == ["code", "web.py:1-2"]
     assert lines[-1] == "searched without meaning of code: found by words only"
 
 
