@@ -15,9 +15,8 @@ from treering.core.errors import InvalidInput, ModelUnavailable, NotFound, Store
 from treering.core.history import Action
 from treering.core.moments import end_of
 from treering.core.phases import Phase
-from treering.core.queries import CODE
 from treering.parts import AmongRemoved, Ports, with_code
-from treering.retrieve.request import ALL_KNOWLEDGE, ALL_TURNS, Filters, Recall, filters_of, known_at, standing
+from treering.retrieve.request import ALL_KNOWLEDGE, ALL_TURNS, Recall, filters_of, known_at, standing
 
 # The verbs import what they need themselves: a process that uses one verb does not wait for the parts of all others.
 if TYPE_CHECKING:
@@ -270,8 +269,7 @@ class Memory:
         if precise and superseded:
             raise InvalidInput("precise recall never answers with what was superseded; leave one of the two out")
         now = self._ports.clock() if as_of is None else end_of(as_of, self._ports.clock())
-        asked = filters_of(where, knowledge, turns)
-        filters: Filters = {kind: each for kind, each in asked.items() if kind != CODE}
+        filters = filters_of(where, knowledge, turns)
         if as_of is not None:
             filters = known_at(filters, now)
         elif not superseded:
@@ -292,7 +290,9 @@ class Memory:
             self._returned.note(answer, now)
         if code is None and (as_of is not None or precise):
             code = names_code(where)
-        request = code_request(query, where, asked, code=code, limit=wanted.limit, settings=self.settings)
+        elif code is None and (knowledge, turns) != (ALL_KNOWLEDGE, ALL_TURNS):
+            code = False
+        request = code_request(query, where, code=code, limit=wanted.limit, settings=self.settings)
         return answer if request is None or not self._has_code else with_code(answer, lambda: self.code, request)
 
     @property

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from treering.core.entities import EntityKind
 from treering.core.episodes import EpisodeStatus, OutcomeStatus
@@ -105,7 +105,9 @@ class TurnFilter(Filter):
     deleted: bool | None = False
 
 
-class CodeFilter(Filter):
+class CodeFilter(Value):
+    """Which places in the code are searched."""
+
     files: FilePaths = ()
     """Files, or folders that end with a slash."""
 
@@ -134,13 +136,21 @@ class SearchFilter(Value):
     tainted: bool | None = None
 
     def by_kind(self) -> dict[str, Filter]:
-        """The filter of each kind that may answer."""
-        asked = {name: value for name, value in self.__dict__.items() if name != "kinds" and value not in (None, ())}
+        """The filter of each kind of record that may answer."""
+        asked = self._asked()
         return {
-            kind: _FILTERS[kind](**{names[field]: value for field, value in asked.items() if field in names})
-            for kind, names in _FIELDS.items()
+            kind: KIND_FILTERS[kind](**{names[field]: value for field, value in asked.items() if field in names})
+            for kind, names in _SEARCHED_BY.items()
             if (not self.kinds or kind in self.kinds) and asked.keys() - {"not_sessions"} <= names.keys()
         }
+
+    def of_code(self) -> CodeFilter | None:
+        """The filter of places in the code; None where they do not have what a field asks for."""
+        wanted = not self.kinds or CODE in self.kinds
+        return CodeFilter(files=self.files) if wanted and self._asked().keys() <= {"files", "not_sessions"} else None
+
+    def _asked(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "kinds" and value not in (None, ())}
 
 
 class SessionFilter(Filter):
@@ -285,7 +295,6 @@ KIND_FILTERS: Mapping[SearchedKind, type[Filter]] = {
     SearchedKind.EPISODE: EpisodeFilter,
     SearchedKind.PATTERN: PatternFilter,
 }
-_FILTERS: Mapping[str, type[Filter]] = {**{kind.value: each for kind, each in KIND_FILTERS.items()}, CODE: CodeFilter}
 SEARCHED_TIME: Mapping[SearchedKind, str] = {
     SearchedKind.KNOWLEDGE: "created",
     SearchedKind.TURN: "said",
@@ -308,8 +317,4 @@ _SEARCHED_BY: Mapping[SearchedKind, Mapping[str, str]] = {
     SearchedKind.PATTERN: {},
 }
 _SEARCHED_BY = {kind: {**names, "time": SEARCHED_TIME[kind]} for kind, names in _SEARCHED_BY.items()}
-_FIELDS: Mapping[str, Mapping[str, str]] = {
-    **{kind.value: names for kind, names in _SEARCHED_BY.items()},
-    CODE: _same("files"),
-}
 """By kind, the field of its filter for each field of `SearchFilter`."""

@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from treering.core.queries import ALL_CODE, CODE, CodeFilter
+from treering.core.queries import ALL_CODE, CODE
 from treering.retrieve.answer import Answer, Confidence, Explanation, Hit, Reasons
 from treering.retrieve.places import asks_for_place, speaks_of_code
 
 if TYPE_CHECKING:
     from treering.core.places import CodePlace
-    from treering.core.queries import SearchFilter
+    from treering.core.queries import CodeFilter, SearchFilter
     from treering.core.settings import Settings
-    from treering.retrieve.request import Filters
 
 MOST = 100
 """Places of one answer."""
@@ -36,15 +35,15 @@ class CodeRequest:
 
 
 def code_request(
-    query: str, where: SearchFilter | None, asked: Filters, *, code: bool | None, limit: int, settings: Settings
+    query: str, where: SearchFilter | None, *, code: bool | None, limit: int, settings: Settings
 ) -> CodeRequest | None:
     """What to look for in the code; None where the query does not ask for a place, or the filters leave code out.
 
     Where code is not named in the request, few places stand among the records, and only likely ones.
     """
-    allowed = asked.get(CODE, ALL_CODE if code and where is None else None)
+    allowed = ALL_CODE if where is None else where.of_code()
     named = bool(code) or names_code(where)
-    if code is False or not isinstance(allowed, CodeFilter) or not (named or asks_for_place(query)):
+    if code is False or allowed is None or not (named or asks_for_place(query)):
         return None
     finding, certain = settings.index.finding, settings.recall.certain
     return CodeRequest(

@@ -56,7 +56,7 @@ def filters_of(where: SearchFilter | None, knowledge: KnowledgeFilter | None, tu
         if (knowledge, turns) != (ALL_KNOWLEDGE, ALL_TURNS):
             raise InvalidInput("`where` filters every kind; give it, or `knowledge` and `turns`, not both")
         asked = where.by_kind()
-        if not asked:
+        if not asked and where.of_code() is None:
             raise InvalidInput(
                 "nothing has all of these: types, modules and confidence are of knowledge, files of knowledge and "
                 "code, tags of knowledge and episodes, roles of turns; leave one side out"
