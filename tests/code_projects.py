@@ -25,6 +25,7 @@ from treering.index.world import Asking, World
 from treering.memory import Memory
 from treering.ports.code_chunks import StoredChunk
 from treering.ports.watching import Watcher
+from treering.retrieve.private_words import query_may_leave
 
 
 class Kept(NamedTuple):
@@ -65,7 +66,7 @@ def code_of(memory: Memory, scope: Scope | None = None, watcher: Watcher | None 
     work = ChunkEmbedding(
         scope or memory.scope, memory.store, ports.clock, memory.settings.model_copy(update={"index": chosen})
     )
-    places = Places(work, memory.models, ports.new_id)
+    places = Places(work, memory.models, ports.new_id, query_may_leave)
     return Code(scope or memory.scope, memory.store, ports.clock, chosen, around, places=places)
 
 

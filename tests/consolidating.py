@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tests.samples import NOW, sample
 from treering.core.episodes import Episode
 from treering.core.errors import ModelUnavailable
+from treering.core.privacy import ModelLocation
 from treering.core.queries import EpisodeFilter
 from treering.core.settings import EpisodeConsolidationSettings, Settings
 from treering.learn.episodes.consolidation.consolidate import consolidate_episodes
@@ -31,6 +32,7 @@ class Compass:
     model: str = "compass"
     dimension: int = DIMENSION
     contextual: bool = False
+    location: ModelLocation = ModelLocation.HERE
 
     def documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
         return np.array([self._direction(text) for text in texts], np.float32).reshape(len(texts), DIMENSION)

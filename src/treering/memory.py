@@ -181,10 +181,11 @@ class Memory:
         from treering.index.asking.verbs import Code
         from treering.index.where.embedding import ChunkEmbedding
         from treering.index.where.places import Places
+        from treering.retrieve.private_words import query_may_leave
 
         ports = self._ports
         work = ChunkEmbedding(self.scope, self.store, ports.clock, self.settings)
-        places = Places(work, self.models, ports.new_id)
+        places = Places(work, self.models, ports.new_id, query_may_leave)
         return Code(self.scope, self.store, ports.clock, self.settings.index, ports.surroundings(), places=places)
 
     def conversation(
@@ -246,6 +247,7 @@ class Memory:
         thorough: bool = True,
         precise: bool = False,
         repeated: bool = False,
+        private: bool = False,
         code: bool | None = None,
     ) -> Answer:
         """The best matching knowledge, turns, episodes, patterns and places in the code, in one ranking.
@@ -259,7 +261,8 @@ class Memory:
         what the work is at; `explain` tells why each result stands where it stands. A `thorough` search that finds
         little asks the language model, where one is configured, what an answer might sound like. A `precise` one
         answers only with what the query is really about, by name or by most of its words: often with nothing.
-        With `repeated`, results that say the same as a better one are not folded into it.
+        With `repeated`, results that say the same as a better one are not folded into it. A `private` query is sent to
+        no model on another machine, nor is one with a word that only private records hold.
         Places in the project's code are results where the query asks for a place, or with `code` or the kind `code`
         of `where`; not where `code` is False.
         """
@@ -284,6 +287,7 @@ class Memory:
             thorough=thorough,
             precise=precise,
             repeated=repeated,
+            private=private,
         )
         answer = recall(self.scope, self.store, now, wanted, settings=self.settings, models=self.models)
         if as_of is None:
@@ -293,7 +297,9 @@ class Memory:
         elif code is None and (knowledge, turns) != (ALL_KNOWLEDGE, ALL_TURNS):
             code = False
         request = code_request(query, where, code=code, limit=wanted.limit, settings=self.settings)
-        return answer if request is None or not self._has_code else with_code(answer, lambda: self.code, request)
+        if request is None or not self._has_code:
+            return answer
+        return with_code(answer, lambda: self.code, request, private=private)
 
     @property
     def _has_code(self) -> bool:

@@ -96,13 +96,15 @@ _OF_CODE = {
 """What code was searched without, as an answer about more than code calls it."""
 
 
-def with_code(answer: Answer, code: Callable[[], Code], request: CodeRequest) -> Answer:
+def with_code(answer: Answer, code: Callable[[], Code], request: CodeRequest, *, private: bool) -> Answer:
     """The answer with places in the code ranked among its results. Whatever fails costs the places only."""
     from treering.retrieve.code_hits import ranked_together
 
     began, missing = perf_counter(), dict(answer.missing)
     try:
-        found = code().where(answer.query, limit=request.most, where=request.where, hurried=True)
+        found = code().where(
+            answer.query, limit=request.most, where=request.where, hurried=True, private=private
+        )
     except NotFound:
         return answer
     except TreeringError as exc:

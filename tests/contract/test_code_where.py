@@ -13,6 +13,7 @@ from tests.conftest import OpenMemory
 from treering.compose.working import _handlers
 from treering.core.errors import InvalidInput, NotFound, StoreError
 from treering.core.jobs import EMBED_CODE, code_embedding_job, embedding_job
+from treering.core.privacy import ModelLocation
 from treering.core.queries import JobFilter, SearchFilter, TurnFilter
 from treering.core.settings import EmbedderSettings, IndexSettings, Settings
 from treering.index.asking.verbs import Code
@@ -196,6 +197,7 @@ class Elsewhere:
     """A model that is not in this process."""
 
     model, dimension, local, contextual = "far/away", 2, False, True
+    location = ModelLocation.HERE
 
     def __init__(self) -> None:
         self.read: list[str] = []

@@ -13,6 +13,7 @@ from treering.compose import new_id
 from treering.core.entities import Entity, EntityKind
 from treering.core.episodes import Episode
 from treering.core.errors import Conflict, InvalidInput, ModelUnavailable, NotFound, NothingToUndo
+from treering.core.privacy import ModelLocation
 from treering.core.queries import EntityFilter, EntityLinkFilter, RunFilter
 from treering.core.scope import Scope, Visibility
 from treering.interfaces.cli.app import app
@@ -261,6 +262,8 @@ class Told:
 
 class Answering:
     """Models with a writer that says the same of each text, or that is down."""
+
+    location = ModelLocation.HERE
 
     def __init__(self, answer: str | None) -> None:
         self.answer, self.asked, self.model = answer, 0, "test-writer"

@@ -13,6 +13,7 @@ from tests.contract.test_forgetting import Counted, run_of
 from tests.samples import NOW, sample
 from treering.core.episodes import Episode
 from treering.core.errors import ModelUnavailable
+from treering.core.privacy import ModelLocation
 from treering.core.queries import KnowledgeFilter
 from treering.core.records import Knowledge
 from treering.core.runs import Run
@@ -29,7 +30,7 @@ class Written:
 
     def __init__(self, *answers: str | Exception) -> None:
         self.answers, self.prompts, self.lost = list(answers), list[str](), list[str]()
-        self.model = "written"
+        self.model, self.location = "written", ModelLocation.HERE
 
     def writer(self, *, hurried: bool) -> "Written":
         return self

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socket import AF_INET, SOCK_DGRAM, socket
 from threading import Event, Lock, Thread
 from time import monotonic, sleep
 from typing import Any
@@ -77,8 +78,18 @@ class ModelServer:
             self.connections += change
 
 
+def another_address() -> str:
+    """An address of this machine that is not loopback; without a network, 0.0.0.0, which reaches it as well."""
+    with socket(AF_INET, SOCK_DGRAM) as found:
+        try:
+            found.connect(("192.0.2.1", 9))
+        except OSError:
+            return "0.0.0.0"
+        return str(found.getsockname()[0])
+
+
 @contextmanager
-def model_server() -> Iterator[ModelServer]:
+def model_server(host: str = "127.0.0.1") -> Iterator[ModelServer]:
     told = ModelServer()
 
     class Handler(BaseHTTPRequestHandler):
@@ -124,8 +135,8 @@ def model_server() -> Iterator[ModelServer]:
         def log_message(self, format: str, *args: object) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        told.url = f"http://127.0.0.1:{server.server_port}"
+    with ThreadingHTTPServer((host, 0), Handler) as server:
+        told.url = f"http://{host}:{server.server_port}"
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:

@@ -9,6 +9,7 @@ import pytest
 
 from treering.core.entities import EntityKind
 from treering.core.errors import MissingDependency, ModelUnavailable
+from treering.core.privacy import ModelLocation
 from treering.core.settings import EntitySettings
 from treering.learn.entities.extraction import FAST, extract, told
 from treering.learn.entities.mentions import Mention, without_overlaps
@@ -149,7 +150,7 @@ class Models:
 
     def __init__(self, *answers: str) -> None:
         self.answers, self.prompts = list(answers), list[str]()
-        self.model = "test-writer"
+        self.model, self.location = "test-writer", ModelLocation.HERE
 
     def writer(self, *, hurried: bool = False) -> Any:
         if not self.answers:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from treering.core.errors import AnswerCutOff, ModelUnavailable, UnusableAnswer
+from treering.core.privacy import ModelLocation
 from treering.core.values import Value
 from treering.learn.written import answer_schema, ask_json, parse
 
@@ -27,7 +28,7 @@ GOOD = '{"good": true}'
 class Scripted:
     """Answers one after the other."""
 
-    model = "scripted"
+    model, location = "scripted", ModelLocation.HERE
 
     def __init__(self, *answers: str | ModelUnavailable) -> None:
         self._answers = list(answers)

@@ -88,6 +88,9 @@ def open(
     """
     load_plug_ins()
     chosen = from_environment(settings or Settings.defaults(), os.environ)
+    if chosen.store.vectors_only:
+        # Names that are read in a text are part of it.
+        chosen = chosen.replace(entities=chosen.entities.replace(most_mentions=0))
     scope = Scope.named(
         tenant=tenant or os.environ.get("TREERING_TENANT") or "local",
         project=project or os.environ.get("TREERING_PROJECT") or project_in(path_or_url, repository),

@@ -65,7 +65,7 @@ def open_store(
         wanted = url.query.get("mode") == "ro"
         url = url.difference_update_query(["mode"])
         shown = url.render_as_string(hide_password=True)
-        kept = _open_blobs(blobs or _server_blobs(shown))
+        kept = _open_blobs(blobs or _server_blobs(shown), settings)
         asked = _asked_to_read(shown) if wanted else None
         return SqlStore(Postgres(url, settings.store, read_only=asked), kept, settings, ids)
     if "://" in location and not location.startswith(SQLITE):
@@ -74,7 +74,7 @@ def open_store(
     from treering.adapters.sql.sqlite import SQLite
 
     path = file_of(location)
-    kept = _open_blobs(blobs or blobs_beside(path))
+    kept = _open_blobs(blobs or blobs_beside(path), settings)
     asked = _asked_to_read(path) if location.endswith(READ_ONLY) else None
     try:
         return SqlStore(SQLite(path, settings.store, alone=alone, read_only=asked), kept, settings, ids)
@@ -99,13 +99,19 @@ def salvage(path: str | os.PathLike[str]) -> Salvaged:
     from treering.adapters.sql.salvage import salvage as save
 
     file = Path(os.fspath(path).removeprefix(SQLITE)).expanduser().absolute()
-    kept = _open_blobs(os.environ.get("TREERING_BLOBS") or blobs_beside(file))
-    return save(file, kept, Settings(), now(), new_id)
+    settings = Settings()
+    kept = _open_blobs(os.environ.get("TREERING_BLOBS") or blobs_beside(file), settings)
+    return save(file, kept, settings, now(), new_id)
 
 
-def _open_blobs(location: str | os.PathLike[str]) -> Blobs:
+def _open_blobs(location: str | os.PathLike[str], settings: Settings) -> Blobs:
     from treering.adapters.blobs import open_blobs
 
+    if settings.store.vectors_only and str(location).lower().startswith("s3:"):
+        raise InvalidInput(
+            f"store.vectors_only keeps text on this machine, and {location} is not on it; set TREERING_BLOBS to a "
+            "folder, or leave it out"
+        )
     return open_blobs(location if isinstance(location, str) else Path(location), os.environ)
 
 

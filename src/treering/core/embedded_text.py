@@ -38,6 +38,10 @@ def vector_it_brings(record: Record | None, model: str) -> Vector:
     return record.embeddings.whole if record.embeddings.model == model else ()
 
 
+WITHHELD = digest_of("\0withheld")
+"""Like no text's: the digest of documents that the model may not read. Their vectors are zeros."""
+
+
 def digest_it_brings(record: Record) -> str:
     """Like no text's: whoever embeds the same words again must not be given a combined vector."""
     return digest_of(f"\0brought by {record.id}")

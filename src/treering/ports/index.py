@@ -52,7 +52,8 @@ class Wanted:
 class Candidates:
     """Documents worth a closer look, as columns: those best by words, those best by vector, and their neighbours.
 
-    `words` and `meaning` are the BM25 score and the cosine to the query; `meaning` is NaN where there is no vector.
+    `words` and `meaning` are the BM25 score and the cosine to the query; `meaning` is NaN where there is no vector, or
+    one of zeros.
     `words_weight` is what the words of the query weigh together: a document with all of them once scores about that.
     `neighbours` holds for each document the rows of those before and after it in its conversation (−2, −1, +1, +2);
     −1 where there is none.
@@ -209,6 +210,6 @@ class SearchIndex(Protocol):
         """
         ...
 
-    def drop_vectors(self, *, but: str) -> int:
-        """Remove the vectors of every other model; how many is returned."""
+    def drop_vectors(self, *, but: str, beside: str = "") -> int:
+        """Remove the vectors of every model except these two; how many is returned."""
         ...

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from treering.core.errors import ModelUnavailable
+    from treering.core.privacy import ModelLocation
 
 Vectors: TypeAlias = "NDArray[np.float32]"
 """One row a text, each of length 1; a text that says nothing is a row of zeros."""
@@ -28,6 +29,9 @@ class Embedder(Protocol):
 
     @property
     def dimension(self) -> int: ...
+
+    @property
+    def location(self) -> ModelLocation: ...
 
     @property
     def local(self) -> bool:
@@ -58,6 +62,9 @@ class Reranker(Protocol):
     @property
     def model(self) -> str: ...
 
+    @property
+    def location(self) -> ModelLocation: ...
+
     def scores(self, query: str, texts: Sequence[str]) -> Sequence[float]:
         """From 0 to 1, one a text, in their order."""
         ...
@@ -70,6 +77,9 @@ class Writer(Protocol):
 
     @property
     def model(self) -> str: ...
+
+    @property
+    def location(self) -> ModelLocation: ...
 
     def write(self, prompt: str, *, most_tokens: int, schema: Mapping[str, Any] | None = None) -> str:
         """The continuation. `UnusableAnswer` where the model refuses.
@@ -86,11 +96,17 @@ class Writer(Protocol):
 class Models(Protocol):
     """The models that are configured or found, each made when it is first asked for.
 
+    A caller sends them only what `treering.core.privacy` allows at their location.
+
     Where there is none, or it failed a moment ago, `ModelUnavailable` says why.
     """
 
     def embedder(self, known: Sequence[str], *, hurried: bool) -> Embedder:
         """For a project that has vectors of the `known` models; `hurried` where somebody waits for the answer."""
+        ...
+
+    def local_embedder(self) -> Embedder:
+        """One in this process, for what a model elsewhere may not read."""
         ...
 
     def reranker(self) -> Reranker: ...

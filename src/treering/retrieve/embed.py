@@ -7,9 +7,10 @@ from datetime import datetime, timedelta
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from treering.core.embedded_text import digest_it_brings, digest_of, embedded_text, vector_it_brings
+from treering.core.embedded_text import WITHHELD, digest_it_brings, digest_of, embedded_text, vector_it_brings
 from treering.core.errors import ModelUnavailable, StoreError
 from treering.core.jobs import Job, embedding_job
+from treering.core.privacy import ModelLocation, may_leave, text_may_leave
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,21 +64,22 @@ def catch_up(scope: Scope, store: Store, now: datetime, embedder: Embedder, sett
         if not waiting or monotonic() >= until:
             break
     try:
-        store_vectors(scope, store, now)
+        store_vectors(scope, store, now, model)
     except StoreError as exc:
         return str(exc)
     return ""
 
 
-def store_vectors(scope: Scope, store: Store, now: datetime, *, seconds: float = 0.0) -> None:
+def store_vectors(scope: Scope, store: Store, now: datetime, model: str = "", *, seconds: float = 0.0) -> None:
     """Store the vectors that are kept in memory, unless that would mean to wait longer than `seconds`.
 
-    They stay in memory then, and a later search, or the end of the process, tries again.
+    Those of `model`, and of models that vectors are stored of already. They stay in memory if they could not be stored,
+    and a later search, or the end of the process, tries again.
     """
 
     def add(tx: Transaction) -> None:
-        for model in tx.index.models():
-            tx.index.add_vectors(model, tx.index.unstored_vectors(model))
+        for each in sorted({*tx.index.models(), *filter(None, (model,))}):
+            tx.index.add_vectors(each, tx.index.unstored_vectors(each))
 
     if store.has_unstored_vectors(scope):
         store.write_if_free(scope, now, add, seconds=seconds)
@@ -101,17 +103,34 @@ def embed_all(
     return total
 
 
-def drop_others(scope: Scope, store: Store, now: datetime, model: str) -> int:
-    """Remove the vectors of every other model; how many is returned. Somebody paid for them: only when asked."""
-    return store.write(scope, now, lambda tx: tx.index.drop_vectors(but=model))
+def drop_others(scope: Scope, store: Store, now: datetime, model: str, beside: str = "") -> int:
+    """Remove the vectors of every model except these; how many is returned. Somebody paid for them: only when asked."""
+    return store.write(scope, now, lambda tx: tx.index.drop_vectors(but=model, beside=beside))
+
+
+def embedders_of(models: Models, known: Sequence[str]) -> list[Embedder]:
+    """The embedder of a project and, beside one elsewhere, the local one for what that may not read, if present."""
+    embedder = models.embedder(known, hurried=False)
+    beside = None if embedder.location is ModelLocation.HERE else local_embedder(models)
+    return [embedder] if beside is None else [embedder, beside]
+
+
+def local_embedder(models: Models) -> Embedder | None:
+    """The embedder in this process that can be used, if present."""
+    try:
+        embedder = models.local_embedder()
+        embedder.query("")
+    except ModelUnavailable:
+        return None
+    return embedder
 
 
 def queue_embedding(scope: Scope, store: Store, now: datetime, models: Models, id: str) -> bool:
     """Queue the work where there is any, and a model to do it; whether it was queued is returned."""
     try:
         with store.reading(scope, now) as tx:
-            embedder = models.embedder(tx.index.models(), hurried=False)
-            if not tx.index.unembedded(embedder.model, limit=1):
+            embedders = embedders_of(models, tx.index.models())
+            if not any(tx.index.unembedded(each.model, limit=1) for each in embedders):
                 return False
     except ModelUnavailable:
         return False
@@ -136,7 +155,7 @@ def do_embedding(
     if settings.embedder.provider == "none":
         return
     with store.reading(scope, clock()) as tx:
-        embedder = models.embedder(tx.index.models(), hurried=False)
+        embedders = embedders_of(models, tx.index.models())
     lease = timedelta(seconds=settings.jobs.lease_seconds)
     until = monotonic() + settings.embedder.slice_seconds
 
@@ -144,7 +163,9 @@ def do_embedding(
         heed()
         return store.write(scope, clock(), lambda tx: tx.jobs.extend(job, lease)) and monotonic() < until
 
-    embed_all(scope, store, clock(), embedder, settings.embedder, between=keep)
+    # The local one first: it costs nothing, and a server that fails does not keep it from its work.
+    for embedder in reversed(embedders):
+        embed_all(scope, store, clock(), embedder, settings.embedder, between=keep)
 
 
 def coverage(scope: Scope, store: Store, now: datetime, model: str) -> Coverage:
@@ -157,13 +178,17 @@ def _vectors_of(
 ) -> Callable[[], list[tuple[int, str, NDArray[np.float32]]]]:
     """Makes a vector for each, with the digest of its text; without the transaction, if the model takes long.
 
-    Texts that were embedded before are not embedded again.
+    Texts that were embedded before are not embedded again. A document that the model may not read gets zeros.
     """
+    import numpy as np
+
     if not waiting:
         return list
-    brought = _brought(waiting, embedder)
+    readable = [each for each in waiting if may_leave(each.record, embedder.location)]
+    withheld = sorted({each.number for each in waiting} - {each.number for each in readable})
+    brought = _brought(readable, embedder)
     own = {number for number, *_ in brought}
-    texts = {each.number: _text(each, embedder) for each in waiting if each.number not in own}
+    texts = {each.number: _text(each, embedder) for each in readable if each.number not in own}
     digests = {number: digest_of(text) for number, text in texts.items()}
     known = dict(tx.index.known_vectors(embedder.model, sorted(set(digests.values()))))
     fresh = {digest: texts[number] for number, digest in digests.items() if digest not in known}
@@ -171,13 +196,18 @@ def _vectors_of(
     def make() -> list[tuple[int, str, NDArray[np.float32]]]:
         embedded = dict(zip(fresh, embedder.documents(list(fresh.values())), strict=True)) if fresh else {}
         every = known | embedded
-        return [*brought, *((number, digest, every[digest]) for number, digest in digests.items())]
+        made = [*brought, *((number, digest, every[digest]) for number, digest in digests.items())]
+        nothing = np.zeros(len(made[0][2]) if made else embedder.dimension if withheld else 0, np.float32)
+        return [*made, *((number, WITHHELD, nothing) for number in withheld)]
 
     return make
 
 
 def _text(waiting: Unembedded, embedder: Embedder) -> str:
-    return embedded_text(waiting.record, contextual=embedder.contextual, before=waiting.before, after=waiting.after)
+    before, after = (
+        text if text_may_leave(text, embedder.location) else "" for text in (waiting.before, waiting.after)
+    )
+    return embedded_text(waiting.record, contextual=embedder.contextual, before=before, after=after)
 
 
 def _brought(waiting: Sequence[Unembedded], embedder: Embedder) -> list[tuple[int, str, NDArray[np.float32]]]:

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treering.core.errors import ModelUnavailable
+from treering.core.privacy import WITHHELD_QUERY
 
 if TYPE_CHECKING:
     from treering.core.settings import Settings
     from treering.ports.models import Models
+    from treering.ports.store import Transaction
     from treering.retrieve.meaning import Meaning
     from treering.retrieve.paths import Found
+    from treering.retrieve.private_words import QueryPrivacy
 
 _PROMPT = "hypothetical_answer.md"
 
@@ -34,19 +37,24 @@ def is_thin(found: Found, settings: Settings) -> bool:
     return int(likely.sum()) < recall.thin_results
 
 
-def expanded(query: str, meaning: Meaning, models: Models, settings: Settings) -> Expanded:
+def expanded(tx: Transaction, asked: QueryPrivacy, meaning: Meaning, models: Models, settings: Settings) -> Expanded:
     """Mix the vector of a hypothetical answer into that of the query."""
     if meaning.vector is None:
         return Expanded(meaning, "there is no vector to move")
     try:
         writer = models.writer(hurried=True)
-        prompt = files("treering.prompts").joinpath(_PROMPT).read_text("utf-8").format(query=query)
+        if not asked.may_leave(tx, writer.location):
+            return Expanded(meaning, WITHHELD_QUERY)
+        prompt = files("treering.prompts").joinpath(_PROMPT).read_text("utf-8").format(query=asked.query)
         answer = writer.write(prompt, most_tokens=settings.recall.hypothetical_tokens)
     except ModelUnavailable as exc:
         models.failed("writer", exc)
         return Expanded(meaning, str(exc))
     try:
-        sounding = models.embedder((meaning.model,), hurried=True).documents([answer])
+        embedder = models.embedder((meaning.model,), hurried=True)
+        if embedder.model != meaning.model or not asked.may_leave(tx, embedder.location):
+            return Expanded(meaning, WITHHELD_QUERY)
+        sounding = embedder.documents([answer])
     except ModelUnavailable as exc:
         models.failed("embedder", exc)
         return Expanded(meaning, str(exc))

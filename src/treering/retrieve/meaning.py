@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from treering.core.errors import ModelUnavailable
-from treering.retrieve.embed import catch_up
+from treering.core.privacy import WITHHELD_QUERY, ModelLocation
+from treering.ports.index import Wanted
+from treering.retrieve.embed import catch_up, local_embedder
+from treering.retrieve.private_words import QueryPrivacy
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from treering.core.scope import Scope
     from treering.core.settings import Settings
-    from treering.ports.models import Models, Vectors
+    from treering.ports.index import Candidates, Numbers
+    from treering.ports.models import Embedder, Models, Vectors
     from treering.ports.store import Store, Transaction
 
 
@@ -20,7 +28,8 @@ if TYPE_CHECKING:
 class Meaning:
     """A query in the space of a model; `why_not` gives the reason if there is no vector.
 
-    `unstored` is the reason if vectors of new documents could not be stored.
+    `unstored` is the reason if vectors of new documents could not be stored. `beside` is the query in the space of the
+    local model, for documents without a vector of a model elsewhere.
     """
 
     model: str = ""
@@ -28,6 +37,7 @@ class Meaning:
     vector: Vectors | None = None
     why_not: str = ""
     unstored: str = ""
+    beside: Meaning | None = None
 
     def missing(self, tx: Transaction) -> dict[str, str]:
         """What a search by meaning cannot find, and why."""
@@ -40,25 +50,83 @@ class Meaning:
             missing["stored vectors"] = f"vectors of new documents are only in memory: {self.unstored}"
         return missing
 
+    def wanted(self, words: Sequence[Sequence[int]], shares: Sequence[float] = ()) -> Wanted:
+        return Wanted(words, self.vector, self.model, shares)
 
-def meaning_of(scope: Scope, store: Store, now: datetime, query: str, *, models: Models, settings: Settings) -> Meaning:
-    """Embed the query, then as many new documents as a search has time for, if the model runs in this process."""
+    def candidates(
+        self, tx: Transaction, wanted: Wanted, kinds: Sequence[str], *, most: int, among: Numbers | None = None
+    ) -> Candidates:
+        """The best by words and by the vectors of either model."""
+        found = tx.index.candidates(wanted, kinds, most=most, among=among)
+        if self.beside is None:
+            return found
+        more = tx.index.candidates(self.beside._instead(wanted), kinds, most=most, among=among)
+        return self.look_at(tx, wanted, np.union1d(found.number, more.number))
+
+    def look_at(self, tx: Transaction, wanted: Wanted, numbers: Numbers) -> Candidates:
+        """Chosen documents, each compared in the space that it has a vector in."""
+        found = tx.index.look_at(wanted, numbers)
+        if self.beside is None:
+            return found
+        other = tx.index.look_at(self.beside._instead(wanted), numbers).meaning
+        return replace(found, meaning=np.where(np.isnan(found.meaning), other, found.meaning))
+
+    def _instead(self, wanted: Wanted) -> Wanted:
+        return replace(wanted, vector=self.vector, model=self.model)
+
+
+def meaning_of(
+    scope: Scope, store: Store, now: datetime, asked: QueryPrivacy, *, models: Models, settings: Settings
+) -> Meaning:
+    """Embed the query, then as many new documents as a search has time for, if a model runs in this process.
+
+    With a model elsewhere, a query that it may not read is compared in the space of the local model alone.
+    """
     try:
         with store.reading(scope, now) as tx:
             known = tx.index.models()
             embedder = models.embedder(known, hurried=True)
-            ours = embedder.local and set(known) <= {embedder.model}
-            dimension = tx.index.dimension(embedder.model) if embedder.model in known else None
-            covered = tx.index.coverage(embedder.model)
-            behind = covered.vectors < covered.documents or tx.index.unstored_vectors(embedder.model)
-        vector = embedder.query(query)
-        if dimension is not None and vector.shape[1] != dimension:
-            return Meaning(
-                why_not=f"{embedder.model} now makes vectors of {vector.shape[1]} numbers, but those here have "
-                f"{dimension}; give the model another name and run `treering embed`"
-            )
-        unstored = catch_up(scope, store, now, embedder, settings.embedder) if ours and behind else ""
-        return Meaning(embedder.model, embedder.reliance(query), vector, unstored=unstored)
+            allowed = asked.may_leave(tx, embedder.location)
     except ModelUnavailable as exc:
         models.failed("embedder", exc)
         return Meaning(why_not=str(exc))
+    embedding = _Embedding(scope, store, now, asked.query, models, settings)
+    if embedder.location is ModelLocation.HERE:
+        return embedding.meaning(embedder, embed_new=embedder.local and set(known) <= {embedder.model})
+    local = local_embedder(models)
+    beside = None if local is None else embedding.meaning(local, embed_new=True)
+    if not allowed:
+        return beside or Meaning(why_not=WITHHELD_QUERY)
+    return replace(embedding.meaning(embedder, embed_new=False), beside=beside)
+
+
+@dataclass(frozen=True, slots=True)
+class _Embedding:
+    """One query, in the space of any model."""
+
+    scope: Scope
+    store: Store
+    now: datetime
+    query: str
+    models: Models
+    settings: Settings
+
+    def meaning(self, embedder: Embedder, *, embed_new: bool) -> Meaning:
+        model = embedder.model
+        try:
+            with self.store.reading(self.scope, self.now) as tx:
+                dimension = tx.index.dimension(model) if model in tx.index.models() else None
+                covered = tx.index.coverage(model)
+                behind = covered.vectors < covered.documents or tx.index.unstored_vectors(model)
+            vector = embedder.query(self.query)
+            if dimension is not None and vector.shape[1] != dimension:
+                return Meaning(
+                    why_not=f"{model} now makes vectors of {vector.shape[1]} numbers, but those here have "
+                    f"{dimension}; give the model another name and run `treering embed`"
+                )
+            late = embed_new and behind
+            unstored = catch_up(self.scope, self.store, self.now, embedder, self.settings.embedder) if late else ""
+            return Meaning(model, embedder.reliance(self.query), vector, unstored=unstored)
+        except ModelUnavailable as exc:
+            self.models.failed("embedder", exc)
+            return Meaning(why_not=str(exc))

@@ -78,24 +78,24 @@ class Paths:
 
     def search(self, filters: Mapping[str, Filter], *, enough: int) -> Found:
         """Candidates of all paths. Filters that leave too few of them are applied before the search, not after."""
-        index, kinds = self.tx.index, tuple(filters)
-        most = max(self.settings.recall.candidates, 2 * enough)
-        found = self._fused(index.candidates(self._wanted, kinds, most=most), filters, enough)
+        kinds, most = tuple(filters), max(self.settings.recall.candidates, 2 * enough)
+        found = self._fused(self.meaning.candidates(self.tx, self._wanted, kinds, most=most), filters, enough)
         if len(found.order) >= enough or not found.refused:
             return found
-        among = index.passing(filters)
-        return self._fused(index.candidates(self._wanted, kinds, most=most, among=among), filters, enough, among)
+        among = self.tx.index.passing(filters)
+        narrowed = self.meaning.candidates(self.tx, self._wanted, kinds, most=most, among=among)
+        return self._fused(narrowed, filters, enough, among)
 
     def only(self, passed: Mapping[int, Tie], filters: Mapping[str, Filter]) -> Found:
         """These documents, each with what ties it to the question, as far as the filters let them through."""
         numbers = np.fromiter(sorted(passed), np.int64, len(passed))
-        candidates = self.tx.index.look_at(self._wanted, numbers)
+        candidates = self.meaning.look_at(self.tx, self._wanted, numbers)
         fused = self._weighed(candidates, passed)
         return self._confirmed(candidates, filters, fused, np.isin(candidates.number, numbers))
 
     @cached_property
     def _wanted(self) -> Wanted:
-        return Wanted(self.question.codes, self.meaning.vector, self.meaning.model, self.question.shares)
+        return self.meaning.wanted(self.question.codes, self.question.shares)
 
     @cached_property
     def _tied(self) -> Mapping[int, Tie]:
@@ -117,7 +117,7 @@ class Paths:
         """The best of the candidates that may be shown; neighbours that may not only lend their scores."""
         unseen = np.setdiff1d(np.fromiter(self._tied, np.int64, len(self._tied)), candidates.number)
         if len(unseen):
-            candidates = self.tx.index.look_at(self._wanted, np.union1d(candidates.number, unseen))
+            candidates = self.meaning.look_at(self.tx, self._wanted, np.union1d(candidates.number, unseen))
         fused = self._weighed(candidates, self._tied)
         asked = np.isin(candidates.kind, [DOCUMENT_KINDS.index(kind) for kind in filters])
         shown = asked if among is None else asked & np.isin(candidates.number, among)

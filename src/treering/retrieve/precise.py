@@ -13,7 +13,7 @@ from treering.core.language.stems import Stem, language_of, stemmer, stop_words
 from treering.core.queries import Filter, KnowledgeFilter
 from treering.core.records import Knowledge
 from treering.core.statements import same_name
-from treering.ports.index import Candidates, Wanted
+from treering.ports.index import Candidates
 from treering.retrieve.graph import Reached, Tie, about_files, files_in, related
 from treering.retrieve.names import Named, Run, as_written, entities_named, records_of, runs_in
 from treering.retrieve.spellings import slips, spellings
@@ -125,11 +125,11 @@ class Precise:
     def _candidates(self, filters: Mapping[str, Filter]) -> Candidates:
         """The best by words and by vector; where the filters keep some out that hid others, among those that pass."""
         index, kinds, most = self.tx.index, tuple(filters), self.settings.recall.candidates
-        wanted = Wanted(self._telling.codes(), self.meaning.vector, self.meaning.model)
-        seen = index.candidates(wanted, kinds, most=most)
+        wanted = self.meaning.wanted(self._telling.codes())
+        seen = self.meaning.candidates(self.tx, wanted, kinds, most=most)
         if int((seen.words > 0).sum()) < most or len(index.confirmed(filters, np.sort(seen.number))) == len(seen):
             return seen
-        return index.candidates(wanted, kinds, most=most, among=index.passing(filters))
+        return self.meaning.candidates(self.tx, wanted, kinds, most=most, among=index.passing(filters))
 
     @cached_property
     def _telling(self) -> Telling:

@@ -23,6 +23,7 @@ from treering.retrieve.graph import Tie, changed_top, coupled_files, files_in, n
 from treering.retrieve.meaning import Meaning, meaning_of
 from treering.retrieve.paths import Found, Paths, narrowed
 from treering.retrieve.precise import Precise
+from treering.retrieve.private_words import QueryPrivacy
 from treering.retrieve.question import Question, understand
 from treering.retrieve.ranked import Ranked
 from treering.retrieve.request import Recall, holding
@@ -46,6 +47,7 @@ class _Search:
     """One recall on its way; what it lacks is noted as it goes."""
 
     wanted: Recall
+    asked: QueryPrivacy
     settings: Settings
     models: Models
     now: datetime
@@ -73,7 +75,7 @@ class _Search:
         with self.watch.stage("score"):
             ranked = self._boosted(tx, self._ranked(tx, found))
         with self.watch.stage("rerank"):
-            read = reranked(question.text, ranked, self.models, self.settings.reranker)
+            read = reranked(tx, self.asked, ranked, self.models, self.settings.reranker)
             if read.why_not:
                 self.missing["reranker"] = read.why_not
         results, lost = self._chosen(tx, read.results)
@@ -116,7 +118,7 @@ class _Search:
             found = self._searched(tx, question, meaning)
         if self.wanted.thorough and not self.wanted.precise and is_thin(found, self.settings):
             with self.watch.stage("expand"):
-                wider = expanded(question.text, meaning, self.models, self.settings)
+                wider = expanded(tx, self.asked, meaning, self.models, self.settings)
                 if wider.why_not:
                     self.missing["hypothetical answer"] = wider.why_not
                 else:
@@ -230,9 +232,10 @@ def recall(scope: Scope, store: Store, now: datetime, wanted: Recall, *, setting
             return _newest(tx, wanted)
     watch = Stopwatch()
     with watch.stage("embed"):
-        meaning = meaning_of(scope, store, now, wanted.query, models=models, settings=settings)
+        asked = QueryPrivacy(wanted.query, True if wanted.private else None)
+        meaning = meaning_of(scope, store, now, asked, models=models, settings=settings)
     with store.reading(scope, now) as tx:
-        return _Search(wanted, settings, models, now, watch, meaning.missing(tx)).answer(tx, meaning)
+        return _Search(wanted, asked, settings, models, now, watch, meaning.missing(tx)).answer(tx, meaning)
 
 
 def _newest(tx: Transaction, wanted: Recall) -> Answer:

@@ -36,7 +36,7 @@ class Recall:
 
     `files` are those in play now, `phase` what the work is at. A `thorough` search may ask a language model,
     a `precise` one answers only with what the query is really about. With `repeated`, what says the same as a better
-    result is a result too.
+    result is a result too. A `private` query is sent to no model on another machine.
     """
 
     query: str
@@ -48,6 +48,7 @@ class Recall:
     thorough: bool = True
     precise: bool = False
     repeated: bool = False
+    private: bool = False
 
 
 def filters_of(where: SearchFilter | None, knowledge: KnowledgeFilter | None, turns: TurnFilter | None) -> Filters:

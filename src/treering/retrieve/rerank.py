@@ -7,11 +7,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from treering.core.errors import ModelUnavailable
+from treering.core.privacy import WITHHELD_QUERY, may_leave
 from treering.retrieve.citing import cite
+from treering.retrieve.private_words import QueryPrivacy
 
 if TYPE_CHECKING:
     from treering.core.settings import RerankerSettings
     from treering.ports.models import Models
+    from treering.ports.store import Transaction
     from treering.retrieve.ranked import Ranked
 
 
@@ -23,19 +26,31 @@ class Reranked:
     why_not: str = ""
 
 
-def reranked(query: str, results: Sequence[Ranked], models: Models, settings: RerankerSettings) -> Reranked:
-    """Let the reranker read the best; the rest stays behind them in its order."""
+def reranked(
+    tx: Transaction, asked: QueryPrivacy, results: Sequence[Ranked], models: Models, settings: RerankerSettings
+) -> Reranked:
+    """Let the reranker read the best; the rest stays behind them in its order.
+
+    What it may not read keeps the score it has.
+    """
     read, rest = results[: settings.candidates], results[settings.candidates :]
     try:
         reranker = models.reranker()
         if not read:
             return Reranked(results)
-        scores = reranker.scores(query, [cite(result.record)[0] for result in read])
+        if not asked.may_leave(tx, reranker.location):
+            return Reranked(results, WITHHELD_QUERY)
+        sent = [result for result in read if may_leave(result.record, reranker.location)]
+        given = reranker.scores(asked.query, [cite(result.record)[0] for result in sent]) if sent else ()
     except ModelUnavailable as exc:
         models.failed("reranker", exc)
         return Reranked(results, str(exc))
     best = max(result.score for result in read) or 1.0
-    mixed = [_mixed(result, score, best, settings.share) for result, score in zip(read, scores, strict=True)]
+    scores = dict(zip((result.number for result in sent), given, strict=True))
+    mixed = [
+        _mixed(result, scores[result.number], best, settings.share) if result.number in scores else result
+        for result in read
+    ]
     ordered = sorted(mixed, key=lambda result: -result.score)
     ceiling = ordered[-1].score
     return Reranked([*ordered, *(_below(result, rest[0].score, ceiling) for result in rest)])

@@ -17,6 +17,7 @@ from tokenizers import Tokenizer
 from treering.adapters.models.texts import clipped, in_batches
 from treering.adapters.models.vectors import unit_rows
 from treering.core.errors import ModelUnavailable
+from treering.core.privacy import ModelLocation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -65,6 +66,10 @@ class BundledEmbedder:
     @property
     def dimension(self) -> int:
         return _DIMENSION
+
+    @property
+    def location(self) -> ModelLocation:
+        return ModelLocation.HERE
 
     def reliance(self, text: str) -> float:
         """Its words are English and its neighbours in Latin letters; of other scripts it knows single characters."""

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 OLLAMA = "http://127.0.0.1:11434"
 # Which provider makes the vectors of a model, by the beginning of its name.
-_MADE_BY = {"bundled": "wordllama-", "ollama": "ollama/"}
+# The bundled model comes last: beside a model elsewhere it makes vectors of what that may not read.
+_MADE_BY = {"ollama": "ollama/", "bundled": "wordllama-"}
 # Ollama answers its list of models within milliseconds, or is not there.
 _LOOK_SECONDS = 0.25
 
@@ -47,6 +48,11 @@ class ChosenModels:
         name = f"{provider} {'hurried' if hurried else 'patient'}"
         make = {"ollama": self._ollama, "openai": self._openai}[provider]
         return self._once("embedder", name, lambda: make(known, hurried=hurried))
+
+    def local_embedder(self) -> Embedder:
+        if self._settings.embedder.provider == "none":
+            raise ModelUnavailable("the settings turn it off; choose an embedder to find by meaning")
+        return self._once("local embedder", "bundled", _bundled)
 
     def reranker(self) -> Reranker:
         chosen = self._settings.reranker

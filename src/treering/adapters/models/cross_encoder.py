@@ -16,6 +16,7 @@ from tokenizers import Tokenizer
 from treering.adapters.models.scores import logistic
 from treering.adapters.models.texts import clipped, in_batches
 from treering.core.errors import ModelUnavailable
+from treering.core.privacy import ModelLocation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,6 +54,10 @@ class LocalReranker:
     @property
     def model(self) -> str:
         return f"local/{self._directory.name}"
+
+    @property
+    def location(self) -> ModelLocation:
+        return ModelLocation.HERE
 
     def scores(self, query: str, texts: Sequence[str]) -> Sequence[float]:
         asked = clipped(query, _MOST_BYTES)

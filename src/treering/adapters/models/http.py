@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 
 from treering.core.errors import InvalidInput, ModelUnavailable
+from treering.core.privacy import location_of
 from treering.core.secrets import redact
 
 
@@ -84,6 +85,7 @@ class ModelEndpoint:
         self._patience = patience or Patience()
         self._sleep = sleep
         self._clock = clock
+        self.location = location_of(base.raw_host.decode("ascii"))
         self._client = httpx.Client(
             headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
             # A proxy of the environment is not meant for this machine; without TLS there are no certificates to load.

@@ -13,6 +13,8 @@ from treering.core.errors import AnswerCutOff, ModelUnavailable, UnusableAnswer
 if TYPE_CHECKING:
     import httpx
 
+    from treering.core.privacy import ModelLocation
+
 WRITING_TAKES_LONG = Patience(silence=120.0, whole=180.0)
 """An answer arrives as a whole, when its last token is written."""
 _NOT_TAKEN = frozenset({400, 422})
@@ -74,6 +76,10 @@ class ChatWriter:
     @property
     def model(self) -> str:
         return f"openai/{self._name}"
+
+    @property
+    def location(self) -> ModelLocation:
+        return self._endpoint.location
 
     def write(self, prompt: str, *, most_tokens: int, schema: Mapping[str, Any] | None = None) -> str:
         body: dict[str, Any] = {

@@ -16,6 +16,7 @@ from treering.adapters.models.vectors import read_vectors
 
 if TYPE_CHECKING:
     from treering.adapters.models.http import ModelEndpoint
+    from treering.core.privacy import ModelLocation
     from treering.ports.models import Vectors
 
 _TINY = "a"
@@ -56,6 +57,10 @@ class RemoteEmbedder(ABC):
     def dimension(self) -> int:
         """Asks the server where no answer has shown it yet."""
         return self._dimension or self._vectors([_TINY]).shape[1]
+
+    @property
+    def location(self) -> ModelLocation:
+        return self._endpoint.location
 
     def reliance(self, text: str) -> float:
         return 1.0

@@ -9,6 +9,7 @@ from treering.adapters.models.http import ModelEndpoint, Patience
 from treering.adapters.models.remote import Limits
 from treering.adapters.models.scores import from_0_to_1
 from treering.adapters.models.texts import clipped, in_batches
+from treering.core.privacy import ModelLocation
 
 DialectName = Literal["cohere", "jina", "vllm"]
 
@@ -72,6 +73,10 @@ class HttpReranker:
     @property
     def model(self) -> str:
         return f"{self._provider}/{self._name}"
+
+    @property
+    def location(self) -> ModelLocation:
+        return self._endpoint.location
 
     def scores(self, query: str, texts: Sequence[str]) -> Sequence[float]:
         asked = clipped(query, self._limits.text_bytes)

@@ -22,6 +22,11 @@ _MICROSECOND = timedelta(microseconds=1)
 BLOBS = "~blobs"
 # Columns whose text has no limit worth speaking of.
 _UNBOUNDED = frozenset({"content", "text", "before", "error", "rest"})
+# Beside those, what quotes a record; moved where no text is to be in the database.
+_QUOTING = frozenset({"citation"})
+# What every machine reads: ids and labels, never a record's text.
+_OPERATIONAL = frozenset({"job", "audit", "entity"})
+_NOTHING = "{}"
 # What turning a row into a value raises where the row is not what was written; pydantic's own is a ValueError.
 _NOT_A_RECORD = (ValueError, TypeError, KeyError, AttributeError, OverflowError)
 
@@ -61,13 +66,14 @@ class Codec(Generic[V]):
 
     def __init__(self, kind: Kind[V], blob_bytes: int | None) -> None:
         self._kind = kind
-        self._blob_bytes = blob_bytes
+        self._blob_bytes = None if blob_bytes == 0 and kind.name in _OPERATIONAL else blob_bytes
         fields = kind.value.model_fields
         self._columns = tuple(c.name for c in kind.table.c if c.name in fields and c.name not in ("rest", "lifecycle"))
         self._moments = tuple(c.name for c in kind.table.c if c.name in self._columns and "moment" in c.info)
         self._choices = tuple(name for name in self._columns if _is_choice(fields[name].annotation))
         self._plain = tuple(name for name in self._columns if name not in (*self._choices, *self._moments))
-        self._texts = tuple(column.name for column in kind.table.c if column.name in _UNBOUNDED)
+        moved = _UNBOUNDED if blob_bytes else _UNBOUNDED | _QUOTING
+        self._texts = tuple(column.name for column in kind.table.c if column.name in moved)
         self._has_lifecycle = "lifecycle" in kind.table.c
         self._in_rest = tuple(
             name for name in fields if name not in self._columns and not (name == "lifecycle" and self._has_lifecycle)
@@ -115,7 +121,7 @@ class Codec(Generic[V]):
         """Only what is there: what is left out comes back as the field's default, which is nothing."""
         fields = value.__dict__
         filled = {name for name in self._in_rest if fields[name] is not None and fields[name] != ()}
-        return value.model_dump_json(include=filled, exclude_none=True) if filled else "{}"
+        return value.model_dump_json(include=filled, exclude_none=True) if filled else _NOTHING
 
     def stored(self, row: Mapping[Any, Any]) -> Encoded:
         """A row as it stands, whatever the settings were when it was written."""
@@ -130,7 +136,7 @@ class Codec(Generic[V]):
         if characters * 4 <= limit:
             return Encoded(row)
         texts = {name: (row[name] or "").encode() for name in self._texts}
-        long = {name: text for name, text in texts.items() if len(text) > limit}
+        long = {name: text for name, text in texts.items() if len(text) > limit and text != _NOTHING.encode()}
         if not long:
             return Encoded(row)
         digests = {name: blobs.put(scope, data) for name, data in long.items()}
@@ -151,7 +157,7 @@ class Codec(Generic[V]):
 
 
 def codec_of(kind: Kind[V], blob_bytes: int | None) -> Codec[V]:
-    """The codec of a kind; `blob_bytes` is the length from which text moves to the blob store."""
+    """The codec of a kind; `blob_bytes` is the length above which text moves to the blob store, None for never."""
     return _codec(kind, blob_bytes)
 
 

@@ -9,6 +9,7 @@ from sqlalchemy import delete, select, tuple_
 
 from treering.adapters.sql.rows import insert_tuples
 from treering.adapters.sql.tables import documents, facets
+from treering.core.privacy import is_private
 from treering.core.scope import Visibility
 from treering.core.values import Record
 
@@ -64,13 +65,19 @@ class Derivation(Generic[V]):
         return {row["id"]: dict(row) for row in self._context.connection.execute(statement).mappings()}
 
     def replace(self, before: tuple[V, Encoded], after: tuple[V, Encoded]) -> None:
-        """The derived rows of a record that changed; a document whose words stay the same keeps its number."""
+        """The derived rows of a record that changed.
+
+        A document keeps its number, and so its vectors, unless its words change or whether they may be sent elsewhere.
+        """
         old, new = set(self._facets(*before)), set(self._facets(*after))
         for row in old - new:
             same = (facets.c[name] == stored for name, stored in zip(_FACET, row, strict=True))
             self._context.connection.execute(delete(facets).where(*same))
         insert_tuples(self._context.connection, facets, _FACET, sorted(new - old))
-        if self._kind.searched and (document := self._document(*after)) != self._document(*before):
+        if not self._kind.searched:
+            return
+        document, moved = self._document(*after), is_private(before[0]) is not is_private(after[0])
+        if moved or document != self._document(*before):
             self._context.dialect.unindex_text(self._context.connection, self._key(after[0].id))
             self._context.dialect.index_text(self._context.connection, [document])
 

@@ -94,9 +94,9 @@ class Loaded:
         self.state = State()
         self.unstored = UnstoredVectors()
 
-    def forget_spaces(self, *, but: str) -> None:
+    def forget_spaces(self, *, but: Collection[str]) -> None:
         with self.lock:
-            spaces = {model: space for model, space in self.state.spaces.items() if model == but}
+            spaces = {model: space for model, space in self.state.spaces.items() if model in but}
             self.state = replace(self.state, spaces=spaces)
 
 
@@ -108,6 +108,7 @@ class EmbeddedIndex(Index):
         self._loaded = loaded
         self._settings: RecallSettings = context.settings.recall
         self._read: State | None = None
+        self._models_read: set[str] = set()
         self._scored: tuple[Wanted, Scored] | None = None
 
     def ready(self, model: str) -> None:
@@ -179,9 +180,9 @@ class EmbeddedIndex(Index):
         following = self._context.connection.exec_driver_sql(_FOLLOWING_DOCUMENTS, span).scalars()
         return set(takewhile(frozenset(numbers.tolist()).__contains__, following))
 
-    def drop_vectors(self, *, but: str) -> int:
-        self._context.after_commit.append(lambda: self._loaded.forget_spaces(but=but))
-        return super().drop_vectors(but=but)
+    def drop_vectors(self, *, but: str, beside: str = "") -> int:
+        self._context.after_commit.append(lambda: self._loaded.forget_spaces(but=(but, beside)))
+        return super().drop_vectors(but=but, beside=beside)
 
     def _nearest(self, state: State, wanted: Wanted, most: int, allowed: NDArray[np.bool_] | None) -> NDArray[np.int64]:
         """Rows of the best by vector: many by their signs, the best of these by the vectors themselves."""
@@ -283,8 +284,9 @@ class EmbeddedIndex(Index):
 
     def _state(self, model: str = "") -> State:
         """Up to date with the file. What a transaction has not committed yet is seen by itself alone."""
-        if self._read is not None and (not model or model in self._read.spaces):
+        if self._read is not None and (not model or model in self._models_read):
             return self._read
+        self._models_read.add(model)
         if self._context.is_unchanged():
             with self._loaded.lock:
                 self._read = self._loaded.state = self._refreshed(self._loaded.state, model)
@@ -371,10 +373,11 @@ def _grown(space: Space, numbers: Sequence[int], vectors: NDArray[np.float32]) -
 
 
 def _likeness(space: Space, query: NDArray[np.float32], numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The cosine of vectors to one without what all have in common; NaN where there is no vector."""
+    """The cosine of vectors to one without what all have in common; NaN where there is no vector, or only zeros."""
     likeness = np.full(len(numbers), np.nan)
     rows = space.rows_of(numbers)
     there = np.flatnonzero(rows >= 0)
+    there = there[space.rounded.scales[rows[there]] > 0]
     length = float(np.linalg.norm(query))
     if len(there) and length:
         likeness[there] = space.rounded.at(rows[there]) @ (query / length)

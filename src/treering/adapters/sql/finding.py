@@ -129,7 +129,7 @@ class Index(ABC):
     def unstored_vectors(self, model: str) -> Sequence[MadeVector]:
         """Another process may have stored some of them, or chosen another model."""
         if self._unstored.models():
-            self._unstored.discard_models(but=self.models())
+            self._unstored.discard_models(but=(*self.models(), model))
         if kept := self._unstored.of(model):
             numbers = np.array(list(kept), np.int64)
             stored = select(vectors.c.number).where(self._among(vectors, numbers), vectors.c.model == model)
@@ -163,7 +163,7 @@ class Index(ABC):
 
     def _records(self, name: str, ids: Sequence[str]) -> Mapping[str, Record]:
         kind, found = _KINDS[name], dict[str, Record]()
-        codec = codec_of(kind, self._context.settings.store.blob_bytes)
+        codec = codec_of(kind, self._context.settings.store.text_bytes)
         statement = select(kind.table).where(*self._in_project(kind.table), kind.table.c.id.in_(ids))
         for row in self._execute(statement).mappings():
             with suppress(BlobMissing, Unreadable):
@@ -171,13 +171,13 @@ class Index(ABC):
         return found
 
     def _around(self, turns: Sequence[Any]) -> Mapping[str, tuple[str, str]]:
-        """What was said before and after turns, where the same people see it."""
+        """What was said before and after turns, where the same people see it and it is not tainted."""
         said = TURNS.table.c
         places = {(turn.session, turn.seq + step) for turn in turns for step in (-1, 1)}
         if not places:
             return {}
         statement = select(said.session, said.seq, said.owner, said.visibility, said.text).where(
-            *self._in_project(TURNS.table), tuple_(said.session, said.seq).in_(sorted(places))
+            *self._in_project(TURNS.table), tuple_(said.session, said.seq).in_(sorted(places)), said.tainted.is_(False)
         )
         texts = {tuple(key): text for *key, text in self._execute(statement)}
         return {
@@ -239,9 +239,9 @@ class Index(ABC):
         insert = self._context.dialect.insert(vectors)
         self._context.connection.execute(insert.on_conflict_do_nothing(), rows)
 
-    def drop_vectors(self, *, but: str) -> int:
-        self._context.after_commit.append(lambda: self._unstored.discard_models(but=(but,)))
-        statement = delete(vectors).where(*self._in_project(vectors), vectors.c.model != but)
+    def drop_vectors(self, *, but: str, beside: str = "") -> int:
+        self._context.after_commit.append(lambda: self._unstored.discard_models(but=(but, beside)))
+        statement = delete(vectors).where(*self._in_project(vectors), vectors.c.model.not_in((but, beside)))
         return int(self._context.connection.execute(statement).rowcount)
 
     def _without_vector(self, model: str, newest: Select[tuple[int]]) -> ColumnElement[bool]:

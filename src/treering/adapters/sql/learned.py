@@ -278,7 +278,7 @@ class Revisions:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._codec = codec_of(REVISIONS, context.settings.store.blob_bytes)
+        self._codec = codec_of(REVISIONS, context.settings.store.text_bytes)
         self._derivation = Derivation(REVISIONS, context)
         self._table = REVISIONS.table
         # Versions only grow, whatever the clock says; ids follow it.

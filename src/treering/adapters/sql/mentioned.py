@@ -105,13 +105,13 @@ def hand_over(context: Context, entity: Entity) -> None:
 
 
 def _add(context: Context, entity: Entity) -> None:
-    encoded = codec_of(ENTITIES, context.settings.store.blob_bytes).encode(context.scope, entity, context.blobs)
+    encoded = codec_of(ENTITIES, context.settings.store.text_bytes).encode(context.scope, entity, context.blobs)
     insert_rows(context.connection, entities, [encoded.row])
     Derivation(ENTITIES, context).add([(entity, encoded)])
 
 
 def _read(context: Context, conditions: list[ColumnElement[bool]]) -> list[Entity]:
-    codec = codec_of(ENTITIES, context.settings.store.blob_bytes)
+    codec = codec_of(ENTITIES, context.settings.store.text_bytes)
     rows = _rows(context, select(entities).where(*conditions).order_by(entities.c.id))
     return [codec.decode(context.scope, row, context.blobs) for row in rows]
 

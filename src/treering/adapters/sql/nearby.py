@@ -90,12 +90,12 @@ class Query:
     def cosine(
         self, to_query: NDArray[np.float64], to_mean: NDArray[np.float64], norm: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Of vectors without the mean, by their products with both and their length; 0 for a vector of zeros."""
+        """Of vectors without the mean, by their products with both and their length; NaN for a vector of zeros."""
         mean = self.mean.astype(np.float64)
         squared = np.square(norm) - 2 * to_mean + mean @ mean
         there = (norm > 0) & (squared > 0)
         apart = np.sqrt(np.where(there, squared, 1.0))
-        return np.where(there, (to_query - mean @ self.vector) / apart, 0.0)
+        return np.where(there, (to_query - mean @ self.vector) / apart, np.nan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +122,9 @@ class Nearby:
         """Number and stored vector of those that came before pgvector did."""
         return connection.exec_driver_sql(_MISSING, (*here, model, most)).all()
 
-    def drop(self, connection: Connection, here: tuple[str, str], *, but: str) -> None:
+    def drop(self, connection: Connection, here: tuple[str, str], *, but: Sequence[str]) -> None:
         connection.exec_driver_sql(
-            "DELETE FROM nearby WHERE tenant = %s AND project = %s AND model <> %s", (*here, but)
+            "DELETE FROM nearby WHERE tenant = %s AND project = %s AND model <> ALL(%s::text[])", (*here, list(but))
         )
 
     def has_all(self, connection: Connection, here: tuple[str, str], model: str) -> bool:

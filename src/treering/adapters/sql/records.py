@@ -59,7 +59,7 @@ class Records(Generic[V]):
         self._kind = kind
         self._context = context
         self._table = kind.table
-        self._codec = codec_of(kind, None if kind.computed else context.settings.store.blob_bytes)
+        self._codec = codec_of(kind, None if kind.computed else context.settings.store.text_bytes)
 
     def get(self, id: str) -> V | None:
         row = self._row(id)

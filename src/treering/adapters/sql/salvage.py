@@ -129,7 +129,7 @@ class _Rescue:
         return found
 
     def _copy(self, kind: Kind[Any], source: DamagedFile, target: sqlite3.Connection) -> None:
-        name, codec = kind.table.name, Codec[Any](kind, self._settings.store.blob_bytes)
+        name, codec = kind.table.name, Codec[Any](kind, self._settings.store.text_bytes)
         key = tuple(column.name for column in kind.table.primary_key)
         present = {str(row[1]) for row in target.execute(f"PRAGMA table_info({name})")}
         for found in source.rows(name, key):
@@ -183,7 +183,7 @@ class _Rescue:
                 "GROUP BY session",
                 (scope.tenant, scope.project, scope.tenant, scope.project),
             ).all()
-            codec = codec_of(SESSIONS, self._settings.store.blob_bytes)
+            codec = codec_of(SESSIONS, self._settings.store.text_bytes)
             for id, first, last, turns, owner, visibility in orphans:
                 moments = {"started_at": instant(first), "last_at": instant(last)}
                 session = Session.make(id=id, turns=turns, owner=owner, visibility=visibility, **moments)

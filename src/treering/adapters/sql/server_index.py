@@ -137,10 +137,10 @@ class ServerIndex(Index):
             self._nearby.add(connection, self._here, model, [(number, vector) for number, _, vector in found])
         super()._insert_vectors(model, found)
 
-    def drop_vectors(self, *, but: str) -> int:
+    def drop_vectors(self, *, but: str, beside: str = "") -> int:
         if self._nearby is not None:
-            self._nearby.drop(self._context.connection, self._here, but=but)
-        return super().drop_vectors(but=but)
+            self._nearby.drop(self._context.connection, self._here, but=(but, beside))
+        return super().drop_vectors(but=but, beside=beside)
 
     def _bury(self, numbers: NDArray[np.int64]) -> None:
         """Nothing is kept in memory that could outlive them."""
@@ -328,18 +328,18 @@ class ServerIndex(Index):
     def _likeness(
         self, space: Space, model: str, query: NDArray[np.float32], numbers: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """The cosine of vectors to one without what all have in common; NaN where there is no vector."""
+        """The cosine of vectors to one without what all have in common; NaN where there is no vector, or only zeros."""
         if (nearby := self._whole_nearby(model)) is not None:
             connection, asked = self._context.connection, Query(query, space.mean)
             there, found = nearby.likeness(connection, self._here, model, asked, numbers.tolist())
         else:
             row = self._run(_CHOSEN_VECTORS, (numbers.tolist(), *self._here, model)).one()
             there = read_array(row[0])
-            found = np.asarray(centred(read_vectors(row[1], len(there)), space.mean) @ query, np.float64)
+            found = _likeness_of(read_vectors(row[1], len(there)), query, space)
         kept, known = self._unstored.of(model), frozenset(there.tolist())
         if more := [number for number in numbers.tolist() if number in kept and number not in known]:
-            vectors = centred(np.array([kept[number][2] for number in more]), space.mean)
-            there, found = np.append(there, more), np.append(found, np.asarray(vectors @ query, np.float64))
+            unstored = _likeness_of(np.array([kept[number][2] for number in more]), query, space)
+            there, found = np.append(there, more), np.append(found, unstored)
         if not len(there):
             return np.full(len(numbers), np.nan)
         order = np.argsort(there)
@@ -376,4 +376,9 @@ def _best(number: NDArray[np.int64], score: NDArray[np.float64], most: int) -> N
 
 def _cosine(space: Space, wanted: Wanted, found: NDArray[np.float32]) -> NDArray[np.float64]:
     assert wanted.vector is not None
-    return np.asarray(centred(found, space.mean) @ centred(wanted.vector, space.mean)[0], np.float64)
+    return _likeness_of(found, centred(wanted.vector, space.mean)[0], space)
+
+
+def _likeness_of(found: NDArray[np.float32], query: NDArray[np.float32], space: Space) -> NDArray[np.float64]:
+    """The cosine of each vector to a centred query; NaN for a vector of zeros."""
+    return np.where(found.any(axis=1), centred(found, space.mean) @ query, np.nan).astype(np.float64)

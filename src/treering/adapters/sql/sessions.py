@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Select, Update, bindparam, case, or_, select, update
 
-from treering.adapters.sql.codec import BLOBS, primitive
+from treering.adapters.sql.codec import BLOBS, codec_of, primitive
 from treering.adapters.sql.context import RemovedRecord
 from treering.adapters.sql.jobs import queue_blob_sweep
 from treering.adapters.sql.kinds import SESSIONS
@@ -157,7 +157,11 @@ class SessionRecords(Writes[Session]):
 
     def _grow(self, session: Session, *, reopening: bool) -> int:
         """Open the session where it is new, then lengthen it; one that this scope does not see stays as it is."""
-        insert_new(self._context.connection, self._table, self._encode(self._clean(session.replace(turns=0))).row)
+        # A session that is opened has no text yet, so nothing of it goes to the blob store.
+        opened = codec_of(SESSIONS, None).encode(
+            self._context.scope, self._clean(session.replace(turns=0)), self._context.blobs
+        )
+        insert_new(self._context.connection, self._table, opened.row)
         lengthening = _lengthening(self._visible(), reopening)
         values = {"wanted": session.id, "more": session.turns, "until": primitive(session.last_at)}
         total = self._context.connection.execute(lengthening, values).scalar_one_or_none()

@@ -106,7 +106,7 @@ def _rederive(context: Context, kind: Kind[Any]) -> _Rederived:
 def _keep_blobs_of(context: Context, kind: Kind[Any], unreadable: Sequence[str]) -> None:
     """A record that cannot be read now may be later: what it refers to is in its row, and must not be swept."""
     scope, columns = context.scope, kind.table.c
-    codec = codec_of(kind, context.settings.store.blob_bytes)
+    codec = codec_of(kind, context.settings.store.text_bytes)
     here = (columns.tenant == scope.tenant, columns.project == scope.project)
     for batch in batches(unreadable, 500):
         for row in context.connection.execute(select(kind.table).where(*here, columns.id.in_(batch))).mappings():
@@ -136,7 +136,7 @@ def _readable(
     context: Context, kind: Kind[Any], rows: Iterable[RowMapping], unreadable: dict[str, StoreError]
 ) -> Iterator[tuple[Any, Encoded]]:
     """Records with their rows; those that cannot be read are put down in `unreadable`, with the reason."""
-    codec = codec_of(kind, context.settings.store.blob_bytes)
+    codec = codec_of(kind, context.settings.store.text_bytes)
     for row in rows:
         try:
             yield codec.decode(context.scope, row, context.blobs), codec.stored(row)

@@ -44,6 +44,8 @@ class StoreSettings(Value):
     """Open connections kept for threads of one process."""
     blob_bytes: int = Field(default=262_144, ge=1_024)
     """Text above this goes to the blob store: SQLite reads rows page by page, and long overflow chains slow scans."""
+    vectors_only: bool = False
+    """Keep the text of records in the blob folder of this machine; the database has vectors, word codes and labels."""
     indexed_characters: int = Field(default=100_000, ge=0)
     """How much of one text is searchable word by word; a PostgreSQL tsvector ends at 1 MB."""
     orphan_blob_hours: float = Field(default=24.0, ge=0)
@@ -52,6 +54,11 @@ class StoreSettings(Value):
     """The longest line that an import reads: an artifact of 96 MB. A line is held in memory several times."""
     synchronous: Literal["full", "off"] = "full"
     """Whether SQLite syncs each commit to disk; `off` can lose acknowledged writes in a power failure. For tests."""
+
+    @property
+    def text_bytes(self) -> int:
+        """Length above which text goes to the blob store."""
+        return 0 if self.vectors_only else self.blob_bytes
 
 
 class SecretSettings(Value):

@@ -229,6 +229,7 @@ class Code:
         limit: int = 5,
         where: CodeFilter = ALL_CODE,
         hurried: bool = False,
+        private: bool = False,
         on_progress: Tell = nobody,
     ) -> Whereabouts:
         """The places in the code that a question is about: "where are redirects followed?".
@@ -236,9 +237,12 @@ class Code:
         `where` narrows them to files or folders.
 
         The model that comes with Treering first makes the vectors that are missing, for some seconds at most; `hurried`
-        only a few, for who waits for more than this.
+        only a few, for who waits for more than this. A `private` query is sent to no model on another machine.
         """
-        return self._places.find(query, limit, self._current.seen(), where=where, hurried=hurried, tell=on_progress)
+        seen = self._current.seen()
+        return self._places.find(
+            query, limit, seen, where=where, hurried=hurried, private=private, tell=on_progress
+        )
 
     def store_vectors(self, seconds: float) -> None:
         """Store vectors that are kept in memory, unless another writer has to be waited for longer than this."""

@@ -1,7 +1,8 @@
 """Gives chunks their vectors, in order and in batches. A chunk that is the same as before has one already.
 
 Text is read only below the root that was indexed, and used only where it is what was indexed, by its digest. What
-leaves this process is without secrets, as all that is stored is.
+leaves this process is without secrets, as all that is stored is. A chunk that holds a secret is sent to no other
+machine; its vector is zeros.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 
 from treering.core.errors import ModelUnavailable
 from treering.core.jobs import Job, code_embedding_job
+from treering.core.privacy import text_may_leave
 from treering.core.secrets import redact
 
 if TYPE_CHECKING:
@@ -100,10 +102,14 @@ class ChunkEmbedding:
             lacking = [each for each in waiting if each.digest not in known]
             there = chunks_in(Path(state.root), {each.path for each in lacking}, tx.code, self.settings.index)
         texts = {each.digest: embedded_text(there[each.digest]) for each in lacking if each.digest in there}
+        sent = {digest: text for digest, text in texts.items() if text_may_leave(text, embedder.location)}
         if not embedder.local:
-            texts = {digest: redact(text).text for digest, text in texts.items()}
-        rows = embedder.documents(list(texts.values())).astype(_STORED) if texts else ()
-        vectors = {digest: row.tobytes() for digest, row in zip(texts, rows, strict=True)}
+            sent = {digest: redact(text).text for digest, text in sent.items()}
+        rows = embedder.documents(list(sent.values())).astype(_STORED) if sent else ()
+        nothing = np.zeros(embedder.dimension, _STORED).tobytes() if len(sent) < len(texts) else b""
+        vectors = dict.fromkeys(texts, nothing) | {
+            digest: row.tobytes() for digest, row in zip(sent, rows, strict=True)
+        }
         return (waiting[-1].path, waiting[-1].place), vectors
 
 

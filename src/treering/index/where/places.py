@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 from treering.core.errors import InvalidInput, ModelUnavailable
 from treering.core.places import CodePlace
 from treering.core.queries import ALL_CODE, CodeFilter
+from treering.core.privacy import WITHHELD_QUERY, ModelLocation
 from treering.core.secrets import redact
 from treering.index.building.summary import Phase, Progress, nobody
 from treering.index.graph import Standing
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from treering.ports.clock import NewId
     from treering.ports.code import CodeState
     from treering.ports.models import Embedder, Models, Vectors
+    from treering.ports.store import Transaction
 
 Enough = Callable[[int, int], bool]
 """Whether so many vectors are enough for now, of so many that are missing."""
@@ -89,8 +91,15 @@ class _Meaning(NamedTuple):
 class Places:
     """One project's chunks, loaded when they are first asked for and again when they changed. For many threads."""
 
-    def __init__(self, work: ChunkEmbedding, models: Models, new_id: NewId) -> None:
-        self._work, self._models, self._new_id = work, models, new_id
+    def __init__(
+        self,
+        work: ChunkEmbedding,
+        models: Models,
+        new_id: NewId,
+        may_leave: Callable[[Transaction, str, ModelLocation], bool],
+    ) -> None:
+        """`may_leave` says whether a model at a location may read a query."""
+        self._work, self._models, self._new_id, self._may_leave = work, models, new_id, may_leave
         self._lock = threading.Lock()
         self._loaded: tuple[object, ChunkSearch] | None = None
         self._unstored = UnstoredVectors(work)
@@ -103,11 +112,12 @@ class Places:
         *,
         where: CodeFilter = ALL_CODE,
         hurried: bool = False,
+        private: bool = False,
         tell: Tell = nobody,
     ) -> Whereabouts:
         """Nothing of a file that changed and was not read again. Where vectors are missing some are made first.
 
-        Who is `hurried` waits for few of them.
+        Who is `hurried` waits for few of them. A `private` query is sent to no model on another machine.
         """
         if not isinstance(query, str):
             raise InvalidInput(f"the question is a {type(query).__name__}; ask in words")
@@ -116,7 +126,8 @@ class Places:
         standing = Standing(tuple(sorted(seen.changed)), seen.incomplete)
         if not query.strip():
             return Whereabouts(query, (), {}, standing)
-        meaning = self._meaning(query, seen.root, self._few() if hurried else self._for_some_seconds(tell), hurried)
+        enough = self._few() if hurried else self._for_some_seconds(tell)
+        meaning = self._meaning(query, seen.root, enough, hurried=hurried, private=private)
         missing = dict(meaning.missing)
         if unstored := self._unstored.store():
             missing["stored vectors"] = f"vectors of new code are only in memory: {unstored}"
@@ -149,11 +160,14 @@ class Places:
                 each.path, each.symbol, each.start_line, each.end_line, each.score, text, round(each.relevance, 6)
             )
 
-    def _meaning(self, query: str, root: Path | None, enough: Enough, hurried: bool) -> _Meaning:
+    def _meaning(self, query: str, root: Path | None, enough: Enough, *, hurried: bool, private: bool) -> _Meaning:
         """Chunks without a vector are embedded first where the model is quick enough for somebody who waits."""
         try:
             with self._work.store.reading(self._work.scope, self._work.clock()) as tx:
                 embedder = self._models.embedder(tx.index.models(), hurried=True)
+                allowed = self._may_leave(tx, query, embedder.location)
+            if not allowed or (private and embedder.location is not ModelLocation.HERE):
+                return _Meaning(missing={"meaning": f"found by words only: {WITHHELD_QUERY}"})
             before = self._coverage(embedder.model)
             covered = before if root is None else self._caught_up(embedder, before, enough, hurried)
             return _Meaning(

@@ -42,8 +42,8 @@ def embed(
     What has one keeps it; interrupted, the next run goes on where this one stopped.
     """
     with opened(db, project) as memory:
-        embedder = _embedder(memory)
-        made = 0 if status else _make(memory, embedder)
+        embedder, *beside = _embedders(memory)
+        made = 0 if status else _make(memory, embedder, beside)
         found = _state(memory, embedder, made)
     from treering.interfaces.cli import show
 
@@ -53,11 +53,12 @@ def embed(
     emit(found, picture, as_json=as_json)
 
 
-def _embedder(memory: "Memory") -> "Embedder":
+def _embedders(memory: "Memory") -> "list[Embedder]":
     from treering.compose import now
+    from treering.retrieve.embed import embedders_of
 
     with memory.store.reading(memory.scope, now()) as tx:
-        return memory.models.embedder(tx.index.models(), hurried=False)
+        return embedders_of(memory.models, tx.index.models())
 
 
 def _state(memory: "Memory", embedder: "Embedder", made: int) -> Embedded:
@@ -76,15 +77,18 @@ def _chunks(memory: "Memory") -> "ChunkEmbedding":
     return ChunkEmbedding(memory.scope, memory.store, now, memory.settings)
 
 
-def _make(memory: "Memory", embedder: "Embedder") -> int:
+def _make(memory: "Memory", embedder: "Embedder", beside: "list[Embedder]") -> int:
+    """Vectors of the project's model, and of the local one `beside` a model elsewhere; those of others are removed."""
     from treering.compose import now
     from treering.retrieve.embed import drop_others, embed_all
 
+    for local in beside:
+        embed_all(memory.scope, memory.store, now(), local, memory.settings.embedder)
     before, chunks = _state(memory, embedder, 0), _chunks(memory)
     with _progress(embedder.model, before.documents - before.vectors + before.code - before.code_vectors) as advance:
         made = embed_all(memory.scope, memory.store, now(), embedder, memory.settings.embedder, between=advance)
         made += chunks.all(embedder, between=lambda more, _last: advance(made + more))
-    drop_others(memory.scope, memory.store, now(), embedder.model)
+    drop_others(memory.scope, memory.store, now(), embedder.model, "".join(each.model for each in beside))
     chunks.drop_others(embedder.model)
     return made
 

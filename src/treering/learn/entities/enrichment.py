@@ -1,6 +1,7 @@
 """At night, what has few names is read again by whoever sees more than the rules do."""
 
 from treering.core.errors import ModelUnavailable, UnusableAnswer
+from treering.core.privacy import may_leave
 from treering.core.queries import EntityLinkFilter
 from treering.core.scope import Visibility
 from treering.core.values import Record
@@ -93,7 +94,8 @@ def _worth_reading(tx: Transaction, document: Listed, found: Readers, few: int) 
     record = next(iter(records_of(tx, [document])), None)
     if record is None or getattr(record, "deleted_at", None) is not None:
         return None
-    if found.has("llm") and getattr(record, "visibility", None) is Visibility.PERSONAL:
+    personal = getattr(record, "visibility", None) is Visibility.PERSONAL
+    if found.has("llm") and (personal or not may_leave(record, found.location)):
         return None
     return record if _links(tx, document) <= few else None
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from treering.core.errors import MissingDependency, ModelUnavailable
+from treering.core.privacy import ModelLocation
 from treering.core.settings import EntitySettings
 from treering.learn.entities.extraction import FAST
 from treering.learn.entities.mentions import NameReader
@@ -26,6 +27,12 @@ class Readers:
 
     def has(self, name: str) -> bool:
         return any(reader.name == name for reader in self.readers)
+
+    @property
+    def location(self) -> ModelLocation:
+        """Where the text goes that they are given."""
+        places = {reader.location for reader in self.readers if isinstance(reader, WrittenNames)}
+        return ModelLocation.ELSEWHERE if ModelLocation.ELSEWHERE in places else ModelLocation.HERE
 
     def without_model(self) -> "Readers":
         """Those who send nothing anywhere: a language model is not among them."""

@@ -143,7 +143,8 @@ def spoken(record: Record, settings: EntitySettings, readers: Sequence[NameReade
     said: Any = record
     language = getattr(record, "language", None)
     found = extract(text, readers, language=language, most=settings.most_mentions, longest=settings.read_characters)
-    return Spoken(kind, record.id, said.owner, said.visibility, at, (*_told(record, text), *found))
+    mentions = (*_told(record, text), *found) if settings.most_mentions else ()
+    return Spoken(kind, record.id, said.owner, said.visibility, at, mentions)
 
 
 def text_of(record: Record) -> str:

@@ -5,6 +5,7 @@ from importlib.resources import files
 
 from treering.core.delimiters import DATA, delimited, escaped
 from treering.core.entities import EntityKind
+from treering.core.privacy import ModelLocation, text_may_leave
 from treering.core.values import Text, Value
 from treering.learn.entities.mentions import Mention
 from treering.learn.written import ask_json
@@ -34,8 +35,12 @@ class WrittenNames:
         self._writer = writer
         self._most_tokens = most_tokens
 
+    @property
+    def location(self) -> ModelLocation:
+        return self._writer.location
+
     def read(self, text: str, language: str) -> Iterable[Mention]:
-        if not text.strip():
+        if not text.strip() or not text_may_leave(text, self.location):
             return
         prompt = files("treering.prompts").joinpath(_PROMPT).read_text("utf-8")
         asked = prompt.format(text=delimited(DATA, escaped(text)))

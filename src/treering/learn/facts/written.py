@@ -15,6 +15,7 @@ from treering.core.delimiters import DATA, delimited, escaped, one_line, without
 from treering.core.errors import InvalidInput
 from treering.core.language.folding import fold
 from treering.core.messages import Role
+from treering.core.privacy import may_leave
 from treering.core.scope import Visibility
 from treering.core.settings import LearnSettings
 from treering.core.statements import ATTRIBUTES, PROJECT, SPEAKER, Statement, same_name
@@ -104,11 +105,13 @@ def write_statements(
 ) -> tuple[tuple[str, Statement], ...]:
     """What the turns state as facts, each with the id of the turn that states it, in the order of the turns.
 
-    One call a page, two where the first answer is faulty. Personal and deleted turns are not shown to a model, tools
-    and the system state nothing. A page that fails fails them all (`ModelUnavailable`): whoever wants to keep the pages
-    before it gives one at a time. Heeding `settings.model` is up to the caller.
+    One call a page, two where the first answer is faulty. Personal and deleted turns are not shown to a model, private
+    ones not to one elsewhere; tools and the system state nothing. A page that fails fails them all
+    (`ModelUnavailable`): whoever wants to keep the pages before it gives one at a time. Heeding `settings.model` is up
+    to the caller.
     """
-    return tuple(found for page in _pages(turns, settings) for found in _read(page, writer, settings))
+    shown = [turn for turn in turns if may_leave(turn, writer.location)]
+    return tuple(found for page in _pages(shown, settings) for found in _read(page, writer, settings))
 
 
 def _pages(turns: Sequence[Turn], settings: LearnSettings) -> Iterator[list[_Line]]:

@@ -51,7 +51,8 @@ class Digest:
 
     text: str
     sources: tuple[str, ...]
-    tainted: bool
+    records: tuple[Knowledge | Episode, ...]
+    """Those that the text quotes."""
 
 
 @dataclass
@@ -82,10 +83,10 @@ def digest(week: Week, settings: ReflectionSettings) -> Digest:
     used = {id for number, id in enumerate(cited.ids, 1) if any(number in cited_in(part) for part in told)}
     records: Iterable[Knowledge | Episode] = (
         *week.facts, *week.others, *(each for pair in week.changes for each in pair), *week.errors, *week.episodes,
-        *(each.old for each in week.corrections),
+        *(each for pair in week.corrections for each in (pair.old, pair.new) if each is not None),
     )  # fmt: skip
-    tainted = any(record.tainted for record in records if record.id in used)
-    return Digest("\n\n".join((opening(week), *told)), tuple(cited.ids), tainted)
+    quoted = {record.id: record for record in records if record.id in used}
+    return Digest("\n\n".join((opening(week), *told)), tuple(cited.ids), tuple(quoted.values()))
 
 
 def opening(week: Week) -> str:

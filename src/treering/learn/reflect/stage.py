@@ -6,6 +6,7 @@ from importlib.resources import files
 from treering.core.delimiters import DATA, delimited, escaped
 from treering.core.errors import ModelUnavailable, UnusableAnswer
 from treering.core.payloads import Reflection
+from treering.core.privacy import may_leave
 from treering.core.records import Knowledge, Source
 from treering.core.values import Text, Value
 from treering.learn.reflect.digest import Digest, Week, cited_in, digest, opening
@@ -65,7 +66,8 @@ def _record(run: StageRun, made: Digest, week: Week, text: str) -> Knowledge:
         source=Source.CONSOLIDATION,
         source_ids=made.sources,
         owner=run.scope.principal,
-        tainted=made.tainted,
+        tainted=any(each.tainted for each in made.records),
+        needs_review=any(getattr(each, "needs_review", False) for each in made.records),
         created_at=run.now,
         updated_at=run.now,
         last_accessed_at=run.now,
@@ -73,13 +75,15 @@ def _record(run: StageRun, made: Digest, week: Week, text: str) -> Knowledge:
 
 
 def _worded(run: StageRun, made: Digest, week: Week) -> tuple[str, dict[str, int]]:
-    """The digest in a model's words; where there is no model, or it fails, the digest itself."""
+    """The digest in a model's words; the digest itself without a model, or with one that fails or may not read it."""
     if run.settings.learn.model == "off":
         return made.text, {}
     try:
         writer = run.models.writer(hurried=False)
     except ModelUnavailable:
         return made.text, {}
+    if not all(may_leave(each, writer.location) for each in made.records):
+        return made.text, {"withheld": 1}
     prompt = files("treering.prompts").joinpath(_PROMPT).read_text("utf-8")
     asked = prompt.format(digest=delimited(DATA, escaped(made.text)))
     try:

@@ -20,6 +20,7 @@ from treering.retrieve.episodes.relevance import relevance_parts
 from treering.retrieve.episodes.standing import Standing, is_old, released, represented
 from treering.retrieve.meaning import Meaning, meaning_of
 from treering.retrieve.paths import hull
+from treering.retrieve.private_words import QueryPrivacy
 from treering.retrieve.question import Question, understand
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def search_episodes(
     check(wanted.query, wanted.limit, settings)
     if not wanted.query.strip():
         return list_episodes(scope, store, now, wanted.where, wanted.limit, settings=settings, cold=wanted.cold)
-    meaning = meaning_of(scope, store, now, wanted.query, models=models, settings=settings)
+    meaning = meaning_of(scope, store, now, QueryPrivacy(wanted.query), models=models, settings=settings)
     with store.reading(scope, now) as tx:
         # Vectors before words: an index that was asked for words alone does not look for new vectors any more.
         missing = meaning.missing(tx)
@@ -152,24 +153,26 @@ class _Look:
         """How alike those are that have to do with the query. Where too few pass the filter, it is applied first."""
         index, filters = self.tx.index, {KIND: where}
         words = self.question.codes if self.wanted.words or self.by_words else ()
-        wanted = Wanted(words, self.meaning.vector, self.meaning.model, self.question.shares if words else ())
+        wanted = self.meaning.wanted(words, self.question.shares if words else ())
         most = max(self.settings.episodes.candidates, 2 * self.wanted.limit)
-        seen = index.candidates(wanted, (KIND,), most=most)
+        seen = self.meaning.candidates(self.tx, wanted, (KIND,), most=most)
         ids = index.confirmed(filters, np.sort(seen.number))
         if len(ids) < min(len(seen), self.wanted.limit):
-            seen = index.candidates(wanted, (KIND,), most=most, among=index.passing(filters))
+            seen = self.meaning.candidates(self.tx, wanted, (KIND,), most=most, among=index.passing(filters))
             ids = index.confirmed(filters, np.sort(seen.number))
-        cosines = self._cosines(np.array(sorted(ids), np.int64))
+        numbers = np.array(sorted(ids), np.int64)
+        beside = {} if self.meaning.beside is None else self._cosines(self.meaning.beside, numbers)
+        cosines = {**beside, **self._cosines(self.meaning, numbers)}
         alike = _likenesses(seen, cosines, self.wanted.least, self.settings)
         return {ids[number][1]: each for number, each in alike.items() if number in ids}
 
-    def _cosines(self, numbers: NDArray[np.int64]) -> Mapping[int, float]:
+    def _cosines(self, meaning: Meaning, numbers: NDArray[np.int64]) -> Mapping[int, float]:
         """Of the vectors themselves: the index compares them without what all texts have in common."""
-        if self.meaning.vector is None or not len(numbers):
+        if meaning.vector is None or not len(numbers):
             return {}
-        asked = self.meaning.vector[0].astype(np.float64)
-        found = self.tx.index.vectors(self.meaning.model, numbers)
-        return {number: _cosine(asked, vector.astype(np.float64)) for number, vector in found.items()}
+        asked = meaning.vector[0].astype(np.float64)
+        found = self.tx.index.vectors(meaning.model, numbers)
+        return {number: _cosine(asked, vector.astype(np.float64)) for number, vector in found.items() if vector.any()}
 
     def _may_come(self, each: Standing, near: Mapping[str, _Likeness], where: EpisodeFilter) -> bool:
         """What is old comes unasked only where it says most of what was asked."""

@@ -195,7 +195,7 @@ class Keeping:
             names=names_in(text),
             gist=gist_of(text, cues),
             fingerprint=fingerprint_of(message),
-            quotable=turn.visibility is not Visibility.PERSONAL,
+            quotable=turn.visibility is not Visibility.PERSONAL and not turn.tainted,
         )
         before = self.transcript.entries[-1].seq if len(self.transcript) else -1
         self.transcript.append(entry, fresh=any(before < place <= turn.seq for place in self._fresh_from))

@@ -8,6 +8,7 @@ from treering.core.contexts import Removed
 from treering.core.delimiters import DATA, delimited, escaped
 from treering.core.errors import Conflict
 from treering.core.jobs import Job
+from treering.core.privacy import may_leave
 from treering.core.queries import Order, TurnFilter
 from treering.core.scope import Scope, Visibility
 from treering.core.settings import ConversationSettings
@@ -40,7 +41,10 @@ def do_summaries(
     id = job.payload["conversation"]
     writer = models.writer(hurried=False)
     for span in _spans(scope, store, clock, id):
-        told = _told(_turns(scope, store, clock, id, span))
+        turns = [turn for turn in _turns(scope, store, clock, id, span) if may_leave(turn, writer.location)]
+        if not turns:
+            continue
+        told = _told(turns)
         prompt = files("treering.prompts").joinpath(_PROMPT).read_text("utf-8").format(messages=told)
         summary = writer.write(prompt, most_tokens=settings.summary_tokens).strip()
         if summary:
@@ -68,7 +72,7 @@ def _turns(scope: Scope, store: Store, clock: Clock, id: str, span: Removed) -> 
 
 
 def _quotable(turn: Turn) -> bool:
-    return turn.visibility is not Visibility.PERSONAL
+    return turn.visibility is not Visibility.PERSONAL and not turn.tainted
 
 
 def _told(turns: Sequence[Turn]) -> str:

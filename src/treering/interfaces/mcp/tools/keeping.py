@@ -139,7 +139,7 @@ def taken_out(kept: "Value", asked: Arguments) -> str:
 def _kept(call: "Call", asked: Arguments, text: str, type: str, *, from_outside: bool, **fields: Any) -> Answer[Kept]:
     said = own_words(text)
     # Before it is written: what says the same in other words would be folded into it.
-    similar = _similar(call, said)
+    similar = _similar(call, said, private=from_outside)
     record = call.memory.remember(
         said, type=type, source=Source.AGENT_EXPLICIT, session=call.session, tainted=from_outside, **fields
     )
@@ -177,16 +177,23 @@ def _kept(call: "Call", asked: Arguments, text: str, type: str, *, from_outside:
 _SAME_SUBJECT = "On the same subject; where one of them is wrong or the same now, correct_fact it:"
 
 
-def _similar(call: "Call", said: str) -> list[Cited]:
+def _similar(call: "Call", said: str, *, private: bool) -> list[Cited]:
     """What is known on the same subject: whoever sees it need not say it twice."""
     most = call.memory.settings.agents.similar + 1
-    return [Cited(id=hit.id, source=hit.source, text=hit.text) for hit in saying(call, said, most)]
+    return [Cited(id=hit.id, source=hit.source, text=hit.text) for hit in saying(call, said, most, private=private)]
 
 
-def saying(call: "Call", said: str, most: int) -> "RecallAnswer":
+def saying(call: "Call", said: str, most: int, *, private: bool) -> "RecallAnswer":
     """The records that this is really about, also those that say the same as a better one."""
     return call.memory.search(
-        said[:LONGEST_SEARCH], turns=None, precise=True, repeated=True, thorough=False, code=False, limit=most
+        said[:LONGEST_SEARCH],
+        turns=None,
+        precise=True,
+        repeated=True,
+        thorough=False,
+        code=False,
+        limit=most,
+        private=private,
     )
 
 

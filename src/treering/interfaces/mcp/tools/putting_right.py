@@ -6,6 +6,7 @@ from pydantic import Field
 
 from treering.core.delimiters import one_line
 from treering.core.errors import InvalidInput
+from treering.core.privacy import is_private
 from treering.core.records import Knowledge, Source
 from treering.core.tokens import estimate_tokens
 from treering.inject.overlap import says_all
@@ -93,8 +94,9 @@ def _still_said_by(call: "Call", asked: CorrectFact, standing: Knowledge) -> tup
     """The ids of other records that say what is wrong now: they would bring it back."""
     if asked.duplicate_of is not None or asked.reason not in ("outdated", "inaccurate"):
         return ()
-    settings, retired = call.memory.settings, _known(call, asked.id).content
-    found = saying(call, retired, settings.agents.similar + 2)
+    settings, old = call.memory.settings, _known(call, asked.id)
+    retired = old.content
+    found = saying(call, retired, settings.agents.similar + 2, private=is_private(old))
     return tuple(hit.id for hit in found if hit.id != standing.id and says_all(hit.text, retired, settings.pack))
 
 

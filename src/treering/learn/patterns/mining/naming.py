@@ -8,6 +8,7 @@ from treering.core.delimiters import DATA, delimited, escaped
 from treering.core.errors import Conflict, ModelUnavailable, NotFound, UnusableAnswer
 from treering.core.history import Action
 from treering.core.patterns import Pattern, PatternStatus
+from treering.core.privacy import may_leave
 from treering.core.queries import PatternFilter
 from treering.core.values import Text, Value
 from treering.learn.patterns.mining.following import mined_of
@@ -36,7 +37,8 @@ def name_found(run: StageRun) -> None:
     except ModelUnavailable:
         return
     with run.store.reading(run.scope, run.now) as tx:
-        nameless = (each for each in tx.patterns.stream(_IN_USE) if _is_as_found(each))
+        found = (each for each in tx.patterns.stream(_IN_USE) if _is_as_found(each))
+        nameless = (each for each in found if may_leave(each, writer.location))
         some = list(islice(nameless, run.settings.mining.named_a_night))
     run.progress.expect(len(some))
     for pattern in some:
