@@ -16,7 +16,7 @@ from treering.core.history import Action
 from treering.core.moments import end_of
 from treering.core.phases import Phase
 from treering.parts import AmongRemoved, Ports, with_code
-from treering.retrieve.request import ALL_KNOWLEDGE, ALL_TURNS, Recall, filters_of, known_at, standing
+from treering.retrieve.request import ALL_KNOWLEDGE, ALL_TURNS, Recall, filters_of, known_at, standing, untainted
 
 # The verbs import what they need themselves: a process that uses one verb does not wait for the parts of all others.
 if TYPE_CHECKING:
@@ -248,6 +248,7 @@ class Memory:
         precise: bool = False,
         repeated: bool = False,
         private: bool = False,
+        tainted: bool = True,
         code: bool | None = None,
     ) -> Answer:
         """The best matching knowledge, turns, episodes, patterns and places in the code, in one ranking.
@@ -262,7 +263,8 @@ class Memory:
         little asks the language model, where one is configured, what an answer might sound like. A `precise` one
         answers only with what the query is really about, by name or by most of its words: often with nothing.
         With `repeated`, results that say the same as a better one are not folded into it. A `private` query is sent to
-        no model on another machine, nor is one with a word that only private records hold.
+        no model on another machine, nor is one with a word that only private records hold. Without `tainted`, nothing
+        is found that came from outside and was not confirmed.
         Places in the project's code are results where the query asks for a place, or with `code` or the kind `code`
         of `where`; not where `code` is False.
         """
@@ -272,7 +274,7 @@ class Memory:
         if precise and superseded:
             raise InvalidInput("precise recall never answers with what was superseded; leave one of the two out")
         now = self._ports.clock() if as_of is None else end_of(as_of, self._ports.clock())
-        filters = filters_of(where, knowledge, turns)
+        filters = filters_of(where, knowledge, turns) if tainted else untainted(filters_of(where, knowledge, turns))
         if as_of is not None:
             filters = known_at(filters, now)
         elif not superseded:
@@ -318,12 +320,13 @@ class Memory:
         budget: int | None = None,
         reflection: bool = True,
         session: str | None = None,
+        tainted: bool = False,
         **options: Any,
     ) -> Packed:
         """What `recall` finds as text for a prompt, each item cited, in a budget of tokens; `options` are recall's.
 
         The newest `reflection`, where there is one, comes last. Nothing of the current `session` is repeated: the
-        model has read it.
+        model has read it. Nothing that came from outside and was not confirmed is in it, unless `tainted` asks for it.
         """
         from treering.inject.current_session import without_session
         from treering.inject.pack import pack
@@ -332,11 +335,11 @@ class Memory:
         usual = {"limit": self.settings.pack.results, "thorough": False, "code": False}
         if session is not None:
             options = without_session(options, session)
-        found = self.search(query, phase=phase, **{**usual, **options})
+        found = self.search(query, phase=phase, tainted=tainted, **{**usual, **options})
         chosen = None if phase is None else Phase.named(phase)
         # Who asks for the past, or for nothing that is known, is not told what was thought of it last week.
         shown = reflection and options.get("as_of") is None and options.get("knowledge", ALL_KNOWLEDGE) is not None
-        latest = latest_reflection(self.scope, self.store, self._ports.clock()) if shown else None
+        latest = latest_reflection(self.scope, self.store, self._ports.clock(), tainted=tainted) if shown else None
         packed = pack(found.hits, phase=chosen, budget=budget, settings=self.settings.pack, reflection=latest)
         self.injected([item.id for item in packed.items], via="pack", tokens=packed.tokens)
         return packed
@@ -364,11 +367,14 @@ class Memory:
         """The projects of this database that belong to the same tenant, with what they hold."""
         return tuple(self.store.projects(self.scope, self._ports.clock()))
 
-    def briefing(self, session: str | None = None, *, episodes: int = 5) -> Briefing:
-        """Where things stand as a session begins or goes on: kept, in progress, rules that stand, the latest tasks."""
+    def briefing(self, session: str | None = None, *, episodes: int = 5, tainted: bool = False) -> Briefing:
+        """Where things stand as a session begins or goes on: kept, in progress, rules that stand, the latest tasks.
+
+        With `tainted`, also what the session kept and did that came from outside and was not confirmed.
+        """
         from treering.inject.briefing import briefing
 
-        return briefing(self.scope, self.store, self._ports.clock(), session, episodes)
+        return briefing(self.scope, self.store, self._ports.clock(), session, episodes, tainted=tainted)
 
     def to_review(self, *, limit: int = 20) -> tuple[Knowledge, ...]:
         """What waits for a person to confirm, correct or forget it; what is doubted comes first."""
@@ -395,10 +401,14 @@ class Memory:
 
         ports, settings = self._ports, self.settings
 
-        def keep_episode(**told: Any) -> Episode:
+        def keep_episode(retrieved: Iterable[str], **told: Any) -> Episode:
+            from treering.core.taint import inherited_taint
             from treering.learn.tasks import learn_from_task
 
-            episode = self.episode(**told)
+            with self.store.reading(self.scope, ports.clock()) as tx:
+                read = [each for of in (tx.knowledge, tx.turns, tx.episodes) for each in of.readable(retrieved)]
+            # What rests on tainted text is tainted as well.
+            episode = self.episode(**{"taint": inherited_taint(match.value for match in read), **told})
             learn_from_task(self.scope, self.store, ports.clock(), ports.new_id, episode, settings=settings)
             return episode
 

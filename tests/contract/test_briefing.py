@@ -51,9 +51,13 @@ def test_what_is_doubtful_or_superseded_is_no_rule(memory: Memory) -> None:
     assert told.in_progress == ()
 
 
-def test_what_came_from_outside_is_told_where_this_session_kept_it(memory: Memory) -> None:
+def test_what_came_from_outside_is_told_where_it_is_asked_for(memory: Memory) -> None:
     memory.remember("a page says so", tainted=True, session="mine")
-    assert _said(memory.briefing("mine").kept) == ["a page says so"]
+    memory.episode("read a page", tainted=True)
+    asked = memory.briefing("mine", tainted=True)
+    assert _said(asked.kept) == ["a page says so"]
+    assert [each.task.input for each in asked.episodes] == ["read a page"]
+    assert (memory.briefing("mine").kept, memory.briefing("mine").episodes) == ((), ())
 
 
 def test_the_latest_tasks_are_told_as_many_as_asked_for(memory: Memory) -> None:

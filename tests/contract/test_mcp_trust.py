@@ -56,8 +56,11 @@ def test_what_an_agent_stores_is_an_agents_word(agent: Agent, memory: Memory, st
 def test_what_came_from_outside_is_marked_and_told_so(agent: Agent, memory: Memory, store: Storing) -> None:
     id = store(agent, OUTSIDE, from_outside=True)
     assert memory.get(id).tainted
-    assert "from outside, not confirmed" in agent.told("get_session_context")
-    assert isinstance(memory.get(id), Episode) or agent.call("search_memory", query=OUTSIDE)["results"][0]["tainted"]
+    assert "from outside, not confirmed" in agent.told("get_session_context", outside=True)
+    assert OUTSIDE not in agent.told("get_session_context")
+    found = agent.call("search_memory", query=OUTSIDE, outside=True)["results"]
+    assert isinstance(memory.get(id), Episode) or found[0]["tainted"]
+    assert not [each for each in agent.call("search_memory", query=OUTSIDE)["results"] if each["id"] == id]
 
 
 def test_whatever_came_from_outside_is_shown_as_such(agent: Agent, memory: Memory) -> None:
@@ -65,14 +68,17 @@ def test_whatever_came_from_outside_is_shown_as_such(agent: Agent, memory: Memor
     memory.remember("At dusk the guard Zephyr closes the gate.", tainted=True)
     memory.episode("Open the gate", outcome="FAILURE", output="gate jammed", failures=["gate jammed"], tainted=True)
     memory.settle()
-    for tool, given, pieces in (
-        ("search_memory", {"query": "Zephyr gate"}, 3),
-        ("get_entity_info", {"name": "Zephyr"}, 2),
+    # Each result of a search is marked itself and under its sources; the entity beside what is said of it.
+    for tool, given, marks in (
+        ("search_memory", {"query": "Zephyr gate"}, 6),
+        ("get_entity_info", {"name": "Zephyr"}, 3),
         ("similar_failures", {"error": "gate jammed"}, 1),
-        ("record_memory", {"text": "At dusk the guard Zephyr closes the gate slowly."}, 1),
     ):
-        told = agent.told(tool, **given)
-        assert told.count("from outside, not confirmed") == pieces, told
+        told = agent.told(tool, **given, outside=True)
+        assert told.count("from outside, not confirmed") == marks, told
+        unasked = agent.told(tool, **given)
+        assert "gate" not in unasked.casefold(), unasked
+    assert "dusk" not in agent.told("record_memory", text="The guard Zephyr closes the gate slowly.")
 
 
 def test_nothing_that_an_agent_does_clears_a_taint(agent: Agent, memory: Memory) -> None:

@@ -132,3 +132,21 @@ def test_doctor_takes_an_embedder_that_was_turned_off_for_what_it_is(tmp_path: P
         report = memory.doctor()
     assert report.healthy
     assert "turn it off" in {check.name: check.detail for check in report.checks}["meaning"]
+
+
+def test_packed_text_has_what_is_tainted_only_where_that_is_asked_for(terminal: Terminal) -> None:
+    told = ("--taint", "web_fetch", "--taint-reason", "read on a page")
+    kept = terminal.json("remember", "PostgreSQL 17 is cursed", "--id", "odd", *told)
+    assert kept["taint"] == {"source": "web_fetch", "reason": "read on a page", "record": None}
+    assert kept["needs_review"]
+    terminal.ok("turn", "PostgreSQL is cursed, says the page", "--session", "s", "--role", "tool", *told)
+    terminal.ok("episode", "Ask the page about PostgreSQL", *told)
+
+    assert "cursed" not in terminal.ok("search", "postgresql", "--pack")
+    asked = terminal.ok("search", "postgresql", "--pack", "--tainted")
+    assert "- fact (from outside, not confirmed): PostgreSQL 17 is cursed" in asked
+    assert "web_fetch: read on a page" in asked
+    listed = terminal.json("search", "postgresql")["hits"]
+    assert "from outside, not confirmed" in next(hit["source"] for hit in listed if hit["id"] == "odd")
+    assert "odd" not in [hit["id"] for hit in terminal.json("search", "postgresql", "--no-tainted")["hits"]]
+    assert "--taint SOURCE" in terminal.refused("remember", "x", "--taint-reason", "why")

@@ -35,8 +35,10 @@ from treering.adapters.sql.schema import metadata
 from treering.adapters.sql.sqlite import SQLite
 from treering.core.errors import NotADatabase, StoreError, StoreFromTheFuture
 from treering.core.history import Action
+from treering.core.queries import KnowledgeFilter
 from treering.core.scope import Scope
 from treering.core.settings import StoreSettings
+from treering.core.taint import UNKNOWN
 from treering.core.turns import Session
 
 DATA = Path(__file__).parent / "data"
@@ -326,3 +328,33 @@ def test_a_server_may_hold_other_tables_of_another_program(fresh_postgres: str, 
     with treering.open(fresh_postgres, project="p", blobs=tmp_path) as memory:
         memory.remember("side by side")
         assert len(memory.recall("side")) == 1
+
+
+def test_what_was_tainted_before_its_source_was_kept_waits_for_review_and_reaches_its_entities(
+    place: str, database: tuple[Dialect, Engine], tmp_path: Path
+) -> None:
+    at_revision(database, "0007")
+    load_frozen_data(database[1], "0007")
+    linked = {"tenant": SCOPE.tenant, "project": SCOPE.project, "entity": "old-Entity", "record": "old-Knowledge"}
+    with database[1].connect().execution_options(writing=True) as connection, connection.begin():
+        if database[1].dialect.name == "postgresql":
+            for name in ("tenant", "project", "principal"):
+                setting = {"name": f"treering.{name}", "value": getattr(SCOPE, name)}
+                connection.execute(sql("SELECT set_config(:name, :value, true)"), setting)
+        connection.execute(sql("UPDATE knowledge SET tainted = true WHERE id IN ('old-Knowledge', 'pool')"))
+        connection.execute(
+            sql("UPDATE entity_links SET entity = :entity, record = :record WHERE tenant = :tenant"), linked
+        )
+
+    with treering.open(place, tenant=SCOPE.tenant, project=SCOPE.project, blobs=tmp_path / "b") as memory:
+        with memory.store.reading(SCOPE, NOW) as tx:
+            held, retired = tx.knowledge.get("old-Knowledge"), tx.knowledge.get("pool")
+            entity = tx.entities.get("old-Entity")
+            waiting = [each.id for each in tx.knowledge.stream(KnowledgeFilter(needs_review=True, tainted=True))]
+        assert held is not None
+        assert retired is not None
+        assert entity is not None
+        assert (held.taint, held.needs_review, entity.taint) == (UNKNOWN, True, UNKNOWN)
+        assert (retired.taint, retired.needs_review) == (UNKNOWN, False)
+        assert waiting == ["old-Knowledge"]
+        assert memory.doctor().healthy

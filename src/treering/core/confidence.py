@@ -82,7 +82,7 @@ def _doubts(record: Knowledge, now: datetime, settings: TrustSettings) -> Iterat
     open_doubts = (
         (_has_passed(record.stale_at, now), settings.stale_factor),
         (_has_passed(record.valid_until, now), settings.expired_factor),
-        (record.needs_review, settings.review_factor),
+        (record.needs_review and not record.tainted, settings.review_factor),
         (record.tainted and not record.user_verified, settings.tainted_factor),
     )
     return (factor for is_open, factor in open_doubts if is_open)

@@ -4,6 +4,7 @@ from enum import StrEnum
 from hashlib import blake2b
 
 from treering.core.scope import Visibility
+from treering.core.taint import Taint, Taintable
 from treering.core.values import Count, Instant, Key, Label, Labels, Record, Share, Text
 
 
@@ -18,7 +19,7 @@ class EntityKind(StrEnum):
     OTHER = "other"
 
 
-class Entity(Record):
+class Entity(Taintable, Record):
     """A person, project, place… under its canonical name and its aliases.
 
     One that only personal records speak of is as personal as they are.
@@ -35,6 +36,9 @@ class Entity(Record):
     """How many records speak of it whose readers see it, too."""
     explicit: bool = False
     """Whether somebody named it: it then stays when the last record that speaks of it is gone."""
+    tainted: bool = False
+    """Whether only tainted records speak of it."""
+    taint: Taint | None = None
     created_at: Instant
     updated_at: Instant
     merged_into: Key | None = None

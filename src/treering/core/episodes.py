@@ -9,6 +9,7 @@ from pydantic import Field
 
 from treering.core.errors import InvalidInput
 from treering.core.scope import Visibility
+from treering.core.taint import Taint, Taintable
 from treering.core.values import EMPTY, Count, FrozenMap, Instant, Key, Keys, Label, Labels, Record, Share, Text, Value
 
 Vector = Annotated[tuple[float, ...], Field(max_length=16_384)]
@@ -162,7 +163,7 @@ class Consolidation(Value):
     patterns: Keys = ()
 
 
-class Episode(Record):
+class Episode(Taintable, Record):
     """One task execution from request to lesson."""
 
     version: Count = 1
@@ -171,6 +172,7 @@ class Episode(Record):
     owner: Key = "local"
     visibility: Visibility = Visibility.PROJECT
     tainted: bool = False
+    taint: Taint | None = None
     task: EpisodeTask
     execution: EpisodeExecution = Field(default_factory=EpisodeExecution)
     outcome: EpisodeOutcome

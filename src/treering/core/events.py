@@ -3,6 +3,7 @@
 from enum import StrEnum
 
 from treering.core.scope import Visibility
+from treering.core.taint import Taint, Taintable
 from treering.core.values import EMPTY, Count, FilePaths, FrozenMap, Instant, Key, Label, Record, Text
 
 
@@ -18,7 +19,7 @@ class EventKind(StrEnum):
     COMMIT = "commit"
 
 
-class Event(Record):
+class Event(Taintable, Record):
     """One observed event. Tool calls and results share `call_id`."""
 
     session: Key
@@ -35,4 +36,5 @@ class Event(Record):
     owner: Key = "local"
     visibility: Visibility = Visibility.PROJECT
     tainted: bool = False
+    taint: Taint | None = None
     metadata: FrozenMap = EMPTY

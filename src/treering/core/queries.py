@@ -138,16 +138,19 @@ class SearchFilter(Value):
     def by_kind(self) -> dict[str, Filter]:
         """The filter of each kind of record that may answer."""
         asked = self._asked()
+        # A kind that belongs to no session, or is never tainted, has nothing that these would leave out.
+        anything = {"not_sessions"} if self.tainted else {"not_sessions", "tainted"}
         return {
             kind: KIND_FILTERS[kind](**{names[field]: value for field, value in asked.items() if field in names})
             for kind, names in _SEARCHED_BY.items()
-            if (not self.kinds or kind in self.kinds) and asked.keys() - {"not_sessions"} <= names.keys()
+            if (not self.kinds or kind in self.kinds) and asked.keys() - anything <= names.keys()
         }
 
     def of_code(self) -> CodeFilter | None:
         """The filter of places in the code; None where they do not have what a field asks for."""
         wanted = not self.kinds or CODE in self.kinds
-        return CodeFilter(files=self.files) if wanted and self._asked().keys() <= {"files", "not_sessions"} else None
+        known = {"files", "not_sessions"} if self.tainted else {"files", "not_sessions", "tainted"}
+        return CodeFilter(files=self.files) if wanted and self._asked().keys() <= known else None
 
     def _asked(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "kinds" and value not in (None, ())}

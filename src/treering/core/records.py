@@ -10,6 +10,7 @@ from pydantic import Field, SerializeAsAny, ValidationInfo, model_validator
 from treering.core.errors import InvalidInput
 from treering.core.payloads import KnowledgeType, Opaque, Payload, knowledge_type, knowledge_types, payload_texts
 from treering.core.scope import Visibility
+from treering.core.taint import Taint, Taintable
 from treering.core.values import (
     Count,
     FilePath,
@@ -131,7 +132,7 @@ def _payload(kind: KnowledgeType, given: Any) -> Payload | None:
         raise ValueError(f"payload is {exc}") from None
 
 
-class Knowledge(Record):
+class Knowledge(Taintable, Record):
     """One thing that is known."""
 
     version: Count = 1
@@ -175,6 +176,7 @@ class Knowledge(Record):
     pinned: bool = False
     flagged: bool = False
     tainted: bool = False
+    taint: Taint | None = None
 
     citation: Text | None = Field(default=None, max_length=CITATION_CHARACTERS)
     language: Label | None = None

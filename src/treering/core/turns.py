@@ -6,6 +6,7 @@ from typing import Any
 from treering.core.contexts import ContextState
 from treering.core.messages import Body, Role
 from treering.core.scope import Visibility
+from treering.core.taint import Taint, Taintable
 from treering.core.values import (
     EMPTY,
     Count,
@@ -35,7 +36,7 @@ class ToolResult(Value):
     is_error: bool = False
 
 
-class Turn(Record):
+class Turn(Taintable, Record):
     """One message: said at `at`, stored at `recorded_at`, at place `seq` of its session.
 
     `body` holds its parts where it is more than a text, a call or a result.
@@ -54,6 +55,7 @@ class Turn(Record):
     tool_result: ToolResult | None = None
     body: Body | None = None
     tainted: bool = False
+    taint: Taint | None = None
     language: Label | None = None
     metadata: FrozenMap = EMPTY
     deleted_at: Instant | None = None

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from treering.core.episodes import Episode
 from treering.core.errors import InvalidInput
-from treering.core.queries import KnowledgeFilter
+from treering.core.queries import EpisodeFilter, KnowledgeFilter
 from treering.core.records import Knowledge
 from treering.core.scope import Scope
 from treering.ports.store import Store, Transaction
@@ -26,7 +26,7 @@ _REVIEW_FILTERS = tuple(
 class Briefing:
     """What this session kept, what earlier ones left in progress, the rules that stand, and the latest tasks.
 
-    What came from outside is among what the session kept, never among the rules. `untold` counts what else the session
+    What is tainted is never among the rules. `untold` counts what else the session
     kept.
     """
 
@@ -37,11 +37,16 @@ class Briefing:
     untold: int = 0
 
 
-def briefing(scope: Scope, store: Store, now: datetime, session: str | None, episodes: int) -> Briefing:
+def briefing(
+    scope: Scope, store: Store, now: datetime, session: str | None, episodes: int, *, tainted: bool = False
+) -> Briefing:
+    """Without what is tainted; with it, if asked for, among what the session kept and the latest tasks."""
     if episodes < 0:
         raise InvalidInput(f"episodes is {episodes}; ask for none (0) or more")
     with store.reading(scope, now) as tx:
-        own = _STANDING.replace(sessions=(session,)) if session is not None else None
+        seen = _STANDING if tainted else _TRUSTED
+        own = seen.replace(sessions=(session,)) if session is not None else None
+        done = EpisodeFilter(tainted=None if tainted else False)
         kept = () if own is None else _newest(tx, [own], _KEPT)
         work = _newest(tx, [_TRUSTED.replace(types=("work_state",))], _IN_PROGRESS)
         rules = _newest(tx, _RULE_FILTERS, _RULES)
@@ -49,7 +54,7 @@ def briefing(scope: Scope, store: Store, now: datetime, session: str | None, epi
             kept=kept,
             in_progress=tuple(each for each in work if each not in kept),
             rules=rules,
-            episodes=tuple(match.value for match in tx.episodes.newest(limit=episodes)) if episodes else (),
+            episodes=tuple(match.value for match in tx.episodes.newest(done, limit=episodes)) if episodes else (),
             untold=0 if own is None or len(kept) < _KEPT else _untold(tx, own, (*kept, *work, *rules)),
         )
 

@@ -34,17 +34,19 @@ class Patterns(PatternSearch, PatternCare):
         episodes: int | None = None,
         known: int | None = None,
         statuses: Collection[PatternStatus | str] = IN_USE,
+        tainted: bool = False,
         **features: Any,
     ) -> TaskContext:
         """What memory has for a task that begins: 3 patterns, 5 similar episodes, 5 pieces of knowledge.
 
         A `Task` gets as much of it as fits into its working memory, among what was retrieved. `features` are those of
-        `find_applicable`.
+        `find_applicable`. Nothing is tainted unless that is asked for.
         """
         about = task.description if isinstance(task, Task) else task
         if not about or not about.strip():
             raise InvalidInput("there is no task to look for; say what is to be done")
-        found = self.context(about, patterns=patterns, episodes=episodes, known=known, statuses=statuses, **features)
+        most = {"patterns": patterns, "episodes": episodes, "known": known}
+        found = self.context(about, **most, statuses=statuses, tainted=tainted, **features)
         if isinstance(task, Task):
             task.take_in(Retrieved.make(id=each.id, source=each.source, text=each.text) for each in found.passages())
         else:
@@ -59,13 +61,17 @@ class Patterns(PatternSearch, PatternCare):
         task: str = "",
         limit: int | None = None,
         statuses: Collection[PatternStatus | str] = IN_USE,
+        tainted: bool = False,
         **features: Any,
     ) -> AfterFailure:
         """What helps after a failure: proven recoveries, what is known of it, similar failures, usual steps.
 
         `history` is what was done so far, the failed step last; entries may be mappings (tool, input, output, action).
+        Nothing is tainted unless that is asked for.
         """
-        found = self.failed(error, self, history=history, task=task, limit=limit, statuses=statuses, **features)
+        found = self.failed(
+            error, self, history=history, task=task, limit=limit, statuses=statuses, tainted=tainted, **features
+        )
         self._note(found, "after_failure")
         return found
 

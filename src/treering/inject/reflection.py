@@ -12,11 +12,14 @@ from treering.retrieve.answer import Hit
 from treering.retrieve.citing import cite
 
 
-def latest_reflection(scope: Scope, store: Store, now: datetime) -> Hit | None:
-    """What the last look back came to, without what was forgotten since; None where there is none."""
+def latest_reflection(scope: Scope, store: Store, now: datetime, *, tainted: bool = False) -> Hit | None:
+    """What the last look back came to, without what was forgotten since; None where there is none.
+
+    A tainted one only where that is asked for.
+    """
     with store.reading(scope, now) as tx:
         last = newest_reflection(tx)
-        if last is None:
+        if last is None or (last.tainted and not tainted):
             return None
         sources: tuple[Knowledge | Episode, ...] = (
             *tx.knowledge.get_many(last.source_ids).values(),

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from treering.core.errors import InvalidInput
 from treering.core.records import Knowledge, Source
+from treering.core.taint import UNKNOWN, Taint
 from treering.core.values import EMPTY
 
 AGENT_CONFIDENCE = Knowledge.model_fields["confidence"].default
@@ -31,15 +32,24 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who corrects or confirms a record: a person, unless another source is named. `tainted` came from outside."""
+    """Who corrects or confirms a record: a person, unless another source is named.
+
+    What they say is `tainted` if it came from outside; `taint` says from where.
+    """
 
     source: Source = Source.USER_TAUGHT
     session: str | None = None
     tainted: bool = False
+    taint: Taint | None = None
+
+    @property
+    def outside(self) -> Taint | None:
+        """Where it came from, if it came from outside."""
+        return self.taint or (UNKNOWN if self.tainted else None)
 
     @property
     def is_person(self) -> bool:
-        return self.source is Source.USER_TAUGHT and not self.tainted
+        return self.source is Source.USER_TAUGHT and self.outside is None
 
     @property
     def told(self) -> Mapping[str, str]:
@@ -70,7 +80,7 @@ def check_correction(id: str, reason: Reason, text: str | None, duplicate_of: st
 
 def check_author(by: Author, old: Knowledge, same: Knowledge | None) -> None:
     """What came from outside neither retires a person's word nor stands in its place; only a person can say so."""
-    from_outside = by.tainted or (same is not None and same.tainted and not by.is_person)
+    from_outside = by.outside is not None or (same is not None and same.tainted and not by.is_person)
     if from_outside and is_a_persons(old):
         raise InvalidInput(
             f"{old.id!r} is a person's word, and text from outside does not replace it; ask the user, or keep it "

@@ -15,6 +15,7 @@ from treering.core.quoting import without_quotation
 from treering.core.records import Knowledge, Relation, RelationKind, text_digest
 from treering.core.redaction import without_secrets
 from treering.core.settings import EpisodeSettings, KnowledgeSettings, RelationSettings
+from treering.core.taint import inherited_taint
 from treering.core.values import EMPTY, LABELS
 from treering.learn.authors import (
     AGENT_CONFIDENCE,
@@ -39,7 +40,7 @@ _LABELS = ("tags", "files", "modules", "impacted_nodes")
 _WITNESSES = ("provenance_sessions", "source_ids")
 # What a record is and how it came to be; repeating its words changes none of it. Only a person clears a taint.
 _LASTING = frozenset(
-    {"id", "version", "type", "content", "visibility", "owner", "source", "session", "tainted", "deleted_at"}
+    {"id", "version", "type", "content", "visibility", "owner", "source", "session", "tainted", "taint", "deleted_at"}
     | {"created_at", "updated_at", "last_accessed_at", "access_count", "uses", "confidence", "relations"}
     | {*_LABELS, *_WITNESSES}
 )
@@ -98,7 +99,7 @@ class Teaching:
             if record.deprecated_at is not None:
                 raise InvalidInput(f"{id!r} was corrected; `undo` the correction, or {_instead(tx, record)}")
             check_confirmation(author, record)
-            cleared = dict.fromkeys(("needs_review", "flagged", "tainted"), False)
+            cleared = {"needs_review": False, "flagged": False, "taint": None}
             confidence = max(record.confidence, self.settings.confirmed_confidence)
             confirmed = record.replace(user_verified=True, confidence=confidence, stale_at=None, **cleared)
             return self._tell(tx, record, tx.knowledge.update(confirmed, Action.CONFIRM, author.told), near)
@@ -275,7 +276,7 @@ class Teaching:
             valid_until=None,
             **dict.fromkeys(("citation", "stale_at", "deprecated_at", "superseded_by"), None),
             **dict.fromkeys(("needs_review", "flagged"), False),
-            tainted=not by.is_person and (by.tainted or old.tainted),
+            taint=None if by.is_person else by.outside or inherited_taint([old]),
             user_verified=by.is_person,
         )
 

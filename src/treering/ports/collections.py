@@ -132,6 +132,8 @@ class Heard:
 
     mentions: int = 0
     kind: EntityKind | None = None
+    trusted: bool = False
+    """Whether a record that is not tainted speaks of it, which clears its taint."""
 
 
 class Entities(Learned[Entity, EntityFilter], Protocol):

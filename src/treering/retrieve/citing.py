@@ -10,19 +10,23 @@ from treering.core.turns import Turn
 from treering.retrieve.episodes.telling import told
 
 if TYPE_CHECKING:
+    from treering.core.taint import Taint
     from treering.retrieve.answer import Remembered
+
+
+OUTSIDE = "from outside, not confirmed"
 
 
 class Doubtful(Protocol):
     """Something that may have come from outside."""
 
     @property
-    def tainted(self) -> bool: ...
+    def taint(self) -> Taint | None: ...
 
 
 def doubt_of(told: Doubtful) -> str:
-    """What a citation adds where nobody has vouched for it."""
-    return ", from outside, not confirmed" if told.tainted else ""
+    """What a citation adds where nobody has vouched for it: that, and the source of its taint."""
+    return "" if told.taint is None else f", {OUTSIDE} ({told.taint})"
 
 
 def cite(record: Remembered) -> tuple[str, str]:

@@ -85,6 +85,14 @@ def _standing(where: Filter) -> Filter:
     return where
 
 
+def untainted(filters: Filters) -> Filters:
+    """Nothing that is tainted, unless a filter itself asks for it."""
+    return {
+        kind: each.replace(tainted=False) if getattr(each, "tainted", False) is None else each
+        for kind, each in filters.items()
+    }
+
+
 def holding(filters: Filters, now: datetime) -> Filters:
     """Only knowledge that holds at the time that its filter speaks of: neither corrected, doubted nor out of date."""
     where = filters.get(SearchedKind.KNOWLEDGE)

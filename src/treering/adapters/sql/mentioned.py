@@ -36,6 +36,8 @@ def hear(context: Context, heard: Mapping[str, Heard]) -> None:
         context.connection.execute(counted, plain)
     if telling:
         context.connection.execute(judged, telling)
+    if trusted := [{"entity": id} for id, each in heard.items() if each.trusted]:
+        context.connection.execute(update(entities).where(*named).values(tainted=False), trusted)
 
 
 def recount(context: Context, ids: Iterable[str]) -> None:

@@ -236,6 +236,7 @@ entities = table(
     text("owner"),
     text("visibility"),
     whole("mentions"),
+    flag("tainted"),
     moment("created_at"),
     moment("updated_at"),
     moment("deleted_at", nullable=True),

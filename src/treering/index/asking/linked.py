@@ -58,7 +58,7 @@ def _as_named(id: str) -> Iterator[str]:
 
 
 def _memories(tx: Transaction, ids: Sequence[str], files: tuple[str, ...], limit: int) -> tuple[Knowledge, ...]:
-    """Records that still hold."""
+    """Records that still hold, without those that are tainted."""
     nodes = tuple(node for id in ids for node in _as_named(id))
     found: dict[str, Knowledge] = {}
     for where in (
@@ -68,7 +68,7 @@ def _memories(tx: Transaction, ids: Sequence[str], files: tuple[str, ...], limit
         KnowledgeFilter(files=files) if files else None,
     ):
         if where is not None and len(found) < limit:
-            standing = where.replace(deprecated=False, flagged=False)
+            standing = where.replace(deprecated=False, flagged=False, tainted=False)
             for match in tx.knowledge.newest(standing, limit=limit):
                 found.setdefault(match.value.id, match.value)
     return tuple(found.values())[:limit]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from treering.core.entities import Entity
-    from treering.learn.entities.profiles import Profile
+    from treering.learn.entities.profiles import Dated, Mentioned, Profile
     from treering.learn.entities.verbs import Entities
 
 Kind = Annotated[
@@ -120,19 +120,28 @@ def _profile(profile: "Profile") -> "RenderableType":
     from rich.text import Text
 
     from treering.interfaces.cli import show
+    from treering.retrieve.citing import doubt_of
 
     also = f", also {', '.join(profile.aliases)}" if profile.aliases else ""
     mentions = f"{profile.mentions:,} mention{'' if profile.mentions == 1 else 's'}"
-    told = f"  {profile.entity.kind.value}, {mentions}{also}"
+    told = f"  {profile.entity.kind.value}, {mentions}{also}{doubt_of(profile.entity)}"
     lines = [Text.assemble((show.safe(profile.entity.name), show.HEAD), (show.safe(told), show.FAINT))]
     if profile.summary:
         lines += [Text(show.preview(profile.summary))]
     sections = {
-        "timeline": [f"{each.at:%Y-%m-%d}  {show.preview(each.text)}" for each in profile.timeline],
-        "records": [f"{show.when(each.at)}  {show.preview(each.text)}" for each in profile.records[:_SHOWN]],
+        "timeline": [f"{each.at:%Y-%m-%d}  {_marked(each)}" for each in profile.timeline],
+        "records": [f"{show.when(each.at)}  {_marked(each)}" for each in profile.records[:_SHOWN]],
         "spoken of with": [f"{show.safe(each.entity.name)} ({each.together})" for each in profile.related],
     }
     for title, items in sections.items():
         if items:
             lines += [Text(), Text(title, show.FAINT), *(Text(f"  {item}") for item in items)]
     return Group(*lines)
+
+
+def _marked(said: "Mentioned | Dated") -> str:
+    """The beginning of a text, which says so itself if it is tainted."""
+    from treering.interfaces.cli import show
+    from treering.retrieve.citing import OUTSIDE
+
+    return f"({OUTSIDE}) {show.preview(said.text)}" if said.tainted else show.preview(said.text)

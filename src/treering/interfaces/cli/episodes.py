@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from treering.core.errors import InvalidInput
-from treering.interfaces.cli.options import AsJson, Db, Project, Tags, Visible, opened
+from treering.interfaces.cli.options import (
+    AsJson,
+    Db,
+    Project,
+    Tags,
+    TaintReason,
+    TaintSource,
+    Visible,
+    opened,
+    taint_of,
+)
 from treering.interfaces.cli.output import emit, json_object, record_document, text_or_stdin
 
 if TYPE_CHECKING:
@@ -48,6 +58,8 @@ def episode(
         str | None, typer.Option("--detail", metavar="JSON", help="More of the record: constraints, trace, quality…")
     ] = None,
     visibility: Visible = None,
+    taint: TaintSource = None,
+    taint_reason: TaintReason = None,
     id: Annotated[
         str | None, typer.Option("--id", metavar="ID", help="An id of your own; the same episode again is stored once.")
     ] = None,
@@ -71,6 +83,7 @@ def episode(
         "tools": tools,
         "tags": tags,
         "visibility": visibility,
+        "taint": taint_of(taint, taint_reason),
         "id": id,
     }
     given = {name: value for name, value in fields.items() if value is not None}

@@ -12,8 +12,11 @@ from treering.interfaces.cli.options import (
     Project,
     SpokenText,
     Tags,
+    TaintReason,
+    TaintSource,
     Visible,
     opened,
+    taint_of,
 )
 from treering.interfaces.cli.output import emit, json_object, record_document, text_or_stdin
 
@@ -36,6 +39,8 @@ def remember(
         str | None, typer.Option("--payload", metavar="JSON", help="The fields of the type, as a JSON object.")
     ] = None,
     visibility: Visible = None,
+    taint: TaintSource = None,
+    taint_reason: TaintReason = None,
     id: Annotated[str | None, typer.Option("--id", metavar="ID", help="An id of your own.")] = None,
     db: Db = None,
     project: Project = None,
@@ -43,6 +48,7 @@ def remember(
 ) -> None:
     """Keep a piece of knowledge."""
     said = text_or_stdin(text)
+    tainted = taint_of(taint, taint_reason)
     typed = None if payload is None else json_object("--payload", payload)
     with opened(db, project) as memory:
         if confidence is None and source == TAUGHT:
@@ -56,6 +62,7 @@ def remember(
             confidence=confidence,
             payload=typed,
             visibility=visibility,
+            taint=tainted,
             id=id,
         )
         record = memory.remember(said, type=type, **fields)
@@ -76,6 +83,8 @@ def turn(
         typer.Option("--at", metavar="WHEN", help="When it was said: 2026-05-08T13:56Z, 8 May 2026 1:56 pm…"),
     ] = None,
     visibility: Visible = None,
+    taint: TaintSource = None,
+    taint_reason: TaintReason = None,
     id: Annotated[
         str | None, typer.Option("--id", metavar="ID", help="An id of your own; the same turn again is stored once.")
     ] = None,
@@ -86,7 +95,7 @@ def turn(
     """Keep what was said, word for word."""
     said = text_or_stdin(text)
     with opened(db, project) as memory:
-        fields = _given(speaker=speaker, visibility=visibility)
+        fields = _given(speaker=speaker, visibility=visibility, taint=taint_of(taint, taint_reason))
         kept = memory.turn(session=session, role=role, text=said, id=id, at=at, **fields)
     from treering.interfaces.cli import show
 

@@ -10,6 +10,7 @@ import typer
 from treering.interfaces.cli.pending_jobs import jobs_done
 
 if TYPE_CHECKING:
+    from treering.core.taint import Taint
     from treering.memory import Memory
 
 Db = Annotated[
@@ -57,6 +58,24 @@ Visible = Annotated[
     str | None,
     typer.Option("--visibility", metavar="WHO", help="personal, project (as without it), team or organisation."),
 ]
+
+TaintSource = Annotated[
+    str | None,
+    typer.Option("--taint", metavar="SOURCE", help="It came from outside: where from, such as a URL or a tool."),
+]
+TaintReason = Annotated[str | None, typer.Option("--taint-reason", metavar="TEXT", help="Why that is doubtful.")]
+
+
+def taint_of(source: str | None, reason: str | None) -> "Taint | None":
+    """The taint that the options describe."""
+    from treering.core.errors import InvalidInput
+    from treering.core.taint import Taint
+
+    if source is None:
+        if reason is not None:
+            raise InvalidInput("--taint-reason goes with --taint SOURCE; name the source too")
+        return None
+    return Taint.make(source=source, reason=reason or "")
 
 
 @contextmanager

@@ -76,6 +76,13 @@ def search(
             "--code/--no-code", help="Places in the code as results, or none. Default: where one is asked for."
         ),
     ] = None,
+    tainted: Annotated[
+        bool | None,
+        typer.Option(
+            "--tainted/--no-tainted",
+            help="Include what came from outside and nobody confirmed, or not. Default: not in --pack.",
+        ),
+    ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Draw why each result stands where it stands.")] = False,
     packed: Annotated[bool, typer.Option("--pack", help="Print what was found as text for a prompt, cited.")] = False,
     budget: Annotated[
@@ -108,6 +115,7 @@ def search(
             "phase": phase,
             "code": code,
             **({} if limit is None else {"limit": limit}),
+            **({} if tainted is None else {"tainted": tainted}),
         }
         found = form.print(memory, query, options, as_json=as_json)
         if not found and not packed and not as_json:

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
-from treering.core.entities import EntityLink, link_id
+from treering.core.entities import Entity, EntityLink, link_id
 from treering.core.queries import EntityLinkFilter
 from treering.core.scope import Visibility
 from treering.core.statements import same_name
+from treering.core.taint import Taint
 from treering.learn.entities.mentions import Mention
 from treering.learn.entities.register import Register, register_of
 from treering.ports.clock import NewId
@@ -34,6 +35,7 @@ class Spoken:
     visibility: Visibility
     at: datetime
     mentions: tuple[Mention, ...]
+    taint: Taint | None = None
 
     @property
     def personal(self) -> bool:
@@ -59,6 +61,8 @@ def link_records(tx: Transaction, records: Sequence[Spoken], new_id: NewId) -> i
     for link in gone:
         tx.entity_links.remove(EntityLinkFilter(entities=(link.entity,), records=(link.record,)))
     _count(tx, register, [link for id, link in wanted.items() if id not in before])
+    trusted = {record.id for record in records if record.taint is None}
+    _clear_taints(tx, register, [link for link in wanted.values() if link.record in trusted])
     left = tuple(dict.fromkeys(link.entity for link in (*moved, *gone)))
     tx.entities.drop_unmentioned(left)
     tx.entities.recount(left)
@@ -70,7 +74,7 @@ def _links(register: Register, record: Spoken) -> Iterable[EntityLink]:
     for mention in sorted(record.mentions, key=lambda each: -each.confidence):
         surest.setdefault(same_name(mention.name), mention)
     for mention in surest.values():
-        entity = register.entity_for(mention, record.owner, personal=record.personal)
+        entity = register.entity_for(mention, record.owner, personal=record.personal, taint=record.taint)
         if entity is not None:
             yield EntityLink(
                 id=link_id(entity.id, record.id),
@@ -105,11 +109,22 @@ def _linked(tx: Transaction, records: Sequence[Spoken]) -> Iterable[EntityLink]:
 
 
 def _count(tx: Transaction, register: Register, links: Sequence[EntityLink]) -> None:
-    """What personal records say of an entity that all see is not counted there."""
     heard: dict[str, Heard] = {}
     for link in links:
         entity = register.entity(link.entity)
-        if entity.visibility is Visibility.PERSONAL or link.visibility is not Visibility.PERSONAL:
+        if _is_heard(entity, link):
             before = heard.get(entity.id, Heard())
             heard[entity.id] = Heard(before.mentions + 1, register.better_kind(entity) or before.kind)
     tx.entities.hear(heard)
+
+
+def _clear_taints(tx: Transaction, register: Register, trusted: Sequence[EntityLink]) -> None:
+    """An entity that a record without taint speaks of has none either."""
+    heard = ((register.entity(link.entity), link) for link in trusted)
+    cleared = {entity.id for entity, link in heard if entity.tainted and _is_heard(entity, link)}
+    tx.entities.hear(dict.fromkeys(sorted(cleared), Heard(trusted=True)))
+
+
+def _is_heard(entity: Entity, link: EntityLink) -> bool:
+    """What personal records say of an entity that all see does not count there."""
+    return entity.visibility is Visibility.PERSONAL or link.visibility is not Visibility.PERSONAL

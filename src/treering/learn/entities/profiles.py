@@ -14,6 +14,7 @@ from treering.core.queries import EntityLinkFilter, KnowledgeFilter, Order
 from treering.core.records import Knowledge
 from treering.core.settings import Settings
 from treering.core.statements import ATTRIBUTES, fact_key, same_name
+from treering.core.taint import Taint
 from treering.core.turns import Turn
 from treering.core.values import LABELS, Record
 from treering.learn.entities.groups import Known, known_as
@@ -33,7 +34,11 @@ class Mentioned:
     id: str
     at: datetime
     text: str
-    tainted: bool = False
+    taint: Taint | None = None
+
+    @property
+    def tainted(self) -> bool:
+        return self.taint is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +56,15 @@ class Dated:
     at: datetime
     text: str
     record: str
+    tainted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What is known about an entity. Facts come the surest first, records the newest first, the timeline in order."""
+    """What is known about an entity. Facts come the surest first, records the newest first, the timeline in order.
+
+    The summary has no tainted facts.
+    """
 
     entity: Entity
     aliases: tuple[str, ...]
@@ -78,11 +87,12 @@ def profile(tx: Transaction, name: str, kind: EntityKind | None, settings: Setti
     records = [record for kind, read in _READ.items() for record in _read(tx, read, kind, pairs)]
     linked = [record for record in records if isinstance(record, Knowledge)]
     facts = _facts(tx, known, linked, settings)
+    trusted = [fact for fact in facts if not fact.tainted]
     return Profile(
         entity=known.entity,
         aliases=known.aliases,
         mentions=known.mentions,
-        summary=" ".join(_sentence(fact.content) for fact in facts[: limits.summary_facts]),
+        summary=" ".join(_sentence(fact.content) for fact in trusted[: limits.summary_facts]),
         facts=facts,
         records=tuple(sorted(map(_mentioned, records), key=lambda each: (each.at, each.id), reverse=True)),
         related=_related(tx, known, [record for _, record in pairs], limits.related),
@@ -154,11 +164,11 @@ _READ: Mapping[str, Callable[[Transaction, Sequence[str]], Found[Knowledge] | Fo
 def _mentioned(record: Record) -> Mentioned:
     kind = type(record).__name__.lower()
     at: datetime = record.created_at if isinstance(record, Knowledge) else getattr(record, "at")  # noqa: B009
-    return Mentioned(kind, record.id, at, text_of(record), getattr(record, "tainted", False))
+    return Mentioned(kind, record.id, at, text_of(record), getattr(record, "taint", None))
 
 
 def _dated(record: Knowledge) -> Dated:
-    return Dated(record.valid_from or record.created_at, record.content, record.id)
+    return Dated(record.valid_from or record.created_at, record.content, record.id, record.tainted)
 
 
 def _sentence(text: str) -> str:

@@ -14,6 +14,7 @@ from treering.core.payloads import Fact
 from treering.core.records import Knowledge
 from treering.core.scope import Scope
 from treering.core.settings import EntitySettings, Settings
+from treering.core.taint import inherited_taint
 from treering.core.turns import Turn
 from treering.core.values import Record
 from treering.learn.entities.extraction import FAST, extract, told
@@ -144,7 +145,7 @@ def spoken(record: Record, settings: EntitySettings, readers: Sequence[NameReade
     language = getattr(record, "language", None)
     found = extract(text, readers, language=language, most=settings.most_mentions, longest=settings.read_characters)
     mentions = (*_told(record, text), *found) if settings.most_mentions else ()
-    return Spoken(kind, record.id, said.owner, said.visibility, at, mentions)
+    return Spoken(kind, record.id, said.owner, said.visibility, at, mentions, inherited_taint([said]))
 
 
 def text_of(record: Record) -> str:

@@ -8,6 +8,7 @@ from treering.core.entities import Entity, EntityKind
 from treering.core.queries import EntityFilter
 from treering.core.scope import Visibility
 from treering.core.statements import same_name
+from treering.core.taint import Taint
 from treering.learn.entities.mentions import Mention
 from treering.ports.clock import NewId
 from treering.ports.store import Transaction
@@ -72,8 +73,11 @@ class Register:
         """What reading says it is, where nobody knew."""
         return self._kinds.get(entity.id)
 
-    def entity_for(self, mention: Mention, owner: str, *, personal: bool) -> Entity | None:
-        """What the mention means; None where somebody took that away. A record that all see means what all see."""
+    def entity_for(self, mention: Mention, owner: str, *, personal: bool, taint: Taint | None = None) -> Entity | None:
+        """What the mention means; None where somebody took that away. A record that all see means what all see.
+
+        A new one has the taint of the record that speaks of it.
+        """
         name = same_name(mention.name)
         seen = [each for each in self._known.get(name, ()) if compatible(each.kind, mention.kind)]
         shared = [each for each in seen if each.visibility is not Visibility.PERSONAL]
@@ -82,7 +86,7 @@ class Register:
             if candidates:
                 best = min(candidates, key=lambda each: _preference(each, mention))
                 return self._met(self._ends[best.id], mention, personal=personal)
-        return self._made(name, mention, owner, personal=personal)
+        return self._made(name, mention, owner, personal=personal, taint=taint)
 
     def store(self, tx: Transaction) -> None:
         """Store those that are new."""
@@ -98,13 +102,14 @@ class Register:
             self._kinds[entity.id] = mention.kind
         return entity
 
-    def _made(self, name: str, mention: Mention, owner: str, *, personal: bool) -> Entity:
+    def _made(self, name: str, mention: Mention, owner: str, *, personal: bool, taint: Taint | None) -> Entity:
         entity = Entity(
             id=self._new_id(),
             owner=owner,
             visibility=Visibility.PERSONAL if personal else Visibility.PROJECT,
             kind=mention.kind,
             name=mention.name,
+            taint=taint,
             created_at=self._now,
             updated_at=self._now,
         )

@@ -148,7 +148,7 @@ class Entities:
         if personal and stored.visibility is not Visibility.PERSONAL:
             return stored
         if not stored.explicit or (kind is not None and stored.kind is not kind):
-            stored = tx.entities.update(stored.replace(explicit=True, kind=kind or stored.kind))
+            stored = tx.entities.update(stored.replace(explicit=True, taint=None, kind=kind or stored.kind))
         near = self.settings.entities.nearest
         return merging.alias(tx, stored.id, aliases, nearest=near) if aliases else stored
 

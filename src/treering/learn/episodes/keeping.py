@@ -34,7 +34,7 @@ _PLACES: Mapping[str, str] = {
     **dict.fromkeys(("domain", "task_type", "tools", "strategies", "tags"), "metadata"),
 }
 _PARTS = ("task", "execution", "outcome", "reflection", "metadata")
-_ITSELF = frozenset({"session", "visibility", "tainted", "embeddings", "consolidation"})
+_ITSELF = frozenset({"session", "visibility", "tainted", "taint", "embeddings", "consolidation"})
 NAMES = frozenset({*_PLACES, *_PARTS, *_ITSELF, "id", "at", "artifacts"})
 """Every word by which something of an episode is told."""
 _TEXT = "text/plain"

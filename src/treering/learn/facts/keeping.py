@@ -198,7 +198,8 @@ class FactKeeper:
             again = recorded(heard.statement, heard.turn, tx.now, known.id, ())
             stronger = self._teaching.reinforce(tx, known, again)
             if stronger.tainted:
-                tx.knowledge.update(stronger.replace(tainted=False), Action.REINFORCE)
+                disputed = any(tie.kind is RelationKind.CONFLICTS_WITH for tie in stronger.relations)
+                tx.knowledge.update(stronger.replace(taint=None, needs_review=disputed), Action.REINFORCE)
 
 
 def _standing(heard: Heard) -> KnowledgeFilter:

@@ -7,6 +7,7 @@ from treering.core.messages import Role
 from treering.core.payloads import PreferenceStrength, knowledge_type
 from treering.core.records import Knowledge, Relation, RelationKind, Source
 from treering.core.statements import Statement
+from treering.core.taint import inherited_taint
 from treering.core.turns import Turn
 
 SAID_BY_PEOPLE = frozenset({Source.CONSOLIDATION, Source.USER_TAUGHT, Source.AGENT_EXPLICIT})
@@ -53,7 +54,7 @@ def recorded(said: Statement, turn: Turn, now: datetime, id: str, ties: Sequence
         valid_from=began,
         valid_until=None if said.ended or (said.valid_until and said.valid_until < began) else said.valid_until,
         needs_review=disputed,
-        tainted=turn.tainted,
+        taint=inherited_taint([turn]),
         language=said.language,
     )
 

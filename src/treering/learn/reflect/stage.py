@@ -8,6 +8,7 @@ from treering.core.errors import ModelUnavailable, UnusableAnswer
 from treering.core.payloads import Reflection
 from treering.core.privacy import may_leave
 from treering.core.records import Knowledge, Source
+from treering.core.taint import inherited_taint
 from treering.core.values import Text, Value
 from treering.learn.reflect.digest import Digest, Week, cited_in, digest, opening
 from treering.learn.reflect.week import WEEKLY, WRITTEN, last_reflected, read_week
@@ -66,7 +67,7 @@ def _record(run: StageRun, made: Digest, week: Week, text: str) -> Knowledge:
         source=Source.CONSOLIDATION,
         source_ids=made.sources,
         owner=run.scope.principal,
-        tainted=any(each.tainted for each in made.records),
+        taint=inherited_taint(made.records),
         needs_review=any(getattr(each, "needs_review", False) for each in made.records),
         created_at=run.now,
         updated_at=run.now,

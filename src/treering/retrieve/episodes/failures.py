@@ -43,17 +43,20 @@ class _Met:
     same: bool
 
 
-def similar_failures(tx: Transaction, error: str, limit: int, settings: Settings) -> FailureAnswer:
+def similar_failures(
+    tx: Transaction, error: str, limit: int, settings: Settings, *, tainted: bool = True
+) -> FailureAnswer:
     """The same failure first, by its signature; then alike ones, by the words that do not vary."""
+    where = _ANY if tainted else _ANY.replace(tainted=False)
     if not error.strip():
         raise InvalidInput("there is no error message to look for; give what the tool or the test printed")
     signatures = _signatures(error)
-    same = tx.episodes.newest(EpisodeFilter(failures=signatures), limit=3 * limit) if signatures else Found[Episode]()
+    same = tx.episodes.newest(where.replace(failures=signatures), limit=3 * limit) if signatures else Found[Episode]()
     met = [_met(match.value, error, signatures) for match in same]
     lost = list(same.unreadable)
     if len(met) < limit:
         known = {each.episode.id for each in met}
-        met += [each for each in _alike(tx, error, settings) if each.episode.id not in known]
+        met += [each for each in _alike(tx, error, where, settings) if each.episode.id not in known]
     hits = list[FailureHit]()
     for each in sorted(_once(tx, met), key=_promising)[:limit]:
         episode, unread = _whole(tx, each.episode)
@@ -88,13 +91,13 @@ def _met(episode: Episode, error: str, signatures: Sequence[str]) -> _Met:
     return _Met(episode, episode, error, 1.0, same=True)
 
 
-def _alike(tx: Transaction, error: str, settings: Settings) -> Iterator[_Met]:
+def _alike(tx: Transaction, error: str, where: EpisodeFilter, settings: Settings) -> Iterator[_Met]:
     """Among episodes that share its words, and the newest, whose steps no index holds."""
     wanted = words_of(without_varying(error))
     if not wanted:
         return
-    ids = by_words(tx, " ".join(sorted(wanted)), _ANY, settings)
-    newest = tx.episodes.newest(_ANY, limit=settings.episodes.candidates)
+    ids = by_words(tx, " ".join(sorted(wanted)), where, settings)
+    newest = tx.episodes.newest(where, limit=settings.episodes.candidates)
     found = {each.id: each for each in (*episodes_of(tx, ids), *(match.value for match in newest))}
     met = []
     for episode in found.values():

@@ -83,23 +83,26 @@ class PatternSearch:
         episodes: int | None = None,
         known: int | None = None,
         statuses: Collection[PatternStatus | str] = IN_USE,
+        tainted: bool = False,
         **features: Any,
     ) -> TaskContext:
         """What memory has for a task that begins: its best patterns, the most similar episodes, what is known of it."""
+        seen = None if tainted else False
         told, wanted = features_told(task, features), self.settings.patterns
         most = wanted.context_known if known is None else known
         found = self._ranked(told, wanted.context_patterns if patterns is None else patterns, statuses, None)
         now = self.clock()
         query = EpisodeQuery(
             task,
-            ALL_EPISODES,
+            ALL_EPISODES.replace(tainted=seen),
             wanted.context_episodes if episodes is None else episodes,
             told.get("domain"),
             words=True,
             cold=False,
         )
         similar = search_episodes(self.scope, self.store, now, query, settings=self.settings, models=self.models)
-        asked = Recall(task, standing({SearchedKind.KNOWLEDGE: ALL_KNOWLEDGE}), limit=most, thorough=False)
+        where = standing({SearchedKind.KNOWLEDGE: ALL_KNOWLEDGE.replace(tainted=seen)})
+        asked = Recall(task, where, limit=most, thorough=False)
         facts = recall(self.scope, self.store, now, asked, settings=self.settings, models=self.models)
         return TaskContext(task, told, found, similar, facts, {**facts.missing, **similar.missing})
 
@@ -112,6 +115,7 @@ class PatternSearch:
         task: str = "",
         limit: int | None = None,
         statuses: Collection[PatternStatus | str] = IN_USE,
+        tainted: bool = False,
         **features: Any,
     ) -> AfterFailure:
         """What helps after a failure; `history` is what was done so far, `error` what the last step came to."""
@@ -122,15 +126,17 @@ class PatternSearch:
         told = FrozenDict({**features_told(task, features), **advice.failure_features(error, failed)})
         recoveries = self._ranked(told, most, statuses, _RECOVERY)
         with self.store.reading(self.scope, now) as tx:
-            similar = similar_failures(tx, error, most, self.settings)
+            similar = similar_failures(tx, error, most, self.settings, tainted=tainted)
         steps = advice.next_steps(done, features=told, message=None if done else error, limit=most)
-        return AfterFailure(error, told, recoveries, similar, tuple(steps), self._known_of(error, most))
+        return AfterFailure(
+            error, told, recoveries, similar, tuple(steps), self._known_of(error, most, tainted=tainted)
+        )
 
-    def _known_of(self, error: str, most: int) -> tuple[Hit, ...]:
+    def _known_of(self, error: str, most: int, *, tainted: bool) -> tuple[Hit, ...]:
         """What was remembered about it: by the lines that say what it was, without what varies in them."""
         found: dict[str, Hit] = {}
         for line in telling_lines(error):
-            where = standing({SearchedKind.KNOWLEDGE: _ABOUT_ERRORS})
+            where = standing({SearchedKind.KNOWLEDGE: _ABOUT_ERRORS.replace(tainted=None if tainted else False)})
             wanted = Recall(line, where, limit=most, thorough=False, precise=True)
             answer = recall(self.scope, self.store, self.clock(), wanted, settings=self.settings, models=self.models)
             found |= {hit.id: hit for hit in answer if hit.id not in found}

@@ -16,9 +16,10 @@ _STEPS = ("trace", "result", "failure", "done")
 def episode_of(
     state: State, references: Sequence[Reference], content: Callable[[str], Content], outcome: str | Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What `memory.episode` takes. Steps are in the order in which they were kept, also those that were moved out.
+    """What `memory.episode` takes, and the ids of what was `retrieved`.
 
-    The output is the last one of the task; of a failure, the last error.
+    Steps are in the order in which they were kept, also those that were moved out. The output is the last one of the
+    task; of a failure, the last error.
     """
     description = "\n".join(_texts(state, "description"))
     if not description:
@@ -34,6 +35,7 @@ def episode_of(
         "context": {**context, "success_criteria": criteria} if criteria else context,
         "plan": [_named(entry.label, entry.shown) for entry in state.of_kind("step")],
         "trace": [step for _, step in steps],
+        "retrieved": [entry.reference for entry in state.of_kind("retrieved") if entry.reference],
         "outcome": outcome,
         "output": None if told else _output(steps, outcome),
     }

@@ -20,8 +20,8 @@ class Retrieved(Value):
     text: Text
 
 
-Find = Callable[[str, int], Sequence[Retrieved]]
-"""Looks for passages: a query, and how many."""
+Find = Callable[[str, int, bool], Sequence[Retrieved]]
+"""Looks for passages: a query, how many, and whether they may be tainted."""
 
 
 class Hit(Protocol):
@@ -40,8 +40,8 @@ class Hit(Protocol):
 def finder(recall: Callable[..., Iterable[Hit]], task: str) -> Find:
     """Recall as the task's port: what the task itself moved out is left to `resolve`."""
 
-    def find(query: str, limit: int) -> Sequence[Retrieved]:
-        hits = recall(query, limit=2 * limit, thorough=False)
+    def find(query: str, limit: int, tainted: bool) -> Sequence[Retrieved]:
+        hits = recall(query, limit=2 * limit, thorough=False, tainted=tainted)
         others = [hit for hit in hits if not (isinstance(hit.record, Turn) and hit.record.session == task)]
         return [Retrieved(id=hit.id, source=hit.source, text=hit.text) for hit in others[:limit]]
 

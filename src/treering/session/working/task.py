@@ -194,12 +194,17 @@ class Task:
                 raise InvalidInput("there is no state to leave; every `pop_state` needs a `push_state` before it")
             return self._state.pop()
 
-    def retrieve_from_episodic(self, query: str, limit: int | None = None) -> tuple[Retrieved, ...]:
-        """Look into memory, and take in what is new and fits; unread passages of earlier queries make room."""
+    def retrieve_from_episodic(
+        self, query: str, limit: int | None = None, *, tainted: bool = False
+    ) -> tuple[Retrieved, ...]:
+        """Look into memory, and take in what is new and fits; unread passages of earlier queries make room.
+
+        With `tainted`, also what came from outside and was not confirmed.
+        """
         wanted = self._settings.retrieve_limit if limit is None else limit
         if wanted < 1:
             raise InvalidInput(f"limit is {wanted}; ask for at least one passage")
-        return self.take_in(self._find(query, wanted))
+        return self.take_in(self._find(query, wanted, tainted))
 
     def take_in(self, found: Iterable[Retrieved]) -> tuple[Retrieved, ...]:
         """Passages that are new, as many as fit; unread ones of earlier queries make room."""

@@ -9,6 +9,7 @@ from treering.core.errors import InvalidInput
 from treering.core.moments import moment_of
 from treering.core.records import Source
 from treering.core.secret_formats import MARK
+from treering.core.taint import Taint
 from treering.core.tokens import estimate_tokens
 from treering.interfaces.mcp.passages import Cited, passages, within
 from treering.interfaces.mcp.tool import (
@@ -29,10 +30,11 @@ if TYPE_CHECKING:
     from treering.retrieve.answer import Answer as RecallAnswer
 
 FromOutside = Annotated[
-    bool,
+    bool | Name,
     Field(
-        description="True where it rests on text from outside: a web page, an issue, an email, a tool's output. It is "
-        "then kept as doubtful."
+        description="Where it rests on text from outside (a web page, an issue, an email, a tool's output): its "
+        "source, such as the URL, or true. It is then kept as doubtful.",
+        examples=["https://example.com/post", True],
     ),
 ]
 Files = Annotated[
@@ -42,7 +44,15 @@ Files = Annotated[
 
 
 REDACTED = "What looked like a secret was taken out before it was stored."
-FROM_OUTSIDE = "Marked as from outside: it is handed out as doubtful until a person confirms it."
+FROM_OUTSIDE = "Marked as from outside: until a person confirms it, it is only handed out where `outside` asks for it."
+
+
+def taint_of(from_outside: bool | str) -> Taint | None:
+    """The taint of what an agent says to be from outside."""
+    if not from_outside:
+        return None
+    source = from_outside if isinstance(from_outside, str) else "agent"
+    return Taint.make(source=source, reason="an agent said that it rests on text from outside")
 
 
 class RecordMemory(Arguments):
@@ -136,12 +146,14 @@ def taken_out(kept: "Value", asked: Arguments) -> str:
     return REDACTED if MARK in kept.to_json() and MARK not in asked.model_dump_json() else ""
 
 
-def _kept(call: "Call", asked: Arguments, text: str, type: str, *, from_outside: bool, **fields: Any) -> Answer[Kept]:
+def _kept(
+    call: "Call", asked: Arguments, text: str, type: str, *, from_outside: bool | str, **fields: Any
+) -> Answer[Kept]:
     said = own_words(text)
     # Before it is written: what says the same in other words would be folded into it.
-    similar = _similar(call, said, private=from_outside)
+    similar = _similar(call, said, private=bool(from_outside))
     record = call.memory.remember(
-        said, type=type, source=Source.AGENT_EXPLICIT, session=call.session, tainted=from_outside, **fields
+        said, type=type, source=Source.AGENT_EXPLICIT, session=call.session, taint=taint_of(from_outside), **fields
     )
     known_already = record.version > 1 or record.created_at < call.now
     redacted, id = taken_out(record, asked), one_line(record.id)
@@ -194,6 +206,7 @@ def saying(call: "Call", said: str, most: int, *, private: bool) -> "RecallAnswe
         code=False,
         limit=most,
         private=private,
+        tainted=False,
     )
 
 

@@ -13,7 +13,7 @@ from treering.inject.overlap import says_all
 from treering.interfaces.mcp import tool
 from treering.interfaces.mcp.passages import cited, listed, passages, within
 from treering.interfaces.mcp.tool import Answer, Arguments, Hints, Reply, Told, Tool
-from treering.interfaces.mcp.tools.keeping import FROM_OUTSIDE, FromOutside, own_words, saying, taken_out
+from treering.interfaces.mcp.tools.keeping import FROM_OUTSIDE, FromOutside, own_words, saying, taint_of, taken_out
 from treering.learn.authors import Author, check_confirmation
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Forgotten(Reply):
 
 
 def correct_fact(call: "Call", asked: CorrectFact) -> Answer[Standing]:
-    author = Author(Source.AGENT_EXPLICIT, session=call.session, tainted=asked.from_outside)
+    author = Author(Source.AGENT_EXPLICIT, session=call.session, taint=taint_of(asked.from_outside))
     said = None if asked.text is None else own_words(asked.text)
     reason = asked.reason if "reason" in asked.model_fields_set else None
     standing = call.memory.correct(asked.id, reason, text=said, duplicate_of=asked.duplicate_of, by=author)

@@ -17,6 +17,7 @@ from treering.interfaces.mcp.tool import (
     Arguments,
     Budget,
     Names,
+    Outside,
     Question,
     Reply,
     Result,
@@ -90,6 +91,7 @@ class SearchMemory(Arguments):
         bool, Field(description="Only what the query is really about, possibly nothing; without it the nearest too.")
     ] = False
     limit: Annotated[int, Field(ge=1, le=50, description="How many results at most.")] = 10
+    outside: Outside = False
     budget: Budget = None
 
 
@@ -132,6 +134,7 @@ def search_memory(call: "Call", asked: SearchMemory) -> Answer[SearchResult]:
         files=call.from_root(asked.files),
         phase=asked.phase,
         precise=asked.precise,
+        tainted=asked.outside,
     )
     return within(budget, lambda room: _told(found, room, settings))
 

@@ -21,13 +21,14 @@ from treering.interfaces.mcp.tool import (
     Hints,
     Ids,
     Names,
+    Outside,
     Question,
     Reply,
     Sentences,
     Told,
     Tool,
 )
-from treering.interfaces.mcp.tools.keeping import FROM_OUTSIDE, FromOutside, own_words, taken_out
+from treering.interfaces.mcp.tools.keeping import FROM_OUTSIDE, FromOutside, own_words, taint_of, taken_out
 from treering.retrieve.patterns.recommend import advice_of
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class SimilarFailures(Arguments):
     ]
     task: Annotated[Question | None, Field(description="What you were doing.")] = None
     limit: Annotated[int, Field(ge=1, le=20, description="How many of each at most.")] = 5
+    outside: Outside = False
 
 
 class Failures(Reply):
@@ -54,7 +56,7 @@ class Failures(Reply):
 
 def similar_failures(call: "Call", asked: SimilarFailures) -> Answer[Failures]:
     patterns = call.memory.patterns
-    found = patterns.failed(asked.error, patterns, task=asked.task or "", limit=asked.limit)
+    found = patterns.failed(asked.error, patterns, task=asked.task or "", limit=asked.limit, tainted=asked.outside)
     pieces = [Cited(id=each.id, source=each.source, text=each.text) for each in found.passages()]
 
     def told(room: int) -> Answer[Failures]:
@@ -87,6 +89,7 @@ class FindPatterns(Arguments):
     files: Annotated[Names, Field(description="Files that are concerned, relative to the repository root.")] = ()
     unproven: Annotated[bool, Field(description="Also patterns that are not validated yet.")] = False
     limit: Annotated[int, Field(ge=1, le=20, description="How many of each at most.")] = 5
+    outside: Outside = False
 
 
 class FoundPattern(Cited):
@@ -110,7 +113,13 @@ def find_patterns(call: "Call", asked: FindPatterns) -> Answer[Patterns]:
     features = {"files": call.from_root(asked.files)} if asked.files else {}
     found = call.memory.patterns.find_applicable(asked.task, limit=asked.limit, **statuses, **features)
     recipes = call.memory.search(
-        asked.task, knowledge=_RECIPES, turns=None, thorough=False, code=False, limit=asked.limit
+        asked.task,
+        knowledge=_RECIPES,
+        turns=None,
+        thorough=False,
+        code=False,
+        limit=asked.limit,
+        tainted=asked.outside,
     )
     proven = [
         FoundPattern(
@@ -189,7 +198,7 @@ def report_outcome(call: "Call", asked: ReportOutcome) -> Answer[Reported]:
         insights=[own_words(lesson) for lesson in asked.lessons],
         failures=[own_words(error) for error in asked.errors],
         tools=asked.tools,
-        tainted=asked.from_outside,
+        taint=taint_of(asked.from_outside),
         patterns=[id for id in helped if id in sorted_ids["patterns"]],
     )
     counted, refused = 0, list[str]()

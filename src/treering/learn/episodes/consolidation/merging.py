@@ -24,6 +24,7 @@ from treering.core.episodes import (
 )
 from treering.core.failures import failure_messages
 from treering.core.settings import EpisodeConsolidationSettings
+from treering.core.taint import inherited_taint
 from treering.core.values import LABELS
 from treering.learn.episodes.consolidation.clusters import unit
 from treering.learn.episodes.consolidation.naming import CONSOLIDATED
@@ -114,7 +115,7 @@ def merged(
         at=members[-1].at,
         owner=typical.owner,
         visibility=typical.visibility,
-        tainted=any(each.tainted for each in members),
+        taint=inherited_taint(members),
         task=typical.task,
         execution=EpisodeExecution(plan=typical.execution.plan, duration_ms=mean_duration),
         # Artifacts stay with the episode that made them: their blobs leave when it is purged.
