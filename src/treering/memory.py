@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from treering.core.history import AuditEntry, HistoryEntry
     from treering.core.messages import Role
     from treering.core.patterns import Pattern
+    from treering.core.privacy import ModelLocation
     from treering.core.queries import KnowledgeFilter, SearchFilter, TurnFilter
     from treering.core.records import Knowledge
     from treering.core.scope import Scope
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     from treering.learn.small_jobs import JobsLeft
     from treering.learn.teach import Teaching
     from treering.learn.upkeep.verbs import Upkeep
-    from treering.ports.store import Check, ProjectSize
+    from treering.ports.store import Check, ProjectSize, Transaction
     from treering.ports.tokens import Tokenizer
     from treering.retrieve.answer import Answer
     from treering.retrieve.episodes.verbs import Episodes
@@ -181,11 +182,15 @@ class Memory:
         from treering.index.asking.verbs import Code
         from treering.index.where.embedding import ChunkEmbedding
         from treering.index.where.places import Places
-        from treering.retrieve.private_words import query_may_leave
+
+        def may_leave(tx: Transaction, query: str, location: ModelLocation) -> bool:
+            from treering.retrieve.private_words import query_may_leave
+
+            return query_may_leave(tx, query, location)
 
         ports = self._ports
         work = ChunkEmbedding(self.scope, self.store, ports.clock, self.settings)
-        places = Places(work, self.models, ports.new_id, query_may_leave)
+        places = Places(work, self.models, ports.new_id, may_leave)
         return Code(self.scope, self.store, ports.clock, self.settings.index, ports.surroundings(), places=places)
 
     def conversation(

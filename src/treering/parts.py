@@ -102,9 +102,7 @@ def with_code(answer: Answer, code: Callable[[], Code], request: CodeRequest, *,
 
     began, missing = perf_counter(), dict(answer.missing)
     try:
-        found = code().where(
-            answer.query, limit=request.most, where=request.where, hurried=True, private=private
-        )
+        found = code().where(answer.query, limit=request.most, where=request.where, hurried=True, private=private)
     except NotFound:
         return answer
     except TreeringError as exc:

@@ -239,8 +239,8 @@ def test_answers_about_code_fit_however_much_there_is_and_name_nothing_twice(
 def test_what_is_known_of_a_name_fits_however_much_there_is(
     aliases: list[str], related: list[str], texts: list[str], budget: int
 ) -> None:
-    entity = SimpleNamespace(name="Zephyr", kind=SimpleNamespace(value="person"))
-    beside = [SimpleNamespace(entity=SimpleNamespace(name=name)) for name in related]
+    entity = SimpleNamespace(name="Zephyr", tainted=True, kind=SimpleNamespace(value="person"))
+    beside = [SimpleNamespace(entity=SimpleNamespace(name=name, tainted=False)) for name in related]
     found: Any = SimpleNamespace(entity=entity, aliases=tuple(aliases), related=beside, mentions=3)
     pieces = [Cited(id=f"id-{place}", source="fact", text=text) for place, text in enumerate(texts)]
     answer = within(budget, lambda room: looking._about(found, pieces, room))

@@ -7,6 +7,9 @@ from pydantic import model_validator
 
 from treering.core.values import Key, Label, Text, Value
 
+_SHOWN = 120
+"""Characters of a taint in a citation."""
+
 
 class Taint(Value):
     """Where a record came from and why that makes it doubtful; `record` is the tainted record it was derived from."""
@@ -20,10 +23,13 @@ class Taint(Value):
         return self if self.record is not None else self.replace(record=record)
 
     def __str__(self) -> str:
-        return f"{self.source}: {self.reason}" if self.reason else self.source
+        """For a citation: its beginning, if it is long."""
+        told = f"{self.source}: {self.reason}" if self.reason else self.source
+        return told if len(told) <= _SHOWN else f"{told[: _SHOWN - 1]}…"
 
 
-UNKNOWN = Taint(source="unknown", reason="its source was not named")
+# Not validated: building the validator takes longer than opening a file.
+UNKNOWN = Taint.model_construct(source="unknown", reason="its source was not named", record=None)
 
 
 class Taintable(Value):

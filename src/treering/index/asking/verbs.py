@@ -240,9 +240,7 @@ class Code:
         only a few, for who waits for more than this. A `private` query is sent to no model on another machine.
         """
         seen = self._current.seen()
-        return self._places.find(
-            query, limit, seen, where=where, hurried=hurried, private=private, tell=on_progress
-        )
+        return self._places.find(query, limit, seen, where=where, hurried=hurried, private=private, tell=on_progress)
 
     def store_vectors(self, seconds: float) -> None:
         """Store vectors that are kept in memory, unless another writer has to be waited for longer than this."""

@@ -76,7 +76,7 @@ Id = Annotated[str, Field(min_length=1, max_length=KEY_BYTES)]
 Names = Annotated[tuple[Name, ...], Field(max_length=MOST_NAMED), BeforeValidator(listed_items)]
 Sentences = Annotated[tuple[Question, ...], Field(max_length=MOST_NAMED), BeforeValidator(listed_items)]
 Ids = Annotated[tuple[Id, ...], Field(max_length=MOST_NAMED), BeforeValidator(listed_items)]
-Outside = Annotated[bool, Field(description="Also what came from outside and nobody confirmed; it is marked.")]
+Outside = Annotated[bool, Field(description="Also unconfirmed text from outside.")]
 Budget = Annotated[
     int | None,
     Field(

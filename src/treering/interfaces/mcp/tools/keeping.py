@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from treering.core.delimiters import one_line, without_ours
 from treering.core.errors import InvalidInput
@@ -29,12 +29,14 @@ if TYPE_CHECKING:
     from treering.interfaces.mcp.desk import Call
     from treering.retrieve.answer import Answer as RecallAnswer
 
+_UNNAMED = "agent"
+"""The source of what an agent only says to be from outside (true)."""
 FromOutside = Annotated[
-    bool | Name,
+    Name | None,
+    BeforeValidator(lambda given: (_UNNAMED if given else None) if isinstance(given, bool) else given),
     Field(
-        description="Where it rests on text from outside (a web page, an issue, an email, a tool's output): its "
-        "source, such as the URL, or true. It is then kept as doubtful.",
-        examples=["https://example.com/post", True],
+        description="Source of the text from outside that it rests on: a URL, an issue, an email, a tool. It is then "
+        "kept as doubtful."
     ),
 ]
 Files = Annotated[
@@ -47,12 +49,10 @@ REDACTED = "What looked like a secret was taken out before it was stored."
 FROM_OUTSIDE = "Marked as from outside: until a person confirms it, it is only handed out where `outside` asks for it."
 
 
-def taint_of(from_outside: bool | str) -> Taint | None:
+def taint_of(from_outside: str | None) -> Taint | None:
     """The taint of what an agent says to be from outside."""
-    if not from_outside:
-        return None
-    source = from_outside if isinstance(from_outside, str) else "agent"
-    return Taint.make(source=source, reason="an agent said that it rests on text from outside")
+    reason = "an agent said that it rests on text from outside"
+    return None if from_outside is None else Taint.make(source=from_outside, reason=reason)
 
 
 class RecordMemory(Arguments):
@@ -88,7 +88,7 @@ class RecordMemory(Arguments):
     ] = "gotcha"
     files: Files = ()
     tags: Annotated[Names, Field(description="Words to find it by.", examples=[["database"]])] = ()
-    from_outside: FromOutside = False
+    from_outside: FromOutside = None
 
 
 class RememberFact(Arguments):
@@ -107,7 +107,7 @@ class RememberFact(Arguments):
         Name | None,
         Field(description="Since when it holds, as a date; without it, since now.", examples=["2026-05-08"]),
     ] = None
-    from_outside: FromOutside = False
+    from_outside: FromOutside = None
 
 
 class Kept(Reply):
@@ -147,11 +147,11 @@ def taken_out(kept: "Value", asked: Arguments) -> str:
 
 
 def _kept(
-    call: "Call", asked: Arguments, text: str, type: str, *, from_outside: bool | str, **fields: Any
+    call: "Call", asked: Arguments, text: str, type: str, *, from_outside: str | None, **fields: Any
 ) -> Answer[Kept]:
     said = own_words(text)
     # Before it is written: what says the same in other words would be folded into it.
-    similar = _similar(call, said, private=bool(from_outside))
+    similar = _similar(call, said, private=from_outside is not None)
     record = call.memory.remember(
         said, type=type, source=Source.AGENT_EXPLICIT, session=call.session, taint=taint_of(from_outside), **fields
     )

@@ -10,7 +10,7 @@ from pydantic import Field
 from treering.core.delimiters import MEMORY, delimited, one_line
 from treering.interfaces.mcp.passages import NOTE, Cited, cited, lines_within, listed, passages, within
 from treering.interfaces.mcp.tool import READS, Answer, Arguments, Budget, Name, Outside, Reply, Tool
-from treering.retrieve.citing import doubt_of
+from treering.retrieve.citing import OUTSIDE, doubt_of
 
 if TYPE_CHECKING:
     from treering.core.episodes import Episode
@@ -116,7 +116,7 @@ def _about(found: "Profile", pieces: Sequence[Cited], room: int) -> Answer[Entit
         lines_within(names, room // 6)
         for names in (found.aliases, [each.entity.name for each in found.related if not each.entity.tainted])
     )
-    doubt = one_line(doubt_of(entity))
+    doubt = f", {OUTSIDE}" if entity.tainted else ""
     called = f", also called {listed(aliases)}" if aliases else ""
     beside = f", together with {listed(related)}" if related else ""
     records = "1 record" if found.mentions == 1 else f"{found.mentions:,} records"

@@ -38,7 +38,7 @@ class CorrectFact(Arguments):
         ),
     ] = "inaccurate"
     duplicate_of: Annotated[tool.Id | None, Field(description="With reason duplicate: the id of that record.")] = None
-    from_outside: FromOutside = False
+    from_outside: FromOutside = None
 
 
 class ConfirmFact(Arguments):

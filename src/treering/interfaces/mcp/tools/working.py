@@ -89,7 +89,6 @@ class FindPatterns(Arguments):
     files: Annotated[Names, Field(description="Files that are concerned, relative to the repository root.")] = ()
     unproven: Annotated[bool, Field(description="Also patterns that are not validated yet.")] = False
     limit: Annotated[int, Field(ge=1, le=20, description="How many of each at most.")] = 5
-    outside: Outside = False
 
 
 class FoundPattern(Cited):
@@ -119,7 +118,7 @@ def find_patterns(call: "Call", asked: FindPatterns) -> Answer[Patterns]:
         thorough=False,
         code=False,
         limit=asked.limit,
-        tainted=asked.outside,
+        tainted=False,
     )
     proven = [
         FoundPattern(
@@ -175,7 +174,7 @@ class ReportOutcome(Arguments):
     used: Annotated[Ids, Field(description="Ids of records and patterns from memory that the work was based on.")] = ()
     misled: Annotated[Ids, Field(description="Ids of those that turned out wrong or unhelpful.")] = ()
     tools: Annotated[Names, Field(description="Names of the tools that were used.", examples=[["pytest"]])] = ()
-    from_outside: FromOutside = False
+    from_outside: FromOutside = None
 
 
 class Reported(Reply):
