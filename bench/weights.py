@@ -28,6 +28,7 @@ from treering.memory import Memory
 from treering.retrieve.feedback import with_feedback
 from treering.retrieve.meaning import meaning_of
 from treering.retrieve.paths import Paths, narrowed
+from treering.retrieve.private_words import QueryPrivacy
 from treering.retrieve.question import understand
 from treering.retrieve.request import ALL_KNOWLEDGE, ALL_TURNS, standing
 
@@ -72,7 +73,7 @@ def _store(memory: Memory, group: Group) -> None:
 def _seen(memory: Memory, models: ChosenModels, dataset: str, group: str, question: Question) -> Candidates:
     """As recall goes about it, up to the point where signs are added up."""
     query, at = question.text, now()
-    meaning = meaning_of(memory.scope, memory.store, at, query, models=models, settings=SETTINGS)
+    meaning = meaning_of(memory.scope, memory.store, at, QueryPrivacy(query), models=models, settings=SETTINGS)
     with memory.store.reading(memory.scope, at) as tx:
         asked = understand(
             query, at, languages=tx.index.languages(), speakers=tx.index.speakers(), settings=SETTINGS.recall

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 
 from treering.core.errors import InvalidInput, ModelUnavailable
 from treering.core.places import CodePlace
-from treering.core.queries import ALL_CODE, CodeFilter
 from treering.core.privacy import WITHHELD_QUERY, ModelLocation
+from treering.core.queries import ALL_CODE, CodeFilter
 from treering.core.secrets import redact
 from treering.index.building.summary import Phase, Progress, nobody
 from treering.index.graph import Standing
