@@ -63,10 +63,10 @@ def standing(memory: Memory) -> set[tuple[str, str, str]]:
 
 
 def test_a_statement_becomes_a_fact_with_its_source(memory: Memory) -> None:
-    told = memory.turn(session="s1", role="user", text="We use Postgres 16, not MySQL.")
+    told = memory.turn(session="s1", role="user", text="We use Postgres 16, so the planner is the new one.")
     memory.settle()
     (fact,) = known(memory)
-    assert (fact.payload.subject, fact.payload.attribute, fact.payload.value) == ("project", "uses", "Postgres 16")  # type: ignore[union-attr]
+    assert (fact.payload.subject, fact.payload.attribute, fact.payload.value) == ("Postgres", "version", "16")  # type: ignore[union-attr]
     assert fact.source_ids == (told.id,)
     assert fact.session == "s1"
     assert fact.valid_from == told.at
@@ -98,7 +98,7 @@ def test_a_session_that_goes_on_is_open_again_and_read_from_where_it_was(memory:
     with memory.store.reading(memory.scope, START) as tx:
         assert tx.sessions.find(SessionFilter(ended=True)).items == ()
     memory.settle()
-    assert standing(memory) == {("user", "lives_in", "Lyon"), ("API", "port", "8080")}
+    assert standing(memory) == {("user", "lives_in", "Lyon"), ("The API", "port", "8080")}
 
 
 def test_saying_it_again_in_another_session_is_evidence(memory: Memory, days: Days) -> None:
@@ -168,9 +168,10 @@ def test_undoing_the_new_fact_brings_the_old_one_back(memory: Memory, days: Days
         ("We use Redis.", "We use Postgres."),
         ("I live in Lyon.", "I work at Acme."),
         ("The API listens on port 8080.", "The worker listens on port 9090."),
-        ("Anna lives in Rome.", "Marco lives in Paris."),
-        ("I like tea.", "I like coffee."),
-        ("The billing service is written in Go.", "The search service is written in Rust."),
+        ("My sister's birthday is on 3 May.", "My brother's birthday is on 4 June."),
+        ("My dog Rex is ill.", "My dog Bo is well."),
+        ("Remember that the docs are in a/.", "Remember that the images are in b/."),
+        ("The server runs on port 8080.", "The server runs on port 9090."),
         ("Never commit to main.", "Always run the linter."),
     ],
 )
@@ -190,8 +191,11 @@ def test_what_differs_in_subject_attribute_or_just_in_value_coexists(
     ("first", "second", "left"),
     [
         ("We use npm.", "We switched from npm to pnpm.", {("project", "uses", "pnpm")}),
-        ("We use Postgres 16.", "We use Postgres 17.", {("project", "uses", "Postgres 17")}),
-        ("The API listens on port 8080.", "The API listens on port 9090.", {("API", "port", "9090")}),
+        ("We use Redis for sessions.", "We replaced Redis with Valkey.", {("project", "uses", "Valkey")}),
+        ("We use Postgres 16.", "We upgraded to Postgres 17.", {("Postgres", "version", "17")}),
+        ("The API listens on port 8080.", "The API listens on port 9090.", {("The API", "port", "9090")}),
+        ("I live in Lyon.", "I moved to Paris.", {("user", "lives_in", "Paris")}),
+        ("I work at Acme.", "I left my job at Acme.", {("user", "works_at", "Acme")}),
     ],
 )
 def test_values_that_exclude_each_other_do(
@@ -204,6 +208,46 @@ def test_values_that_exclude_each_other_do(
     memory.settle()
     assert standing(memory) == left
     assert len(known(memory, deprecated=True)) == 1
+
+
+def test_another_speaker_does_not_close_what_somebody_said(memory: Memory, days: Days) -> None:
+    said(memory, "s1", "The API listens on port 8080.", speaker="Ana")
+    memory.settle()
+    days.pass_by(1)
+    said(memory, "s2", "The API listens on port 9090.", speaker="Ben")
+    memory.settle()
+    assert len(known(memory, deprecated=False)) == 2
+    days.pass_by(1)
+    said(memory, "s3", "The API moved to port 7070.", speaker="Cleo")
+    memory.settle()
+    assert standing(memory) == {("The API", "port", "7070")}
+
+
+def test_an_assistant_teaches_nothing(memory: Memory) -> None:
+    said(memory, "s1", "The API listens on port 9090. From now on, always use pnpm.", role="assistant")
+    memory.settle()
+    assert not known(memory)
+
+
+def test_a_correction_needs_what_the_assistant_said_before_it(open_memory: OpenMemory) -> None:
+    memory = open_memory(settings=Settings.make(learn={"page": 2}))
+    for role, text in (
+        ("user", "Which port does the database have?"),
+        ("assistant", "The database listens on port 5432."),
+        ("user", "No, it's 5433, not 5432."),
+    ):
+        said(memory, "s1", text, role=role)
+    memory.settle()
+    (fact,) = known(memory)
+    assert fact.content == 'It\'s 5433, not 5432 (instead of: "The database listens on port 5432")'
+
+
+def test_learning_can_be_turned_off(open_memory: OpenMemory) -> None:
+    memory = open_memory(settings=Settings.make(learn={"enabled": False}))
+    said(memory, "s1", "I live in Lyon.")
+    memory.settle()
+    assert not known(memory)
+    assert [hit.text for hit in memory.search("Lyon")] == ["I live in Lyon."]
 
 
 def test_what_arrives_late_but_was_said_earlier_does_not_close_what_holds_now(memory: Memory, days: Days) -> None:
@@ -378,7 +422,7 @@ def test_a_taught_fact_and_a_statement_can_contradict_each_other(memory: Memory,
     days.pass_by(1)
     said(memory, "s1", "The API listens on port 8080.")
     memory.settle()
-    assert [each.content for each in known(memory, deprecated=False)] == ["API listens on port 8080"]
+    assert [each.content for each in known(memory, deprecated=False)] == ["The API listens on port 8080"]
 
 
 def test_forgetting_what_changed_a_fact_brings_the_fact_back(memory: Memory, days: Days) -> None:

@@ -31,17 +31,18 @@ ATTRIBUTES: Mapping[str, Attribute] = MappingProxyType(
             # People.
             Attribute("name", "what somebody is called", exclusive=True),
             Attribute("lives_in", "where somebody lives", exclusive=True),
-            Attribute("from", "where somebody was born or grew up", exclusive=True),
+            Attribute("from", "where somebody was born or grew up"),
             Attribute("born_on", "somebody's birthday", exclusive=True),
-            Attribute("age", "how old somebody is", exclusive=True),
+            Attribute("age", "how old somebody is"),
             Attribute("works_at", "the employer", exclusive=True),
             Attribute("role", "the job or function", exclusive=True),
-            Attribute("team", "the team somebody is in", exclusive=True),
-            Attribute("reports_to", "the boss", exclusive=True),
-            Attribute("email", "the mail address", exclusive=True),
-            Attribute("phone", "the telephone number", exclusive=True),
+            Attribute("team", "the team somebody is in"),
+            Attribute("reports_to", "the boss"),
+            Attribute("email", "the mail address"),
+            Attribute("phone", "the telephone number"),
+            Attribute("handle", "the user name at a service"),
             Attribute("timezone", "the time zone somebody works in", exclusive=True),
-            Attribute("partner", "husband, wife, partner", exclusive=True),
+            Attribute("partner", "husband, wife, partner"),
             Attribute("relative", "a child, parent, brother, sister…"),
             Attribute("pet", "an animal somebody keeps"),
             Attribute("owns", "a thing somebody has"),
@@ -58,19 +59,21 @@ ATTRIBUTES: Mapping[str, Attribute] = MappingProxyType(
             Attribute("uses", "what a project or somebody works with"),
             Attribute("version", "which version of it is in use", exclusive=True),
             Attribute("written_in", "the language something is written in"),
-            Attribute("runs_on", "what something runs on or is hosted by", exclusive=True),
-            Attribute("deployed_to", "where something is deployed", exclusive=True),
-            Attribute("located_at", "the path, address or URL of something", exclusive=True),
+            Attribute("runs_on", "what something runs on or is hosted by"),
+            Attribute("deployed_to", "where something is deployed"),
+            Attribute("located_at", "the path, address or URL of something"),
             Attribute("port", "the port something listens on", exclusive=True),
             Attribute("owned_by", "whose responsibility something is", exclusive=True),
             Attribute("depends_on", "what something needs"),
             Attribute("deadline", "until when something is due", exclusive=True),
-            Attribute("scheduled", "when something regularly happens", exclusive=True),
-            Attribute("named", "what a thing is called", exclusive=True),
-            Attribute("default", "the value that is taken unless another is given", exclusive=True),
-            Attribute("status", "the state something is in: frozen, deprecated, in review…", exclusive=True),
+            Attribute("scheduled", "when something regularly happens"),
+            Attribute("named", "what a thing is called"),
+            Attribute("default", "the value that is taken unless another is given"),
+            Attribute("status", "the state something is in: frozen, deprecated, in review…"),
             Attribute("decided", "what was decided"),
             Attribute("rule", "what must always or never be done"),
+            Attribute("noted", "what memory was asked to keep"),
+            Attribute("correction", "what is said instead of something that memory or an agent said"),
             Attribute("is", "anything else that something is"),
             Attribute("has", "anything else that something has"),
         )
@@ -83,7 +86,8 @@ class Statement(Value):
 
     `text` is a whole sentence without "I", "it" or "yesterday". `over` names values of the same subject and attribute
     that no longer hold by this very statement ("not MySQL", "instead of npm", "switched from…"). With `ended` the
-    value itself holds no longer. `type` is the knowledge type it becomes.
+    value itself holds no longer, with `changes` it says that the value is a new one ("moved to", "switched"). A subject
+    that is not `specific` ("the server") may be another thing each time. `type` is the knowledge type it becomes.
     """
 
     subject: Text
@@ -93,6 +97,8 @@ class Statement(Value):
     type: Label = "fact"
     over: tuple[Text, ...] = ()
     ended: bool = False
+    changes: bool = False
+    specific: bool = True
     valid_from: Instant | None = None
     valid_until: Instant | None = None
     speaker: Label | None = None
@@ -105,7 +111,7 @@ class Statement(Value):
     def exclusive(self) -> bool:
         """Whether another value of this subject and attribute cannot hold beside it."""
         known = ATTRIBUTES.get(self.attribute)
-        return known is not None and known.exclusive
+        return known is not None and known.exclusive and self.specific
 
 
 _ARTICLES = frozenset(files("treering.core.language").joinpath("articles.txt").read_text("utf-8").split())

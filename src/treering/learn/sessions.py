@@ -1,6 +1,6 @@
 """Reads what was said in sessions, page by page, for what can be learned from it. Reading it twice changes nothing."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -16,13 +16,13 @@ from treering.core.settings import Settings
 from treering.core.turns import TASK, Session, Turn
 from treering.core.values import LABELS
 from treering.learn.entities.reading import queue_linking
-from treering.learn.facts.keeping import FactKeeper, Heard, vectors_of
+from treering.learn.facts.keeping import FactKeeper, Heard
 from treering.learn.facts.reading import read_statements
 from treering.learn.facts.speakers import speaker_of
 from treering.learn.stages import StageRun
 from treering.learn.teach import Teaching
 from treering.ports.clock import NewId
-from treering.ports.models import Embedder, Models, Vectors
+from treering.ports.models import Models
 from treering.ports.store import Store, Transaction
 
 _SPEAKING = (Role.USER, Role.ASSISTANT)
@@ -38,8 +38,6 @@ class _Read(NamedTuple):
     start: int
     end: int
     heard: Sequence[Heard]
-    model: str
-    vectors: Mapping[str, Vectors]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +57,10 @@ class Learner:
         learned = 0
         while page := self._page(scope, now, session):
             start, end, turns = page
-            heard = self._heard(turns)
-            embedder = self._embedder(scope, now) if heard else None
-            model = "" if embedder is None else embedder.model
-            vectors = vectors_of(heard, embedder)
-            if heard:
+            read = _Read(session, start, end, self._heard(turns, start))
+            if read.heard:
                 with self.store.reading(scope, now) as tx:
-                    tx.index.ready(model)
-            read = _Read(session, start, end, heard, model, vectors)
+                    tx.index.ready("")
             kept = self.store.write(scope, now, partial(self._keep, read))
             if kept is None:
                 continue
@@ -81,7 +75,7 @@ class Learner:
         if known is None or known.learned != read.start:
             return None
         teaching = Teaching(self.store, self.settings.knowledge, self.new_id)
-        keeper = FactKeeper(tx, teaching, self.settings, model=read.model, vectors=read.vectors)
+        keeper = FactKeeper(tx, teaching, self.settings)
         kept = len(keeper.keep(_still_said(tx, read.heard)).learned)
         queue_linking(tx, tx.now, self.new_id)
         # Last: sessions are locked after records.
@@ -95,17 +89,23 @@ class Learner:
             if session is None or session.turns <= session.learned:
                 return None
             end = min(session.learned + self.settings.learn.page, session.turns)
-            where = TurnFilter(sessions=(id,), places=PlaceRange(first=session.learned, before=end))
-            turns = tx.turns.find(where, order=_IN_ORDER, limit=self.settings.learn.page).items
+            # With the turn before the page, which its first one may correct.
+            where = TurnFilter(sessions=(id,), places=PlaceRange(first=max(session.learned - 1, 0), before=end))
+            turns = tx.turns.find(where, order=_IN_ORDER, limit=self.settings.learn.page + 1).items
         return session.learned, end, () if TASK in session.metadata else turns
 
-    def _heard(self, turns: Sequence[Turn]) -> list[Heard]:
-        """By the language model, where one is chosen and answers; by our own rules what it found nothing in."""
+    def _heard(self, turns: Sequence[Turn], start: int) -> list[Heard]:
+        """Statements of the turns from `start` on: by the language model, if one is configured and answers, and by
+        the rules in turns in which it found none.
+        """
+        if not self.settings.learn.enabled:
+            return []
         spoken = [_ours_left_out(turn) for turn in turns if turn.role in _SPEAKING]
-        shared = [turn for turn in spoken if turn.visibility is not Visibility.PERSONAL]
+        shared = [turn for turn in spoken if turn.visibility is not Visibility.PERSONAL and turn.seq >= start]
         written = self._written(shared)
         told = {heard.turn.id for heard in written}
-        return [*written, *(heard for turn in spoken if turn.id not in told for heard in _read(turn))]
+        by_rules = (heard for heard in _read_all(spoken) if heard.turn.seq >= start)
+        return [*written, *(heard for heard in by_rules if heard.turn.id not in told)]
 
     def _written(self, turns: Sequence[Turn]) -> list[Heard]:
         if not turns or self.settings.learn.model == "off" or not self.settings.writer.url:
@@ -122,15 +122,6 @@ class Learner:
             self.models.failed("writer", exc)
             return []
         return [Heard(statement, by_id[id]) for id, statement in found]
-
-    def _embedder(self, scope: Scope, now: datetime) -> Embedder | None:
-        """Only one that answers at once: learning does not wait for a service."""
-        try:
-            with self.store.reading(scope, now) as tx:
-                embedder = self.models.embedder(tx.index.models(), hurried=True)
-        except ModelUnavailable:
-            return None
-        return embedder if embedder.local else None
 
 
 def learn_session(learner: Learner, scope: Scope, job: Job, now: datetime, between: Callable[[], None]) -> None:
@@ -193,9 +184,8 @@ def _by_time(session: Session) -> tuple[datetime, str]:
 
 
 def heard_by_rules(turns: Sequence[Turn]) -> list[Heard]:
-    """What our own rules read in turns."""
-    spoken = [_ours_left_out(turn) for turn in turns if turn.role in _SPEAKING]
-    return [heard for turn in spoken for heard in _read(turn)]
+    """What the rules read in turns."""
+    return _read_all([_ours_left_out(turn) for turn in turns if turn.role in _SPEAKING])
 
 
 def _ours_left_out(turn: Turn) -> Turn:
@@ -203,8 +193,19 @@ def _ours_left_out(turn: Turn) -> Turn:
     return turn if text == turn.text else turn.replace(text=text)
 
 
-def _read(turn: Turn) -> list[Heard]:
-    found = read_statements(
-        turn.text, at=turn.at, speaker=speaker_of(turn), role=turn.role.value, language=turn.language
-    )
-    return [Heard(statement, turn) for statement in found]
+def _read_all(turns: Sequence[Turn]) -> list[Heard]:
+    """What users state; a turn may correct what the assistant said just before it."""
+    heard = list[Heard]()
+    before: Turn | None = None
+    for turn in turns:
+        corrects = before is not None and before.role is Role.ASSISTANT and before.session == turn.session
+        found = read_statements(
+            turn.text,
+            speaker=speaker_of(turn),
+            role=turn.role.value,
+            language=turn.language,
+            previous=before.text if before is not None and corrects else "",
+        )
+        heard += (Heard(statement, turn) for statement in found)
+        before = turn
+    return heard

@@ -8,6 +8,9 @@ from treering.core.values import LABELS, Value
 
 
 class LearnSettings(Value):
+    enabled: bool = True
+    """False learns nothing from what is said; turns are stored and found as ever. What is said meanwhile is not learned
+    later either."""
     model: Literal["auto", "off"] = "auto"
     """Auto lets the language model of `writer` read for facts and names, where there is one; off leaves that to the
     rules."""
@@ -19,12 +22,11 @@ class LearnSettings(Value):
     """What is read of one turn: a longer one is pasted, and would push the others from the page."""
     most_tokens: int = Field(default=4_000, ge=100)
     """What one answer may take: thirty facts of a hundred tokens, and some room."""
-    alike: float = Field(default=0.75, gt=0, le=1)
-    """Texts that share so much of their words, or lie so near in meaning, may say the same."""
+    max_tokens_per_day: int = Field(default=1_000_000, ge=0)
+    """Tokens that learning may spend on the language model in one day (UTC), counted over all processes in the project:
+    some eighty pages. When they are used up, facts are read by rules. 0 spends none."""
     candidates: int = Field(default=50, ge=1, le=LABELS)
-    """Records about the same subject and attribute that a new statement is held against, the newest."""
-    neighbours: int = Field(default=20, ge=1)
-    """Records like it that it is held against, wherever their subject was put."""
+    """Records that a new statement is compared with: the newest of its subject and attribute, and the most alike."""
     quiet_minutes: float = Field(default=30.0, ge=0)
     """A session in which nothing was said for so long can be read at night as if it had ended."""
 

@@ -1,4 +1,4 @@
-"""Facts that people state in passing, read from their words without a model, in five languages."""
+"""Facts that users state outright, read from their words without a model, in five languages."""
 
 from treering.learn.facts.reading import read_statements
 

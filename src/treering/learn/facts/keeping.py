@@ -1,9 +1,8 @@
-"""What was said becomes what is known: said again it is evidence, contradicted it becomes history."""
+"""Stores statements as records: a repetition is evidence, a new value closes the former one."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from math import isnan
 
 from treering.core.history import Action
 from treering.core.language.terms import codes_of, query_terms
@@ -15,12 +14,11 @@ from treering.core.scope import Visibility
 from treering.core.settings import Settings
 from treering.core.statements import Statement, fact_key, same_name
 from treering.core.turns import Turn
-from treering.learn.facts.likeness import OPPOSITES, Relation, relation
+from treering.learn.facts.likeness import Relation, relation
 from treering.learn.facts.recording import SAID_BY_PEOPLE, recorded, since
 from treering.learn.forget.fading import has_faded
 from treering.learn.teach import Teaching
 from treering.ports.index import Wanted
-from treering.ports.models import Embedder, Vectors
 from treering.ports.store import Transaction
 
 _TYPES = ("fact", "preference", "decision", "requirement")
@@ -56,12 +54,6 @@ class Kept:
     disputed: list[str] = field(default_factory=list)
 
 
-def vectors_of(heard: Sequence[Heard], embedder: Embedder | None) -> Mapping[str, Vectors]:
-    """By text; made before the transaction, during which nobody else can write."""
-    texts = list(dict.fromkeys(each.statement.text for each in heard))
-    return {} if embedder is None else {text: embedder.query(text) for text in texts}
-
-
 def claim_subjects(tx: Transaction, heard: Sequence[Heard]) -> None:
     """In one order for everybody, so that no two transactions wait for each other."""
     for subject in sorted({same_name(each.statement.subject) for each in heard}):
@@ -71,21 +63,11 @@ def claim_subjects(tx: Transaction, heard: Sequence[Heard]) -> None:
 class FactKeeper:
     """Keeps statements in one transaction, each so that it can be undone by itself."""
 
-    def __init__(
-        self,
-        tx: Transaction,
-        teaching: Teaching,
-        settings: Settings,
-        *,
-        model: str = "",
-        vectors: Mapping[str, Vectors] | None = None,
-    ) -> None:
+    def __init__(self, tx: Transaction, teaching: Teaching, settings: Settings) -> None:
         self._tx = tx
         self._teaching = teaching
         self._settings = settings.learn
         self._factor = settings.knowledge.corrected_factor
-        self._model = model
-        self._vectors = vectors or {}
         self.kept = Kept()
 
     def keep(self, heard: Sequence[Heard]) -> Kept:
@@ -106,10 +88,7 @@ class FactKeeper:
 
     def _compared(self, tx: Transaction, heard: Heard) -> tuple[list[Knowledge], list[Knowledge]]:
         """Records that say the same, and those that exclude it, as they stand once nobody else can change them."""
-        stands = {
-            known.id: relation(heard.statement, known, likeness=likeness, alike=self._settings.alike)
-            for known, likeness in self._candidates(tx, heard, _standing(heard))
-        }
+        stands = {known.id: relation(heard.statement, known) for known in self._candidates(tx, heard, _standing(heard))}
         touched = sorted(id for id, how in stands.items() if how is not Relation.UNRELATED)
         for id in touched:
             tx.claim(f"record {id}")
@@ -119,32 +98,24 @@ class FactKeeper:
         against = [each for each in live if stands[each.id] is Relation.EXCLUDES]
         return same, [each for each in against if heard.turn.id not in each.source_ids]
 
-    def _candidates(self, tx: Transaction, heard: Heard, where: KnowledgeFilter) -> Iterator[tuple[Knowledge, float]]:
-        """Records of the same audience: those with the same subject and attribute, and those most like."""
+    def _candidates(self, tx: Transaction, heard: Heard, where: KnowledgeFilter) -> Iterator[Knowledge]:
+        """Records of the same audience: those of the same subject and attribute, and those with the same words."""
         said = heard.statement
-        attributes = filter(None, (said.attribute, OPPOSITES.get(said.attribute)))
-        keyed = where.replace(fact_keys=tuple(fact_key(said.subject, each) for each in attributes))
-        found = {known.id: known for known in tx.knowledge.find(keyed, limit=self._settings.candidates).items}
-        likeness = self._alike(tx, said, where)
-        known = {**found, **tx.knowledge.get_many(id for id in likeness if id not in found)}
-        yield from ((record, likeness.get(id, 0.0)) for id, record in known.items())
-
-    def _alike(self, tx: Transaction, said: Statement, where: KnowledgeFilter) -> Mapping[str, float]:
-        """The nearest records by words and, where a local model says so, by meaning, each with its cosine."""
+        keyed = where.replace(fact_keys=(fact_key(said.subject, said.attribute),))
+        yield from (found := tx.knowledge.find(keyed, limit=self._settings.candidates).items)
         words = [codes_of(term.forms) for term in query_terms(f"{said.subject} {said.value}")]
-        wanted = Wanted(words, self._vectors.get(said.text), self._model)
-        near = tx.index.candidates(wanted, ("knowledge",), most=self._settings.neighbours)
-        cosines = dict(zip(near.number.tolist(), near.meaning.tolist(), strict=True))
+        near = tx.index.candidates(Wanted(words), ("knowledge",), most=self._settings.candidates)
         passing = tx.index.confirmed({"knowledge": where}, near.number)
-        return {id: _cosine(cosines[number]) for number, (_, id) in passing.items()}
+        others = {id for _, id in passing.values()} - {known.id for known in found}
+        yield from tx.knowledge.get_many(others).values()
 
     def _was_refused(self, tx: Transaction, heard: Heard) -> bool:
         """Whether a person doubted or corrected this: an agent that says it again has it from before."""
         refused = (_standing(heard).replace(flagged=True, deprecated=None), _standing(heard).replace(deprecated=True))
         return any(
-            relation(heard.statement, known, likeness=0.0, alike=self._settings.alike) is Relation.SAME
+            relation(heard.statement, known) is Relation.SAME
             for where in refused
-            for known, _ in self._candidates(tx, heard, where)
+            for known in self._candidates(tx, heard, where)
             if not has_faded(known)
         )
 
@@ -229,7 +200,3 @@ def _may_close(heard: Heard, known: Knowledge) -> bool:
 
 def _since(known: Knowledge) -> datetime:
     return known.valid_from or known.created_at
-
-
-def _cosine(value: float) -> float:
-    return 0.0 if isnan(value) else value

@@ -1,34 +1,19 @@
-"""Whether two statements say the same, exclude each other, or have nothing to do with each other."""
+"""Whether a statement and a record say the same, exclude each other, or have nothing to do with each other."""
 
 import re
-from collections.abc import Mapping
 from enum import Enum, auto
-from functools import cache
-from importlib.resources import files
 
 from treering.core.language.terms import analyse
 from treering.core.payloads import Stated
 from treering.core.records import Knowledge
-from treering.core.statements import ATTRIBUTES, PROJECT, Statement, fact_key, same_name
+from treering.core.statements import Statement, fact_key, same_name
 from treering.learn.facts.reading import read_statements
 
 _NUMBER = re.compile(r"\d+(?:[.:]\d+)*")
-# Ways to say what a project works with: whoever says the one means the other.
-_WORKS_WITH = frozenset({"uses", "decided", "is", "default", "named", "runs_on", "has", "prefers"})
-
-
-_EXCLUSIVE = frozenset(name for name, attribute in ATTRIBUTES.items() if attribute.exclusive) - _WORKS_WITH
-_TOLD_FREELY = frozenset({"rule", "decided", "plans", "did"})
 # A longer text that a person taught is an explanation, not a statement.
 _ONE_STATEMENT = 300
-_VERSIONED = frozenset({"uses", "version", "runs_on", "written_in", "depends_on"})
-_VERSION = re.compile(r"v?\d[\w.]*|v|version")
-OPPOSITES: Mapping[str, str] = {"likes": "dislikes", "dislikes": "likes"}
-"""What cannot be said of one subject and one value at once."""
-_NEVER_ALWAYS: Mapping[str, bool] = {
-    **dict.fromkeys(("always", "toujours", "sempre", "immer", "siempre"), True),
-    **dict.fromkeys(("never", "jamais", "mai", "nie", "niemals", "nunca"), False),
-}
+_ALIKE = 0.8
+"""Texts of one subject and attribute that share so much of their words say the same."""
 
 
 class Relation(Enum):
@@ -37,155 +22,61 @@ class Relation(Enum):
     UNRELATED = auto()
 
 
-def relation(new: Statement, known: Knowledge, *, likeness: float, alike: float) -> Relation:
-    """How a statement stands to a record that stands. `likeness` is the cosine of their texts, 0 where unknown.
+def relation(new: Statement, known: Knowledge) -> Relation:
+    """How a statement relates to a record that holds.
 
-    A record is only excluded where subject and attribute agree and the values cannot hold together: whatever differs
-    in subject or attribute stays as it is.
+    A record is excluded only under the same subject and attribute: by a statement that names its value as over, or by
+    another value of an attribute that has one value at a time, said by the same speaker or as a change.
     """
     said = stated(known)
-    if said is None:
-        return Relation.SAME if _same_words(new, known, alike) else Relation.UNRELATED
-    if fact_key(new.subject, new.attribute) == fact_key(said.subject or "", said.attribute or ""):
-        return _about_the_same(new, said, known, alike)
-    if not _same_value(new.value, said.value or ""):
+    if said is None or said.value is None:
+        return Relation.SAME if _same_words(new.text, known.content) else Relation.UNRELATED
+    if fact_key(new.subject, new.attribute) != fact_key(said.subject or "", said.attribute or ""):
         return Relation.UNRELATED
-    if _is_opposite(new, said):
+    if _same_value(new.value, said.value):
+        return Relation.SAME if new.ended == said.negated else Relation.EXCLUDES
+    if not said.negated and _is_replaced(new, said.value, said.speaker):
         return Relation.EXCLUDES
-    return Relation.SAME if _same_said_otherwise(new, said, known, likeness, alike) else Relation.UNRELATED
+    alike = not new.exclusive and new.ended == said.negated and _same_words(new.value, said.value)
+    return Relation.SAME if alike else Relation.UNRELATED
+
+
+def _is_replaced(new: Statement, value: str, speaker: str | None) -> bool:
+    """Whether a statement takes the place of another value, which this speaker said."""
+    named = (new.value, *new.over) if new.ended else new.over
+    by_key = new.exclusive and not new.ended and (new.changes or new.speaker == speaker)
+    return by_key or any(_is_of(over, value) for over in named)
 
 
 def stated(known: Knowledge) -> Stated | None:
-    """What a record says, taken apart: as it was learned, or as its words read; None where they read as nothing."""
+    """Subject, attribute and value of a record: as learned, or as the wordings read its text; None if they do not."""
     said = known.payload
     if isinstance(said, Stated) and None not in (said.subject, said.attribute, said.value):
         return said
     if len(known.content) > _ONE_STATEMENT:
         return None
-    read = read_statements(known.content, at=known.created_at, language=known.language)
+    read = read_statements(known.content, language=known.language)
     if len(read) != 1:
         return None
     return Stated(subject=read[0].subject, attribute=read[0].attribute, value=read[0].value, negated=read[0].ended)
 
 
-def _about_the_same(new: Statement, said: Stated, known: Knowledge, alike: float) -> Relation:
-    """Of two statements with one subject and one attribute."""
-    value = said.value or ""
-    if _is_over(new, said) or _is_turned_round(new.value, value):
-        return Relation.EXCLUDES
-    same = Relation.SAME if _same_value(new.value, value) else None
-    if new.attribute in _VERSIONED:
-        same = same or _by_version(new.value, value)
-    if same is Relation.SAME:
-        return same if new.ended == said.negated else Relation.EXCLUDES
-    if new.attribute in _TOLD_FREELY and new.ended == said.negated and _same_told(new.value, value):
-        return Relation.SAME
-    both_hold = not new.ended and not said.negated
-    if both_hold and (same is Relation.EXCLUDES or new.exclusive):
-        return Relation.EXCLUDES
-    return Relation.SAME if new.ended == said.negated and _same_words(new, known, alike) else Relation.UNRELATED
-
-
-def _is_over(new: Statement, said: Stated) -> bool:
-    """Whether the statement itself says that this value no longer holds."""
-    known = said.value or ""
-    return not said.negated and any(_same_value(gone, known) or _is_version_of(known, gone) for gone in new.over)
-
-
-def _same_told(one: str, other: str) -> bool:
-    """Free text that differs in nothing but words that say nothing."""
-    return _numbers(one) == _numbers(other) and _but_for_empty(_words(one), _words(other))
-
-
-def _is_opposite(new: Statement, said: Stated) -> bool:
-    same_subject = same_name(new.subject) == same_name(said.subject or "")
-    return same_subject and OPPOSITES.get(new.attribute) == said.attribute
-
-
-def _is_turned_round(one: str, other: str) -> bool:
-    """ "Always squash" and "never squash"."""
-    mine, theirs = (same_name(value).split(" ", 1) for value in (one, other))
-    polarity = _NEVER_ALWAYS.get(mine[0]), _NEVER_ALWAYS.get(theirs[0])
-    return None not in polarity and polarity[0] != polarity[1] and mine[1:] == theirs[1:]
-
-
-def _is_version_of(specific: str, general: str) -> bool:
-    """ "Postgres 16" of "Postgres"."""
-    return bool(_numbers(specific)) and not _numbers(general) and _unnumbered(specific) == same_name(general)
-
-
-def _by_version(new: str, known: str) -> Relation | None:
-    """Another version of the same thing takes the place of the one before; the thing without one adds nothing."""
-    if _unnumbered(new) != _unnumbered(known) or not _unnumbered(new) or not (_numbers(new) or _numbers(known)):
-        return None
-    if _numbers(new) == _numbers(known) or not _numbers(new):
-        return Relation.SAME
-    return Relation.EXCLUDES
-
-
-def _unnumbered(value: str) -> str:
-    return " ".join(word for word in same_name(value).split() if not _VERSION.fullmatch(word))
-
-
 def _same_value(one: str, other: str) -> bool:
-    mine, theirs = same_name(one), same_name(other)
-    if mine == theirs:
-        return True
-    return _numbers(one) == _numbers(other) and _words(one) == _words(other) != frozenset()
+    return same_name(one) == same_name(other) or (_numbers(one) == _numbers(other) and _words(one) == _words(other))
 
 
-def _same_said_otherwise(new: Statement, said: Stated, known: Knowledge, likeness: float, alike: float) -> bool:
-    """The same value of another attribute: "we use pnpm", "our package manager is pnpm"."""
-    if new.ended != said.negated:
-        return False
-    subjects = {same_name(new.subject), same_name(said.subject or "")}
-    if new.attribute == said.attribute and _same_but_for_a_word(*subjects):
-        return True
-    if _contains(new.text, known.content):
-        return True
-    if {new.attribute, said.attribute} & _EXCLUSIVE or (len(subjects) > 1 and PROJECT not in subjects):
-        return False
-    if {new.attribute, said.attribute} <= _WORKS_WITH and (len(subjects) == 1 or likeness >= alike):
-        return True
-    return len(subjects) == 1 and _overlap(new.text, known.content) >= alike
+def _is_of(name: str, value: str) -> bool:
+    """Whether a value is this name, alone or with what it is for: "Redis" of "Redis for sessions"."""
+    mine, theirs = same_name(name), same_name(value)
+    return bool(mine) and (theirs == mine or theirs.startswith(f"{mine} "))
 
 
-def _contains(one: str, other: str) -> bool:
-    """ "Staging runs on…" and "the staging environment runs on…": they differ in nothing that says anything."""
-    return _numbers(one) == _numbers(other) and _but_for_empty(_words(one), _words(other))
-
-
-def _same_but_for_a_word(*subjects: str) -> bool:
-    """ "Staging" and "staging environment"; not "API" and "API docs"."""
-    one, other = (frozenset(subject.split()) for subject in (subjects * 2)[:2])
-    return bool(one & other) and (one ^ other) <= _empty_words()
-
-
-def _but_for_empty(one: frozenset[int], other: frozenset[int]) -> bool:
-    return len(one & other) > 1 and (one ^ other) <= _empty_codes()
-
-
-@cache
-def _empty_words() -> frozenset[str]:
-    return frozenset(files("treering.learn.facts").joinpath("empty_words.txt").read_text("utf-8").split())
-
-
-@cache
-def _empty_codes() -> frozenset[int]:
-    return frozenset(code for word in _empty_words() for code in analyse(word).codes)
-
-
-def _same_words(new: Statement, known: Knowledge, alike: float) -> bool:
-    """The same words but for a few, none of which is a number or a no."""
-    if _numbers(new.text) != _numbers(known.content):
-        return False
-    return _overlap(new.text, known.content) >= alike and _words(new.value) <= _words(known.content)
-
-
-def _overlap(one: str, other: str) -> float:
-    """The Jaccard index of their words."""
+def _same_words(one: str, other: str) -> bool:
+    """The same words but for a few, none of which is a number."""
     mine, theirs = _words(one), _words(other)
-    return len(mine & theirs) / len(mine | theirs) if mine | theirs else 0.0
+    if _numbers(one) != _numbers(other) or not mine | theirs:
+        return False
+    return len(mine & theirs) / len(mine | theirs) >= _ALIKE
 
 
 def _words(text: str) -> frozenset[int]:

@@ -1,362 +1,345 @@
-"""Reads what a turn says to be so."""
+"""Reads what a user states outright: commands to remember, a closed list of attributes, corrections.
+
+What no wording is sure of states nothing: the turn itself is kept, and found by search.
+"""
 
 import re
-from collections.abc import Iterator
-from datetime import UTC, datetime
-from itertools import chain, product
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from treering.core.language.stems import known, language_of, stop_words
-from treering.core.statements import ATTRIBUTES, PROJECT, SPEAKER, Statement, same_name
+from treering.core.statements import ATTRIBUTES, PROJECT, SPEAKER, Statement
 from treering.core.values import LABEL_BYTES
-from treering.learn.facts.asides import asides
-from treering.learn.facts.asking import stated
-from treering.learn.facts.carrying import Before, opening_subject, with_names
-from treering.learn.facts.clauses import Clause, Part, SentenceWords, words_in
-from treering.learn.facts.grammar import LANGUAGES, Grammar, Opening, grammar
-from treering.learn.facts.letters import lowered
-from treering.learn.facts.matching import PEOPLE, Fact, Matcher, Reading
-from treering.learn.facts.sentences import Sentence, denies, sentences
-from treering.learn.facts.subjects import Kind, Talk
-from treering.learn.facts.times import When
-from treering.learn.facts.values import SENTENCES, is_proper
-from treering.learn.facts.wording import worded
+from treering.learn.facts.letters import bare
+from treering.learn.facts.sentences import Sentence, sentences
+from treering.learn.facts.wordings import LANGUAGES, Language, Wording, language
 
 # What comes after is pasted.
 LONGEST = 20_000
-CONFIDENCE = {"user": 0.7, "assistant": 0.5}
-TYPES = {
-    "prefers": "preference",
-    "likes": "preference",
-    "dislikes": "preference",
-    "rule": "preference",
-    "decided": "decision",
-}
-# What an assistant says of itself and of its plans is not about the project.
-_ASSISTANT_SAYS = frozenset(
-    {
-        "uses",
-        "version",
-        "written_in",
-        "runs_on",
-        "deployed_to",
-        "located_at",
-        "port",
-        "owned_by",
-        "depends_on",
-        "deadline",
-        "scheduled",
-        "named",
-        "default",
-        "status",
-        "has",
-    }
-)
-_NAME_WORDS = 2
-_DOUBT_WORDS = 4
-_POLITE_WORDS = 3
-# Of these, one more may follow without its verb: "I'm Ada, an engineer".
-_LISTED = frozenset({"name", "uses", "speaks", "depends_on", "written_in"})
-_PROPER = re.compile(r"[A-ZÀ-ÖØ-Þ][\w.+#-]*(?:\s+[A-ZÀ-ÖØ-Þ\d][\w.+#-]*){0,3}")
-_STORABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\u2028\u2029]")
+CONFIDENCE = 0.8
+_PASTED = 1_500
+"""Characters of a turn of which most is pasted: in a longer one only commands are the user's own for sure."""
+_NOTE = 400
+"""The same for "Note: …", with which documents and reviews abound."""
+_UNSTORABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\u2028\u2029]")
+_WORD = re.compile(r"[^\W_]+")
+_LETTERS = re.compile(r"(?<=\d)\D+")
+_NAME = re.compile(r"[A-Z][\w'’-]*\w(?: [A-Z][\w'’.-]*)*\Z")
+_PROPER = re.compile(r"[A-Z\d]|\w[./]\w")
+_TYPES = {"rule": "preference", "decided": "decision"}
+_OF_PROJECT = frozenset({"uses", "decided", "deadline", "version", "port", "owned_by"})
+# Of these the name is the value, and not what else the clause says.
+_ONE_NAME = frozenset({"relative", "pet"})
+# A lower-case word can be a tool only where the wording itself names one value for another.
+_TOOLS = frozenset({"uses"})
+_LEAST_WORDS = 2
+_FEW = 4
+"""Words of a clause that only doubts what is before it: ", I think"."""
+_SHORT = 2
+"""Articles and the like are no longer than this."""
+_CORRECTING = 2
+"""Sentences of a turn that can correct what was said before it."""
+
+
+class _Clause(NamedTuple):
+    """`said` as it was written, `plain` the same without accents."""
+
+    said: str
+    plain: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """One turn in one language."""
+
+    rules: Language
+    speaker: str | None
+    previous: str
+    length: int
+
+    @property
+    def me(self) -> str:
+        return self.speaker or SPEAKER
 
 
 def read_statements(
-    text: str, *, at: datetime, speaker: str | None = None, role: str = "user", language: str | None = None
+    text: str, *, speaker: str | None = None, role: str = "user", language: str | None = None, previous: str = ""
 ) -> tuple[Statement, ...]:
-    """What `text`, said `at` that moment, states as a fact, in the order it was said.
+    """What the user states outright in `text`, in the order it was said; nothing for any other role.
 
-    Questions, requests, suppositions, code and other people's words state nothing. Where whoever speaks is not named,
-    they are `SPEAKER`. Times are read in the zone of `at`. A tool or the system states nothing, an assistant only what
-    it found in the project. Reads English, French, Italian, German and Spanish; without `language`, it is guessed.
+    `previous` is what the assistant said just before, which `text` may correct. Without `language`, it is guessed.
     """
-    if role not in CONFIDENCE:
+    if role != "user":
         return ()
-    text = _STORABLE.sub(" ", text[:LONGEST])
-    local = at if at.tzinfo else at.replace(tzinfo=UTC)
-    said = list(sentences(text))
+    said = list(sentences(_UNSTORABLE.sub(" ", text[:LONGEST])))
     for code in _languages(said, language):
-        turn = _Turn(grammar(code), local, speaker, role, text)
-        if found := turn.statements(said):
+        if found := _read(_Turn(_rules(code), speaker, previous, len(text)), said):
             return found
     return ()
 
 
-def _languages(said: list[Sentence], language: str | None) -> tuple[str, ...]:
+_rules = language
+
+
+def _languages(said: Sequence[Sentence], language: str | None) -> tuple[str, ...]:
     """The one it is in; where that can't be told, those that fit its words best."""
     text = " ".join(each.text for each in said)
-    code = known(language) if language else language_of(text)
-    if not code:
-        words = set(words_in(lowered(text)))
-        fitting = {each: len(words & stop_words(each)) for each in LANGUAGES}
-        return tuple(each for each in LANGUAGES if fitting[each] == max(fitting.values()))
-    return (code,) if code in LANGUAGES else ()
+    code = known(language) if language else language_of(text, LANGUAGES)
+    if code:
+        return (code,) if code in LANGUAGES else ()
+    words = set(_WORD.findall(text.lower()))
+    fitting = {each: len(words & stop_words(each)) for each in LANGUAGES}
+    return tuple(each for each in LANGUAGES if fitting[each] == max(fitting.values()))
 
 
-class _Turn:
-    """One turn of a conversation, read from its first sentence to its last."""
+def _read(turn: _Turn, said: Sequence[Sentence]) -> tuple[Statement, ...]:
+    whole = _plain(" ".join(each.text for each in said))
+    if turn.rules.holds("jest", whole) or turn.rules.holds("material", whole):
+        return ()
+    found: dict[tuple[str, str, str], Statement] = {}
+    for statement in (*_corrections(turn, said), *(each for one in said for each in _stated(turn, one))):
+        if not any(statement.quote in other.quote for other in found.values() if other.attribute == "correction"):
+            found.setdefault((statement.subject, statement.attribute, statement.value), statement)
+    return tuple(found.values())
 
-    def __init__(self, rules: Grammar, at: datetime, speaker: str | None, role: str, text: str) -> None:
-        self._rules = rules
-        self._at = at
-        self._speaker = speaker
-        self._role = role
-        capitals = text != text.lower()
-        self._talk = Talk(speaker or SPEAKER, known=speaker is not None, capitals=capitals)
-        self._matcher = Matcher(rules, self._talk, at, capitals, orderly=text.lstrip()[:1].isupper())
 
-    def statements(self, said: list[Sentence]) -> tuple[Statement, ...]:
-        """What the sentences state; nothing at all where one of them says that it was a joke."""
-        read = [
-            SentenceWords(with_names(each, self._rules), self._rules, self._at) for each in stated(said, self._rules)
-        ]
-        if any(map(self._is_in_jest, read)):
-            return ()
-        found: list[Statement] = []
-        for words in read:
-            for fact in self._facts(words):
-                if not any(_is_same(each, fact) for each in found):
-                    found.append(self._statement(fact, words.said))
-        return tuple(found)
-
-    def _is_in_jest(self, words: SentenceWords) -> bool:
-        if not self._rules.may_hold("jest", words.words):
-            return False
-        return self._rules.expression("jest", r"(?<!\w){}(?!\w)").search(words.low) is not None
-
-    def _facts(self, words: SentenceWords) -> Iterator[Fact]:
-        if not any(map(self._rules.by_word.__contains__, words.words)):
+def _stated(turn: _Turn, sentence: Sentence) -> Iterator[Statement]:
+    text, asks = _without_tail(turn.rules, sentence)
+    clauses = list(_clauses(turn.rules, text))
+    for start, end in clauses:
+        rest = _without_lead(turn.rules, text[start:])
+        if (order := _instruction(turn, rest, asks=asks)) is not None:
+            yield from order
             return
-        if self._rules.expression("unreal", r"\W*{}(?!\w)").match(words.low):
+        if asks and end == len(text):
             return
-        words.read_times()
-        for reading in chain(self._readings(words), asides(words.said, self._rules, self._matcher)):
-            self._note(reading)
-            for fact in reading.facts:
-                if self._may_say(fact):
-                    yield from (Fact(self._talk.myself, attribute, name) for attribute, name in fact.subject.also)
-                    yield fact
-        yield from self._kin_named(words)
+        clause = _without_lead(turn.rules, text[start:end])
+        if turn.length <= _PASTED and not _is_hedged(turn.rules, text, start, end):
+            yield from _statement(turn, clause)
 
-    def _kin_named(self, words: SentenceWords) -> Iterator[Fact]:
-        """Whom the speaker calls their own, wherever in the sentence: "a present for my niece Lola".
 
-        Of whom there is one only, such an aside says too little to take the place of what is known.
-        """
-        if self._role == "assistant" or not self._rules.may_hold("mine", words.words) or denies(words.low):
-            return
-        for found in self._rules.expression("mine", r"(?<![\w-]){}\s").finditer(words.low):
-            subject = self._talk.kin(words.said[found.start() :], self._rules)
-            for attribute, name in subject.also if subject else ():
-                if not ATTRIBUTES[attribute].exclusive:
-                    yield Fact(self._talk.myself, attribute, name)
+def _is_hedged(rules: Language, text: str, start: int, end: int) -> bool:
+    """Whether a clause is doubted: before it, within it up to its first comma, or by a few words at the end."""
+    first, _, more = text[start:end].partition(",")
+    last = text[max(start + len(first), text.rfind(",")) :]
+    said = [text[:start], first, *(each for each in (more, last) if len(each.split()) <= _FEW)]
+    return any(rules.holds("hedges", _plain(each)) for each in said)
 
-    def _may_say(self, fact: Fact) -> bool:
-        if self._role != "assistant":
-            return True
-        return fact.attribute in _ASSISTANT_SAYS and fact.subject.kind in (Kind.THING, Kind.NAME)
 
-    def _readings(self, words: SentenceWords) -> Iterator[Reading]:
-        """Each clause that says something. One that does not by itself goes on with the one before it."""
-        held: Part | None = None
-        reading: Reading | None = None
-        doubted = False
-        before = Before()
-        for part in words.parts():
-            self._note(reading)
-            clause, opening = words.clause(part), part.opening
-            if reading is not None and self._is_polite(clause):
+def _without_tail(rules: Language, sentence: Sentence) -> tuple[str, bool]:
+    """The sentence without words that only close it: ", please", ", ok?"; a question that is one no more states."""
+    text = sentence.text.rstrip(" ?!.")
+    tail = rules.expression("tail", r"[,\s]+{}$").search(_plain(text))
+    if tail is None:
+        return text, sentence.asks
+    return text[: tail.start()], sentence.asks and text[tail.start()] != ","
+
+
+def _clauses(rules: Language, text: str) -> Iterator[tuple[int, int]]:
+    """Where each clause of a sentence begins and ends."""
+    begins, start = r"(?={}(?![\w'-]))", 0
+    joins = rf"(?:{rules.words['joins']})\s+"
+    form = rf"(?:,|\s[–—-]+)\s+(?:{joins})?{begins}|;\s+|\s[–—-]+\s+|\s{joins}{begins}"
+    for between in rules.expression("starts", form).finditer(_plain(text)):
+        yield start, between.start()
+        start = between.end()
+    yield start, len(text)
+
+
+def _without_lead(rules: Language, text: str) -> str:
+    """The text without words that only open it; of a "no" or an "if" without a comma it stays."""
+    marked = rf"{{}}(?:\s+(?:{rules.words['addressed']}))?\s*[,:!.–—-]+\s*"
+    bare_lead = rf"(?!nei?no?n?\b|no\w{{0,2}}\b|s[ei]\b){{}}\s+(?!{rules.words['keeps_lead']})"
+    lead = rules.expression("lead", f"(?:{marked}|{bare_lead})+").match(_plain(text))
+    return text[lead.end() :] if lead and lead.end() < len(text) else text
+
+
+# Commands to remember.
+
+
+def _instruction(turn: _Turn, text: str, *, asks: bool) -> list[Statement] | None:
+    """What the user wants to be remembered or done from now on; None where `text` is no such wish."""
+    rules, plain = turn.rules, _plain(text)
+    for kind, expressions in rules.instructions.items():
+        for expression in expressions:
+            found = expression.match(plain)
+            if found is None or (asks and not rules.begins("asked", plain)) or (kind == "note" and turn.length > _NOTE):
                 continue
-            doubted = doubted and not opening.hard
-            resumes = held is not None and reading is None and not opening.hard and self._resumes(clause)
-            alone = None if doubted or resumes else self._alone(clause, opening, before)
-            before = self._carried(clause, alone, before, opening)
-            if alone is not None or held is None or opening.hard:
-                if reading is not None:
-                    yield reading
-                held, reading = part, alone or self._kin(clause, opening)
-                # "According to Paul, …" doubts what follows.
-                doubted = reading is None and self._matcher.doubts(clause)
-                continue
-            whole = part._replace(start=held.start, opening=held.opening)
-            joined = words.clause(whole)
-            together = self._matcher.read(joined) or self._unlabelled(joined)
-            if together is None and resumes and not doubted:
-                together = self._alone(clause, opening, before)
-            if reading and together and not _goes_on(reading, together, opening):
-                together = None
-            if together is None and reading is not None:
-                after = self._left_out(clause, reading) if opening.lists else None
-                if after := after or self._kin(clause, opening):
-                    yield reading
-                    held, reading = part, after
-                    continue
-                # "…, I think" doubts what was before; a longer clause doubts itself.
-                if not self._matcher.doubts(clause) or len(clause.low.split()) > _DOUBT_WORDS:
-                    continue
-            held, reading = whole, together or self._kin(clause, opening)
-        if reading is not None:
-            yield reading
-
-    def _is_polite(self, clause: Clause) -> bool:
-        """Whether it adds nothing to what was said: "…, please"."""
-        short = len(clause.low.split()) <= _POLITE_WORDS and not clause.times and not clause.often
-        return short and (not clause.low or self._rules.is_one("polite", clause.low))
-
-    def _resumes(self, clause: Clause) -> bool:
-        """Whether it speaks of the topic that was named before it: "the docs, that's Ada"."""
-        return self._rules.expression("resuming", r"{}(?!\w)").match(clause.low) is not None
-
-    def _stands_alone(self, clause: Clause) -> bool:
-        """Whether its first word looks like a verb but is none: "pets, like a cat"."""
-        return self._rules.expression("not_shared", r"{}(?!\w)").match(clause.low) is not None
-
-    def _note(self, reading: Reading | None) -> None:
-        for fact in reading.facts if reading else ():
-            self._talk.noted(fact.subject)
-            if fact.attribute in PEOPLE:
-                self._talk.person = fact.value
-
-    def _alone(self, clause: Clause, opening: Opening, before: Before) -> Reading | None:
-        """What `clause` says by itself, with the subject of what was `before` it where it may leave that out."""
-        if opening.relative:
-            return self._behind(clause, before.antecedent(self._talk, self._rules))
-        if opening.dependent:
-            return None
-        if found := self._matcher.read(clause) or self._unlabelled(clause):
-            return found
-        # A verb, which is all that may follow a subject, has no capital.
-        if not opening.shares or not clause.said[:1].islower() or self._stands_alone(clause):
-            return None
-        return next(filter(None, (self._behind(clause, subject) for subject in before.subjects)), None)
-
-    def _unlabelled(self, clause: Clause) -> Reading | None:
-        """What stands behind a label that says nothing itself: "one thing: …"."""
-        _, label, said = clause.said.partition(": ")
-        return self._matcher.read(Clause(said, lowered(said), clause.times, clause.often)) if label else None
-
-    def _carried(self, clause: Clause, reading: Reading | None, before: Before, opening: Opening) -> Before:
-        """`clause` with the subjects that the next one may leave out."""
-        if opening.relative:
-            named = before.antecedent(self._talk, self._rules)
-            return Before(clause.said, (named,) if named else ())
-        plain = opening_subject(clause.said, self._rules)
-        if plain and reading is None:
-            self._talk.spoken_of(plain, self._rules)
-        mine = reading is not None and reading.facts[0].subject.kind is Kind.ME
-        speaker = self._rules.words.get("pronouns", "").partition("|")[0] if mine else ""
-        subjects = tuple(dict.fromkeys(filter(None, (reading.subject if reading else "", plain, speaker))))
-        return Before(clause.said, subjects or before.subjects)
-
-    def _behind(self, clause: Clause, words: str) -> Reading | None:
-        return self._matcher.read(clause.behind(words)) if words and clause.low else None
-
-    def _left_out(self, clause: Clause, before: Reading) -> Reading | None:
-        """What `clause` says with the verb of the reading before it: "the docs are in a/, the images in b/"."""
-        if before.pattern is None or not clause.low:
-            return None
-        if before.lead and (found := self._matcher.read(clause.behind(before.lead), before.pattern)):
-            return found
-        words, verb = clause.said.split(), before.between.split()
-        for place, length in product(range(1, min(len(words), 5)), range(1, min(len(verb), 3) + 1)):
-            said = " ".join([*words[:place], *verb[:length], *words[place:]])
-            whole = Clause(said, lowered(said), clause.times, clause.often)
-            if found := self._matcher.read(whole, before.pattern):
-                return found
-        # "I'm Ada, an engineer at Acme".
-        begin = words if before.pattern.attribute == "name" else words[:_NAME_WORDS]
-        listed = before.pattern.attribute in _LISTED and (len(words) <= _NAME_WORDS or is_proper(" ".join(begin)))
-        begins = lowered(words[0]).partition("'")[0] not in self._rules.listed["no_subject"]
-        return self._behind(clause, before.verb) if listed and begins else None
-
-    def _kin(self, clause: Clause, opening: Opening) -> Reading | None:
-        """Naming somebody as one's own says so much already."""
-        if opening.dependent:
-            return None
-        subject = self._talk.kin(clause.said, self._rules)
-        if subject is None or not subject.also or self._matcher.doubts(clause):
-            return None
-        facts = tuple(Fact(self._talk.myself, attribute, name) for attribute, name in subject.also)
-        return Reading(facts, subject.name)
-
-    def _statement(self, fact: Fact, quote: str) -> Statement:
-        since, until = _validity(fact)
-        subject, value = fact.subject.name, fact.value
-        return Statement(
-            subject=subject,
-            attribute=fact.attribute,
-            value=value,
-            text=worded(
-                self._rules,
-                subject,
-                fact.attribute,
-                value,
-                over=fact.over,
-                ended=fact.ended,
-                since=since.day if since and not since.vague else None,
-                until=until.day if until else None,
-            ),
-            type=fact.type or TYPES.get(fact.attribute, "fact"),
-            over=fact.over,
-            ended=fact.ended,
-            valid_from=since.since if since and (fact.past or not fact.ended) else None,
-            valid_until=_end(fact, since, until),
-            speaker=_label(self._speaker),
-            quote=quote,
-            language=self._rules.language,
-            confidence=CONFIDENCE[self._role],
-            entities=_entities(fact),
-        )
+            begins = found.start("body") if "body" in found.groupdict() else found.end()
+            if (order := _KINDS[kind](turn, text[begins:].lstrip(" ,:–—-"))) is not None:
+                return order
+    return None
 
 
-def _goes_on(before: Reading, after: Reading, opening: Opening) -> bool:
-    """Whether two clauses together say what the first of them says, or more of it."""
-    if opening.lists:
-        return _lists_more(before, after)
-    return not opening.dependent or before.facts[0].attribute == after.facts[0].attribute
+def _kept(turn: _Turn, body: str) -> list[Statement] | None:
+    """What is to be kept: one of the closed list where it reads as such, else in its own words."""
+    plain = _plain(body)
+    if len(body.split()) < _LEAST_WORDS or turn.rules.begins("not_noted", plain):
+        return None
+    parts = [body[start:end] for start, end in _clauses(turn.rules, body)]
+    stated = [each for part in parts for each in _statement(turn, part)]
+    if len(stated) == len(parts):
+        return stated
+    return [_worded(turn, "rule" if turn.rules.begins("to_do", plain) else "noted", body)]
 
 
-def _lists_more(before: Reading, after: Reading) -> bool:
-    """Whether what stands behind an "and" goes on with the value, and is no clause that can't be read."""
-    first, now = before.facts[0], after.facts[0]
-    if now.attribute in PEOPLE and is_proper(now.value) and not is_proper(first.value):
-        # "A daughter, Vera".
-        return True
-    if now.attribute in SENTENCES or now.attribute != first.attribute:
-        return True
-    return len(after.facts) > len(before.facts) or len(now.over) > len(first.over)
+def _onwards(turn: _Turn, body: str) -> list[Statement] | None:
+    plain = _plain(body)
+    barred = turn.rules.begins("not_order", plain) and not turn.rules.begins("unless_order", plain)
+    return None if barred or len(body.split()) < _LEAST_WORDS else [_worded(turn, "rule", body)]
 
 
-def _is_same(said: Statement, fact: Fact) -> bool:
-    return (
-        said.attribute == fact.attribute
-        and same_name(said.subject) == same_name(fact.subject.name)
-        and same_name(said.value) == same_name(fact.value)
+def _order(turn: _Turn, body: str) -> list[Statement] | None:
+    said = _plain(body).partition(",")[0]
+    empty = turn.rules.expression("empty", r".{0,16}?\b{}(?: \w+){0,2}\Z").match(said)
+    return None if empty else [_worded(turn, "rule", body)]
+
+
+_KINDS = {"keep": _kept, "note": _kept, "onwards": _onwards, "orders": _order, "again": _order}
+
+
+def _worded(turn: _Turn, attribute: str, body: str) -> Statement:
+    subject = PROJECT if attribute == "rule" else turn.me
+    return _made(turn, attribute, subject=subject, value=body, text=_quoted(turn, body), quote=body)
+
+
+# The closed list.
+
+
+def _statement(turn: _Turn, text: str) -> Iterator[Statement]:
+    """What one clause says of an attribute of the closed list."""
+    clause = _Clause(text, _plain(text))
+    if "~" in text:
+        return
+    for wording in turn.rules.wordings:
+        found = wording.expression.match(clause.plain)
+        if found is not None and not _is_doubtful(turn.rules, wording, found, clause):
+            yield _of_wording(turn, wording, found, clause)
+            return
+
+
+def _is_doubtful(rules: Language, wording: Wording, found: re.Match[str], clause: _Clause) -> bool:
+    behind = clause.plain[found.end() :].partition(",")[0]
+    modal = rules.holds("modals", behind) and wording.attribute not in ("decided", "deadline")
+    return modal or _is_common(rules, wording, found, clause)
+
+
+def _is_common(rules: Language, wording: Wording, found: re.Match[str], clause: _Clause) -> bool:
+    """Whether a tool is named by a word that is none: "we use paper plates for birthdays"."""
+    groups = found.groupdict()
+    tools = [groups[name] for name in ("value", "old") if groups.get(name)] if wording.attribute in _TOOLS else []
+    tools += [groups["subject"]] if wording.attribute == "version" and groups.get("subject") else []
+    return any(not _PROPER.search(tool) and not rules.begins("tool", tool) for tool in tools)
+
+
+def _of_wording(turn: _Turn, wording: Wording, found: re.Match[str], clause: _Clause) -> Statement:
+    groups = {name: clause.said[slice(*found.span(name))] for name, took in found.groupdict().items() if took}
+    about = groups.get("subject") or groups.get("who")
+    subject = about or (PROJECT if wording.attribute in _OF_PROJECT else turn.me)
+    if "who" in groups and turn.rules.begins("kin", _plain(groups["who"])):
+        kin, _, name = groups["who"].replace(",", "").partition(" ")
+        subject = name or f"{turn.me}: {kin}"
+    value = groups.get("value", turn.me)
+    if (
+        not ATTRIBUTES[wording.attribute].exclusive
+        and wording.attribute not in ("relative", "pet")
+        and "value" in groups
+    ):
+        value = clause.said[found.start("value") :]
+    text = _told(turn, wording, found, clause) or _quoted(turn, clause.said, own=subject == turn.me)
+    statement = _made(turn, wording.attribute, subject=subject, value=value, text=text, quote=clause.said)
+    over = (groups["old"],) if "old" in groups else ()
+    specific = about is None or not turn.rules.expression("generic", r"(?:\w+['\s])?{}\Z").match(_plain(about))
+    return statement.replace(over=over, ended=wording.ended, changes=wording.changes, specific=specific)
+
+
+def _told(turn: _Turn, wording: Wording, found: re.Match[str], clause: _Clause) -> str:
+    """The clause told of a third person; '' where grammar or the speaker's name makes that doubtful."""
+    name = turn.speaker or ("User" if turn.rules.code == "en" else "")
+    if not wording.told or not _NAME.match(bare(name)):
+        return ""
+    rest = clause.said[found.start("rest" if "rest" in found.groupdict() else "value") :]
+    return "" if turn.rules.holds("mine", _plain(rest)) else f"{wording.told.replace('{speaker}', name)} {rest}"
+
+
+# Corrections.
+
+
+def _corrections(turn: _Turn, said: Sequence[Sentence]) -> Iterator[Statement]:
+    """What the turn says instead of something that the assistant said just before."""
+    rules = turn.rules
+    if not turn.previous or not said or not rules.begins("denial", _plain(said[0].text)):
+        return
+    for sentence in said[:_CORRECTING]:
+        text = rules.expression("denial", r"(?:{}\s*[,.:;!–—-]*\s*)+").sub("", _plain(sentence.text), count=1)
+        clause = sentence.text[len(sentence.text) - len(text) :]
+        if sentence.asks or rules.holds("hedges", text):
+            return
+        contrast = rules.expression("contrast", r"[,\s]+(?:{})\s+(?P<old>[^,;]+)").search(text)
+        corrected = _sentence_with(turn.previous, contrast["old"] if contrast else "")
+        if corrected and rules.begins("restated", text):
+            over = (clause[slice(*contrast.span("old"))],) if contrast else ()
+            yield from _corrected(turn, clause, over, corrected)
+            return
+
+
+def _corrected(turn: _Turn, clause: str, over: tuple[str, ...], corrected: str) -> Iterator[Statement]:
+    """As a statement of the closed list where it reads as one, else beside the sentence that it corrects."""
+    place = turn.rules.expression("contrast", r"[,\s]+(?:{})\s").search(_plain(clause))
+    stated = list(_statement(turn, clause[: place.start()] if place else clause))
+    for each in stated:
+        yield each.replace(over=each.over or over, changes=True)
+    if not stated:
+        text = f'{_quoted(turn, clause)} (instead of: "{corrected}")'
+        made = _made(turn, "correction", subject=turn.me, value=clause, text=text, quote=clause)
+        yield made.replace(over=over)
+
+
+def _sentence_with(previous: str, words: str) -> str:
+    """The sentence of `previous` that has these words; without words, its only one."""
+    said = [each.text for each in sentences(previous)]
+    if not words:
+        return said[0] if len(said) == 1 else ""
+    wanted = _telling(words)
+    return next((each for each in said if wanted and wanted <= _telling(each)), "")
+
+
+def _telling(text: str) -> set[str]:
+    """Its words but for articles and the like; of those with digits the digits: "the 30th", "30. Juli"."""
+    words = _WORD.findall(_plain(text).lower())
+    return {_LETTERS.sub("", word) or word for word in words if len(word) > _SHORT or word.isdigit()}
+
+
+# The text of a record.
+
+
+def _quoted(turn: _Turn, clause: str, *, own: bool = False) -> str:
+    """The clause as it is where it speaks of nobody present, else as the words of its speaker (`own`: it does)."""
+    whole = clause[:1].upper() + clause[1:]
+    if not own and not turn.rules.holds("mine" if turn.speaker else "me", _plain(clause)):
+        return whole
+    return f'{turn.speaker or "User"}: "{whole}"'
+
+
+def _made(turn: _Turn, attribute: str, *, subject: str, value: str, text: str, quote: str) -> Statement:
+    return Statement(
+        subject=subject,
+        attribute=attribute,
+        value=value,
+        text=text,
+        type=_TYPES.get(attribute, "fact"),
+        speaker=_label(turn.speaker),
+        quote=quote,
+        language=turn.rules.code,
+        confidence=CONFIDENCE,
     )
-
-
-def _validity(fact: Fact) -> tuple[When | None, When | None]:
-    """From when and until when it holds, as far as it was said."""
-    ends = [each for each in fact.times if each.bound in ("until", "before")]
-    starts = [each for each in fact.times if each.bound not in ("until", "before")]
-    since, until = next(iter(starts), None), next(iter(ends), None)
-    # "In 2019 I lived in Rome" tells both.
-    return since, since if fact.past and until is None and since and not since.vague else until
-
-
-def _end(fact: Fact, since: When | None, until: When | None) -> datetime | None:
-    if fact.ended and not fact.past:
-        return since.since if since else None
-    return until.until if until else None
 
 
 def _label(speaker: str | None) -> str | None:
     return speaker if speaker and speaker.isprintable() and len(speaker.encode()) <= LABEL_BYTES else None
 
 
-def _entities(fact: Fact) -> tuple[str, ...]:
-    """The names in subject and values, as far as capitals show them."""
-    name = fact.subject.name
-    named = [] if name in (SPEAKER, PROJECT) or name.startswith(f"{SPEAKER}'s ") else [name]
-    for value in (fact.value, *fact.over):
-        named += _PROPER.findall(value)
-    return tuple(dict.fromkeys(name for name in named if _label(name)))
+def _plain(text: str) -> str:
+    """Without accents, one for one, so that positions stay."""
+    return bare(text).replace("’", "'")

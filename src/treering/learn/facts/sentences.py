@@ -1,57 +1,56 @@
 """Cuts a turn into the sentences that its author says in prose.
 
-Code, logs, stack traces and what somebody else wrote (quotes, transcripts) are left out.
+Code, logs, headings, lists, tables and what somebody else wrote (quotes, transcripts, pasted text) are left out.
 """
 
 import re
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
 from treering.core.language.marks import speaker_of
-from treering.core.statements import same_name
-from treering.core.time_words.lexicon import fold
+from treering.learn.facts.letters import lowered
 
-# Longer sentences are lists, data or prose without full stops; their clauses can't be told.
-LONGEST = 600
+# Longer sentences are data, or prose without full stops whose clauses can't be told.
+LONGEST = 500
 # Lines of prose that an editor wrapped are about this long at least.
 _WRAPPED = 60
-# A quotation this long says something by itself; a shorter one is a name.
-_QUOTED_WORDS = 4
+# A longer quotation says something by itself; a shorter one is a name.
+_QUOTED_WORDS = 3
 
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 _NOT_PROSE = re.compile(
     r"""
-    \s*+(?:>|\||\$\ |\#!|@@|diff\ |\+\+\+|---|===|</?\w|//|/\*|\*/|\.{3}\s|>>>)
+    \s*+(?:>|\||\$\ |\#|@@|diff\ |\+\+\+|---|===|</?\w|//|/\*|\*/|\.{3}\s|>>>|%|[{}])
+    | \s*+(?:[-*+•–]|\d{1,2}[.)]|\[[ xX]\])\s
+    | \s*+\*\*[^*]+\*\*:?\s*$ | [A-Z][A-Z\d _-]+:?\s*$
     | \s*+\[?\d{4}-\d\d-\d\d[T\ ]\d\d:\d\d | \s*+\[?\d\d:\d\d:\d\d
-    | \s*+\[?(?:INFO|DEBUG|WARN|WARNING|ERROR|TRACE|FATAL|CRITICAL)\b
+    | \s*+\[?(?:INFO|DEBUG|WARN|WARNING|ERROR|TRACE|FATAL|CRITICAL|FAILED|PASSED)\b
     | \s*+(?:Traceback\ |File\ "|Caused\ by:|at\ [\w$.<>]+\(|\w+(?:\.\w+)*(?:Error|Exception)\b)
     | \s*+(?:import\ \w|from\ \S+\ import|def\ \w+\(|class\ \w+[:({]|const\ |(?:let|var)\ \w+\ =|function\ |return\b)
-    | \s*+(?:public|private|static|void|async|await|func|fn|SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|FROM|RUN)\ (?-i:\w)
-    | (?:\t|\ {4,})(?!\s*(?:[-*+•]|\d+[.)])\s)
-    | \s*+[\w.-]+\s?=\s?\S
-    | \s*+[0-9a-f]{7,40}\ \w | \s*+\#\s*(?:TODO|FIXME|XXX|HACK)\b
+    | \s*+(?:public|private|static|void|async|await|func|fn|SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|FROM|RUN)\ \w
+    | (?:\t|\ {4,})\S
+    | \s*+[\w.-]+\s?=\s?\S | \s*+[\w.-]+:\ *$ | \s*+[a-z_]+:\ \S+\s*$
+    | \s*+[0-9a-f]{7,40}\ \w
     """,
     re.X,
 )
 _CODE_END = re.compile(r"(?:[{};]|=>|\)\s*:|\\)\s*$")
-_BULLET = re.compile(r"^\s*(?:[-*+•–]|\d{1,2}[.)]|\[[ xX]\]|#{1,6})\s+(?:\[[ xX]\]\s+)?")
-_MARKUP = re.compile(r"(?<!\w)[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}(?!\w)|~~")
-_QUOTED = re.compile(r"“[^“”\n]{1,400}”|«[^«»\n]{1,400}»|„[^„“”\n]{1,400}[“”]|(?<!\w)\"[^\"\n]{1,400}\"(?!\w)")
+_MARKUP = re.compile(r"(?<!\w)[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}(?!\w)|~~|`")
+_QUOTED = re.compile(
+    r"“[^“”\n]{1,400}”|«[^«»\n]{1,400}»|„[^„“”\n]{1,400}[“”]|(?<!\w)\"[^\"\n]{1,400}\"(?!\w)|(?<!\w)'[^'\n]{12,400}'(?!\w)"
+)
 _END = re.compile(r"[.!?…]++[\"')\]»”]*+(?=\s|$)")
-_DENYING = re.compile(r"[^\W\d_]+")
 _LAST_WORD = re.compile(r"[\w.]+$")
-_DAY_AND_MONTH = re.compile(r"\d{1,2}\.\d{1,2}")
 _NEXT_WORD = re.compile(r"\s+(\w+)")
-
-
-@cache
-def _words(name: str) -> frozenset[str]:
-    """A list of sentences.toml."""
-    data = tomllib.loads((files(__package__) / "sentences.toml").read_text("utf-8"))
-    return frozenset(data[name].split())
+_DAY_AND_MONTH = re.compile(r"\d{1,2}\.\d{1,2}")
+# A full stop behind these ends no sentence.
+_ABBREVIATION = re.compile(
+    r"approx|art|bsp|bzw|c\.-a-d|ca|cfr|co|corp|d\.h|dott|dr|e\.g|ecc|eg|ej|etc|evtl|geb|ggf|i\.e|ie|inc|ing|inkl|ltd|max"
+    r"|min|mlle|mme|mr|mrs|ms|no|nr|p\.ej|pag|prof|sig|sr|sra|srta|st|str|tel|u\.a|ud|usw|vs|z\.b|p\.s"
+)
+_MONTHS = re.compile(r"jan|feb|m[aä]r|apr|mai|jun|jul|aug|sep|okt|nov|dez", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,30 +61,25 @@ class Sentence:
     asks: bool = False
 
 
-def denies(low: str) -> bool:
-    """Whether folded words may say that something is not so, or only an example."""
-    return not _words("denials").isdisjoint(_DENYING.findall(low))
-
-
 def sentences(text: str) -> Iterator[Sentence]:
     """The sentences of `text` in their order."""
     for line in _paragraphs(text):
-        if line := _said(line):
-            yield from _split(line)
+        if said := _said(line):
+            yield from _split(said)
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    """Lines of prose; one that an editor wrapped is joined with the next."""
-    held = ""
+    """Lines of prose; one that an editor wrapped is joined with the next. What a colon announces is quoted."""
+    held, quoted = "", False
     for line in _prose(text):
-        goes_on = len(held) >= _WRAPPED and line[:1].islower() and held[-1] not in ".!?:;…"
-        if goes_on:
+        if held and len(held) >= _WRAPPED and line[:1].islower() and held[-1] not in ".!?:;…":
             held = f"{held} {line.strip()}"
             continue
-        if held:
+        if held and not quoted:
             yield held
-        held = _BULLET.sub("", line).strip()
-    if held:
+        quoted = (quoted and bool(line)) or held.endswith(":")
+        held = line.strip()
+    if held and not quoted:
         yield held
 
 
@@ -97,28 +91,29 @@ def _prose(text: str) -> Iterator[str]:
         elif not fenced and line.strip() and not _NOT_PROSE.match(line) and not _CODE_END.search(line):
             yield line
         else:
-            yield ""
+            yield ":" if line.rstrip().endswith(":") else ""
 
 
 def _said(line: str) -> str:
-    """Without mark-up, long quotations and a label in front; '' for what another person says in a transcript."""
-    line = _MARKUP.sub("", line) if "*" in line or "_" in line or "~~" in line else line
-    line = _QUOTED.sub(_name_or_nothing, line)
-    if speaker_of(line):
-        label, _, rest = line.partition(":")
-        if len(same_name(label).split()) < len(label.split()):
-            # "Our stack: …" has an article, a speaker has none.
-            return line
-        if not _words("labels").isdisjoint(fold(label).lower().split()):
-            return rest.strip()
-        # "Port: 8080" is a statement, "Anna: we use npm" is Anna's.
-        return "" if len(rest.split()) > _QUOTED_WORDS or len(label.split()) > 1 else line
-    return line
+    """Without mark-up; long quotations leave a mark. '' for what another person says in a transcript."""
+    line = _QUOTED.sub(_name_or_mark, _MARKUP.sub("", line))
+    return "" if _is_another(line) else " ".join(line.split())
 
 
-def _name_or_nothing(quoted: re.Match[str]) -> str:
+def _is_another(line: str) -> bool:
+    """Whether the line is a transcript's: "Anna: we use npm". A label ("Update: …") names no speaker."""
+    speaker = speaker_of(line)
+    return bool(speaker) and _labels().isdisjoint(lowered(speaker).split())
+
+
+@cache
+def _labels() -> frozenset[str]:
+    return frozenset(files(__package__).joinpath("labels.txt").read_text("utf-8").split())
+
+
+def _name_or_mark(quoted: re.Match[str]) -> str:
     inside = quoted[0][1:-1].strip()
-    return inside if len(inside.split()) < _QUOTED_WORDS else "~"
+    return inside if len(inside.split()) <= _QUOTED_WORDS else "~"
 
 
 def _split(line: str) -> Iterator[Sentence]:
@@ -134,7 +129,7 @@ def _split(line: str) -> Iterator[Sentence]:
 def _sentence(text: str) -> Iterator[Sentence]:
     text = text.strip()
     if text and len(text) <= LONGEST:
-        yield Sentence(text.rstrip(" .!…"), asks="?" in text[-3:] or "¿" in text)
+        yield Sentence(text.strip(" .!…¡"), asks="?" in text[-3:] or "¿" in text)
 
 
 def _is_abbreviation(line: str, end: re.Match[str]) -> bool:
@@ -143,9 +138,9 @@ def _is_abbreviation(line: str, end: re.Match[str]) -> bool:
     following = _NEXT_WORD.match(line, end.end())
     if word is None or following is None:
         return False
-    last = word[0].lower()
+    last = lowered(word[0])
     if _DAY_AND_MONTH.fullmatch(last):
         return following[1][:1].islower()
     if last.isdecimal():
-        return len(last) <= 2 and fold(following[1]).lower() in _words("months")
-    return last in _words("abbreviations") or (len(last) == 1 and last.isalpha() and word[0].isupper())
+        return len(last) <= 2 and _MONTHS.match(following[1]) is not None
+    return _ABBREVIATION.fullmatch(last) is not None or (len(last) == 1 and last.isalpha() and word[0].isupper())
