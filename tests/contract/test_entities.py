@@ -272,6 +272,8 @@ class Answering:
     def writer(self, *, hurried: bool = False) -> Any:
         return self
 
+    spent = 0
+
     def write(self, prompt: str, *, most_tokens: int, schema: Any = None) -> str:
         self.asked += 1
         if self.answer is None:

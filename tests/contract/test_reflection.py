@@ -35,6 +35,8 @@ class Written:
     def writer(self, *, hurried: bool) -> "Written":
         return self
 
+    spent = 0
+
     def write(self, prompt: str, *, most_tokens: int, schema: object = None) -> str:
         self.prompts.append(prompt)
         answer = self.answers.pop(0)

@@ -180,6 +180,13 @@ def chat(content: object, *, ended: str = "stop", **beside: object) -> Reply:
     return Reply({"choices": [{"index": 0, "message": message, "finish_reason": ended}]})
 
 
+def message(content: object, *, ended: str = "tool_use", tokens: tuple[int, int] = (0, 0)) -> Reply:
+    """One message of Anthropic's API: a text as it is, anything else as the input of a tool."""
+    block = {"type": "text", "text": content} if isinstance(content, str) else {"type": "tool_use", "input": content}
+    usage = {"input_tokens": tokens[0], "output_tokens": tokens[1]}
+    return Reply({"content": [block], "stop_reason": ended, "usage": usage})
+
+
 def without_schemas(*replies: Reply, status: int = 400) -> Callable[[Any], Reply]:
     """A server that refuses to hold its answers to a schema; what it is asked plainly, it answers in turn."""
     left = list(replies)

@@ -157,6 +157,8 @@ class Models:
             raise ModelUnavailable("no language model is configured; set writer.url")
         return self
 
+    spent = 0
+
     def write(self, prompt: str, *, most_tokens: int, schema: Any = None) -> str:
         self.prompts.append(prompt)
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]

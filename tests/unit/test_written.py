@@ -36,6 +36,8 @@ class Scripted:
         self.schemas: list[Mapping[str, Any] | None] = []
         self.tokens: list[int] = []
 
+    spent = 0
+
     def write(self, prompt: str, *, most_tokens: int, schema: Mapping[str, Any] | None = None) -> str:
         self.prompts.append(prompt)
         self.schemas.append(schema)

@@ -100,6 +100,10 @@ class UnusableAnswer(ModelUnavailable):
     """A model answered, but refused or missed the form it was asked for; the server itself is well."""
 
 
+class TokensUsedUp(UnusableAnswer):
+    """Learning has spent the tokens of the day; the model is not asked again before midnight UTC."""
+
+
 class AnswerCutOff(UnusableAnswer):
     """An answer ended where its tokens did. `text` is what there is of it."""
 

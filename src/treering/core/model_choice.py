@@ -29,7 +29,10 @@ def from_environment(settings: Settings, environment: Mapping[str, str]) -> Sett
         place = {"directory": model} if provider == "local" else {"model": model}
         reranker = _made(RerankerSettings, "TREERING_RERANKER", environment, provider=provider, **place)
     if writer == WriterSettings() and (named := environment.get("TREERING_WRITER")):
-        writer = _made(WriterSettings, "TREERING_WRITER", environment, model=named)
+        # Other names have colons of their own: "qwen3:8b".
+        model = named.removeprefix("anthropic:")
+        provider = "openai" if model == named else "anthropic"
+        writer = _made(WriterSettings, "TREERING_WRITER", environment, provider=provider, model=model)
     return settings.replace(embedder=embedder, reranker=reranker, writer=writer, store=store)
 
 

@@ -1,5 +1,6 @@
 """What maintenance did: one run of one stage."""
 
+from datetime import UTC, datetime
 from enum import StrEnum
 
 from treering.core.values import EMPTY, Count, FrozenMap, Instant, Key, Label, Record, Text
@@ -30,3 +31,12 @@ class Run(Record):
     done: Count = 0
     counts: FrozenMap = EMPTY
     error: Text | None = None
+
+
+LANGUAGE_MODEL = "language model"
+"""Stage of the runs that count what learning spends on the language model: one a day, with its tokens in `done`."""
+
+
+def token_run(now: datetime) -> str:
+    """Id of the run that counts the tokens of this day (UTC)."""
+    return f"{LANGUAGE_MODEL} {now.astimezone(UTC):%Y-%m-%d}"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from treering.core.errors import TreeringError
 from treering.core.jobs import Job, JobState
 from treering.core.queries import JobFilter
+from treering.core.runs import token_run
 from treering.ports.store import Check, Store
 
 if TYPE_CHECKING:
@@ -124,6 +125,7 @@ def examine(
             *_room(store),
             _meaning(scope, store, now, models, settings.embedder),
             *used.values(),
+            *_tokens(scope, store, now, settings),
             *kept,
             *standing.found,
         ),
@@ -182,6 +184,19 @@ def _meaning(scope: Scope, store: Store, now: datetime, models: Models, settings
         covered, code = tx.index.coverage(embedder.model), tx.chunks.coverage(embedder.model)
     detail = f"{embedder.model} ({_why(embedder, known, settings)}): {_told(covered, code)}"
     return Check("meaning", True, detail, _advice(embedder, covered, code))
+
+
+def _tokens(scope: Scope, store: Store, now: datetime, settings: Settings) -> tuple[Check, ...]:
+    """What learning spent on the language model today, if it uses one."""
+    learn = settings.learn
+    if not settings.writer.url or learn.model == "off" or not learn.enabled:
+        return ()
+    with store.reading(scope, now) as tx:
+        run = tx.runs.get(token_run(now))
+    used = 0 if run is None else run.done
+    left = used < learn.max_tokens_per_day
+    advice = "" if left else "facts are read by rules until midnight UTC; raise learn.max_tokens_per_day to spend more"
+    return (Check("learning tokens", left, f"{used:,} of {learn.max_tokens_per_day:,} used today", advice),)
 
 
 def _why(embedder: Embedder, known: Sequence[str], settings: EmbedderSettings) -> str:

@@ -21,6 +21,7 @@ from treering.learn.facts.reading import read_statements
 from treering.learn.facts.speakers import speaker_of
 from treering.learn.stages import StageRun
 from treering.learn.teach import Teaching
+from treering.learn.token_budget import metered_writer
 from treering.ports.clock import NewId
 from treering.ports.models import Models
 from treering.ports.store import Store, Transaction
@@ -57,7 +58,7 @@ class Learner:
         learned = 0
         while page := self._page(scope, now, session):
             start, end, turns = page
-            read = _Read(session, start, end, self._heard(turns, start))
+            read = _Read(session, start, end, self._heard(scope, now, turns, start))
             if read.heard:
                 with self.store.reading(scope, now) as tx:
                     tx.index.ready("")
@@ -94,7 +95,7 @@ class Learner:
             turns = tx.turns.find(where, order=_IN_ORDER, limit=self.settings.learn.page + 1).items
         return session.learned, end, () if TASK in session.metadata else turns
 
-    def _heard(self, turns: Sequence[Turn], start: int) -> list[Heard]:
+    def _heard(self, scope: Scope, now: datetime, turns: Sequence[Turn], start: int) -> list[Heard]:
         """Statements of the turns from `start` on: by the language model, if one is configured and answers, and by
         the rules in turns in which it found none.
         """
@@ -102,18 +103,18 @@ class Learner:
             return []
         spoken = [_ours_left_out(turn) for turn in turns if turn.role in _SPEAKING]
         shared = [turn for turn in spoken if turn.visibility is not Visibility.PERSONAL and turn.seq >= start]
-        written = self._written(shared)
+        written = self._written(scope, now, shared)
         told = {heard.turn.id for heard in written}
         by_rules = (heard for heard in _read_all(spoken) if heard.turn.seq >= start)
         return [*written, *(heard for heard in by_rules if heard.turn.id not in told)]
 
-    def _written(self, turns: Sequence[Turn]) -> list[Heard]:
+    def _written(self, scope: Scope, now: datetime, turns: Sequence[Turn]) -> list[Heard]:
         if not turns or self.settings.learn.model == "off" or not self.settings.writer.url:
             return []
         from treering.learn.facts.written import write_statements
 
         try:
-            writer = self.models.writer(hurried=False)
+            writer = metered_writer(self.models, self.store, scope, now, self.settings)
             by_id = {turn.id: turn for turn in turns}
             found = write_statements(turns, writer, settings=self.settings.learn)
         except UnusableAnswer:

@@ -81,6 +81,11 @@ class Writer(Protocol):
     @property
     def location(self) -> ModelLocation: ...
 
+    @property
+    def spent(self) -> int:
+        """Tokens of the last `write` of this thread, as the server counts them; 0 if it does not say."""
+        ...
+
     def write(self, prompt: str, *, most_tokens: int, schema: Mapping[str, Any] | None = None) -> str:
         """The continuation. `UnusableAnswer` where the model refuses.
 

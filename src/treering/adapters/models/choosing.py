@@ -155,12 +155,14 @@ class ChosenModels:
         )
 
     def _writer(self, *, hurried: bool) -> Writer:
+        from treering.adapters.models.anthropic import AnthropicWriter
         from treering.adapters.models.http import Patience
         from treering.adapters.models.openai_compatible import WRITING_TAKES_LONG, ChatWriter
 
         chosen = self._settings.writer
         patience = Patience.once(self._settings.embedder.query_seconds) if hurried else WRITING_TAKES_LONG
-        return ChatWriter(chosen.url, chosen.model, self._key(chosen.key_variable), patience=patience)
+        speaks = AnthropicWriter if chosen.provider == "anthropic" else ChatWriter
+        return speaks(chosen.url, chosen.model, self._key(chosen.key_variable), patience=patience)
 
     def _key(self, variable: str) -> str | None:
         return self._environment.get(variable) or None

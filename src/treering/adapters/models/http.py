@@ -60,6 +60,10 @@ _EXCERPT = 200
 _MOST_BYTES = 64 * 2**20  # Five times what 128 vectors of 4,096 numbers take, written out.
 
 
+def _bearer(key: str) -> Mapping[str, str]:
+    return {"Authorization": f"Bearer {key}"} if key else {}
+
+
 class ModelEndpoint:
     """JSON to and from one server. Every failure is a `ModelUnavailable` in which the key does not occur.
 
@@ -74,6 +78,7 @@ class ModelEndpoint:
         *,
         instead: str,
         patience: Patience | None = None,
+        headers: Callable[[str], Mapping[str, str]] = _bearer,
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -87,7 +92,7 @@ class ModelEndpoint:
         self._clock = clock
         self.location = location_of(base.raw_host.decode("ascii"))
         self._client = httpx.Client(
-            headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
+            headers=headers(self._key),
             # A proxy of the environment is not meant for this machine; without TLS there are no certificates to load.
             trust_env=not _is_loopback(base.host),
             verify=base.scheme == "https",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
+from threading import local
 from typing import TYPE_CHECKING, Any
 
 from treering.adapters.models.http import ModelEndpoint, Patience, _Refusal
@@ -56,6 +57,18 @@ class OpenAIEmbedder(RemoteEmbedder):
         return [placed[at].get("embedding") for at in range(len(entries))]
 
 
+class TokenCount(local):
+    """Tokens of the last answer, for each thread its own."""
+
+    last = 0
+
+    def read(self, answer: object, *fields: str) -> None:
+        """Add up what the server reports in these fields of `usage`."""
+        usage = answer.get("usage") if isinstance(answer, dict) else None
+        counts = [usage.get(name) for name in fields] if isinstance(usage, dict) else []
+        self.last = sum(count for count in counts if type(count) is int and count > 0)
+
+
 class ChatWriter:
     """`POST {url}/chat/completions`, with the most likely words (temperature 0) wherever a server lets us choose."""
 
@@ -72,6 +85,7 @@ class ChatWriter:
         )
         self._name = model
         self._given_up: frozenset[str] = frozenset()
+        self._tokens = TokenCount()
 
     @property
     def model(self) -> str:
@@ -80,6 +94,10 @@ class ChatWriter:
     @property
     def location(self) -> ModelLocation:
         return self._endpoint.location
+
+    @property
+    def spent(self) -> int:
+        return self._tokens.last
 
     def write(self, prompt: str, *, most_tokens: int, schema: Mapping[str, Any] | None = None) -> str:
         body: dict[str, Any] = {
@@ -105,6 +123,7 @@ class ChatWriter:
     def _answer(self, body: Mapping[str, Any]) -> object:
         """What a server answers once it is asked the way it takes; it is remembered, and nothing is tried twice."""
         given_up = self._given_up
+        self._tokens.last = 0
         while True:
             try:
                 answer = self._endpoint.post("/chat/completions", _without(given_up, body))
@@ -115,6 +134,7 @@ class ChatWriter:
                 given_up |= {blamed}
             else:
                 self._given_up |= given_up
+                self._tokens.read(answer, "prompt_tokens", "completion_tokens")
                 return answer
 
     def _message(self, answer: Any) -> tuple[str, bool]:

@@ -48,7 +48,9 @@ class RerankerSettings(Value):
 
 
 class WriterSettings(Value):
+    provider: Literal["openai", "anthropic"] = "openai"
+    """The API that the service speaks: OpenAI's chat completions (also Ollama, vLLM, LM Studio…) or Anthropic's."""
     url: str = ""
-    """An OpenAI-compatible chat service; empty means that no language model is used."""
+    """Where the chat service is; empty means that no language model is used."""
     model: str = ""
     key_variable: str = "TREERING_WRITER_KEY"

@@ -1,5 +1,7 @@
 """At night, what has few names is read again by whoever sees more than the rules do."""
 
+from functools import partial
+
 from treering.core.errors import ModelUnavailable, UnusableAnswer
 from treering.core.privacy import may_leave
 from treering.core.queries import EntityLinkFilter
@@ -10,6 +12,7 @@ from treering.learn.entities.marks import Mark
 from treering.learn.entities.readers import Readers, accurate_readers
 from treering.learn.entities.reading import LINKED, link_new, records_of, spoken, unchanged
 from treering.learn.stages import StageRun
+from treering.learn.token_budget import metered_writer
 from treering.ports.index import Listed
 from treering.ports.store import Transaction
 
@@ -32,7 +35,8 @@ def enrich_entities(run: StageRun) -> None:
         link_new(run.scope, run.store, lambda: run.now, run.settings.entities, run.new_id)
         for owner in ("", principal):
             _link_strays(run, Mark(STRAYS, owner))
-    found = accurate_readers(run.models, run.settings.entities)
+    metered = partial(metered_writer, run.models, run.store, run.scope, run.now, run.settings)
+    found = accurate_readers(run.models, run.settings.entities, metered)
     shared = found.without_model() if run.settings.learn.model == "off" else found
     private = found.without_model()
     left = _enrich(run, Mark(ENRICHED), shared, _room(run, shared))

@@ -10,7 +10,7 @@ from treering.learn.entities.extraction import FAST
 from treering.learn.entities.mentions import NameReader
 from treering.learn.entities.spacy_names import spacy_names
 from treering.learn.entities.written_names import WrittenNames
-from treering.ports.models import Models
+from treering.ports.models import Models, Writer
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,12 @@ class Readers:
         return Readers(tuple(reader for reader in self.readers if reader.name != "llm"), self.missing)
 
 
-def accurate_readers(models: Models, settings: EntitySettings) -> Readers:
-    """The rules, spaCy where it is installed, a language model where one is configured."""
+def accurate_readers(models: Models, settings: EntitySettings, writer: Callable[[], Writer] | None = None) -> Readers:
+    """The rules, spaCy if it is installed, a language model if one is configured: `writer`, or that of `models`."""
+    ask = writer or (lambda: models.writer(hurried=False))
     makers: Mapping[str, Callable[[], NameReader]] = {
         "spacy": spacy_names,
-        "llm": lambda: WrittenNames(models.writer(hurried=False), most_tokens=settings.llm_tokens),
+        "llm": lambda: WrittenNames(ask(), most_tokens=settings.llm_tokens),
     }
     found, missing = list[NameReader](FAST), dict[str, str]()
     for name, make in makers.items():

@@ -241,11 +241,7 @@ def _of_wording(turn: _Turn, wording: Wording, found: re.Match[str], clause: _Cl
         kin, _, name = groups["who"].replace(",", "").partition(" ")
         subject = name or f"{turn.me}: {kin}"
     value = groups.get("value", turn.me)
-    if (
-        not ATTRIBUTES[wording.attribute].exclusive
-        and wording.attribute not in ("relative", "pet")
-        and "value" in groups
-    ):
+    if "value" in groups and wording.attribute not in _ONE_NAME and not ATTRIBUTES[wording.attribute].exclusive:
         value = clause.said[found.start("value") :]
     text = _told(turn, wording, found, clause) or _quoted(turn, clause.said, own=subject == turn.me)
     statement = _made(turn, wording.attribute, subject=subject, value=value, text=text, quote=clause.said)

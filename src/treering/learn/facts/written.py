@@ -178,7 +178,7 @@ def _statement(fact: WrittenFact, line: _Line) -> Statement | None:
             value=_tidy(fact.value),
             text=_tidy(fact.text),
             type=fact.type,
-            over=_over(fact),
+            over=_over(fact, line.shown),
             ended=fact.ended,
             valid_from=since,
             valid_until=until,
@@ -204,10 +204,11 @@ def _subject(said: str, turn: Turn) -> str:
     return PROJECT if name in _OURS else _tidy(said)
 
 
-def _over(fact: WrittenFact) -> tuple[str, ...]:
-    """A value is not given up for itself."""
-    value = same_name(fact.value)
-    return tuple(former for former in map(_tidy, fact.over) if former and same_name(former) != value)
+def _over(fact: WrittenFact, shown: str) -> tuple[str, ...]:
+    """Former values that the turn itself names; a value is not given up for itself."""
+    value, said = same_name(fact.value), f" {same_name(shown)} "
+    formers = ((former, same_name(former)) for former in map(_tidy, fact.over))
+    return tuple(former for former, name in formers if name and name != value and f" {name} " in said)
 
 
 def _names(fact: WrittenFact) -> tuple[str, ...]:

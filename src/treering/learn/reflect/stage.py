@@ -13,6 +13,7 @@ from treering.core.values import Text, Value
 from treering.learn.reflect.digest import Digest, Week, cited_in, digest, opening
 from treering.learn.reflect.week import WEEKLY, WRITTEN, last_reflected, read_week
 from treering.learn.stages import StageRun
+from treering.learn.token_budget import metered_writer
 from treering.learn.written import ask_json
 from treering.ports.store import Transaction
 
@@ -80,7 +81,7 @@ def _worded(run: StageRun, made: Digest, week: Week) -> tuple[str, dict[str, int
     if run.settings.learn.model == "off":
         return made.text, {}
     try:
-        writer = run.models.writer(hurried=False)
+        writer = metered_writer(run.models, run.store, run.scope, run.now, run.settings)
     except ModelUnavailable:
         return made.text, {}
     if not all(may_leave(each, writer.location) for each in made.records):

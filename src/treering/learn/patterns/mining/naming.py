@@ -14,6 +14,7 @@ from treering.core.values import Text, Value
 from treering.learn.patterns.mining.following import mined_of
 from treering.learn.patterns.mining.mined import short
 from treering.learn.stages import StageRun
+from treering.learn.token_budget import metered_writer
 from treering.learn.written import ask_json
 from treering.ports.models import Writer
 
@@ -33,7 +34,7 @@ def name_found(run: StageRun) -> None:
     if run.settings.learn.model == "off" or run.dry_run or not run.settings.mining.named_a_night:
         return
     try:
-        writer = run.models.writer(hurried=False)
+        writer = metered_writer(run.models, run.store, run.scope, run.now, run.settings)
     except ModelUnavailable:
         return
     with run.store.reading(run.scope, run.now) as tx:

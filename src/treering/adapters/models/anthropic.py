@@ -1,0 +1,76 @@
+"""Written text from Anthropic's Messages API, or from a server that speaks it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from treering.adapters.models.http import ModelEndpoint, Patience
+from treering.adapters.models.openai_compatible import WRITING_TAKES_LONG, TokenCount
+from treering.adapters.models.texts import encodable
+from treering.core.errors import AnswerCutOff, UnusableAnswer
+
+_VERSION = "2023-06-01"
+_TOOL = "answer"
+
+
+class AnthropicWriter:
+    """`POST {url}/messages`; the URL usually ends in /v1. A schema is the input of the one tool that must be called."""
+
+    def __init__(
+        self, url: str, model: str, key: str | None = None, *, patience: Patience = WRITING_TAKES_LONG
+    ) -> None:
+        self._endpoint = ModelEndpoint(
+            "the writing server",
+            url,
+            key,
+            instead="choose another writer in the settings",
+            patience=patience,
+            headers=lambda key: {"anthropic-version": _VERSION, **({"x-api-key": key} if key else {})},
+        )
+        self._name = model
+        self._tokens = TokenCount()
+
+    @property
+    def model(self) -> str:
+        return f"anthropic/{self._name}"
+
+    @property
+    def spent(self) -> int:
+        return self._tokens.last
+
+    def write(self, prompt: str, *, most_tokens: int, schema: Mapping[str, Any] | None = None) -> str:
+        body: dict[str, Any] = {
+            "model": self._name,
+            "messages": [{"role": "user", "content": encodable(prompt)}],
+            "max_tokens": most_tokens,
+        }
+        if schema is not None:
+            tool = {"name": _TOOL, "description": "Gives the answer.", "input_schema": schema}
+            body |= {"tools": [tool], "tool_choice": {"type": "tool", "name": _TOOL}}
+        self._tokens.last = 0
+        answer = self._endpoint.post("/messages", body)
+        self._tokens.read(answer, "input_tokens", "output_tokens")
+        text = self._text(answer)
+        if answer.get("stop_reason") == "max_tokens" and schema is not None:
+            told = self._endpoint.unusable("more than its tokens allow", "allow it more tokens, or ask for less")
+            raise AnswerCutOff(str(told), text)
+        return text
+
+    def _text(self, answer: Any) -> str:
+        """The input of the tool as JSON, or the text."""
+        try:
+            blocks = [block for block in answer["content"] if block["type"] in ("text", "tool_use")]
+            called = [block["input"] for block in blocks if block["type"] == "tool_use"]
+            text = json.dumps(called[0], ensure_ascii=False) if called else "".join(block["text"] for block in blocks)
+        except (KeyError, TypeError, AttributeError) as exc:
+            raise self._endpoint.unusable("no message") from exc
+        if answer.get("stop_reason") == "refusal":
+            raise UnusableAnswer(str(self._endpoint.unusable("that it will not", "choose another model")))
+        if not text.strip():
+            raise UnusableAnswer(str(self._endpoint.unusable("an empty message", "choose another model")))
+        return text
+
+    def close(self) -> None:
+        self._endpoint.close()

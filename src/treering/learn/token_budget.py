@@ -1,0 +1,83 @@
+"""Limits what learning spends on the language model in a day, counted in the store over all processes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from treering.core.errors import TokensUsedUp, UnusableAnswer
+from treering.core.runs import LANGUAGE_MODEL, Run, RunState, token_run
+from treering.core.scope import Scope
+from treering.core.settings import Settings
+from treering.ports.models import Models, Writer
+from treering.ports.store import Store, Transaction
+
+_BYTES_A_TOKEN = 4
+"""Where a server does not report what it counted."""
+
+
+def tokens_used(tx: Transaction) -> int:
+    """Tokens that learning has spent in this project since midnight UTC."""
+    run = tx.runs.get(token_run(tx.now))
+    return 0 if run is None else run.done
+
+
+def metered_writer(models: Models, store: Store, scope: Scope, now: datetime, settings: Settings) -> Writer:
+    """The configured language model, which answers `TokensUsedUp` once `learn.max_tokens_per_day` are spent."""
+    return _MeteredWriter(models.writer(hurried=False), store, scope, now, settings.learn.max_tokens_per_day)
+
+
+@dataclass(frozen=True, slots=True)
+class _MeteredWriter:
+    writer: Writer
+    store: Store
+    scope: Scope
+    now: datetime
+    limit: int
+
+    @property
+    def model(self) -> str:
+        return self.writer.model
+
+    @property
+    def spent(self) -> int:
+        return self.writer.spent
+
+    def write(self, prompt: str, *, most_tokens: int, schema: Mapping[str, Any] | None = None) -> str:
+        with self.store.reading(self.scope, self.now) as tx:
+            used = tokens_used(tx)
+        if used >= self.limit:
+            raise TokensUsedUp(
+                f"{used:,} of the {self.limit:,} tokens of today are used up, so facts are read by rules until "
+                "midnight UTC; raise learn.max_tokens_per_day to spend more"
+            )
+        try:
+            answer = self.writer.write(prompt, most_tokens=most_tokens, schema=schema)
+        except UnusableAnswer:
+            self._count(self.writer.spent or _estimate(prompt))
+            raise
+        self._count(self.writer.spent or _estimate(prompt + answer))
+        return answer
+
+    def close(self) -> None:
+        self.writer.close()
+
+    def _count(self, tokens: int) -> None:
+        def add(tx: Transaction) -> None:
+            tx.claim(LANGUAGE_MODEL)
+            day = Run(
+                id=token_run(tx.now),
+                stage=LANGUAGE_MODEL,
+                state=RunState.DONE,
+                started_at=tx.now,
+                updated_at=tx.now,
+                finished_at=tx.now,
+                done=tokens_used(tx) + tokens,
+            )
+            tx.runs.put_many([day])
+
+        self.store.write(self.scope, self.now, add)
+
+
+def _estimate(text: str) -> int:
+    return len(text.encode("utf-8", "replace")) // _BYTES_A_TOKEN + 1
