@@ -20,6 +20,7 @@ def texts(said: str, speaker: str | None = None, previous: str = "") -> list[str
         ("ok, from now on use tabs because the linter wants them", "Use tabs because the linter wants them"),
         ("Never push to main, please.", "Never push to main"),
         ("and don't create indexes by hand again, that's for migrations", "Don't create indexes by hand again"),
+        ("When you commit, always use the imperative.", "When you commit, always use the imperative"),
         ("Use British spelling from now on.", "Use British spelling from now on"),
         ("Bitte antworte immer auf Deutsch.", "Antworte immer auf Deutsch"),
         ("Ab jetzt nur noch Tabs verwenden!", "Nur noch Tabs verwenden"),
@@ -179,7 +180,13 @@ def test_a_correction_of_nothing_that_was_said_is_none() -> None:
         *("README:\nWe use Redis for caching.", "| We use Redis for caching |", "2026-01-01 12:00 I live in Bonn."),
         *("Translate this: I live in Bonn.", "INFO We use Redis for caching."),
         # Words that look the part.
-        *("My mouse Logitech is broken.", "Dad had his knee replaced.", "We use to go there.", "We use paper plates."),
+        *(
+            "My mouse Logitech is broken.",
+            "Dad had his knee replaced.",
+            "Tom replaced Anna as our coach.",
+            "We use to go there.",
+            "We use paper plates.",
+        ),
         *("I left my keys at Tom's.", "The port of Hamburg is large.", "The ship is on port 3.", "I speak the truth."),
         *("I'm Italian.", "File is at src/a.py", "Deadline: none", "I live in the city.", "I work at night."),
         # The same in other languages.

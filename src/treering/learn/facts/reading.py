@@ -27,12 +27,12 @@ _WORD = re.compile(r"[^\W_]+")
 _LETTERS = re.compile(r"(?<=\d)\D+")
 _NAME = re.compile(r"[A-Z][\w'’-]*\w(?: [A-Z][\w'’.-]*)*\Z")
 _PROPER = re.compile(r"[A-Z\d]|\w[./]\w")
+# No person is called so.
+_TECHNICAL = re.compile(r"[a-z][A-Z]|[\d./+#]|\b[A-Z]{2,}")
 _TYPES = {"rule": "preference", "decided": "decision"}
 _OF_PROJECT = frozenset({"uses", "decided", "deadline", "version", "port", "owned_by"})
 # Of these the name is the value, and not what else the clause says.
 _ONE_NAME = frozenset({"relative", "pet"})
-# A lower-case word can be a tool only where the wording itself names one value for another.
-_TOOLS = frozenset({"uses"})
 _LEAST_WORDS = 2
 _FEW = 4
 """Words of a clause that only doubts what is before it: ", I think"."""
@@ -110,7 +110,7 @@ def _stated(turn: _Turn, sentence: Sentence) -> Iterator[Statement]:
     for start, end in clauses:
         rest = _without_lead(turn.rules, text[start:])
         if (order := _instruction(turn, rest, asks=asks)) is not None:
-            yield from order
+            yield from order if start == 0 else (_conditioned(turn, each, text) for each in order)
             return
         if asks and end == len(text):
             return
@@ -172,6 +172,14 @@ def _instruction(turn: _Turn, text: str, *, asks: bool) -> list[Statement] | Non
     return None
 
 
+def _conditioned(turn: _Turn, order: Statement, text: str) -> Statement:
+    """The order with the condition before it: "When you commit, always …"."""
+    whole = _without_lead(turn.rules, text)
+    if order.attribute != "rule" or not turn.rules.begins("condition", _plain(whole)):
+        return order
+    return order.replace(text=_quoted(turn, whole), value=whole, quote=whole)
+
+
 def _kept(turn: _Turn, body: str) -> list[Statement] | None:
     """What is to be kept: one of the closed list where it reads as such, else in its own words."""
     plain = _plain(body)
@@ -226,11 +234,14 @@ def _is_doubtful(rules: Language, wording: Wording, found: re.Match[str], clause
 
 
 def _is_common(rules: Language, wording: Wording, found: re.Match[str], clause: _Clause) -> bool:
-    """Whether a tool is named by a word that is none: "we use paper plates for birthdays"."""
+    """Whether a tool is named by a word that is none: "we use paper plates", "Tom replaced Anna"."""
     groups = found.groupdict()
-    tools = [groups[name] for name in ("value", "old") if groups.get(name)] if wording.attribute in _TOOLS else []
-    tools += [groups["subject"]] if wording.attribute == "version" and groups.get("subject") else []
-    return any(not _PROPER.search(tool) and not rules.begins("tool", tool) for tool in tools)
+    names = {"uses": ("value", "old"), "version": ("subject",)}.get(wording.attribute, ())
+    tools = [groups[name] for name in names if groups.get(name)]
+    if any(not _PROPER.search(tool) and not rules.begins("tool", tool) for tool in tools):
+        return True
+    by_us = not groups.get("old") or rules.begins("mine", clause.plain) or found.start("value") > found.start("old") > 0
+    return not by_us and not any(_TECHNICAL.search(tool) or rules.begins("tool", tool) for tool in tools)
 
 
 def _of_wording(turn: _Turn, wording: Wording, found: re.Match[str], clause: _Clause) -> Statement:
@@ -241,7 +252,8 @@ def _of_wording(turn: _Turn, wording: Wording, found: re.Match[str], clause: _Cl
         kin, _, name = groups["who"].replace(",", "").partition(" ")
         subject = name or f"{turn.me}: {kin}"
     value = groups.get("value", turn.me)
-    if "value" in groups and wording.attribute not in _ONE_NAME and not ATTRIBUTES[wording.attribute].exclusive:
+    whole = wording.attribute not in _ONE_NAME and not ATTRIBUTES[wording.attribute].exclusive
+    if whole and "value" in groups and "old" not in groups:
         value = clause.said[found.start("value") :]
     text = _told(turn, wording, found, clause) or _quoted(turn, clause.said, own=subject == turn.me)
     statement = _made(turn, wording.attribute, subject=subject, value=value, text=text, quote=clause.said)

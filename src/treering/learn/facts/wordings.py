@@ -31,7 +31,7 @@ _SLOTS: Mapping[str, str] = {
     "Due": r"(?=[^,;]*(?:\d|(?i:\b(?:{date})\b)))[^;]{2,80}",
     "Year": r"(?:19|20)\d\d\b",
     "Zone": (
-        r"(?:(?:UTC|GMT)(?:[+-]\d{1,2}(?::\d\d)?)?|[A-Z]{2,4}T|[A-Z][a-z]+/[A-Z][a-z_]+"
+        r"(?:(?:UTC|GMT)(?:[+-]\d{1,2}(?::\d\d)?)?|[A-Z]{2,4}T|MES?Z|[A-Z][a-z]+/[A-Z][a-z_]+"
         r"|(?:Pacific|Eastern|Central|Mountain)(?: [Tt]ime)?)\b"
     ),
     "Email": r"[^\s@,;]+@[^\s@,;]+\.\w+",
