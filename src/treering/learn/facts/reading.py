@@ -107,16 +107,30 @@ def _read(turn: _Turn, said: Sequence[Sentence]) -> tuple[Statement, ...]:
 def _stated(turn: _Turn, sentence: Sentence) -> Iterator[Statement]:
     text, asks = _without_tail(turn.rules, sentence)
     clauses = list(_clauses(turn.rules, text))
+    if asks and len(clauses) > 1:
+        # What is said before a question is said.
+        text, asks = text[: clauses[-2][1]], False
+        clauses = clauses[:-1]
+    behind = _behind_condition(turn.rules, text)
+    if behind and (order := _instruction(turn, text[behind:], asks=asks)) is not None:
+        yield from (_conditioned(turn, each, text) for each in order)
+        return
     for start, end in clauses:
         rest = _without_lead(turn.rules, text[start:])
         if (order := _instruction(turn, rest, asks=asks)) is not None:
             yield from order if start == 0 else (_conditioned(turn, each, text) for each in order)
             return
-        if asks and end == len(text):
+        if asks:
             return
         clause = _without_lead(turn.rules, text[start:end])
         if turn.length <= _PASTED and not _is_hedged(turn.rules, text, start, end):
             yield from _statement(turn, clause)
+
+
+def _behind_condition(rules: Language, text: str) -> int:
+    """Where the main clause begins in "When you commit, always …"; 0 where the sentence begins with no condition."""
+    comma = text.find(", ")
+    return comma + 2 if comma > 0 and rules.begins("condition", _plain(text)) else 0
 
 
 def _is_hedged(rules: Language, text: str, start: int, end: int) -> bool:
@@ -183,7 +197,8 @@ def _conditioned(turn: _Turn, order: Statement, text: str) -> Statement:
 def _kept(turn: _Turn, body: str) -> list[Statement] | None:
     """What is to be kept: one of the closed list where it reads as such, else in its own words."""
     plain = _plain(body)
-    if len(body.split()) < _LEAST_WORDS or turn.rules.begins("not_noted", plain):
+    barred = turn.rules.begins("not_noted", plain) or turn.rules.holds("one_off", plain)
+    if len(body.split()) < _LEAST_WORDS or barred:
         return None
     parts = [body[start:end] for start, end in _clauses(turn.rules, body)]
     stated = [each for part in parts for each in _statement(turn, part)]
@@ -195,13 +210,21 @@ def _kept(turn: _Turn, body: str) -> list[Statement] | None:
 def _onwards(turn: _Turn, body: str) -> list[Statement] | None:
     plain = _plain(body)
     barred = turn.rules.begins("not_order", plain) and not turn.rules.begins("unless_order", plain)
+    barred = barred or _is_told(turn.rules, body)
     return None if barred or len(body.split()) < _LEAST_WORDS else [_worded(turn, "rule", body)]
 
 
 def _order(turn: _Turn, body: str) -> list[Statement] | None:
     said = _plain(body).partition(",")[0]
     empty = turn.rules.expression("empty", r".{0,16}?\b{}(?: \w+){0,2}\Z").match(said)
-    return None if empty else [_worded(turn, "rule", body)]
+    barred = empty or turn.rules.holds("one_off", _plain(body)) or _is_told(turn.rules, body)
+    return None if barred else [_worded(turn, "rule", body)]
+
+
+def _is_told(rules: Language, body: str) -> bool:
+    """Whether somebody else is said to have said it: "…, my teacher wrote"."""
+    last = body.rpartition(",")[2]
+    return "," in body and len(last.split()) <= _FEW and rules.holds("hedges", _plain(last))
 
 
 _KINDS = {"keep": _kept, "note": _kept, "onwards": _onwards, "orders": _order, "again": _order}
@@ -230,7 +253,9 @@ def _statement(turn: _Turn, text: str) -> Iterator[Statement]:
 def _is_doubtful(rules: Language, wording: Wording, found: re.Match[str], clause: _Clause) -> bool:
     behind = clause.plain[found.end() :].partition(",")[0]
     modal = rules.holds("modals", behind) and wording.attribute not in ("decided", "deadline")
-    return modal or _is_common(rules, wording, found, clause)
+    # "I live in Slack."
+    elsewhere = wording.of_place and rules.begins("tool", found["value"])
+    return modal or elsewhere or _is_common(rules, wording, found, clause)
 
 
 def _is_common(rules: Language, wording: Wording, found: re.Match[str], clause: _Clause) -> bool:
@@ -240,6 +265,9 @@ def _is_common(rules: Language, wording: Wording, found: re.Match[str], clause: 
     tools = [groups[name] for name in names if groups.get(name)]
     if any(not _PROPER.search(tool) and not rules.begins("tool", tool) for tool in tools):
         return True
+    if wording.attribute == "version" and "." not in found["value"]:
+        # "We're on day 20."
+        return not any(_TECHNICAL.search(tool) or rules.begins("tool", tool) for tool in tools)
     by_us = not groups.get("old") or rules.begins("mine", clause.plain) or found.start("value") > found.start("old") > 0
     return not by_us and not any(_TECHNICAL.search(tool) or rules.begins("tool", tool) for tool in tools)
 

@@ -19,16 +19,19 @@ LANGUAGES = ("en", "fr", "it", "de", "es")
 
 _PROPER = r"[A-Z][\w'.&+#/-]*\w[+#]*|[A-Z]\b"
 _SMALL = "de|di|da|der|den|von|van|del|della|la|le|los|las|am|sur|of|do|dos"
+_PLACE = rf"(?!(?i:{{place_not}})\b)(?:{_PROPER})(?: (?:(?:{_SMALL}) )*(?:{_PROPER}))*"
+_CLAUSE = "when|that|who|if|because|wenn|dass|weil|der|die|quand|que|qui|quando|che|perche|cuando|porque"
 # What a slot takes; `{date}` is a word list of the language.
 _SLOTS: Mapping[str, str] = {
     "Name": rf"(?:{_PROPER})(?: (?:(?:{_SMALL}) )*(?:{_PROPER}))*",
     "First": r"[A-Z](?!\w*[A-Z])[\w-]*[\w](?: (?!I\b)[A-Z][\w-]+)?(?!['\w-]*[A-Z0-9/])",
-    "Place": rf"(?!(?i:{{place_not}})\b)(?:{_PROPER})(?: (?:(?:{_SMALL}) )*(?:{_PROPER}))*",
+    "Firm": _PLACE,
+    "Place": _PLACE,
     "Tool": r"(?!(?i:{thing_not})\b)[\w@](?:[\w.+#/@-]*[\w+#])?(?: [A-Z\d][\w.+#-]*){0,2}",
     "Version": r"v?\d+(?:\.[\dx]+)*(?:[-+ ]?(?:rc|beta|alpha|lts|LTS)[\d.]*)?(?![\w%:/]|\.\d)",
     "Port": r"\d{2,5}(?![\w%]|[.:,-]\d)",
-    "Date": r"(?=[^,;]*(?:\d|(?i:\b(?:{date})\b)))[^,;]{2,40}",
-    "Due": r"(?=[^,;]*(?:\d|(?i:\b(?:{date})\b)))[^;]{2,80}",
+    "Date": r"(?:[a-z']{2,4} ?)?(?:(?i:the )?\d{1,2}(?:st|nd|rd|th|er|\.)?(?!\w)|\d{4}-|(?i:{month})\b)[^,;]{0,30}",
+    "Due": r"(?:[\w']{2,7} ){0,2}?(?:\d|(?i:\b(?:{date}|{month})\b))[^;]{0,60}",
     "Year": r"(?:19|20)\d\d\b",
     "Zone": (
         r"(?:(?:UTC|GMT)(?:[+-]\d{1,2}(?::\d\d)?)?|[A-Z]{2,4}T|MES?Z|[A-Z][a-z]+/[A-Z][a-z_]+"
@@ -40,8 +43,7 @@ _SLOTS: Mapping[str, str] = {
     "At": r"@[\w.-]*[\w-]",
     "Any": r"\S.+",
     "one": r"[\w-]+",
-    "allergen": r"(?!(?i:(?:\w{1,3}[ '])?(?:{not_allergen}))\b)[^\W\d][\w' -]*",
-    "Thing": r"(?!(?i:{thing_not})\b(?! [A-Z]))[\w./@'-]+(?: [\w./@-]+){0,4}?",
+    "Thing": rf"(?!(?i:{{thing_not}})\b(?! [A-Z]))[\w./@'-]+(?: (?!(?i:{_CLAUSE})\b)[\w./@-]+){{0,4}}?",
     "Old": r"(?!(?i:{thing_not})\b)[\w@](?:[\w.+#/@-]*[\w+#])?(?: [A-Z\d][\w.+#-]*){0,2}",
 }
 _SLOT = re.compile(r"(?<!\?P)<(\w+)(?::(\w+))?>")
@@ -50,13 +52,14 @@ _LIST = re.compile(r"\{([a-z_]+)\}")
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """One way to state an attribute. Its groups: `value`, `subject`, `who`, `old`."""
+    """One way to state an attribute. Its groups: `value`, `subject`, `who`, `old`. `of_place`: no tool can be meant."""
 
     attribute: str
     expression: re.Pattern[str]
     told: str = ""
     changes: bool = False
     ended: bool = False
+    of_place: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +110,10 @@ def _wording(attribute: str, written: str, words: Mapping[str, str]) -> Wording:
     mark = said[0] if said[:2] in ("! ", "- ") else ""
     expression = _slotted(said.removeprefix(f"{mark} "), words)
     ends = r"(?![\w-])" if said.endswith(">") else ""
-    return Wording(attribute, re.compile(expression + ends, re.IGNORECASE), told, mark == "!", mark == "-")
+    if said.endswith("<Thing:subject>"):
+        ends = rf"(?=$|,| (?:{words['joins']})\b)"
+    whole = re.compile(expression + ends, re.IGNORECASE)
+    return Wording(attribute, whole, told, changes=mark == "!", ended=mark == "-", of_place="<Place>" in said)
 
 
 def _slotted(written: str, words: Mapping[str, str]) -> str:
