@@ -47,19 +47,20 @@ ATTRIBUTES: Mapping[str, frozenset[str]] = {
 ANY = frozenset({"instruction", "correction", "family", "pet"})
 ABOUT = (
     "Turns and whole sessions in five languages (`bench/learned_facts/`), written and labelled by another hand that "
-    "had not seen the rules; more than half of the turns are near misses that state nothing. A record is correct if it "
-    "is about a labelled clause, holds every word that the label asks for, and has the label's attribute; distorted if "
-    "it is about a labelled clause and is not correct; wrong if no label is about its clause. Found is the share of "
-    "labels with a correct record. The rows marked `first` are of the rules before anybody had read `dev`; after that "
-    "they were changed with `dev` and `sessions_dev` open. Of the held parts only totals were seen, once before and "
-    "once after the last changes. Goal: 95 % correct, 1 % wrong, no false supersession. Labels of the public set name "
-    "no clause: a record is about those whose words it holds."
+    "had not seen the rules; more than half of the turns are near misses that state nothing. A record is correct if "
+    "it is about a labelled clause, holds every word that the label asks for, and has the label's attribute; "
+    "distorted if it is about a labelled clause and is not correct; wrong if no label is about its clause. Found is "
+    "the share of labels with a correct record. The rows marked `first` are of the rules before anybody had read "
+    "`dev`; after that they were changed with `dev` and `sessions_dev` open. Of the held parts only totals were seen,"
+    " twice: after the work on `dev`, and once more after near misses that the author of the rules had made up were "
+    "closed. Goal: 95 % correct, 1 % wrong, no false supersession. Labels of the public set name no clause: a record "
+    "is about those whose words it holds."
 )
 FIRST: tuple[tuple[object, ...], ...] = (
     ("dev, first", 120, 56, 41, "100.0%", "0.0%", "0.0%", "73.2%", "83.3%", "–"),
     ("sessions_dev, first", 234, 27, 16, "100.0%", "0.0%", "0.0%", "59.3%", "66.7%", "–"),
-    ("held, first", 180, 85, 71, "91.5%", "1.4%", "7.0%", "76.5%", "77.8%", "–"),
-    ("sessions_held, first", 303, 29, 16, "81.2%", "6.2%", "12.5%", "51.7%", "80.0%", "0 of 3, 0 false"),
+    ("held, after dev", 180, 85, 71, "91.5%", "1.4%", "7.0%", "76.5%", "77.8%", "–"),
+    ("sessions_held, after dev", 303, 29, 16, "81.2%", "6.2%", "12.5%", "51.7%", "80.0%", "0 of 3, 0 false"),
 )
 
 # Turns that were read, and records that were learned from them.
