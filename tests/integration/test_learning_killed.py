@@ -13,6 +13,7 @@ from treering.compose import now
 from treering.core.payloads import Stated
 from treering.core.queries import EpisodeFilter, KnowledgeFilter, SessionFilter
 from treering.core.runs import RunState
+from treering.core.statements import same_name
 from treering.memory import Memory
 
 LEARNERS = 2
@@ -117,4 +118,4 @@ def _said(memory: Memory) -> set[str]:
 def _known(memory: Memory) -> Counter[tuple[str, str]]:
     with memory.store.reading(memory.scope, now()) as tx:
         stated = [fact.payload for fact in tx.knowledge.stream(KnowledgeFilter(deleted=None))]
-    return Counter((each.subject or "", each.value or "") for each in stated if isinstance(each, Stated))
+    return Counter((same_name(each.subject or ""), each.value or "") for each in stated if isinstance(each, Stated))

@@ -62,7 +62,13 @@ def stated(known: Knowledge) -> Stated | None:
 
 
 def _same_value(one: str, other: str) -> bool:
-    return same_name(one) == same_name(other) or (_numbers(one) == _numbers(other) and _words(one) == _words(other))
+    """The same name or words; with the same numbers, one may say more: "3. August", "3. August fertig"."""
+    if same_name(one) == same_name(other):
+        return True
+    mine, theirs, numbers = _words(one), _words(other), _numbers(one)
+    if numbers != _numbers(other):
+        return False
+    return mine == theirs or (bool(numbers) and (mine <= theirs or theirs <= mine))
 
 
 def _is_of(name: str, value: str) -> bool:
