@@ -10,6 +10,7 @@ from tests.integration.model_server import KEY, ModelServer, Reply, chat, messag
 from treering.core.payloads import Stated
 from treering.core.queries import KnowledgeFilter
 from treering.core.settings import Settings
+from treering.learn.token_budget import metered_writer
 from treering.memory import Memory
 from treering.ports.store import Check
 
@@ -219,3 +220,13 @@ def test_where_anthropic_fails_the_rules_read(server: ModelServer, open_memory: 
     memory.turn(session="s", role="user", text=SAID)
     assert memory.settle().dead == 0
     assert "pnpm" in values(memory)
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+def test_the_budget_does_not_hide_where_a_model_runs(open_memory: OpenMemory, provider: str) -> None:
+    """What may be sent depends on it."""
+    for url, location in (("https://api.example.com/v1", "elsewhere"), ("http://127.0.0.1:9/v1", "here")):
+        settings = Settings.make(writer={"provider": provider, "url": url, "model": "w"})
+        memory = open_memory(settings=settings)
+        now = memory._ports.clock()
+        assert metered_writer(memory.models, memory.store, memory.scope, now, settings).location == location

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from treering.core.errors import TokensUsedUp, UnusableAnswer
+from treering.core.privacy import ModelLocation
 from treering.core.runs import LANGUAGE_MODEL, Run, RunState, token_run
 from treering.core.scope import Scope
 from treering.core.settings import Settings
@@ -38,6 +39,10 @@ class _MeteredWriter:
     @property
     def model(self) -> str:
         return self.writer.model
+
+    @property
+    def location(self) -> ModelLocation:
+        return self.writer.location
 
     @property
     def spent(self) -> int:

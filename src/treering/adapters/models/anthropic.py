@@ -10,6 +10,7 @@ from treering.adapters.models.http import ModelEndpoint, Patience
 from treering.adapters.models.openai_compatible import WRITING_TAKES_LONG, TokenCount
 from treering.adapters.models.texts import encodable
 from treering.core.errors import AnswerCutOff, UnusableAnswer
+from treering.core.privacy import ModelLocation
 
 _VERSION = "2023-06-01"
 _TOOL = "answer"
@@ -35,6 +36,10 @@ class AnthropicWriter:
     @property
     def model(self) -> str:
         return f"anthropic/{self._name}"
+
+    @property
+    def location(self) -> ModelLocation:
+        return self._endpoint.location
 
     @property
     def spent(self) -> int:
