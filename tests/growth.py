@@ -18,16 +18,17 @@ def growth(work: Callable[[T], object], small: T, large: T, enough: float = LINE
     Other processes only ever make a run longer, so the large input is not measured again once the ratio is below
     `enough`.
     """
-    least = min(_seconds(work, small) for _ in range(3))
+    least = min(seconds(work, small) for _ in range(3))
     ratio = math.inf
     for _ in range(3):
-        ratio = min(ratio, _seconds(work, large) / least)
+        ratio = min(ratio, seconds(work, large) / least)
         if ratio < enough:
             break
     return ratio
 
 
-def _seconds(work: Callable[[T], object], given: T) -> float:
+def seconds(work: Callable[[T], object], given: T) -> float:
+    """Processor time of one run, at least what can be measured."""
     began = thread_time()
     work(given)
     return max(_UNMEASURABLE, thread_time() - began)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 from tests.examples import examples
+from tests.growth import LINEAR, growth
 from tests.property.strategies import RECORDS, values
 from tests.samples import knowledge, sample, turn
 from treering.core import payloads
@@ -139,6 +140,14 @@ def test_keys_that_are_secrets_stay_as_many_as_they_were() -> None:
     assert sorted(metadata.values()) == [1, 2, 3]
     assert TOKEN not in str(metadata)
     assert other not in str(metadata)
+
+
+def test_many_keys_that_are_secrets_are_renamed_in_linear_time() -> None:
+    def redacted(count: int) -> None:
+        names = (f"ghp_{number:06}{TOKEN[10:]}" for number in range(count))
+        assert len(without_secrets(turn(metadata=dict.fromkeys(names, 1))).value.metadata) == count
+
+    assert growth(redacted, 1_000, 4_000) < LINEAR
 
 
 def test_only_a_revisions_own_snapshot_is_taken_to_be_clean() -> None:

@@ -7,16 +7,18 @@ from time import thread_time
 import pytest
 
 from bench.secrets_cases import fill, formats
-from tests.growth import LINEAR, growth
+from tests.growth import growth, seconds
 from treering.core.delimiters import escaped, without_ours
 from treering.core.secret_assignments import assigned_values
 from treering.core.secret_formats import PHRASES, TOKENS, Format
 from treering.core.secret_words import SECRET_WORDS
 from treering.core.secrets import redact, regex_of, scan
 
-SIZES = (10_000, 20_000, 40_000, 80_000)
-QUICK = 0.1
-"""Seconds for the longest text that are harmless however they came about; only slower work is measured again."""
+SMALL, LARGE = 10_000, 40_000
+BOUND = 7.0
+"""On these sizes as strict as a bound of 9 for texts twice as long, where a quadratic part weighs twice as much."""
+QUICK = 0.025
+"""Seconds for the large text that are harmless in any case; only slower work is compared with the small text."""
 FORMS = (*TOKENS, *PHRASES)
 TEMPLATES = formats()
 ALPHABET = "a0A-_./+=: "
@@ -29,13 +31,21 @@ def repeated(piece: str, size: int) -> str:
 
 
 def assert_linear(work: Callable[[str], object], pieces: Iterable[str]) -> None:
+    """Compare the two sizes; one run of each is enough to see linear work, and `growth` repeats any other."""
     for piece in pieces:
-        longest = repeated(piece, SIZES[-1])
-        began = thread_time()
-        work(longest)
-        if thread_time() - began > QUICK:
-            for small, large in zip(SIZES, SIZES[2:], strict=False):
-                assert growth(work, repeated(piece, small), repeated(piece, large)) < LINEAR, piece
+        small, large = repeated(piece, SMALL), repeated(piece, LARGE)
+        if (slow := seconds(work, large)) > QUICK and slow / seconds(work, small) >= BOUND:
+            assert growth(work, small, large, BOUND) < BOUND, piece
+
+
+def test_quadratic_work_is_noticed() -> None:
+    def rescanned(text: str) -> None:
+        for start in range(0, len(text), 40):
+            list(text[start:])
+
+    assert_linear(lambda text: sum(map(ord, text)), ["a"])
+    with pytest.raises(AssertionError, match="a"):
+        assert_linear(rescanned, ["a"])
 
 
 def pieces_of(form: Format) -> Iterator[str]:

@@ -7,7 +7,6 @@ from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from functools import cache, lru_cache
-from itertools import count
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
@@ -233,8 +232,9 @@ def _clean_series(item: Any, kinds: list[str]) -> Any:
 def _clean_mapping(item: Mapping[Any, Any], kinds: list[str]) -> Mapping[Any, Any]:
     """Also sees a secret by the name it stands under (`{"password": "…"}`), and one that is a name itself."""
     cleaned: dict[Any, Any] = {}
+    numbers: dict[Any, int] = {}
     for key, part in item.items():
-        name = _distinct(_clean(key, kinds), cleaned)
+        name = _distinct(_clean(key, kinds), cleaned, numbers)
         cleaned[name] = _clean(part, kinds)
         if isinstance(part, str) and cleaned[name] is part and name is key and (found := scan(_assigned(key, part))):
             kinds.append(found[0].kind)
@@ -244,10 +244,16 @@ def _clean_mapping(item: Mapping[Any, Any], kinds: list[str]) -> Mapping[Any, An
     return FrozenDict(cleaned) if isinstance(item, FrozenDict) else cleaned
 
 
-def _distinct(name: Any, taken: Mapping[Any, Any]) -> Any:
-    """Two secrets that become the same name stay two entries."""
-    candidates = (name if number == 1 else f"{name} {number}" for number in count(1))
-    return next(candidate for candidate in candidates if candidate not in taken)
+def _distinct(name: Any, taken: Mapping[Any, Any], numbers: dict[Any, int]) -> Any:
+    """A name that is not taken: two secrets that become the same name stay two entries.
+
+    `numbers` holds the last number given to each name, so that none is tried twice.
+    """
+    candidate = name
+    while candidate in taken:
+        numbers[name] = numbers.get(name, 1) + 1
+        candidate = f"{name} {numbers[name]}"
+    return candidate
 
 
 def _replaced(item: Any, changed: Mapping[str, Any]) -> Any:

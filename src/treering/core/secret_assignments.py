@@ -1,32 +1,27 @@
 """Values given to a secret word: `password = "…"`, `--token …`, `"apiKey": "…"`, "the password is …".
 
 A secret word alone means little in source code, so the value decides: how it is written (quoted, in an environment
-file, after a colon, after an equals sign) says how much it must look like a credential.
+file, after a colon, after an equals sign) says how much it must look like a credential (`secret_values`).
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 
-from treering.core.secret_formats import MARK, UUID, Hit, follows_mark
+from treering.core.secret_formats import MARK, Hit, follows_mark
+from treering.core.secret_values import LONGEST_JUDGED, STYLES, is_phrase, is_random, points_elsewhere, regex
 from treering.core.secret_words import (
     ABOUT,
     LINKING_ADVERBS,
     LINKING_VERBS,
-    MESSAGE_WORDS,
-    NO_CREDENTIAL,
-    PLACEHOLDER,
     PLAIN_AFTER,
     PLAIN_BEFORE,
-    REFERENCE,
     SECRET_WORDS,
-    TECHNICAL_NAME,
     SecretWord,
 )
 from treering.core.time_limit import Check, unlimited
 
 LONGEST_QUOTED = 512
-LONGEST_JUDGED = 128
 SHORTEST_VALUE = 6
 CLOSING_QUOTE = {'"': '"', "'": "'", "`": "`", "“": "”", "«": "»", "„": "“"}
 
@@ -62,18 +57,13 @@ WORTH_JUDGING = (
     r"(?=[^\s\"'`]{6})(?:[^\s\"'`]{0,11}?[\d!@#$%^&*?+=~]|[^\s\"'`]{12})"
 )
 """Long enough, with something that is no letter, and not itself the beginning of another assignment."""
-SAME_CLASS = r"[a-z]+|[A-Z]+|[0-9]+|[^a-zA-Z0-9]+"
 WORD_BEFORE = r"[\w.$-]{0,24}\Z"
 WORD_BREAK = r"[_.$-]+|(?<=[a-z])(?=[A-Z])"
 DECLARED = r"(?i:let|var|const|val|local|my|our|auto|string|str|char|final|static|new|return|if|elif|else)[ \t]+\Z"
-MIXED = r"\d[^\W\d]|[^\W_][!@#$%^*?~]"
 NEAR_RUN = r"(?<![A-Za-z0-9+/_~.-])[A-Za-z0-9+/_~-]{24,128}={0,2}"
 REST_OF_RUN = r"[A-Za-z0-9+/_~-]*+={0,2}"
 NEAR = 60
 """Characters of the same line, on each side of a secret word, in which a random value counts."""
-NAME_PIECE = r"[^\W\d]+\d{0,2}|\d{1,3}|v\d{1,3}"
-PATH_PIECE = rf"{NAME_PIECE}|\d+"
-REPEATED_WORD = r"(?i)[a-z_]*(?:pass|pwd|token|key|secret|cred)[a-z_]*\d{0,2}"
 CLOSES_SENTENCE = ".,;:?)]}*"
 
 ASCII_STEMS = tuple(sorted({word.stem for word in SECRET_WORDS if word.stem.isascii()}))
@@ -108,7 +98,7 @@ def _places(stem: str, folded: str) -> Iterator[int]:
 
 def _is_announced(text: str, folded: str, start: int, stem: str) -> bool:
     for word in _words_by_stem()[stem]:
-        ended = _regex(word.ending).match(folded, start + len(stem))
+        ended = regex(word.ending).match(folded, start + len(stem))
         if ended is not None and any(True for _ in _values_of(text, folded, word, (start, ended.end()), set())):
             return True
     return False
@@ -134,7 +124,7 @@ def _values_of(text: str, folded: str, word: SecretWord, span: tuple[int, int], 
         return
     beside = list(_beside(text, word, start, end)) if _begins_word(text, start) else []
     ended.update(hit.end for hit in beside)
-    linked = _regex(LINK, re.VERBOSE).match(text, end)
+    linked = regex(LINK, re.VERBOSE).match(text, end)
     assigned = None if linked is None else _judged(text, word, start, linked, ended)
     if assigned is not None:
         ended.add(assigned.end)
@@ -145,9 +135,9 @@ def _values_of(text: str, folded: str, word: SecretWord, span: tuple[int, int], 
 def _beside(text: str, word: SecretWord, start: int, end: int) -> Iterator[Hit]:
     line = max(text.rfind("\n", max(0, start - NEAR), start) + 1, start - NEAR, 0)
     line_end = text.find("\n", end, end + NEAR)
-    runs = _regex(NEAR_RUN).finditer(text, line, end + NEAR + LONGEST_JUDGED if line_end < 0 else line_end)
+    runs = regex(NEAR_RUN).finditer(text, line, end + NEAR + LONGEST_JUDGED if line_end < 0 else line_end)
     found = [run for run in runs if run.start() < end + NEAR and not run.start() <= start < run.end()]
-    suffix = _regex(SUFFIX).match(text, end)
+    suffix = regex(SUFFIX).match(text, end)
     if not found or suffix is None or _before(text, start) is None:
         return
     if text[suffix.end() : suffix.end() + 1].isalnum() or text.startswith(MARK, suffix.end()):
@@ -155,19 +145,9 @@ def _beside(text: str, word: SecretWord, start: int, end: int) -> Iterator[Hit]:
     if suffix["suffix"] not in ("s", "S") and not _names_a_secret(text, word, suffix):
         return
     for run in found:
-        if _is_random(run.group()) and not follows_mark(text, run.start()) and not text.startswith(MARK, run.end()):
-            whole = _regex(REST_OF_RUN).match(text, run.end())
+        if is_random(run.group()) and not follows_mark(text, run.start()) and not text.startswith(MARK, run.end()):
+            whole = regex(REST_OF_RUN).match(text, run.end())
             yield Hit(word.kind, min(start, run.start()), run.start(), whole.end() if whole else run.end(), end)
-
-
-def _is_random(value: str) -> bool:
-    """Long, of mixed case with digits throughout: no name, path or hash."""
-    return (
-        len(_regex(r"\d+").findall(value)) >= 2
-        and value.lower() != value != value.upper()
-        and looks_random(value)
-        and not _looks_like_words(value)
-    )
 
 
 def _stands_free(word: SecretWord, text: str, folded: str, start: int) -> bool:
@@ -181,15 +161,6 @@ def _begins_word(text: str, start: int) -> bool:
     return not previous.isalpha() or (previous.islower() and text[start].isupper())
 
 
-def looks_random(value: str) -> bool:
-    """Letters, digits and signs alternate as they do in generated text and not in words or CamelCase."""
-    judged = value[:64]
-    runs = len(_regex(SAME_CLASS).findall(judged))
-    if judged.isalpha():
-        return len(judged) >= 16 and runs * 9 >= len(judged) * 4
-    return len(judged) >= 12 and runs * 3 >= len(judged)
-
-
 def _judged(text: str, word: SecretWord, start: int, linked: re.Match[str], ended: set[int]) -> Hit | None:
     value_start = linked.end()
     before = _before(text, start)
@@ -198,24 +169,24 @@ def _judged(text: str, word: SecretWord, start: int, linked: re.Match[str], ende
     style = _style(text, start, linked, before, ended)
     if style is None:
         return None
-    if style == "quoted" and _is_phrase(word, text[value_start : _value_end(text, linked, style)]):
+    if style == "quoted" and is_phrase(word, text[value_start : _value_end(text, linked, style)]):
         return Hit(word.kind, start, value_start, _value_end(text, linked, style))
-    if not _regex(WORTH_JUDGING).match(text, value_start):
+    if not regex(WORTH_JUDGING).match(text, value_start):
         return None
     end = _value_end(text, linked, style)
     value = text[value_start : min(end, value_start + LONGEST_JUDGED)]
-    if len(value) < SHORTEST_VALUE or _points_elsewhere(value) or not STYLES[style](word.kind, value):
+    if len(value) < SHORTEST_VALUE or points_elsewhere(value) or not STYLES[style](word.kind, value):
         return None
     return Hit(word.kind, start, value_start, end if end - value_start < LONGEST_JUDGED else _run_end(text, end))
 
 
 def _before(text: str, start: int) -> str | None:
     """The rest of the identifier in front of the secret word; None where it makes the word harmless."""
-    found = _regex(WORD_BEFORE).search(text[max(0, start - 24) : start])
+    found = regex(WORD_BEFORE).search(text[max(0, start - 24) : start])
     before = found.group() if found else ""
     if follows_mark(text, start - len(before)):
         return None
-    pieces = [piece for piece in _regex(WORD_BREAK).split(before) if piece]
+    pieces = [piece for piece in regex(WORD_BREAK).split(before) if piece]
     return None if pieces and pieces[-1].lower() in PLAIN_BEFORE else before
 
 
@@ -227,7 +198,7 @@ def _names_a_secret(text: str, word: SecretWord, linked: re.Match[str]) -> bool:
         return False
     if suffix[0].isupper() and text[linked.start() - 1].isupper():
         return False
-    return _regex(WORD_BREAK).split(suffix)[-1].lower() not in PLAIN_AFTER
+    return regex(WORD_BREAK).split(suffix)[-1].lower() not in PLAIN_AFTER
 
 
 def _style(text: str, start: int, linked: re.Match[str], before: str, ended: set[int]) -> str | None:
@@ -261,7 +232,7 @@ def _style_within_line(text: str, line_start: int, ended: set[int]) -> str:
     before = text[max(0, line_start - 24) : line_start]
     words = before.rstrip(" \t")
     last = words[-1:]
-    if words == before or not last or _regex(DECLARED).search(before):
+    if words == before or not last or regex(DECLARED).search(before):
         return "argument"
     end = line_start - len(before) + len(words)
     if last.isalnum() or last in ".:!?" or end in ended or follows_mark(text, end):
@@ -277,111 +248,14 @@ def _value_end(text: str, linked: re.Match[str], style: str) -> int:
         return closed - 1 if "\\" in opened and text[closed - 1] == "\\" else closed
     if opened or style == "environment":
         return _run_end(text, start, start + LONGEST_JUDGED)
-    run = _regex(BARE_RUN).match(text, start, start + LONGEST_JUDGED)
+    run = regex(BARE_RUN).match(text, start, start + LONGEST_JUDGED)
     return start + len(run.group().rstrip(CLOSES_SENTENCE)) if run else start
 
 
 def _run_end(text: str, start: int, limit: int | None = None) -> int:
     """The end of the unquoted run; what lies beyond a limit was not judged, so that it ends before a mark."""
-    run = _regex(UNMARKED_RUN).match(text, start) if limit is None else _regex(UNQUOTED_RUN).match(text, start, limit)
+    run = regex(UNMARKED_RUN).match(text, start) if limit is None else regex(UNQUOTED_RUN).match(text, start, limit)
     return run.end() if run else start
-
-
-def _points_elsewhere(value: str) -> bool:
-    if MARK in value or _regex(r"\s").search(value):
-        return True
-    if _regex(REFERENCE).search(value) or _regex(NO_CREDENTIAL).match(value):
-        return True
-    return not looks_random(value) and _is_placeholder(value)
-
-
-def _is_placeholder(value: str) -> bool:
-    return _regex(PLACEHOLDER).search(value.lower()) is not None
-
-
-def _looks_like_words(value: str) -> bool:
-    """`app-secrets-v2`, `os.environ`, `test_key_1`, `run/secrets/db`: names put together, not a credential."""
-    pieces = _regex(r"[-_.:/@\\]+").split(value.strip("-_.:/@\\"))
-    piece_of_name = _regex(PATH_PIECE if "/" in value else NAME_PIECE)
-    return len(pieces) > 1 and all(piece_of_name.fullmatch(piece) for piece in pieces)
-
-
-def _repeats_secret_word(value: str) -> bool:
-    return _regex(REPEATED_WORD).fullmatch(value) is not None
-
-
-def _is_credential(kind: str, value: str) -> bool:
-    if _looks_like_words(value) or _repeats_secret_word(value):
-        return False
-    digit = _regex(r"\d").search(value) is not None
-    if kind == "password":
-        return digit or _regex(r"(?<=.)[!@#$%^&*?+=~]").search(value) is not None or looks_random(value)
-    if len(value) < 8 or not _regex(r"[^\W\d_]").search(value):
-        return False
-    return digit or (len(value) >= 16 and looks_random(value))
-
-
-def _is_spoken_credential(kind: str, value: str) -> bool:
-    return not _regex(r"[()\[\]{}]").search(value) and _is_credential(kind, value)
-
-
-def _is_argument_credential(kind: str, value: str) -> bool:
-    """Unquoted behind an equals sign, source code has expressions: only what no expression looks like counts."""
-    if not _is_spoken_credential(kind, value):
-        return False
-    digit = _regex(r"\d").search(value) is not None
-    return looks_random(value) or (digit and bool(_regex(r".[!@#$^~?]|^[A-Za-z0-9]{20}").search(value)))
-
-
-def _is_credential_in_sentence(kind: str, value: str) -> bool:
-    """Said between other words, `password=…` is seldom code; a digit and some length tell it from a name."""
-    return len(value) >= 8 and bool(_regex(r"\d").search(value)) and _is_spoken_credential(kind, value)
-
-
-def _is_credential_in_list(kind: str, value: str) -> bool:
-    """As in a sentence, but code can look the same: digits at the end of a name do not count."""
-    return _is_mixed(value) and _is_credential_in_sentence(kind, value)
-
-
-def _is_mixed(value: str) -> bool:
-    """Has digits or signs among its letters, other than those of `sha256` or `oauth2`."""
-    return _regex(MIXED).search(_regex(TECHNICAL_NAME).sub("", value)) is not None
-
-
-def _is_adjacent_credential(_kind: str, value: str) -> bool:
-    """Behind the secret word without any link: only what is random counts, and an id is not."""
-    if len(value) < 20 or _regex(UUID).search(value) or _regex(r"[=:][^=]").search(value):
-        return False
-    return looks_random(value) and not _looks_like_words(value)
-
-
-def _is_phrase(word: SecretWord, value: str) -> bool:
-    """Several words in quotes that are neither a message nor code; plain words only where a phrase is usual."""
-    if not 8 <= len(value) <= LONGEST_JUDGED or value != value.strip() or not value[0].isalnum():
-        return False
-    if _regex(r"[\n{}<>()\[\]=\\]|[,.:;] ").search(value) or MARK in value:
-        return False
-    words = value.lower().split()
-    if len(words) == 1:
-        return word.phrase and value.isalnum() and not _repeats_secret_word(value) and not _is_placeholder(value)
-    if word.kind in ("password", "secret") and len(words) <= 4 and _is_mixed(value):
-        return True
-    telling = word.phrase or _regex(r"\d").search(value) is not None
-    plain = len(words) > 8 or not MESSAGE_WORDS.isdisjoint(words) or _is_placeholder(value)
-    return word.kind == "password" and telling and not plain
-
-
-STYLES: dict[str, Callable[[str, str], bool]] = {
-    "quoted": _is_credential,
-    "environment": _is_credential,
-    "setting": _is_spoken_credential,
-    "spoken": _is_spoken_credential,
-    "in a sentence": _is_credential_in_sentence,
-    "in a list": _is_credential_in_list,
-    "adjacent": _is_adjacent_credential,
-    "argument": _is_argument_credential,
-    "call": _is_argument_credential,
-}
 
 
 def _folded(text: str) -> str:
@@ -399,8 +273,3 @@ def _secret_words() -> re.Pattern[str]:
 @cache
 def _words_by_stem() -> dict[str, tuple[SecretWord, ...]]:
     return {stem: tuple(word for word in SECRET_WORDS if word.stem == stem) for stem in ASCII_STEMS + OTHER_STEMS}
-
-
-@cache
-def _regex(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    return re.compile(pattern, flags)
