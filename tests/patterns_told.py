@@ -5,6 +5,7 @@ from typing import Any
 
 from treering.core.episodes import Episode
 from treering.core.patterns import Pattern
+from treering.core.runs import Run
 from treering.memory import Memory
 
 HOUR = timedelta(hours=1)
@@ -16,6 +17,11 @@ def keep(memory: Memory, name: str = "small steps", **fields: Any) -> Pattern:
     """A pattern for fixes."""
     told = {"category": "strategy", "content": STRATEGY, "applicability": {"problem_types": ["fix"]}, "id": name}
     return memory.patterns.add(name=name, **told | fields)
+
+
+def pattern_stages(memory: Memory, *, dry_run: bool = False) -> tuple[Run, ...]:
+    """What the night does with patterns."""
+    return tuple(memory.upkeep.run(stage, dry_run=dry_run)[0] for stage in ("mine", "validate", "refine"))
 
 
 def did(memory: Memory, id: str, *commands: str, **fields: Any) -> Episode:

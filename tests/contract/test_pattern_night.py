@@ -7,7 +7,7 @@ import pytest
 
 from tests.conftest import OpenMemory
 from tests.episodes_told import Clock
-from tests.patterns_told import ROUTINE, STRATEGY, apply_often, did, keep, stand_beside
+from tests.patterns_told import ROUTINE, STRATEGY, apply_often, did, keep, pattern_stages, stand_beside
 from treering.core.episodes import OutcomeStatus
 from treering.core.patterns import Pattern, PatternCategory, PatternStatus
 from treering.core.queries import PatternFilter
@@ -36,10 +36,12 @@ def mined(memory: Memory, category: PatternCategory, says: str = "") -> Pattern:
 
 def night(memory: Memory, clock: Clock) -> dict[str, int]:
     clock.now += 12 * HOUR
-    (run,) = memory.upkeep.run("patterns")
-    assert (run.state, run.error) == (RunState.DONE, None)
+    counts = dict[str, int]()
+    for run in pattern_stages(memory):
+        assert (run.state, run.error) == (RunState.DONE, None)
+        counts |= run.counts
     clock.now += 12 * HOUR
-    return dict(run.counts)
+    return counts
 
 
 def test_finds_become_candidates_without_any_evidence(steady: Memory) -> None:
@@ -218,8 +220,8 @@ def test_a_rehearsal_writes_nothing(steady: Memory, clock: Clock) -> None:
         did(steady, f"e{place}", *ROUTINE)
     stand_beside(steady, "F" * 20)
     apply_often(steady, keep(steady).id, "S" * 25)
-    (run,) = steady.upkeep.run("patterns", dry_run=True)
-    assert (run.counts["candidates"] > 0, run.counts["validated"]) == (True, 1)
+    mine, validate, _refine = pattern_stages(steady, dry_run=True)
+    assert (mine.counts["candidates"] > 0, validate.counts["validated"]) == (True, 1)
     assert [each.status for each in steady.patterns.list()] == [PatternStatus.CANDIDATE]
 
 
@@ -247,12 +249,12 @@ def test_a_night_that_was_stopped_goes_on_where_it_was(
         return real(*given)
 
     monkeypatch.setattr(stage, "record_stored", stopping)
-    (run,) = memory.upkeep.run("patterns")
+    (run,) = memory.upkeep.run("validate")
     assert run.state is RunState.FAILED
     assert len(memory.patterns.sessions(routine.id)) == 6
     monkeypatch.setattr(stage, "record_stored", lambda *given: pages.append(len(given[3])) or real(*given))
     clock.now += 12 * HOUR
-    (run,) = memory.upkeep.run("patterns")
+    (run,) = memory.upkeep.run("validate")
     assert (run.state, run.counts["applications"]) == (RunState.DONE, 10)
     assert len(memory.patterns.sessions(routine.id)) == 10
     # The last page is looked at once more, what was done before it is not.

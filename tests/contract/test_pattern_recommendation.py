@@ -6,7 +6,7 @@ import pytest
 
 from tests.conftest import OpenMemory
 from tests.episodes_told import Clock
-from tests.patterns_told import HOUR, ROUTINE, apply_often, did, keep
+from tests.patterns_told import HOUR, ROUTINE, apply_often, did, keep, pattern_stages
 from treering.core.errors import InvalidInput, NotFound
 from treering.core.patterns import PatternCategory
 from treering.core.queries import PatternFilter
@@ -91,7 +91,7 @@ def test_a_failure_brings_recoveries_failures_like_it_and_next_steps(steady: Mem
         did(steady, f"again {number}", *fixing)
         did(steady, f"otherwise {number}", "!pytest -q", "git stash", "!pytest -q")
     clock.now += HOUR
-    steady.upkeep.run("patterns")
+    pattern_stages(steady)
     steps = [{"tool": "Bash", "input": "pytest -q", "action": "run"}]
     found = steady.patterns.after_failure("error: it broke", history=steps, task="fix the login")
     assert found.recoveries

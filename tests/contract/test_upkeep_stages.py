@@ -27,7 +27,7 @@ from treering.learn.stages import StageRun, Work
 from treering.learn.upkeep.queueing import MAINTAIN
 from treering.learn.upkeep.schedule import Stage
 from treering.learn.upkeep.verbs import Upkeep
-from treering.learn.upkeep.work import in_turn
+from treering.learn.upkeep.work import STAGES, in_turn
 from treering.memory import Memory
 
 MONDAY = datetime(2026, 11, 9, 12, tzinfo=UTC)
@@ -65,13 +65,13 @@ class Kept:
         settings = Settings.make(upkeep={"timezone": "UTC", "keep_runs": 10}, jobs={"backoff_seconds": 60})
         self.memory: Memory = open_memory(clock=self.clock, settings=settings, **options)
         found = self.memory.upkeep
-        maintenance = replace(found.maintenance, stages=stages, stop=threading.Event())
+        maintenance = replace(found.maintenance, stages=stages, stop=threading.Event(), zone=UTC)
         handlers = {MAINTAIN: maintenance.do}
         self.stop = maintenance.stop
         self.worker = Worker(
             self.memory.store, handlers, self.clock, settings.jobs, name=f"w{id(self)}", stop=maintenance.stop
         )
-        self.upkeep: Upkeep[Any] = replace(found, maintenance=maintenance, zone=UTC, worker=self.worker)
+        self.upkeep: Upkeep[Any] = replace(found, maintenance=maintenance, worker=self.worker)
 
     def work(self) -> int:
         return self.worker.run_due(self.memory.scope)
@@ -233,16 +233,116 @@ def test_a_worker_that_is_stopped_gives_its_job_back_as_far_as_it_came(open_memo
     first = Kept(open_memory, Stage("tidy", "0 3 * * *", pages(done, stop)), Stage("other", "0 4 * * *", pages([])))
     first.memory.remember("the project begins")
     first.clock.now += NIGHT
-    assert [due.stage for due in first.upkeep.queue_due()] == ["tidy", "other"]
+    assert [due.stage for due in first.upkeep.queue_due()] == ["tidy"]
     first.work()
     assert done == ["a", "b"]
-    assert [(job.state, job.attempts) for job in first.jobs()] == [(JobState.QUEUED, 0)] * 2
+    assert [(job.state, job.attempts) for job in first.jobs()] == [(JobState.QUEUED, 0)]
 
-    second = Kept(open_memory, *first.upkeep.maintenance.stages[1:], Stage("tidy", "0 3 * * *", pages(done)))
+    second = Kept(open_memory, Stage("tidy", "0 3 * * *", pages(done)), *first.upkeep.maintenance.stages[1:])
     second.clock.now = first.clock.now
-    assert second.work() == 2
+    assert (second.work(), second.work()) == (1, 1)
     assert done == list(PAGES)
     assert {run.state for run in second.upkeep.runs()} == {RunState.DONE}
+
+
+def pipeline(open_memory: OpenMemory, done: list[str], **stumble: Callable[[str], None]) -> Kept:
+    """Three stages that are all due; each tells its name for each of its pages."""
+
+    def named(name: str) -> Work:
+        def work(run: StageRun) -> None:
+            pages([], stumble.get(name, lambda _page: None))(run)
+            done.append(name)
+
+        return work
+
+    kept = Kept(open_memory, *(Stage(name, "0 3 * * *", named(name)) for name in ("first", "second", "third")))
+    kept.memory.remember("the project begins")
+    kept.clock.now += NIGHT
+    return kept
+
+
+def test_a_stage_is_queued_when_the_one_before_it_has_ended(open_memory: OpenMemory) -> None:
+    done: list[str] = []
+    kept = pipeline(open_memory, done)
+    for stage in ("first", "second", "third"):
+        kept.upkeep.queue_due()
+        assert kept.upkeep.queue_due() == ()
+        assert [job.key for job in kept.jobs(JobState.QUEUED)] == [stage]
+        assert kept.work() == 1
+    assert done == ["first", "second", "third"]
+    assert (kept.upkeep.due(), kept.upkeep.queue_due()) == ((), ())
+
+
+def test_one_look_at_the_schedule_runs_the_whole_night(open_memory: OpenMemory) -> None:
+    done: list[str] = []
+    kept = pipeline(open_memory, done)
+    kept.upkeep.work(once=True)
+    assert done == ["first", "second", "third"]
+
+
+def test_workers_side_by_side_keep_the_order(open_memory: OpenMemory) -> None:
+    done: list[str] = []
+    crew = [pipeline(open_memory, done) for _ in range(2)]
+    crew[0].upkeep.queue_due()
+    for _ in range(6):
+        for kept in crew:
+            kept.work()
+    assert done == ["first", "second", "third"]
+
+
+def test_a_stage_that_fails_does_not_hold_up_the_stages_after_it(open_memory: OpenMemory) -> None:
+    def stumble(_page: str) -> None:
+        raise RuntimeError("torn")
+
+    done: list[str] = []
+    kept = pipeline(open_memory, done, first=stumble)
+    kept.upkeep.work(once=True)
+    assert done == ["second", "third"]
+    assert {run.stage: run.state.value for run in kept.upkeep.runs()} == {
+        "first": "failed",
+        "second": "done",
+        "third": "done",
+    }
+
+
+def test_a_night_that_was_killed_goes_on_with_the_stage_it_was_at(open_memory: OpenMemory) -> None:
+    def die(page: str) -> None:
+        if page == "c":
+            raise SystemExit
+
+    done: list[str] = []
+    kept = pipeline(open_memory, done, second=die)
+    kept.worker._release = lambda *_: None  # type: ignore[method-assign] # a killed process gives nothing back
+    kept.upkeep.queue_due()
+    kept.work()
+    with pytest.raises(SystemExit):
+        kept.work()
+    assert kept.upkeep.queue_due() == ()
+
+    later = pipeline(open_memory, done)
+    later.clock.now = kept.clock.now + timedelta(minutes=4)
+    later.upkeep.work(once=True)
+    assert done == ["first", "second", "third"]
+    assert [run.attempts for run in later.upkeep.runs() if run.stage == "second"] == [2]
+
+
+def test_a_night_killed_between_two_stages_goes_on_with_the_next_look(
+    open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from treering.learn.upkeep import running
+
+    def die(*_given: Any, **_named: Any) -> None:
+        raise SystemExit
+
+    done: list[str] = []
+    kept = pipeline(open_memory, done)
+    kept.upkeep.queue_due()
+    with monkeypatch.context() as patched:
+        patched.setattr(running, "queue_due", die)
+        with pytest.raises(SystemExit):
+            kept.work()
+    kept.upkeep.work(once=True)
+    assert done == ["first", "second", "third"]
 
 
 def test_a_run_by_hand_goes_on_where_it_was_interrupted(open_memory: OpenMemory) -> None:
@@ -411,9 +511,6 @@ def test_a_step_that_takes_long_keeps_its_job_unless_it_is_stuck(
         assert [job.state for job in tx.jobs.stream()] == [JobState.DONE]
 
 
-STAGES = ("enrich", "consolidate", "reflect", "forget", "episodes", "patterns", "staleness", "index", "report")
-
-
 @pytest.fixture
 def lived_in(open_memory: OpenMemory) -> Kept:
     """A memory in which every real stage finds something, a quarter of a year later."""
@@ -431,8 +528,21 @@ def lived_in(open_memory: OpenMemory) -> Kept:
     return kept
 
 
-def test_the_stages_of_the_night_stand_in_their_order(memory: Memory) -> None:
+def test_stages_run_in_the_order_of_the_requirement(memory: Memory) -> None:
     assert memory.upkeep.stages == STAGES
+    required = ("consolidate", "episodes", "mine", "validate", "refine", "index", "report")
+    assert tuple(stage for stage in STAGES if stage in required) == required
+
+
+def test_a_stage_can_be_left_out_of_the_schedule(open_memory: OpenMemory) -> None:
+    memory = open_memory(settings=Settings.make(upkeep={"by_hand": ["mine"], "weekly": ""}))
+    unscheduled = [planned.stage for planned in memory.upkeep.plan() if not planned.cron]
+    assert unscheduled == ["reflect", "mine"]
+
+
+def test_a_misspelt_stage_in_the_settings_is_refused(open_memory: OpenMemory) -> None:
+    with pytest.raises(InvalidInput, match="by_hand: no stage minig; use enrich"):
+        open_memory(settings=Settings.make(upkeep={"by_hand": ["minig"]}))
 
 
 @pytest.mark.parametrize("stage", STAGES)
@@ -460,6 +570,8 @@ def test_a_night_leaves_a_report_and_a_sound_memory(lived_in: Kept) -> None:
     runs = memory.upkeep.run()
     assert [(run.stage, run.state, run.error) for run in runs] == [(name, RunState.DONE, None) for name in STAGES]
     assert runs[-1].counts["records: sessions"] == 3
+    assert runs[-1].counts["stages: consolidate: sessions"] == 3
+    assert not any(runs[-1].counts[f"stages: {name}: failed"] for name in STAGES)
     found = memory.upkeep.report()
     assert {run.stage for run in found.runs} == set(STAGES)
     assert sum(found.confidence.values()) == found.looked_at > 0
@@ -494,6 +606,9 @@ def test_a_stage_that_fails_is_seen_by_whoever_asked(
     assert code == 1
     assert "✗  consolidate  RuntimeError: the pages are torn" in said
     assert "✓  report       done" in said
+    code, said = command("maintain", "--history", "--json")
+    (last,) = (run for run in json.loads(said)["runs"] if run["stage"] == "report")
+    assert last["counts"]["stages: consolidate: failed"] == 1
 
     code, said = command("maintain", "--history")
     assert code == 0

@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 import treering
 from tests.episodes_told import Clock
 from tests.examples import examples
-from tests.patterns_told import ROUTINE, STRATEGY, did, keep
+from tests.patterns_told import ROUTINE, STRATEGY, did, keep, pattern_stages
 from tests.samples import NOW
 from treering.core.errors import Conflict, InvalidInput, NotFound, NothingToUndo
 from treering.core.patterns import PatternStatus
@@ -129,8 +129,7 @@ class Life(RuleBasedStateMachine):
     @rule()
     def night(self) -> None:
         self.clock.now += timedelta(hours=12)
-        (run,) = self.memory.upkeep.run("patterns")
-        assert run.error is None
+        assert {run.error for run in pattern_stages(self.memory)} == {None}
 
     @invariant()
     def what_was_deprecated_is_never_in_use_again(self) -> None:

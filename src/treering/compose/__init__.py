@@ -105,7 +105,7 @@ def open(
     stop = threading.Event()
     root = repository_in(named, project or os.environ.get("TREERING_PROJECT"), repository)
     staff = partial(_workers, scope, models=models, settings=chosen, clock=clock, stop=stop, root=root)
-    _check_time_zone(chosen)
+    _check_schedule(chosen)
     wanted = os.environ.get("TREERING_BACKGROUND") != "off" if background is None else background
     thread = None
     if wanted and not store.read_only:
@@ -173,8 +173,12 @@ def _workers(scope: Scope, store: Store, **parts: Any) -> tuple[Worker, Upkeep[H
     return workers(scope, store, **parts)
 
 
-def _check_time_zone(settings: Settings) -> None:
-    """`InvalidInput` for an unknown time zone: at once, although maintenance is loaded later."""
+def _check_schedule(settings: Settings) -> None:
+    """`InvalidInput` for an unknown time zone or stage: at once, although maintenance is loaded later."""
+    if settings.upkeep.by_hand:
+        from treering.learn.upkeep.work import check_stages
+
+        check_stages(settings.upkeep.by_hand)
     if settings.upkeep.timezone:
         from treering.learn.upkeep.schedule import zone_named
 

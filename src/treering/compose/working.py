@@ -47,7 +47,8 @@ def workers(
 
     name = f"{socket.gethostname()}:{os.getpid()}"
     stages = nightly(settings.upkeep, staleness=partial(_mark_stale, root), vectors=_make_vectors, report=_count_health)
-    maintenance = Maintenance(store, stages, settings, models, clock, new_id, name, stop)
+    zone = zone_named(settings.upkeep.timezone)
+    maintenance = Maintenance(store, stages, settings, models, clock, new_id, name, stop, zone)
     handlers = {**_handlers(store, models, settings, clock, stop), MAINTAIN: maintenance.do}
 
     def report(scope: Scope, moment: datetime) -> HealthReport:
@@ -56,7 +57,7 @@ def workers(
         return health_report(scope, store, moment, stages=STAGES, settings=settings)
 
     worker = Worker(store, handlers, clock, settings.jobs, name=name, stop=stop)
-    return worker, Upkeep(scope, maintenance, zone_named(settings.upkeep.timezone), worker, report)
+    return worker, Upkeep(scope, maintenance, worker, report)
 
 
 def background(

@@ -22,7 +22,7 @@ from treering.core.queries import (
     TimeRange,
     TurnFilter,
 )
-from treering.core.runs import Run
+from treering.core.runs import Run, RunState
 from treering.core.scope import Scope
 from treering.core.settings import Settings, TrustSettings
 from treering.health.stats import stats
@@ -57,7 +57,8 @@ class HealthReport:
 
     def counts(self) -> Mapping[str, int]:
         """Every number, under one name."""
-        return dict(_numbers({field.name: getattr(self, field.name) for field in fields(self)}))
+        numbers = {field.name: getattr(self, field.name) for field in fields(self)}
+        return dict(_numbers({**numbers, "stages": {run.stage: _result(run) for run in self.runs}}))
 
 
 def health_report(
@@ -85,6 +86,11 @@ def health_report(
             runs=_last_runs(tx, stages),
             sizes=store.sizes(scope),
         )
+
+
+def _result(run: Run) -> Mapping[str, object]:
+    """What a stage did, or that it failed. A report holds no earlier report."""
+    return {"failed": int(run.state is RunState.FAILED), **({} if run.stage == "report" else run.counts)}
 
 
 def _growth(tx: Transaction, lately: TimeRange) -> Mapping[str, int]:

@@ -101,28 +101,16 @@ class JobSettings(Value):
 
 
 class UpkeepSettings(Value):
-    """When each stage of maintenance runs: five fields of cron. An empty one leaves it to whoever asks for it."""
+    """When maintenance runs: five fields of cron. An empty one leaves it to the user or the caller to start it."""
 
     timezone: str = ""
     """Whose nights are meant, such as Europe/Berlin; empty is the zone of the machine."""
-    enrich: Cron = "0 2 * * *"
-    """First of the night: what is learned later is tied to the entities that this brings together."""
-    consolidate: Cron = "0 3 * * *"
-    """Sessions that are over; nobody speaks at three."""
-    reflect: Cron = "0 3 * * 0"
-    """Looks back on a week, when it is over."""
-    forget: Cron = "0 4 * * *"
-    """After consolidation, which may have used what would otherwise fade."""
-    episodes: Cron = "30 4 * * *"
-    """After forgetting: no episode is brought together for the sake of what leaves."""
-    patterns: Cron = "30 3 * * *"
-    """After consolidation: what the day's sessions showed is judged before the next one begins."""
-    staleness: Cron = "45 4 * * *"
-    """When the day's commits are in."""
-    index: Cron = "0 5 * * *"
-    """After everything that writes."""
-    report: Cron = "15 5 * * *"
-    """Last: it counts what the night has left."""
+    nightly: Cron = "0 3 * * *"
+    """All stages, one after the other; few sessions are open at three."""
+    weekly: Cron = "0 3 * * 0"
+    """The stage that looks back on a week, in its place among the others of that night."""
+    by_hand: tuple[str, ...] = ()
+    """Stages that the schedule leaves out."""
     keep_runs: int = Field(default=60, ge=10)
     """Runs of each stage that are remembered: two months of nights."""
     look_seconds: float = Field(default=60.0, gt=0)

@@ -16,7 +16,7 @@ from treering.learn.patterns.validating import validate
 from treering.learn.stages import StageRun
 from treering.ports.store import Transaction
 
-STAGE = "patterns"
+MINE, VALIDATE = "mine", "validate"
 
 
 def record_new(run: StageRun) -> None:
@@ -38,7 +38,7 @@ def record_new(run: StageRun) -> None:
 def mine_new(run: StageRun) -> Mapping[str, int]:
     """Search all episodes, where something changed among them since the last night."""
     with run.store.reading(run.scope, run.now) as tx:
-        since = _last_night(tx)
+        since = _last_run(tx, MINE)
         lately = AuditFilter(kinds=("episode",), happened=None if since is None else TimeRange(since=since))
         if not tx.audit.count(lately):
             return {"candidates": 0}
@@ -80,12 +80,12 @@ def _new_episodes(run: StageRun, audience: Audience) -> list[Stored]:
         since = min((began(each) for each in living_patterns(tx, audience)), default=None)
         if since is None:
             return []
-        night = _last_night(tx)
+        night = _last_run(tx, VALIDATE)
         return stored_since(tx, since if night is None else max(since, night))
 
 
-def _last_night(tx: Transaction) -> datetime | None:
-    """When the last night that was completed began, and a little before: what is looked at twice counts once."""
-    done = RunFilter(stages=(STAGE,), states=(RunState.DONE,))
+def _last_run(tx: Transaction, stage: str) -> datetime | None:
+    """When the last completed run of a stage began, and a little before: what is looked at twice counts once."""
+    done = RunFilter(stages=(stage,), states=(RunState.DONE,))
     last = tx.runs.find(done, order=Order(by="started_at"), limit=1).items
     return last[0].started_at - OVERLAP if last else None

@@ -1,4 +1,4 @@
-"""Puts stages into the queue: one job and one run for each moment of the schedule, whoever looks, and however many."""
+"""Puts stages into the queue in their order: one job and one run for each moment of the schedule."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from treering.core.jobs import Job, JobState
 from treering.core.queries import JobFilter
 from treering.core.runs import Run, RunState
-from treering.learn.upkeep.schedule import Due, Stage, due_stages, runs_of
+from treering.learn.upkeep.schedule import Due, Stage, due_stages, has_come, runs_of
 
 if TYPE_CHECKING:
     from treering.core.scope import Scope
@@ -24,9 +24,10 @@ _SCHEDULE = "schedule of maintenance"
 def queue_due(
     scope: Scope, store: Store, now: datetime, *, stages: Sequence[Stage], zone: tzinfo | None, new_id: NewId
 ) -> tuple[Due, ...]:
-    """Queue every stage whose last moment was missed; those are returned. Nobody writes where nothing is due.
+    """Queue the first stage whose last moment was missed, unless one before it has not ended; it is returned.
 
-    Where the workers of a run died one after the other, nobody was left to say that it failed: that is said here.
+    Nothing is written where nothing is due. A run whose workers all died is marked as failed, so that the stages after
+    it are not held up.
     """
     with store.reading(scope, now) as tx:
         if not due_stages(tx, stages, zone) and not _abandoned(tx):
@@ -34,7 +35,19 @@ def queue_due(
     with store.transaction(scope, now) as tx:
         tx.claim(_SCHEDULE)
         tx.runs.put_many(_abandoned(tx))
-        return tuple(due for due in due_stages(tx, stages, zone) if _queued(tx, due.stage, due.slot, new_id))
+        due = {each.stage: each for each in due_stages(tx, stages, zone)}
+        for stage in stages:
+            if stage.name in due and _queued(tx, stage.name, due[stage.name].slot, new_id):
+                return (due[stage.name],)
+            if _is_unfinished(tx, stage.name):
+                break
+        return ()
+
+
+def _is_unfinished(tx: Transaction, stage: str) -> bool:
+    """Whether the last run waits or is at work; one that failed is tried again while the stages after it go on."""
+    latest = runs_of(tx, stage, limit=1)
+    return bool(latest) and latest[0].state is RunState.RUNNING and has_come(latest[0].started_at, tx.now)
 
 
 def queue_now(scope: Scope, store: Store, now: datetime, *, stage: str, new_id: NewId) -> bool:

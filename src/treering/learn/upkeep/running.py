@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING
 
 from treering.core.errors import Conflict, InvalidInput
@@ -13,6 +13,7 @@ from treering.core.queries import RunFilter, TimeRange
 from treering.core.runs import Run, RunState
 from treering.learn.jobs import Stopped, lost, told
 from treering.learn.stages import StageRun
+from treering.learn.upkeep.queueing import queue_due
 from treering.learn.upkeep.schedule import Stage, runs_of
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ class Maintenance:
     new_id: NewId
     worker: str
     stop: threading.Event
+    zone: tzinfo | None = None
 
     def stage(self, name: str) -> Stage:
         """The stage called so; an unknown one is an error that lists the known."""
@@ -86,7 +88,10 @@ class Maintenance:
         return by_name[name]
 
     def do(self, scope: Scope, job: Job, _moment: datetime, tell: Tell = nobody) -> None:
-        """The job: run the stage from where its run has come to, and put down how it ended."""
+        """The job: run the stage from where its run has come to, and put down how it ended.
+
+        After a run of the schedule the next stage is queued, also where this one failed.
+        """
         stage = self.stage(job.payload["stage"])
         run = self._begun(scope, job)
         if run.state is RunState.DONE:
@@ -100,9 +105,15 @@ class Maintenance:
             raise
         except Exception as exc:
             self._put_down(progress, exc)
+            self._queue_next(scope, run)
             raise
         progress.finish()
         self._remove_old(scope, stage.name)
+        self._queue_next(scope, run)
+
+    def _queue_next(self, scope: Scope, run: Run) -> None:
+        if run.slot is not None:
+            queue_due(scope, self.store, self.clock(), stages=self.stages, zone=self.zone, new_id=self.new_id)
 
     def rehearse(self, scope: Scope, name: str, tell: Tell = nobody) -> Run:
         """Run a stage from its beginning so that it only counts what it would do. Nothing at all is written."""

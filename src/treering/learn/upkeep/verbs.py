@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -46,7 +46,6 @@ class Upkeep(Generic[R]):
 
     scope: Scope
     maintenance: Maintenance
-    zone: tzinfo | None
     worker: Worker
     make_report: Callable[[Scope, datetime], R]
     others: Sequence[Callable[[], Check]] = ()
@@ -69,10 +68,10 @@ class Upkeep(Generic[R]):
         return tuple(self._run(name, on_progress, alone=stage is not None) for name in names)
 
     def queue_due(self) -> tuple[Due, ...]:
-        """Put what is due into the queue, where a worker finds it; what was put there is returned."""
+        """Put the next stage that is due into the queue, where a worker finds it; what was put there is returned."""
         given = self.maintenance
         return queue_due(
-            self.scope, given.store, given.clock(), stages=given.stages, zone=self.zone, new_id=given.new_id
+            self.scope, given.store, given.clock(), stages=given.stages, zone=given.zone, new_id=given.new_id
         )
 
     def look(self, trouble: Trouble) -> None:
@@ -109,7 +108,7 @@ class Upkeep(Generic[R]):
     def due(self) -> tuple[Due, ...]:
         """Stages whose last moment has passed and that nobody has begun."""
         with self.maintenance.store.reading(self.scope, self.maintenance.clock()) as tx:
-            return tuple(due_stages(tx, self.maintenance.stages, self.zone))
+            return tuple(due_stages(tx, self.maintenance.stages, self.maintenance.zone))
 
     def runs(self, limit: int = 20) -> tuple[Run, ...]:
         """What was run, the latest first."""
@@ -119,12 +118,12 @@ class Upkeep(Generic[R]):
     def plan(self) -> tuple[Planned, ...]:
         """Each stage: when it runs next, and how it went last."""
         with self.maintenance.store.reading(self.scope, self.maintenance.clock()) as tx:
-            overdue = {due.stage for due in due_stages(tx, self.maintenance.stages, self.zone)}
+            overdue = {due.stage for due in due_stages(tx, self.maintenance.stages, self.maintenance.zone)}
             return tuple(
                 Planned(
                     stage=stage.name,
                     cron=stage.cron,
-                    next=next_slot(stage.cron, tx.now, self.zone),
+                    next=next_slot(stage.cron, tx.now, self.maintenance.zone),
                     overdue=stage.name in overdue,
                     last=_latest(tx, stage.name),
                 )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from treering.core.errors import InvalidInput
 from treering.learn.stages import Progress, StageRun, Work
 from treering.learn.upkeep.everybody import for_everybody
 from treering.learn.upkeep.schedule import Stage
@@ -13,7 +14,21 @@ from treering.learn.upkeep.schedule import Stage
 if TYPE_CHECKING:
     from treering.core.settings import UpkeepSettings
 
-STAGES = ("enrich", "consolidate", "reflect", "forget", "episodes", "patterns", "staleness", "index", "report")
+STAGES = (
+    "enrich",
+    "consolidate",
+    "reflect",
+    "forget",
+    "episodes",
+    "mine",
+    "validate",
+    "refine",
+    "staleness",
+    "index",
+    "report",
+)
+"""The order of the night: each stage reads what those before it wrote. A stage begins when the one before has ended."""
+WEEKLY = ("reflect",)
 
 Counted = Callable[[StageRun], Mapping[str, int]]
 """Something that is done in one step, and counts what it did."""
@@ -31,14 +46,25 @@ def nightly(settings: UpkeepSettings, *, staleness: Work, vectors: Work, report:
         "reflect": _reflect,
         "forget": for_everybody(_forget),
         "episodes": for_everybody(in_turn(_age_episodes, _consolidate_episodes)),
-        "patterns": for_everybody(
-            in_turn(_record_applications, in_one_step(_mine), in_one_step(_validate), _refine, _name)
-        ),
+        "mine": for_everybody(in_turn(in_one_step(_mine), _name)),
+        "validate": for_everybody(in_turn(_record_applications, in_one_step(_validate))),
+        "refine": for_everybody(_refine),
         "staleness": staleness,
         "index": in_turn(vectors, in_one_step(_optimise)),
         "report": in_one_step(report),
     }
-    return tuple(Stage(name, getattr(settings, name), works[name]) for name in STAGES)
+    return tuple(Stage(name, _cron(name, settings), works[name]) for name in STAGES)
+
+
+def check_stages(names: Collection[str]) -> None:
+    if unknown := set(names) - set(STAGES):
+        raise InvalidInput(f"upkeep.by_hand: no stage {', '.join(sorted(unknown))}; use {', '.join(STAGES)}")
+
+
+def _cron(stage: str, settings: UpkeepSettings) -> str:
+    if stage in settings.by_hand:
+        return ""
+    return settings.weekly if stage in WEEKLY else settings.nightly
 
 
 def in_one_step(work: Counted) -> Work:
