@@ -54,6 +54,7 @@ def test_a_secret_that_was_not_stored_is_told(typed: Typed) -> None:
     [
         ("index on orders",),
         ("index on orders", "--mode", "semantic"),
+        ("index on orders", "--compare", "task"),
         ("--mode", "structured", "--domain", "database", "--outcome", "success", "--tool", "psql"),
         ("--mode", "recent", "--sessions", "1"),
         ("--mode", "during", "--since", "2020-01-01"),
@@ -87,6 +88,8 @@ def test_a_trend_is_drawn(typed: Typed) -> None:
         (("episodes", "x", "--mode", "recent"), "takes no query"),
         (("episodes", "--mode", "semantic"), "needs a query"),
         (("episodes", "--mode", "psychic"), "use one of"),
+        (("episodes", "x", "--compare", "plan"), "use whole, task, outcome"),
+        (("episodes", "--compare", "task"), "needs a query"),
         (("episodes", "x", "--trend", "3"), "one at a time"),
         (("episodes", "--outcome", "fine"), "outcomes"),
         (("episode", "x", "--outcome", "fine"), "SUCCESS, PARTIAL, FAILURE"),

@@ -10,8 +10,10 @@ from tests.conftest import OpenMemory
 from tests.integration.model_server import ModelServer, Reply, another_address, chat, model_server
 from tests.samples import NOW
 from tests.served import agent_of
+from treering.core.embedded_text import spaces_of
 from treering.core.settings import Settings
 from treering.memory import Memory
+from treering.retrieve.embed import drop_others, embedders_of
 
 EMBEDDINGS, CHAT, RERANK = "/v1/embeddings", "/v1/chat/completions", "/v2/rerank"
 MODEL, LOCAL = "openai/x", "wordllama"
@@ -61,6 +63,11 @@ def sent(server: ModelServer) -> str:
     return "\n".join(json.dumps(each.body, ensure_ascii=False) for each in server.asked).casefold()
 
 
+def texts_sent(server: ModelServer) -> list[str]:
+    embedded = [each.body["input"] for each in server.asked if "input" in each.body]
+    return [text.casefold() for texts in embedded for text in texts]
+
+
 @pytest.mark.parametrize("kind", PRIVATE)
 def test_a_private_record_is_sent_nowhere_and_found_by_words_and_by_meaning(
     memory: Memory, server: ModelServer, kind: str
@@ -96,6 +103,39 @@ def test_private_turns_episodes_and_neighbours_of_turns_stay(memory: Memory, ser
     assert "harvest begins" in sent(server)
     for word in ("grimalkin", "xylophone", "wolframite", "ouagadougou", "farfallino", TOKEN.casefold()):
         assert word not in sent(server)
+
+
+@pytest.mark.parametrize("compare", ["task", "outcome", None])
+def test_parts_of_private_episodes_are_compared_by_the_local_model_alone(
+    memory: Memory, server: ModelServer, compare: Any
+) -> None:
+    memory.episode("Paint the fence of the garden", output="the fence is painted green", id="fence")
+    memory.episode("Ask Doctor Quillfeather", output="the doctor prescribed pills", visibility="personal", id="ill")
+    memory.settle()
+
+    by_meaning = memory.episodes.search_semantic("medical physician", compare=compare)
+
+    assert {"paint the fence of the garden", "the fence is painted green"} <= set(texts_sent(server))
+    assert "ill" in [hit.id for hit in by_meaning]
+    assert compare in (None, *(hit.compared for hit in by_meaning))
+    for word in ("quillfeather", "prescribed"):
+        assert word not in sent(server)
+
+
+def test_a_search_makes_vectors_of_parts_by_the_local_model_beside_stored_ones_of_another(
+    memory: Memory, server: ModelServer
+) -> None:
+    memory.episode("Ask Doctor Quillfeather", output="the doctor prescribed pills", visibility="personal", id="ill")
+    memory.settle()
+    before = len(server.asked)
+    with memory.store.reading(memory.scope, NOW) as tx:
+        far, local = embedders_of(memory.models, tx.index.models())
+    drop_others(memory.scope, memory.store, NOW, far.model)
+
+    assert [hit.id for hit in memory.episodes.search_semantic("medical physician")] == ["ill"]
+    with memory.store.reading(memory.scope, NOW) as tx:
+        assert not any(tx.index.unembedded(space, limit=1) for space in spaces_of(far.model, local.model))
+    assert all(each.body["input"] == ["medical physician"] for each in server.asked[before:])
 
 
 def test_maintenance_sends_no_private_record_to_a_language_model(memory: Memory, server: ModelServer) -> None:
@@ -139,7 +179,7 @@ def test_what_is_no_longer_private_is_sent_and_what_becomes_private_is_not_sent_
     memory.flag("doubted")
     memory.settle()
     with memory.store.reading(memory.scope, NOW) as tx:
-        number = tx.index.numbers("knowledge", ["doubted"])["doubted"]
+        number = tx.documents.numbers("knowledge", ["doubted"])["doubted"]
         import numpy as np
 
         assert not tx.index.vectors(MODEL, np.array([number]))[number].any()
@@ -220,13 +260,13 @@ def test_without_the_local_model_private_records_are_found_by_words(
 
 
 def test_embedding_again_keeps_the_vectors_of_the_local_model(memory: Memory) -> None:
-    from treering.retrieve.embed import drop_others, embedders_of
-
     memory.remember("My physician is Quillfeather", visibility="personal")
+    memory.episode("Ask physician Quillfeather", output="pills", visibility="personal")
     memory.settle()
     with memory.store.reading(memory.scope, NOW) as tx:
         known = list(tx.index.models())
     far, local = embedders_of(memory.models, known)
-    drop_others(memory.scope, memory.store, NOW, far.model, local.model)
+    assert drop_others(memory.scope, memory.store, NOW, far.model, local.model) == 0
     with memory.store.reading(memory.scope, NOW) as tx:
         assert sorted(tx.index.models()) == sorted([far.model, local.model]) == sorted(known)
+        assert not any(tx.index.unembedded(space, limit=1) for space in spaces_of(far.model, local.model))

@@ -88,6 +88,7 @@ def open(
     """
     load_plug_ins()
     chosen = from_environment(settings or Settings.defaults(), os.environ)
+    _check_schedule(chosen)
     if chosen.store.vectors_only:
         # Names that are read in a text are part of it.
         chosen = chosen.replace(entities=chosen.entities.replace(most_mentions=0))
@@ -105,7 +106,6 @@ def open(
     stop = threading.Event()
     root = repository_in(named, project or os.environ.get("TREERING_PROJECT"), repository)
     staff = partial(_workers, scope, models=models, settings=chosen, clock=clock, stop=stop, root=root)
-    _check_schedule(chosen)
     wanted = os.environ.get("TREERING_BACKGROUND") != "off" if background is None else background
     thread = None
     if wanted and not store.read_only:

@@ -9,8 +9,42 @@ from treering.core.records import Knowledge
 from treering.core.turns import Turn
 from treering.core.values import Record
 
+EPISODE_PARTS = ("task", "outcome")
+"""Parts of an episode that have vectors of their own, beside that of the whole."""
+
 # Characters of a neighbouring turn that a text is understood from: a sentence or two.
 _AROUND = 200
+
+
+def space_of(model: str, part: str) -> str:
+    """Names the vectors of one part of episodes, which are never compared with those of whole records (no part)."""
+    return f"{model}#{part}" if part else model
+
+
+def spaces_of(*models: str) -> tuple[str, ...]:
+    """All vectors of each model that is named: of whole records, then of the parts of episodes."""
+    return tuple(space_of(model, part) for model in models if model for part in ("", *EPISODE_PARTS))
+
+
+def part_of(space: str) -> str:
+    """The part of episodes that a space holds; empty where it holds whole records."""
+    part = space.rpartition("#")[2]
+    return part if space != part and part in EPISODE_PARTS else ""
+
+
+def model_of(space: str) -> str:
+    """The model that makes the vectors of a space."""
+    part = part_of(space)
+    return space.removesuffix(f"#{part}") if part else space
+
+
+def embedded_part(record: Record | None, part: str) -> str:
+    """What was asked, or what came of it; empty where the episode does not say."""
+    if not isinstance(record, Episode):
+        return ""
+    if part == "task":
+        return "\n".join((record.task.input, *record.task.goals))
+    return "\n".join(filter(None, (record.outcome.output, *record.reflection.failures)))
 
 
 def embedded_text(record: Record | None, *, contextual: bool, before: str = "", after: str = "") -> str:

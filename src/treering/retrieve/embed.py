@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from treering.core.embedded_text import WITHHELD, digest_it_brings, digest_of, embedded_text, vector_it_brings
+from treering.core.embedded_text import (
+    WITHHELD,
+    digest_it_brings,
+    digest_of,
+    embedded_part,
+    embedded_text,
+    part_of,
+    space_of,
+    spaces_of,
+    vector_it_brings,
+)
 from treering.core.errors import ModelUnavailable, StoreError
 from treering.core.jobs import Job, embedding_job
 from treering.core.privacy import ModelLocation, may_leave, text_may_leave
@@ -32,39 +43,56 @@ _MOST_UNSTORED = 10
 
 
 def embed_batch(scope: Scope, store: Store, now: datetime, embedder: Embedder, settings: EmbedderSettings) -> int:
-    """Embed the next documents that have no vector; the number of vectors stored is returned.
+    """Embed the next documents that lack a vector, then parts of episodes; the number of vectors stored is returned.
 
     It is 0 once all documents have one, or other transactions hold the remaining documents.
 
     No transaction is open while the model works. Texts that were embedded before are not embedded again.
     """
-    with store.reading(scope, now) as tx:
-        waiting = tx.index.unembedded(embedder.model, limit=settings.batch)
-        make = _vectors_of(tx, waiting, embedder)
-    made = make()
-    return store.write(scope, now, lambda tx: tx.index.add_vectors(embedder.model, made)) if made else 0
+    for space in spaces_of(embedder.model):
+        with store.reading(scope, now) as tx:
+            waiting = tx.index.unembedded(space, limit=settings.batch)
+            make = _vectors_of(tx, waiting, embedder, space)
+        if (made := make()) and (stored := store.write(scope, now, partial(_add, space, made))):
+            return stored
+    return 0
 
 
-def catch_up(scope: Scope, store: Store, now: datetime, embedder: Embedder, settings: EmbedderSettings) -> str:
+def _add(space: str, made: Sequence[tuple[int, str, NDArray[np.float32]]], tx: Transaction) -> int:
+    return tx.index.add_vectors(space, made)
+
+
+def catch_up(
+    scope: Scope,
+    store: Store,
+    now: datetime,
+    embedder: Embedder,
+    settings: EmbedderSettings,
+    *,
+    parts: Sequence[str] = (),
+) -> str:
     """Embed documents without a vector for as long as a search may take, and no longer.
+
+    `parts` of episodes are embedded after whole records.
 
     Their vectors are kept in memory, for this search and later ones, and stored unless that would mean to wait. One
     group of documents is embedded in any case, so that each search makes progress. The reason is returned if they
     could not be stored, and that is not because another process is writing.
     """
-    until, model = monotonic() + settings.inline_seconds, embedder.model
-    with store.reading(scope, now) as tx:
-        left = min(settings.inline, _MOST_UNSTORED * settings.inline - len(tx.index.unstored_vectors(model)))
-    while left > 0:
+    until = monotonic() + settings.inline_seconds
+    for space in (space_of(embedder.model, part) for part in ("", *parts)):
         with store.reading(scope, now) as tx:
-            limit = min(_AT_ONCE, left)
-            waiting = tx.index.unembedded(model, limit=limit, most_words=_WORDS_AT_ONCE, skip_unstored=True)
-            tx.index.keep_vectors(model, _vectors_of(tx, waiting, embedder)())
-        left -= len(waiting)
-        if not waiting or monotonic() >= until:
-            break
+            left = min(settings.inline, _MOST_UNSTORED * settings.inline - len(tx.index.unstored_vectors(space)))
+        while left > 0:
+            with store.reading(scope, now) as tx:
+                limit = min(_AT_ONCE, left)
+                waiting = tx.index.unembedded(space, limit=limit, most_words=_WORDS_AT_ONCE, skip_unstored=True)
+                tx.index.keep_vectors(space, _vectors_of(tx, waiting, embedder, space)())
+            left -= len(waiting)
+            if not waiting or monotonic() >= until:
+                break
     try:
-        store_vectors(scope, store, now, model)
+        store_vectors(scope, store, now, embedder.model)
     except StoreError as exc:
         return str(exc)
     return ""
@@ -78,8 +106,9 @@ def store_vectors(scope: Scope, store: Store, now: datetime, model: str = "", *,
     """
 
     def add(tx: Transaction) -> None:
-        for each in sorted({*tx.index.models(), *filter(None, (model,))}):
-            tx.index.add_vectors(each, tx.index.unstored_vectors(each))
+        # `model` first: `unstored_vectors` discards vectors of models that have none stored.
+        for space in spaces_of(*dict.fromkeys((model, *tx.index.models()))):
+            tx.index.add_vectors(space, tx.index.unstored_vectors(space))
 
     if store.has_unstored_vectors(scope):
         store.write_if_free(scope, now, add, seconds=seconds)
@@ -129,8 +158,8 @@ def queue_embedding(scope: Scope, store: Store, now: datetime, models: Models, i
     """Queue the work where there is any, and a model to do it; whether it was queued is returned."""
     try:
         with store.reading(scope, now) as tx:
-            embedders = embedders_of(models, tx.index.models())
-            if not any(tx.index.unembedded(each.model, limit=1) for each in embedders):
+            spaces = spaces_of(*(each.model for each in embedders_of(models, tx.index.models())))
+            if not any(tx.index.unembedded(space, limit=1) for space in spaces):
                 return False
     except ModelUnavailable:
         return False
@@ -174,7 +203,7 @@ def coverage(scope: Scope, store: Store, now: datetime, model: str) -> Coverage:
 
 
 def _vectors_of(
-    tx: Transaction, waiting: Sequence[Unembedded], embedder: Embedder
+    tx: Transaction, waiting: Sequence[Unembedded], embedder: Embedder, space: str
 ) -> Callable[[], list[tuple[int, str, NDArray[np.float32]]]]:
     """Makes a vector for each, with the digest of its text; without the transaction, if the model takes long.
 
@@ -184,13 +213,14 @@ def _vectors_of(
 
     if not waiting:
         return list
+    part = part_of(space)
     readable = [each for each in waiting if may_leave(each.record, embedder.location)]
     withheld = sorted({each.number for each in waiting} - {each.number for each in readable})
-    brought = _brought(readable, embedder)
+    brought = [] if part else _brought(readable, embedder)
     own = {number for number, *_ in brought}
-    texts = {each.number: _text(each, embedder) for each in readable if each.number not in own}
+    texts = {each.number: _text(each, embedder, part) for each in readable if each.number not in own}
     digests = {number: digest_of(text) for number, text in texts.items()}
-    known = dict(tx.index.known_vectors(embedder.model, sorted(set(digests.values()))))
+    known = dict(tx.index.known_vectors(space, sorted(set(digests.values()))))
     fresh = {digest: texts[number] for number, digest in digests.items() if digest not in known}
 
     def make() -> list[tuple[int, str, NDArray[np.float32]]]:
@@ -203,7 +233,9 @@ def _vectors_of(
     return make
 
 
-def _text(waiting: Unembedded, embedder: Embedder) -> str:
+def _text(waiting: Unembedded, embedder: Embedder, part: str) -> str:
+    if part:
+        return embedded_part(waiting.record, part)
     before, after = (
         text if text_may_leave(text, embedder.location) else "" for text in (waiting.before, waiting.after)
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treering.core.embedded_text import part_of, space_of
 from treering.core.errors import ModelUnavailable
 from treering.core.privacy import WITHHELD_QUERY, ModelLocation
 from treering.ports.index import Wanted
@@ -50,8 +51,8 @@ class Meaning:
             missing["stored vectors"] = f"vectors of new documents are only in memory: {self.unstored}"
         return missing
 
-    def wanted(self, words: Sequence[Sequence[int]], shares: Sequence[float] = ()) -> Wanted:
-        return Wanted(words, self.vector, self.model, shares)
+    def wanted(self, words: Sequence[Sequence[int]], shares: Sequence[float] = (), *, part: str = "") -> Wanted:
+        return Wanted(words, self.vector, space_of(self.model, part), shares)
 
     def candidates(
         self, tx: Transaction, wanted: Wanted, kinds: Sequence[str], *, most: int, among: Numbers | None = None
@@ -72,15 +73,24 @@ class Meaning:
         return replace(found, meaning=np.where(np.isnan(found.meaning), other, found.meaning))
 
     def _instead(self, wanted: Wanted) -> Wanted:
-        return replace(wanted, vector=self.vector, model=self.model)
+        """The same in this model's space, of the same part of episodes."""
+        return replace(wanted, vector=self.vector, model=space_of(self.model, part_of(wanted.model)))
 
 
 def meaning_of(
-    scope: Scope, store: Store, now: datetime, asked: QueryPrivacy, *, models: Models, settings: Settings
+    scope: Scope,
+    store: Store,
+    now: datetime,
+    asked: QueryPrivacy,
+    *,
+    models: Models,
+    settings: Settings,
+    parts: Sequence[str] = (),
 ) -> Meaning:
     """Embed the query, then as many new documents as a search has time for, if a model runs in this process.
 
-    With a model elsewhere, a query that it may not read is compared in the space of the local model alone.
+    `parts` of episodes are embedded as well. With a model elsewhere, a query that it may not read is compared in the
+    spaces of the local model alone.
     """
     try:
         with store.reading(scope, now) as tx:
@@ -90,7 +100,7 @@ def meaning_of(
     except ModelUnavailable as exc:
         models.failed("embedder", exc)
         return Meaning(why_not=str(exc))
-    embedding = _Embedding(scope, store, now, asked.query, models, settings)
+    embedding = _Embedding(scope, store, now, asked.query, models, settings, parts)
     if embedder.location is ModelLocation.HERE:
         return embedding.meaning(embedder, embed_new=embedder.local and set(known) <= {embedder.model})
     local = local_embedder(models)
@@ -110,23 +120,34 @@ class _Embedding:
     query: str
     models: Models
     settings: Settings
+    parts: Sequence[str]
 
     def meaning(self, embedder: Embedder, *, embed_new: bool) -> Meaning:
         model = embedder.model
         try:
             with self.store.reading(self.scope, self.now) as tx:
                 dimension = tx.index.dimension(model) if model in tx.index.models() else None
-                covered = tx.index.coverage(model)
-                behind = covered.vectors < covered.documents or tx.index.unstored_vectors(model)
+                behind = embed_new and self._is_behind(tx, model)
             vector = embedder.query(self.query)
             if dimension is not None and vector.shape[1] != dimension:
                 return Meaning(
                     why_not=f"{model} now makes vectors of {vector.shape[1]} numbers, but those here have "
                     f"{dimension}; give the model another name and run `treering embed`"
                 )
-            late = embed_new and behind
-            unstored = catch_up(self.scope, self.store, self.now, embedder, self.settings.embedder) if late else ""
+            unstored = self._catch_up(embedder) if behind else ""
             return Meaning(model, embedder.reliance(self.query), vector, unstored=unstored)
         except ModelUnavailable as exc:
             self.models.failed("embedder", exc)
             return Meaning(why_not=str(exc))
+
+    def _is_behind(self, tx: Transaction, model: str) -> bool:
+        """Whether documents, or parts of episodes, have no stored vector of the model."""
+        covered = tx.index.coverage(model)
+        return (
+            covered.vectors < covered.documents
+            or bool(tx.index.unstored_vectors(model))
+            or any(tx.index.unembedded(space_of(model, part), limit=1) for part in self.parts)
+        )
+
+    def _catch_up(self, embedder: Embedder) -> str:
+        return catch_up(self.scope, self.store, self.now, embedder, self.settings.embedder, parts=self.parts)

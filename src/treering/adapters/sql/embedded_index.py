@@ -20,6 +20,7 @@ from treering.adapters.sql.unstored_vectors import MadeVector, UnstoredVectors
 from treering.adapters.vectors.signs import SAMPLE, STORED, Rounded, Signs, centred, first_sampled, in_common
 from treering.adapters.words.postings import Scored, Words, score
 from treering.adapters.words.segments import Columns, Segments
+from treering.core.embedded_text import part_of, spaces_of
 from treering.core.ranking import BM25
 from treering.ports.index import DOCUMENT_KINDS, Candidates, Coverage, Wanted
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from treering.adapters.sql.context import Context
     from treering.core.settings import RecallSettings
 
+_EPISODE = "episode"
 _KIND = {name: place for place, name in enumerate(DOCUMENT_KINDS)}
 # A plus keeps SQLite from an index that would have it read the whole project to find what is new.
 _DOCUMENTS = (
@@ -45,7 +47,8 @@ _FOLLOWING = (
 )
 _NEWEST = "SELECT coalesce(max(number), 0) FROM vectors WHERE tenant = ? AND project = ? AND model = ?"
 _FOLLOWING_DOCUMENTS = (
-    "SELECT number FROM documents WHERE number > ? AND number <= ? AND +tenant = ? AND +project = ? ORDER BY number"
+    "SELECT number FROM documents WHERE number > ? AND number <= ? AND +tenant = ? AND +project = ? "
+    "AND (? = '' OR kind = ?) ORDER BY number"
 )
 _NUMBERS = "SELECT number FROM vectors WHERE tenant = ? AND project = ? AND model = ? ORDER BY number"
 _CHOSEN = (
@@ -96,7 +99,7 @@ class Loaded:
 
     def forget_spaces(self, *, but: Collection[str]) -> None:
         with self.lock:
-            spaces = {model: space for model, space in self.state.spaces.items() if model in but}
+            spaces = {name: space for name, space in self.state.spaces.items() if name in but}
             self.state = replace(self.state, spaces=spaces)
 
 
@@ -176,12 +179,13 @@ class EmbeddedIndex(Index):
     def _addable(self, model: str, numbers: NDArray[np.int64]) -> Collection[int]:
         """The next documents without a gap: a document before the newest vector is never looked at again."""
         newest = self._context.connection.exec_driver_sql(_NEWEST, (*self._here, model)).scalar_one()
-        span = (newest, int(numbers.max()), *self._here)
+        kind = _EPISODE if part_of(model) else ""
+        span = (newest, int(numbers.max()), *self._here, kind, kind)
         following = self._context.connection.exec_driver_sql(_FOLLOWING_DOCUMENTS, span).scalars()
         return set(takewhile(frozenset(numbers.tolist()).__contains__, following))
 
     def drop_vectors(self, *, but: str, beside: str = "") -> int:
-        self._context.after_commit.append(lambda: self._loaded.forget_spaces(but=(but, beside)))
+        self._context.after_commit.append(lambda: self._loaded.forget_spaces(but=spaces_of(but, beside)))
         return super().drop_vectors(but=but, beside=beside)
 
     def _nearest(self, state: State, wanted: Wanted, most: int, allowed: NDArray[np.bool_] | None) -> NDArray[np.int64]:
@@ -322,7 +326,9 @@ class EmbeddedIndex(Index):
         for rows in self._fetched(_VECTORS, (*self._here, model, newest)):
             space = _grown(space, [number for number, _ in rows], _matrix([vector for _, vector in rows]))
         newest = int(space.signs.numbers[-1]) if len(space.signs.numbers) else 0
-        present = state.segments.columns.number[~state.segments.gone]
+        columns = state.segments.columns
+        of_space = columns.kind == _KIND[_EPISODE] if part_of(model) else True
+        present = columns.number[~state.segments.gone & of_space]
         following = list(takewhile(kept.__contains__, present[present > newest].tolist()))
         if following:
             space = _grown(space, following, np.array([kept[number][2] for number in following]))

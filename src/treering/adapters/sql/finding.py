@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -14,10 +14,11 @@ from sqlalchemy import ColumnElement, Select, and_, delete, func, select, true, 
 from treering.adapters.sql.codec import codec_of
 from treering.adapters.sql.conditions import in_scope, matching
 from treering.adapters.sql.driving import choose
-from treering.adapters.sql.kinds import KINDS, TURNS, Kind
+from treering.adapters.sql.kinds import EPISODES, KINDS, TURNS, Kind
 from treering.adapters.sql.tables import documents, vectors
 from treering.adapters.sql.unstored_vectors import MadeVector, UnstoredVectors
 from treering.adapters.vectors.signs import STORED
+from treering.core.embedded_text import model_of, part_of, spaces_of
 from treering.core.errors import BlobMissing, ModelUnavailable, Unreadable
 from treering.core.values import Record
 from treering.ports.index import Candidates, Coverage, Unembedded, Wanted
@@ -110,7 +111,7 @@ class Index(ABC):
 
     def models(self) -> Sequence[str]:
         """Kept vectors count only where none is stored: another process may have chosen another model since."""
-        return self._stored_models() or sorted(self._unstored.models())
+        return _whole(self._stored_models()) or sorted(_whole(self._unstored.models()))
 
     def _stored_models(self) -> Sequence[str]:
         """One look-up a model, however many vectors it has."""
@@ -129,7 +130,7 @@ class Index(ABC):
     def unstored_vectors(self, model: str) -> Sequence[MadeVector]:
         """Another process may have stored some of them, or chosen another model."""
         if self._unstored.models():
-            self._unstored.discard_models(but=(*self.models(), model))
+            self._unstored.discard_models(but=spaces_of(*self.models(), model_of(model)))
         if kept := self._unstored.of(model):
             numbers = np.array(list(kept), np.int64)
             stored = select(vectors.c.number).where(self._among(vectors, numbers), vectors.c.model == model)
@@ -145,7 +146,7 @@ class Index(ABC):
         )
         statement = (
             select(documents.c.number, documents.c.kind, documents.c.id, documents.c.length)
-            .where(*self._in_project(documents), self._without_vector(model, newest))
+            .where(*self._in_project(documents), *self._of_space(model), self._without_vector(model, newest))
             .order_by(documents.c.number)
             .limit(limit)
         )
@@ -240,9 +241,14 @@ class Index(ABC):
         self._context.connection.execute(insert.on_conflict_do_nothing(), rows)
 
     def drop_vectors(self, *, but: str, beside: str = "") -> int:
-        self._context.after_commit.append(lambda: self._unstored.discard_models(but=(but, beside)))
-        statement = delete(vectors).where(*self._in_project(vectors), vectors.c.model.not_in((but, beside)))
+        kept = spaces_of(but, beside)
+        self._context.after_commit.append(lambda: self._unstored.discard_models(but=kept))
+        statement = delete(vectors).where(*self._in_project(vectors), vectors.c.model.not_in(kept))
         return int(self._context.connection.execute(statement).rowcount)
+
+    def _of_space(self, model: str) -> tuple[ColumnElement[bool], ...]:
+        """Documents that have a vector in this space: episodes where it holds a part of them, else all."""
+        return (documents.c.kind == EPISODES.name,) if part_of(model) else ()
 
     def _without_vector(self, model: str, newest: Select[tuple[int]]) -> ColumnElement[bool]:
         """On an engine with one writer, vectors are made in the order of their documents."""
@@ -301,6 +307,10 @@ class Index(ABC):
 def _same_record(kind: Kind[Any], document: Any) -> ColumnElement[bool]:
     record = kind.table.c
     return and_(record.tenant == document.tenant, record.project == document.project, record.id == document.id)
+
+
+def _whole(spaces: Iterable[str]) -> list[str]:
+    return [space for space in spaces if not part_of(space)]
 
 
 def read_vector(stored: bytes) -> NDArray[np.float32]:

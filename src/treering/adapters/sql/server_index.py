@@ -17,6 +17,7 @@ from treering.adapters.sql.server_words import Held, code_in, holding, kind_numb
 from treering.adapters.sql.tables import documents, vectors
 from treering.adapters.sql.unstored_vectors import MadeVector
 from treering.adapters.vectors.signs import centred
+from treering.core.embedded_text import spaces_of
 from treering.ports.index import DOCUMENT_KINDS, Candidates, Coverage, Wanted
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ class ServerIndex(Index):
 
     def drop_vectors(self, *, but: str, beside: str = "") -> int:
         if self._nearby is not None:
-            self._nearby.drop(self._context.connection, self._here, but=(but, beside))
+            self._nearby.drop(self._context.connection, self._here, but=spaces_of(but, beside))
         return super().drop_vectors(but=but, beside=beside)
 
     def _bury(self, numbers: NDArray[np.int64]) -> None:

@@ -57,10 +57,12 @@ _HEADER = 100
 _WITHOUT_DOCUMENT = (
     "DELETE FROM vectors WHERE tenant = :tenant AND project = :project AND number NOT IN (SELECT number FROM documents)"
 )
+_SPACES = "SELECT DISTINCT model FROM vectors WHERE tenant = :tenant AND project = :project"
 _RENUMBERED = (
     "UPDATE documents SET number = number + (SELECT max(seq) FROM sqlite_sequence WHERE name = 'documents') "
-    "WHERE tenant = :tenant AND project = :project AND number < (SELECT max(number) FROM vectors "
-    "WHERE tenant = :tenant AND project = :project) AND number NOT IN (SELECT number FROM vectors)"
+    "WHERE tenant = :tenant AND project = :project AND (kind = 'episode' OR :whole) AND number < "
+    "(SELECT max(number) FROM vectors WHERE tenant = :tenant AND project = :project AND model = :model) "
+    "AND number NOT IN (SELECT number FROM vectors WHERE model = :model)"
 )
 _CACHE_KIB = 16_000
 _BULK_CACHE_KIB = 200_000
@@ -201,10 +203,14 @@ class SQLite:
             connection.execute(delete(vectors).where(*here, self.among(vectors.c.number, numbers)))
 
     def restore_index(self, connection: Connection, scope: Scope) -> None:
+        from treering.core.embedded_text import part_of
+
         here = {"tenant": scope.tenant, "project": scope.project}
         connection.execute(sql(_WITHOUT_DOCUMENT), here)
         # A vector is only made for documents newer than all that have one: those in between get a new number.
-        connection.execute(sql(_RENUMBERED), here)
+        for model in connection.execute(sql(_SPACES), here).scalars().all():
+            connection.execute(sql(_RENUMBERED), {**here, "model": model, "whole": not part_of(model)})
+        connection.execute(sql(_WITHOUT_DOCUMENT), here)
 
     def before_bulk(self, connection: Connection) -> None:
         connection.exec_driver_sql(f"PRAGMA cache_size = -{_BULK_CACHE_KIB}")

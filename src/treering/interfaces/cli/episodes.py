@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -23,6 +23,7 @@ from treering.interfaces.cli.output import emit, json_object, record_document, t
 if TYPE_CHECKING:
     from treering.core.queries import EpisodeFilter, TimeRange
     from treering.retrieve.episodes.answer import EpisodeAnswer
+    from treering.retrieve.episodes.search import Compared
     from treering.retrieve.episodes.verbs import Episodes
 
 _SAID_ELSEWHERE = {"task": "TASK", "outcome": "--outcome", "artifacts": "--artifact"}
@@ -104,6 +105,10 @@ def episodes(
         str | None,
         typer.Option("--mode", metavar="MODE", help="hybrid (as without it), semantic, structured, recent or during."),
     ] = None,
+    compare: Annotated[
+        str | None,
+        typer.Option("--compare", metavar="PART", help="Compare QUERY with the task, the outcome or the whole only."),
+    ] = None,
     failure: Annotated[
         str | None, typer.Option("--failure", metavar="TEXT", help="Who met this error, and how they got out.")
     ] = None,
@@ -140,6 +145,8 @@ def episodes(
 ) -> None:
     """Find episodes: by meaning, attributes and time, or by what went wrong."""
     chosen = _mode(mode, query)
+    if compare is not None and chosen in MODES[2:]:
+        raise InvalidInput("--compare needs a query; say what to look for")
     _one_of(query=query or None, failure=failure, around=around, trend=trend)
     from treering.core.queries import EpisodeFilter
 
@@ -168,7 +175,7 @@ def episodes(
             answer = (
                 found.around(around, sessions=sessions or 3, limit=limit)
                 if around is not None
-                else _found(found, chosen, query, where, sessions=sessions, cold=cold, limit=limit)
+                else _found(found, chosen, query, where, sessions=sessions, cold=cold, limit=limit, compare=compare)
             )
             emit(answer, lambda: pictures.answer(answer), as_json=as_json)
 
@@ -182,10 +189,12 @@ def _found(
     sessions: int | None,
     cold: bool,
     limit: int | None,
+    compare: str | None,
 ) -> "EpisodeAnswer":
+    part = cast("Compared | None", compare)  # `search` refuses any other
     ways: dict[str, Callable[[], EpisodeAnswer]] = {
-        "hybrid": lambda: episodes.search(query, where=where, cold=cold, limit=limit),
-        "semantic": lambda: episodes.search_semantic(query, where=where, cold=cold, limit=limit),
+        "hybrid": lambda: episodes.search(query, where=where, cold=cold, limit=limit, compare=part),
+        "semantic": lambda: episodes.search_semantic(query, where=where, cold=cold, limit=limit, compare=part),
         "structured": lambda: episodes.search_structured(where, cold=cold, limit=limit),
         "recent": lambda: episodes.recent(limit, sessions=sessions, where=where),
         "during": lambda: episodes.during(*_ends(where), where=where, limit=limit),

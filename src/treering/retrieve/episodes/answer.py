@@ -19,7 +19,8 @@ class EpisodeHit:
     """One episode, as far as it is at hand; `episodes.get` has all of it.
 
     `parts` add up to `score`; both are empty where nothing was compared with a query. `stands_for` names episodes that
-    were found and that this one was made of.
+    were found and that this one was made of. `compared` is the part whose vector was nearest to the query (whole, task
+    or outcome); empty where words were compared.
     """
 
     id: str
@@ -29,6 +30,7 @@ class EpisodeHit:
     episode: Episode
     parts: tuple[Part, ...] = ()
     stands_for: tuple[str, ...] = ()
+    compared: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from treering.core.embedded_text import EPISODE_PARTS, space_of
 from treering.core.episodes import Episode, EpisodeStatus
 from treering.core.errors import InvalidInput
 from treering.core.time_words import TimeKind
@@ -33,12 +34,18 @@ if TYPE_CHECKING:
     from treering.ports.store import Store, Transaction
 
 KIND = "episode"
+WHOLE = "whole"
+Compared = Literal["whole", "task", "outcome"]
+COMPARED: tuple[Compared, ...] = ("whole", "task", "outcome")
+"""Vectors of an episode: of all of it, of what was asked, and of what came of it."""
 _AT_HAND = (EpisodeStatus.ACTIVE, EpisodeStatus.MATURE, EpisodeStatus.AGED)
 
 
 @dataclass(frozen=True, slots=True)
 class EpisodeQuery:
     """What to look for. `words` looks by words beside meaning; `domain` is what the work is about now.
+
+    `compared` names the vectors that the query is compared with; the nearest of them counts.
 
     `cold` asks for aged and archived episodes too, however little they have to do with the query. Of what the words of
     the query weigh together, an episode holds at least the share `least`, or says nearly the same.
@@ -51,14 +58,19 @@ class EpisodeQuery:
     words: bool = True
     cold: bool = False
     least: float = 0.0
+    compared: tuple[Compared, ...] = COMPARED
 
 
 @dataclass(frozen=True, slots=True)
 class _Likeness:
-    """How alike an episode and a query are; `by` says whether vectors or words were compared."""
+    """How alike an episode and a query are: by its words, or by the vector of which part."""
 
     value: float
-    by: str
+    part: str = ""
+
+    @property
+    def by(self) -> str:
+        return "cosine" if self.part else "words"
 
 
 def search_episodes(
@@ -68,7 +80,9 @@ def search_episodes(
     check(wanted.query, wanted.limit, settings)
     if not wanted.query.strip():
         return list_episodes(scope, store, now, wanted.where, wanted.limit, settings=settings, cold=wanted.cold)
-    meaning = meaning_of(scope, store, now, QueryPrivacy(wanted.query), models=models, settings=settings)
+    parts = [part for part in EPISODE_PARTS if part in wanted.compared]
+    asked = QueryPrivacy(wanted.query)
+    meaning = meaning_of(scope, store, now, asked, models=models, settings=settings, parts=parts)
     with store.reading(scope, now) as tx:
         # Vectors before words: an index that was asked for words alone does not look for new vectors any more.
         missing = meaning.missing(tx)
@@ -152,27 +166,40 @@ class _Look:
     def _near(self, where: EpisodeFilter) -> Mapping[str, _Likeness]:
         """How alike those are that have to do with the query. Where too few pass the filter, it is applied first."""
         index, filters = self.tx.index, {KIND: where}
-        words = self.question.codes if self.wanted.words or self.by_words else ()
-        wanted = self.meaning.wanted(words, self.question.shares if words else ())
         most = max(self.settings.episodes.candidates, 2 * self.wanted.limit)
-        seen = self.meaning.candidates(self.tx, wanted, (KIND,), most=most)
-        ids = index.confirmed(filters, np.sort(seen.number))
-        if len(ids) < min(len(seen), self.wanted.limit):
-            seen = self.meaning.candidates(self.tx, wanted, (KIND,), most=most, among=index.passing(filters))
-            ids = index.confirmed(filters, np.sort(seen.number))
+        seen = self._candidates(most)
+        ids = index.confirmed(filters, _numbers(seen))
+        if len(ids) < min(len(_numbers(seen)), self.wanted.limit):
+            seen = self._candidates(most, index.passing(filters))
+            ids = index.confirmed(filters, _numbers(seen))
         numbers = np.array(sorted(ids), np.int64)
         beside = {} if self.meaning.beside is None else self._cosines(self.meaning.beside, numbers)
         cosines = {**beside, **self._cosines(self.meaning, numbers)}
         alike = _likenesses(seen, cosines, self.wanted.least, self.settings)
         return {ids[number][1]: each for number, each in alike.items() if number in ids}
 
-    def _cosines(self, meaning: Meaning, numbers: NDArray[np.int64]) -> Mapping[int, float]:
-        """Of the vectors themselves: the index compares them without what all texts have in common."""
+    def _candidates(self, most: int, among: NDArray[np.int64] | None = None) -> list[Candidates]:
+        """By words and the first of the compared vectors, then by each other vector."""
+        words = self.question.codes if self.wanted.words or self.by_words else ()
+        first, *others = (_part(compared) for compared in self.wanted.compared)
+        asked = [self.meaning.wanted(words, self.question.shares if words else (), part=first)]
+        if self.meaning.vector is not None:
+            asked += [self.meaning.wanted((), part=part) for part in others]
+        return [self.meaning.candidates(self.tx, each, (KIND,), most=most, among=among) for each in asked]
+
+    def _cosines(self, meaning: Meaning, numbers: NDArray[np.int64]) -> Mapping[int, _Likeness]:
+        """The nearest vector of each. The index compares them without what all texts have in common, this does not."""
         if meaning.vector is None or not len(numbers):
             return {}
-        asked = meaning.vector[0].astype(np.float64)
-        found = self.tx.index.vectors(meaning.model, numbers)
-        return {number: _cosine(asked, vector.astype(np.float64)) for number, vector in found.items() if vector.any()}
+        asked, nearest = meaning.vector[0].astype(np.float64), dict[int, _Likeness]()
+        for compared in self.wanted.compared:
+            found = self.tx.index.vectors(space_of(meaning.model, _part(compared)), numbers)
+            for number, vector in found.items():
+                if not vector.any():
+                    continue
+                likeness = _Likeness(_cosine(asked, vector.astype(np.float64)), compared)
+                nearest[number] = max(nearest.get(number, likeness), likeness, key=lambda each: each.value)
+        return nearest
 
     def _may_come(self, each: Standing, near: Mapping[str, _Likeness], where: EpisodeFilter) -> bool:
         """What is old comes unasked only where it says most of what was asked."""
@@ -187,23 +214,34 @@ class _Look:
         domains = (*self.wanted.where.domains, *filter(None, (self.wanted.domain,)))
         parts = relevance_parts(episode, likeness.value, self.tx.now, domains, self.settings.episodes, by=likeness.by)
         score = sum(part.added for part in parts)
-        return EpisodeHit(episode.id, episode.task.input, score, source_of(episode), episode, parts, each.stands_for)
+        text, source = episode.task.input, source_of(episode)
+        return EpisodeHit(episode.id, text, score, source, episode, parts, each.stands_for, likeness.part)
+
+
+def _part(compared: Compared) -> str:
+    return "" if compared == WHOLE else compared
+
+
+def _numbers(seen: Sequence[Candidates]) -> NDArray[np.int64]:
+    return np.unique(np.concatenate([each.number for each in seen]))
 
 
 def _likenesses(
-    seen: Candidates, cosines: Mapping[int, float], least: float, settings: Settings
+    seen: Sequence[Candidates], cosines: Mapping[int, _Likeness], least: float, settings: Settings
 ) -> Mapping[int, _Likeness]:
     """Of those that have to do with the query: by vectors where there are some, else by the share of its words."""
-    weight, likely_at = seen.words_weight or 1.0, settings.recall.least_likeness
+    weight, likely_at = seen[0].words_weight or 1.0, settings.recall.least_likeness
+    words = dict(zip(seen[0].number.tolist(), seen[0].words.tolist(), strict=True))
+    meanings = dict[int, float]()
+    for number, meaning in (pair for each in seen for pair in zip(each.number.tolist(), each.meaning, strict=True)):
+        meanings[number] = float(np.fmax(meanings.get(number, np.nan), meaning))
     found = {}
-    for number, meaning, words in zip(seen.number.tolist(), seen.meaning.tolist(), seen.words.tolist(), strict=True):
-        cosine = cosines.get(number)
-        likely = cosine is not None and (meaning >= likely_at or cosine >= settings.episodes.highly_relevant_at)
-        enough = words / weight >= least or meaning >= settings.precise.likeness
-        if enough and (words > 0 or likely):
-            found[number] = (
-                _Likeness(min(words / weight, 1.0), "words") if cosine is None else _Likeness(cosine, "cosine")
-            )
+    for number, meaning in meanings.items():
+        cosine, share = cosines.get(number), words.get(number, 0.0) / weight
+        likely = cosine is not None and (meaning >= likely_at or cosine.value >= settings.episodes.highly_relevant_at)
+        enough = share >= least or meaning >= settings.precise.likeness
+        if enough and (share > 0 or likely):
+            found[number] = cosine or _Likeness(min(share, 1.0))
     return found
 
 

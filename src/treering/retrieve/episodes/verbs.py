@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Protocol
 
+from treering.core.errors import InvalidInput
 from treering.core.moments import moment_of
 from treering.core.queries import EpisodeFilter, TimeRange
 from treering.retrieve.episodes.failures import similar_failures
-from treering.retrieve.episodes.search import EpisodeQuery, check, list_episodes, search_episodes
+from treering.retrieve.episodes.search import COMPARED, Compared, EpisodeQuery, check, list_episodes, search_episodes
 from treering.retrieve.episodes.times import Moment, around, during, recent, trend
 
 if TYPE_CHECKING:
@@ -75,13 +76,17 @@ class Episodes:
         limit: int | None = None,
         cold: bool = False,
         least: float = 0.0,
+        compare: Compared | None = None,
     ) -> EpisodeAnswer:
         """By meaning, words and attributes. `domain` is what the work is about: a match counts, no match excludes.
+
+        The query is compared with the task, the outcome and the whole of each episode, and the nearest counts;
+        `compare` chooses one of them.
 
         Aged and archived episodes come where they are highly relevant, where `where` names their status, or `cold`.
         What holds less than the share `least` of the query's words, and does not say nearly the same, stays out.
         """
-        return self._searched(query, where, domain, limit, cold=cold, words=True, least=least)
+        return self._searched(query, where, domain, limit, cold=cold, words=True, least=least, compare=compare)
 
     def search_semantic(
         self,
@@ -91,9 +96,10 @@ class Episodes:
         domain: str | None = None,
         limit: int | None = None,
         cold: bool = False,
+        compare: Compared | None = None,
     ) -> EpisodeAnswer:
-        """By meaning alone; by words only where there are no vectors, which `missing` then says."""
-        return self._searched(query, where, domain, limit, cold=cold, words=False)
+        """By meaning alone, compared as in `search`; by words only where there are no vectors: `missing` says so."""
+        return self._searched(query, where, domain, limit, cold=cold, words=False, compare=compare)
 
     def search_structured(
         self, where: EpisodeFilter = ALL_EPISODES, *, limit: int | None = None, cold: bool = False
@@ -189,8 +195,12 @@ class Episodes:
         cold: bool,
         words: bool,
         least: float = 0.0,
+        compare: Compared | None = None,
     ) -> EpisodeAnswer:
-        wanted = EpisodeQuery(query, where, self._limit(limit), domain, words=words, cold=cold, least=least)
+        if compare is not None and compare not in COMPARED:
+            raise InvalidInput(f"episodes cannot be compared by {compare!r}; use {', '.join(COMPARED)} or none")
+        compared = COMPARED if compare is None else (compare,)
+        wanted = EpisodeQuery(query, where, self._limit(limit), domain, words, cold, least, compared)
         return search_episodes(self.scope, self.store, self.clock(), wanted, settings=self.settings, models=self.models)
 
     def _limit(self, limit: int | None) -> int:
