@@ -37,6 +37,7 @@ _BENCHES = (
     Bench("duplicates", "repeated facts become one record", "learning", ("bench.duplicates",)),
     Bench("ingest", "durable turns up to 1,000,000", "learning", ("bench.ingest",)),
     Bench("consolidation", "consolidation of 100,000 episodes", "learning", ("bench.consolidation",)),
+    Bench("episodes", "vectors of task and outcome, cache of episodes", "learning", ("bench.episodes",)),
     Bench("night", "a night of maintenance on 100,000 records", "learning", ("bench.night",)),
     Bench("year", "a simulated year of a team", "learning", ("bench.year",)),
     Bench("patterns", "patterns in simulated worlds", "patterns", ("bench.pattern_worlds",)),

@@ -498,6 +498,7 @@ class Memory:
         from treering.learn.forget.proof import forget_for_good
 
         self._episode_care.cache.drop(id)
+        self.models.forget_queries()
         sweep = self._ports.worker.only("sweep_blobs").settle
         return forget_for_good(self.scope, self._teaching, self._ports.clock, id, sweep=sweep, settings=self.settings)
 

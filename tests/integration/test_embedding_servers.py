@@ -158,13 +158,24 @@ def test_another_dimension_midway_is_told(embedder: RemoteEmbedder, answer_with:
 def test_connections_are_kept_between_calls_and_closed_in_the_end(
     embedder: RemoteEmbedder, server: ModelServer
 ) -> None:
-    for _ in range(3):
-        embedder.query("a")
+    for query in "abc":
+        embedder.query(query)
     assert server.connections == 1
     embedder.close()
     assert server.soon_without_connections()
     with pytest.raises(ModelUnavailable, match="is closed; open the memory again"):
         embedder.query("a")
+
+
+def test_a_repeated_query_is_sent_once_and_a_document_each_time(embedder: RemoteEmbedder, server: ModelServer) -> None:
+    first, again = embedder.query("a"), embedder.query("a")
+    assert (first == again).all()
+    assert len(server.asked) == 1
+    embedder.documents(["a"])
+    assert len(server.asked) == 2
+    embedder.forget_queries()
+    embedder.query("a")
+    assert len(server.asked) == 3
 
 
 # Ollama

@@ -137,6 +137,31 @@ def test_a_server_that_goes_away_costs_the_meaning_and_is_then_left_alone(server
     assert len(server.asked) == before + 1
 
 
+def test_doctor_sees_that_a_server_is_gone_though_its_queries_are_remembered(
+    server: ModelServer, open_file: Open
+) -> None:
+    memory = open_file(on(server))
+    memory.remember("the saloon is blue")
+    memory.settle()
+    memory.recall("automobile")
+    assert memory.doctor().healthy
+    server.answer(EMBEDDINGS, DOWN)
+    assert [check.name for check in memory.doctor().checks if not check.fine] == ["meaning"]
+
+
+def test_forgetting_for_good_drops_the_vectors_of_queries(server: ModelServer, open_file: Open) -> None:
+    memory = open_file(on(server))
+    kept = memory.remember("the saloon is blue")
+    memory.settle()
+    memory.recall("automobile")
+    asked = len(server.asked)
+    memory.recall("automobile")
+    assert len(server.asked) == asked
+    memory.forget(kept.id, hard=True)
+    memory.recall("automobile")
+    assert len(server.asked) == asked + 1
+
+
 def test_a_server_is_asked_again_after_its_rest(server: ModelServer, open_file: Open) -> None:
     memory = open_file(on(server, rest_seconds=0.0))
     teach(memory)

@@ -176,7 +176,7 @@ def _meaning(scope: Scope, store: Store, now: datetime, models: Models, settings
         known = tx.index.models()
     try:
         embedder = models.embedder(known, hurried=True)
-        embedder.query(_PROBE)
+        embedder.documents([_PROBE])  # vectors of queries may be remembered
     except TreeringError as exc:
         off = settings.provider == "none"
         return Check("meaning", off, str(exc), "" if off else "until then, search goes by words and ties")

@@ -41,7 +41,7 @@ class Embedder(Protocol):
     def documents(self, texts: Sequence[str]) -> Vectors: ...
 
     def query(self, text: str) -> Vectors:
-        """One row."""
+        """One row. An embedder on a server may remember those of the last queries; `documents` always asks."""
         ...
 
     @property
@@ -51,6 +51,10 @@ class Embedder(Protocol):
 
     def reliance(self, text: str) -> float:
         """From 0 to 1: how far its vectors can be relied on for a text such as this."""
+        ...
+
+    def forget_queries(self) -> None:
+        """Drop what was remembered of queries, if anything."""
         ...
 
     def close(self) -> None: ...
@@ -122,6 +126,10 @@ class Models(Protocol):
 
     def failed(self, part: str, error: ModelUnavailable) -> None:
         """Leave `part` (embedder, reranker, writer) alone for a while."""
+        ...
+
+    def forget_queries(self) -> None:
+        """Drop what was remembered of queries."""
         ...
 
     def close(self) -> None: ...

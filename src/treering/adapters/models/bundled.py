@@ -98,6 +98,9 @@ class BundledEmbedder:
     def query(self, text: str) -> Vectors:
         return self.documents([text])
 
+    def forget_queries(self) -> None:
+        """Nothing to drop: a query costs less than to remember it."""
+
     def close(self) -> None:
         """Give the memory back; the next use loads again."""
         with self._loading:

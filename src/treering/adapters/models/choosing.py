@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from treering.core.settings import Settings
 
 OLLAMA = "http://127.0.0.1:11434"
+_EMBEDDERS = ("bundled", "ollama", "openai")
 # Which provider makes the vectors of a model, by the beginning of its name.
 # The bundled model comes last: beside a model elsewhere it makes vectors of what that may not read.
 _MADE_BY = {"ollama": "ollama/", "bundled": "wordllama-"}
@@ -68,6 +69,13 @@ class ChosenModels:
 
     def failed(self, part: str, error: ModelUnavailable) -> None:
         self._resting[part] = (monotonic() + self._settings.embedder.rest_seconds, error)
+
+    def forget_queries(self) -> None:
+        with self._lock:
+            made = list(self._made.items())
+        for name, model in made:
+            if name.partition(" ")[0] in _EMBEDDERS:
+                cast(Embedder, model).forget_queries()
 
     def close(self) -> None:
         with self._lock:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treering.adapters.models.prefixes import prefixes_of
+from treering.adapters.models.query_vectors import QueryVectors
 from treering.adapters.models.texts import clipped, in_batches
 from treering.adapters.models.vectors import read_vectors
 
@@ -48,6 +49,7 @@ class RemoteEmbedder(ABC):
         self._reduced_to = dimension
         self._dimension = dimension
         self._learning = Lock()
+        self._queries = QueryVectors()
 
     @property
     def model(self) -> str:
@@ -77,9 +79,17 @@ class RemoteEmbedder(ABC):
         return self._embedded(self._prefixes.document, texts)
 
     def query(self, text: str) -> Vectors:
-        return self._embedded(self._prefixes.query, [text])
+        known = self._queries.get(text)
+        if known is None:
+            known = self._embedded(self._prefixes.query, [text])
+            self._queries.put(text, known)
+        return known
+
+    def forget_queries(self) -> None:
+        self._queries.clear()
 
     def close(self) -> None:
+        self.forget_queries()
         self._endpoint.close()
 
     @abstractmethod
