@@ -70,8 +70,8 @@ def test_three_alike_become_one_that_tells_what_they_share_and_where_they_differ
     assert one.task.input == "task 0 at 1"
     assert one.at == told.last_at
     assert one.execution.trace == ()
-    assert one.reflection.insights == ("look first", "pytest helps", "ruff helps", "mypy helps")
-    assert one.reflection.failures == ("boom pytest", "boom ruff", "boom mypy")
+    assert tuple(map(str, one.reflection.insights)) == ("look first", "pytest helps", "ruff helps", "mypy helps")
+    assert tuple(map(str, one.reflection.failures)) == ("boom pytest", "boom ruff", "boom mypy")
     assert one.metadata.tools == ("git", "pytest", "ruff", "mypy")
     assert one.lifecycle.status is EpisodeStatus.MATURE
     assert (one.lifecycle.access_count, one.lifecycle.last_accessed_at) == (3, NOW)

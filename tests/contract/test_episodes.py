@@ -40,7 +40,7 @@ def test_the_friendly_words_fill_the_whole_record(memory: Memory) -> None:
     assert episode.execution.trace[0].at == episode.at
     assert (episode.outcome.status, episode.outcome.output) == (OutcomeStatus.SUCCESS, "the index is in place")
     assert episode.outcome.quality == {"tests": 12}
-    assert episode.reflection.failures == ("locked at first",)
+    assert tuple(map(str, episode.reflection.failures)) == ("locked at first",)
     assert (episode.metadata.tools, episode.metadata.strategies) == (("psql",), ("divide",))
     assert episode.lifecycle.status is EpisodeStatus.ACTIVE
 

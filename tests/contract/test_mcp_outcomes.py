@@ -65,6 +65,13 @@ def test_what_cannot_be_counted_for_a_pattern_is_told_and_the_task_is_kept_once(
     assert memory.stats().records["episodes"] == 1
 
 
+def test_an_outcome_says_what_resolved_its_errors(memory: Memory, agent: Agent) -> None:
+    told = {"task": "Brew tea", "outcome": "success", "errors": ["kettle: no water", "cup: too hot"]}
+    agent.call("report_outcome", **told, resolutions=["fill the kettle"])
+    assert "fill the kettle" in agent.told("similar_failures", error="kettle: no water")
+    assert "more resolutions than errors" in agent.refused("report_outcome", **told, resolutions=["a", "b", "c"])
+
+
 def test_an_outcome_says_what_was_taken_out_and_that_it_came_from_outside(agent: Agent) -> None:
     told = agent.told("report_outcome", task="Log in", outcome="success", summary=f"{TOKEN} works", from_outside=True)
     assert "secret was taken out" in told

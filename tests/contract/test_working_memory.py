@@ -420,7 +420,7 @@ def test_a_finished_task_is_an_episode_and_leaves_an_empty_task(open_memory: Ope
     assert steps[2:14] == [(f"log{number}", f"log {number}: {LONG}", False) for number in range(12)]
     assert steps[14:] == [("s2", "ImportError: no module named jwt", True), ("s3", "", False)]
     assert (stored.outcome.status, stored.outcome.output) == ("FAILURE", "ImportError: no module named jwt")
-    assert (stored.reflection.insights, stored.metadata.tools) == (("install it first",), ("pytest",))
+    assert (tuple(map(str, stored.reflection.insights)), stored.metadata.tools) == (("install it first",), ("pytest",))
     assert stored.session == task.id
     assert (task.description, task.subtasks, task.get("branch")) == ("", (), None)
     assert task.get("files") == ["auth.py"]

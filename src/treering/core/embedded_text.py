@@ -44,7 +44,7 @@ def embedded_part(record: Record | None, part: str) -> str:
         return ""
     if part == "task":
         return "\n".join((record.task.input, *record.task.goals))
-    return "\n".join(filter(None, (record.outcome.output, *record.reflection.failures)))
+    return "\n".join(filter(None, (record.outcome.output, *map(str, record.reflection.failures))))
 
 
 def embedded_text(record: Record | None, *, contextual: bool, before: str = "", after: str = "") -> str:

@@ -5,7 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from treering.core.errors import InvalidInput
 from treering.core.scope import Visibility
@@ -102,13 +102,53 @@ class EpisodeOutcome(Value):
     artifacts: tuple[Artifact, ...] = ()
 
 
+class ReflectedText(Value):
+    """A text and what is known about it. Where that is the text alone, it is given and written as a plain string."""
+
+    text: Text
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_text(cls, given: Any) -> Any:
+        return {"text": given} if isinstance(given, str) else given
+
+    @model_serializer(mode="wrap")
+    def _as_text(self, written: SerializerFunctionWrapHandler) -> Any:
+        plain = all(getattr(self, name) in ("", (), None, EMPTY) for name in type(self).model_fields if name != "text")
+        return self.text if plain else written(self)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class EpisodeInsight(ReflectedText):
+    """What was learned, how sure that is, and what it rests on."""
+
+    confidence: Share | None = None
+    evidence: tuple[Text, ...] = ()
+
+
+class EpisodeFailure(ReflectedText):
+    """An error or a mistake, why it happened, and what resolved it."""
+
+    cause: Text = ""
+    resolution: Text = ""
+
+
+class PerformanceAnalysis(ReflectedText):
+    """How well it was done: a judgement, what was measured, and what took longest."""
+
+    measures: FrozenMap = EMPTY
+    bottlenecks: tuple[Text, ...] = ()
+
+
 class EpisodeReflection(Value):
     """What was learned from it."""
 
-    insights: tuple[Text, ...] = ()
+    insights: tuple[EpisodeInsight, ...] = ()
     patterns: Keys = ()
-    failures: tuple[Text, ...] = ()
-    performance: Text | None = None
+    failures: tuple[EpisodeFailure, ...] = ()
+    performance: PerformanceAnalysis | None = None
 
 
 class EpisodeMetadata(Value):

@@ -110,7 +110,7 @@ def failure_messages(episode: Episode) -> Iterator[str]:
     for entry in episode.execution.trace:
         if entry.is_error:
             yield entry.output or entry.action
-    yield from episode.reflection.failures
+    yield from map(str, episode.reflection.failures)
     if episode.outcome.status is OutcomeStatus.FAILURE:
         yield episode.outcome.output
 

@@ -155,7 +155,9 @@ EPISODES = Kind(
         "access_count": lambda e: e.lifecycle.access_count,
         "last_accessed_at": lambda e: e.lifecycle.last_accessed_at,
     },
-    searched=lambda e: Searched(" ".join((e.task.input, e.outcome.output, *e.reflection.insights, *e.metadata.tags))),
+    searched=lambda e: Searched(
+        " ".join((e.task.input, e.outcome.output, *map(str, e.reflection.insights), *e.metadata.tags))
+    ),
 )
 PATTERNS = Kind(
     "pattern",

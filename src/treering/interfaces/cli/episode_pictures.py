@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from treering.core.episodes import Episode, OutcomeStatus, TraceEntry
+from treering.core.episodes import Episode, EpisodeFailure, EpisodeInsight, OutcomeStatus, TraceEntry
 from treering.interfaces.cli import show
 
 if TYPE_CHECKING:
@@ -84,10 +84,12 @@ def _sections(episode: Episode) -> Iterable[tuple[str, list[Text]]]:
     yield "output", _texts(filter(None, (outcome.output,)))
     yield "side effects", _texts(outcome.side_effects)
     yield "artifacts", _texts(f"{each.name}, {each.media_type}, {show.size(each.size)}" for each in outcome.artifacts)
-    yield "insights", _texts(reflection.insights)
-    yield "failures", _texts(reflection.failures)
+    yield "insights", _texts(map(_insight, reflection.insights))
+    yield "failures", _texts(map(_analysed, reflection.failures))
     yield "patterns", _texts(reflection.patterns)
-    yield "performance", _texts(filter(None, (reflection.performance,)))
+    if (done := reflection.performance) is not None:
+        measured = (f"{key}: {value}" for key, value in done.measures.items())
+        yield "performance", _texts((done.text, *measured, *(f"bottleneck: {each}" for each in done.bottlenecks)))
     for name, mapping in (("context", task.context), ("resources", execution.resources), ("quality", outcome.quality)):
         yield name, _texts(f"{key}: {value}" for key, value in mapping.items())
     yield "complexity", _texts([] if task.complexity is None else [f"{task.complexity:.2f}"])
@@ -101,6 +103,16 @@ def _sections(episode: Episode) -> Iterable[tuple[str, list[Text]]]:
     yield "session", _texts(filter(None, (episode.session,)))
     yield "life", _texts([_life(episode)])
     yield "id", [Text(show.safe(episode.id), show.ID)]
+
+
+def _insight(insight: EpisodeInsight) -> str:
+    sure = "" if insight.confidence is None else f" ({insight.confidence:.0%} sure)"
+    return "\n".join((f"{insight.text}{sure}", *(f"  shown by {each}" for each in insight.evidence)))
+
+
+def _analysed(failure: EpisodeFailure) -> str:
+    told = {"cause": failure.cause, "resolved by": failure.resolution}
+    return "\n".join((failure.text, *(f"  {name}: {each}" for name, each in told.items() if each)))
 
 
 def _life(episode: Episode) -> str:

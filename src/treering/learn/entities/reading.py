@@ -169,6 +169,6 @@ _TEXTS: Mapping[type[Record], Callable[[Any], tuple[str, datetime, str]]] = {
     Episode: lambda record: (
         "episode",
         record.at,
-        "\n".join((record.task.input, record.outcome.output, *record.reflection.insights)),
+        "\n".join((record.task.input, record.outcome.output, *map(str, record.reflection.insights))),
     ),
 }

@@ -138,8 +138,8 @@ def _hit(tx: Transaction, met: _Met, episode: Episode, settings: Settings) -> Fa
         same=met.same,
         likeness=met.likeness,
         recovered=recovered,
-        recovery=tuple(_followed(episode, met.error, settings.episodes.recovery_steps)) if recovered else (),
-        insights=episode.reflection.insights,
+        recovery=(*(_followed(episode, met.error, settings.episodes.recovery_steps) if recovered else ()), *_told(met)),
+        insights=tuple(map(str, episode.reflection.insights)),
         solved_by=tuple(id for id in _solved_by(tx, episode, settings) if id != met.shown.id),
         source=source_of(met.shown),
         episode=met.shown if met.shown.id != episode.id else episode,
@@ -164,6 +164,13 @@ def _followed(episode: Episode, error: str, most: int) -> Iterator[str]:
         tool = f" ({entry.tool})" if entry.tool else ""
         said = f": {entry.output}" if entry.output else ""
         yield _line(f"{entry.action}{tool}{said}")
+
+
+def _told(met: _Met) -> Iterator[str]:
+    """What the episode itself says resolved it."""
+    for failure in met.episode.reflection.failures:
+        if failure.text == met.error and failure.resolution:
+            yield _line(failure.resolution)
 
 
 def _line(text: str) -> str:

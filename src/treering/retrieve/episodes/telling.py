@@ -15,7 +15,7 @@ _LINE = 400
 def told(episode: Episode) -> str:
     """The task, how it ended where somebody said so, and the first lessons, each in a line."""
     ended = [f"in the end: {in_a_line(episode.outcome.output)}"] if episode.outcome.output.strip() else []
-    lessons = (f"- {in_a_line(each)}" for each in episode.reflection.insights[:LESSONS])
+    lessons = (f"- {in_a_line(each.text)}" for each in episode.reflection.insights[:LESSONS])
     return "\n".join((in_a_line(episode.task.input), *ended, *lessons))
 
 

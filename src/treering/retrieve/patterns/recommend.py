@@ -114,7 +114,7 @@ def _pattern_passage(ranked: Ranked) -> Passage:
 
 
 def _episode_passage(hit: EpisodeHit) -> Passage:
-    lessons = (f"- {in_a_line(each)}" for each in hit.episode.reflection.insights[:LESSONS])
+    lessons = (f"- {in_a_line(each.text)}" for each in hit.episode.reflection.insights[:LESSONS])
     return Passage(hit.id, hit.source, "\n".join((in_a_line(hit.text), *lessons)))
 
 

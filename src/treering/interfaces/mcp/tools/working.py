@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from treering.core.delimiters import MEMORY, delimited, one_line
-from treering.core.errors import NotFound, TreeringError
+from treering.core.errors import InvalidInput, NotFound, TreeringError
 from treering.core.patterns import Pattern
 from treering.core.queries import KnowledgeFilter
 from treering.core.records import Knowledge
@@ -171,6 +171,10 @@ class ReportOutcome(Arguments):
         Sentences, Field(description="What to do, or to leave, next time.", examples=[["Freeze the clock in tests"]])
     ] = ()
     errors: Annotated[Sentences, Field(description="Errors that were met on the way, as they were printed.")] = ()
+    resolutions: Annotated[
+        Sentences,
+        Field(description="What resolved each error, in their order.", examples=[["Pin the version"]]),
+    ] = ()
     used: Annotated[Ids, Field(description="Ids of records and patterns from memory that the work was based on.")] = ()
     misled: Annotated[Ids, Field(description="Ids of those that turned out wrong or unhelpful.")] = ()
     tools: Annotated[Names, Field(description="Names of the tools that were used.", examples=[["pytest"]])] = ()
@@ -186,6 +190,9 @@ class Reported(Reply):
 def report_outcome(call: "Call", asked: ReportOutcome) -> Answer[Reported]:
     """The task is stored first: what it says of records must never be lost with it, nor it with them."""
     memory = call.memory
+    if len(asked.resolutions) > len(asked.errors):
+        raise InvalidInput("there are more resolutions than errors; give the error that each of them resolved")
+    resolved = map(own_words, asked.resolutions)
     misled = tuple(dict.fromkeys(asked.misled))
     helped = tuple(id for id in dict.fromkeys(asked.used) if id not in misled)
     sorted_ids = _sorted(call, (*helped, *misled))
@@ -195,7 +202,7 @@ def report_outcome(call: "Call", asked: ReportOutcome) -> Answer[Reported]:
         output=own_words(asked.summary) if asked.summary.strip() else "",
         session=call.session,
         insights=[own_words(lesson) for lesson in asked.lessons],
-        failures=[own_words(error) for error in asked.errors],
+        failures=[{"text": own_words(error), "resolution": next(resolved, "")} for error in asked.errors],
         tools=asked.tools,
         taint=taint_of(asked.from_outside),
         patterns=[id for id in helped if id in sorted_ids["patterns"]],

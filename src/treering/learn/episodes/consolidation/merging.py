@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from itertools import chain, islice, takewhile
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,8 @@ from treering.core.taint import inherited_taint
 from treering.core.values import LABELS
 from treering.learn.episodes.consolidation.clusters import unit
 from treering.learn.episodes.consolidation.naming import CONSOLIDATED
+
+T = TypeVar("T")
 
 # What members may share, and what each may have beside it.
 _STRUCTURE: Mapping[str, Callable[[Episode], tuple[str, ...]]] = {
@@ -61,13 +63,14 @@ def outline(episode: Episode) -> Episode:
     """An episode with a short line for each step instead of its trace, which may be long; errors become failures."""
     ended_badly = episode.outcome.status is OutcomeStatus.FAILURE
     failures = tuple(dict.fromkeys(filter(None, failure_messages(episode))))
+    analysed = {failure.text: failure for failure in episode.reflection.failures}
     said = tuple(each for each in failures if not (ended_badly and each == episode.outcome.output))
     return episode.model_copy(
         update={
             "execution": episode.execution.model_copy(
                 update={"trace": tuple(map(_outlined, episode.execution.trace[:_STEPS])), "adaptations": ()}
             ),
-            "reflection": episode.reflection.model_copy(update={"failures": said}),
+            "reflection": episode.reflection.replace(failures=tuple(analysed.get(each, each) for each in said)),
         }
     )
 
@@ -217,7 +220,7 @@ def _of_most(members: Sequence[Episode]) -> tuple[str, ...]:
     return tuple(name for name, times in counted.most_common(LABELS) if 2 * times > len(members))
 
 
-def _distinct(found: Iterable[Iterable[str]], most: int) -> tuple[str, ...]:
+def _distinct(found: Iterable[Iterable[T]], most: int) -> tuple[T, ...]:
     return tuple(islice(dict.fromkeys(chain.from_iterable(found)), most))
 
 
