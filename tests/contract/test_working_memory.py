@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -234,7 +235,8 @@ def test_variables_live_as_long_as_their_scope(memory: Memory) -> None:
 
     kept = task.clear()
 
-    assert (kept.accumulators, kept.metadata) == ({"files": ("a.py", "b.py"), "calls": 5}, {"spent": 3})
+    assert kept.accumulators == {"files": ("a.py", "b.py"), "calls": 5}
+    assert {**kept.metadata, "started_at": ""} == {"spent": 3, "started_at": ""}
     assert (task.get("files"), task.get("calls"), task.get("spent")) == (["a.py", "b.py"], 5, 3)
     assert task.get("who") is None
     assert "Count" not in task.render().text
@@ -439,6 +441,43 @@ def test_a_task_may_be_used_again_after_it_was_finished(memory: Memory) -> None:
     assert (first.outcome.output, second.outcome.output) == ("written", "all of it")
     assert [step.output for step in second.execution.trace] == ["written too"]
     assert {each.id for each in memory.episodes.recent()} == {first.id, second.id}
+
+
+def test_a_task_knows_when_it_started_and_what_it_spent(open_memory: OpenMemory) -> None:
+    clock = [datetime(2026, 5, 8, 12, tzinfo=UTC)]
+    memory = open_memory(clock=lambda: clock[0])
+    task = memory.task("Add JWT", id="jwt")
+    task.add_intermediate("s1", "PyJWT")
+    task.fail("s2", "ImportError")
+    task.record_model_call(1_500, 0.02)
+    task.save()
+    clock[0] += timedelta(minutes=3)
+    resumed = memory.task(id="jwt")
+    resumed.record_model_call(500, 0.01)
+    assert resumed.get("started_at") == "2026-05-08T12:00:00+00:00"
+    spent = resumed.finish("FAILURE").execution
+    assert spent.duration_ms == 180_000
+    assert dict(spent.resources) == {
+        "subtasks_completed": 1,
+        "subtasks_failed": 1,
+        "llm_calls": 2,
+        "tokens_consumed": 2_000,
+        "cost": 0.03,
+    }
+    clock[0] += timedelta(minutes=1)
+    resumed.load_task_context(description="Something else")
+    assert resumed.get("started_at") == "2026-05-08T12:04:00+00:00"
+
+
+def test_what_the_caller_says_of_time_and_resources_counts(memory: Memory) -> None:
+    task = memory.task("Add JWT")
+    spent = task.finish(duration_ms=5.0, resources={"cost": 1}).execution
+    assert (spent.duration_ms, dict(spent.resources)) == (5.0, {"cost": 1})
+
+
+def test_a_call_that_gives_tokens_back_is_refused(memory: Memory) -> None:
+    with pytest.raises(InvalidInput, match="0 or more"):
+        memory.task("Add JWT").record_model_call(-1)
 
 
 def test_a_task_that_cannot_be_stored_stays_as_it_was_and_is_stored_once(memory: Memory) -> None:

@@ -1,6 +1,8 @@
 """A task as the episode that is kept of it when it is finished."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from treering.core.episodes import OutcomeStatus
@@ -10,16 +12,22 @@ from treering.session.working.content import Content, content_of
 from treering.session.working.moved import Reference
 from treering.session.working.state import Entry, State
 
+_MILLISECOND = timedelta(milliseconds=1)
+STARTED_AT = "started_at"
 _STEPS = ("trace", "result", "failure", "done")
 
 
 def episode_of(
-    state: State, references: Sequence[Reference], content: Callable[[str], Content], outcome: str | Mapping[str, Any]
+    state: State,
+    references: Sequence[Reference],
+    content: Callable[[str], Content],
+    outcome: str | Mapping[str, Any],
+    now: datetime,
 ) -> dict[str, Any]:
     """What `memory.episode` takes, and the ids of what was `retrieved`.
 
     Steps are in the order in which they were kept, also those that were moved out. The output is the last one of the
-    task; of a failure, the last error.
+    task; of a failure, the last error. Duration and resources come from the metadata.
     """
     description = "\n".join(_texts(state, "description"))
     if not description:
@@ -38,7 +46,19 @@ def episode_of(
         "retrieved": [entry.reference for entry in state.of_kind("retrieved") if entry.reference],
         "outcome": outcome,
         "output": None if told else _output(steps, outcome),
+        **_spent(state, now),
     }
+
+
+def _spent(state: State, now: datetime) -> dict[str, Any]:
+    """How long the task took, its metadata, and how its subtasks ended."""
+    metadata = {name: thaw(value) for name, value in state.variables.of("metadata").items()}
+    started = metadata.pop(STARTED_AT, None)
+    ended = Counter(f"subtasks_{subtask.status.value}" for subtask in state.subtasks.values())
+    resources = {**ended, **metadata}
+    if not isinstance(started, str):
+        return {"resources": resources}
+    return {"resources": resources, "duration_ms": max(0.0, (now - datetime.fromisoformat(started)) / _MILLISECOND)}
 
 
 def _texts(state: State, *kinds: str) -> list[str]:

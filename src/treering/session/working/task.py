@@ -16,7 +16,7 @@ from treering.core.values import EMPTY, FrozenMap, Value, thaw
 from treering.session.working import context
 from treering.session.working.content import content_of
 from treering.session.working.context import Constraint, Planned
-from treering.session.working.episode import episode_of
+from treering.session.working.episode import STARTED_AT, episode_of
 from treering.session.working.moved import Reference, Shelf, content_in, id_of, newest_of
 from treering.session.working.pruning import Report, Step, prune, prune_unread
 from treering.session.working.render import Rendered, render
@@ -104,10 +104,15 @@ class Task:
         plan: Iterable[str | Planned | Mapping[str, object]] | None = None,
         system: Iterable[str] | str | None = None,
     ) -> None:
-        """Say what the task is about. What is given takes the place of what stood there."""
+        """Say what the task is about. What is given takes the place of what stood there.
+
+        The first description is also when the task starts (`started_at` in the metadata).
+        """
         texts = {"description": description, "goal": goals, "criterion": success_criteria, "system": system}
 
         def load(state: State) -> None:
+            if description is not None and not state.of_kind("description"):
+                state.set_variable(("metadata", "", STARTED_AT), self._shelf.clock().isoformat())
             for kind, given in texts.items():
                 if given is not None:
                     context.load_texts(state, kind, given)
@@ -179,6 +184,19 @@ class Task:
             if self._state.gather_lightly(key, more):
                 return
         self._change(lambda state: state.gather(key, more))
+
+    def record_model_call(self, tokens: int, cost: float = 0.0) -> None:
+        """Add a call of a language model to the metadata: `llm_calls`, `tokens_consumed` and `cost`."""
+        if min(tokens, cost) < 0:
+            raise InvalidInput(f"a call takes {tokens} tokens and costs {cost}; give what it used, 0 or more")
+        more = {"llm_calls": 1, "tokens_consumed": tokens, "cost": cost}
+
+        def add(state: State) -> None:
+            spent = state.variables.of("metadata")
+            for name, value in more.items():
+                state.set_variable(("metadata", "", name), frozen_value(name, spent.get(name, 0) + value))
+
+        self._change(add)
 
     def push_state(self, phase: str, subtask: str | None = None, **data: object) -> Frame:
         """Enter a state; variables of the execution scope belong to it from now on."""
@@ -327,8 +345,12 @@ class Task:
         """
         with self._lock:
             self._fit()
-            told = episode_of(self._state, self.references(), lambda id: content_in(self._shelf.get(id)), outcome)
+            moved, now = self.references(), self._shelf.clock()
+            told = episode_of(self._state, moved, lambda id: content_in(self._shelf.get(id)), outcome, now)
             own = {"id": f"{self.id}-{self._state.order}", "session": self.id}
+            with self._shelf.store.reading(self._shelf.scope, now) as tx:
+                if (stored := tx.episodes.get(own["id"])) is not None:
+                    told["duration_ms"] = stored.execution.duration_ms  # finished before, when less time had passed
             episode = self._keep_episode(**{**told, **own, **fields})
             self.clear()
             if is_saved(self._shelf):
