@@ -39,6 +39,7 @@ def test_a_project_is_indexed_and_asked(terminal: Terminal) -> None:
     done = terminal.json("index")
     assert (done["read"], done["totals"]["files"], done["complete"]) == (0, 4, True)
     found = terminal.json("impact", "decode")
+    assert found["score"] == pytest.approx(sum(each["score"] for each in found["dependents"]), abs=0.001)
     assert found["node"] == "app/tokens.py::decode"
     assert [each["id"] for each in found["dependents"]][:2] == ["app/tokens.py::verify", "app/login.py::login"]
     assert found["tests"] == ["tests/test_login.py::test_login"]

@@ -65,6 +65,14 @@ def graph() -> CodeGraph:
     return made
 
 
+def test_one_score_sums_those_of_the_dependents(graph: CodeGraph) -> None:
+    found = graph.impact("auth/tokens.py::decode")
+    assert found.score == pytest.approx(sum(each.score for each in found.dependents), abs=0.001)
+    near = graph.impact("auth/tokens.py::decode", depth=1)
+    assert 0 < near.score < found.score
+    assert graph.impact("cli.py::main", depth=0).score == 0.0
+
+
 def test_a_change_passes_from_callee_to_caller_with_path_and_score(graph: CodeGraph) -> None:
     answer = graph.impact("auth/tokens.py::decode")
     by_id = {each.id: each for each in answer.dependents}

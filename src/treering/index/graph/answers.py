@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import fsum
 from typing import TYPE_CHECKING, TypeVar, overload
 
 import numpy as np
@@ -85,6 +86,11 @@ class Ties(Sequence[Tied]):
     @property
     def tests_count(self) -> int:
         return int(np.count_nonzero(self._test_flags))
+
+    @property
+    def score(self) -> float:
+        """The sum of the scores, exact whatever their order."""
+        return round(fsum(self._met.score.tolist()), 3)
 
     @cached_property
     def _walked(self) -> Walked:
@@ -174,6 +180,11 @@ class Impact:
     """Files that import the one where the node is defined, or one that hands it on. They may use it in ways that leave
     no edge to it, as constants and types are used; for a file they are among the dependents."""
     standing: Standing
+
+    @property
+    def score(self) -> float:
+        """How much a change reaches: the scores of the listed dependents, summed. Sure and near ones count most."""
+        return self.dependents.score
 
     @property
     def tests(self) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ def impact(found: "CodeImpact", limit: int) -> Document:
     return {
         "node": found.node,
         "members": found.members,
+        "score": found.score,
         "total": found.total,
         "tests_total": found.tests_total,
         "dependents": dependents,

@@ -96,7 +96,8 @@ def note(told: str) -> RenderableType:
 def impact(found: "CodeImpact", limit: int) -> RenderableType:
     """What a change reaches, nearest first."""
     tests = f", {counted(found.tests_total, 'test')} among them" if found.tests_total else ""
-    told = "nothing depends on it" if not found.total else f"{counted(found.total, 'dependent')}{tests}"
+    reached = f"{counted(found.total, 'dependent')}{tests}, impact {found.score:,.1f}"
+    told = reached if found.total else "nothing depends on it"
     parts = [*_head(found.node, told, found.standing), tree(found.dependents[:limit])]
     parts += _more(found.total - min(limit, len(found.dependents)))
     if not found.total and found.importers:

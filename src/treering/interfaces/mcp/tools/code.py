@@ -49,6 +49,8 @@ class AnalyzeImpact(Arguments):
 
 class ImpactResult(Reply):
     node: str
+    score: float
+    """The scores of all dependents that were looked at, summed."""
     total: int
     tests_total: int
     dependents: tuple[Reached, ...]
@@ -72,7 +74,8 @@ def _impact(found: "CodeImpact", asked: AnalyzeImpact, room: int) -> Answer[Impa
     tests_total = found.tests_total if everywhere else len(found.tests)
     doubts = _doubts(found.standing, room // 8)
     steps = "" if everywhere else f" in {asked.depth} steps"
-    head = f"A change of {one_line(found.node)} reaches {_parts(total)}{steps}; tests among them: {tests_total}."
+    reached = f"{_parts(total)}{steps}; tests among them: {tests_total}; impact {found.score:.1f}."
+    head = f"A change of {one_line(found.node)} reaches {reached}"
     known = passages([cited(record) for record in found.memories], room // 4)
     left = _beside(room, head, known.text, *doubts)
     dependents = _fitted(found.dependents[: asked.limit], left * 2 // 3)
@@ -94,6 +97,7 @@ def _impact(found: "CodeImpact", asked: AnalyzeImpact, room: int) -> Answer[Impa
     result = ImpactResult(
         notes=known.notes,
         node=found.node,
+        score=found.score,
         total=total,
         tests_total=tests_total,
         dependents=dependents,
