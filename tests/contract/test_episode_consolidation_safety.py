@@ -12,6 +12,7 @@ from tests.conftest import OpenMemory
 from tests.consolidating import Compass, Counted, all_of, consolidate, episode, keep, members, standing, three
 from tests.samples import NOW
 from treering.adapters.sql.finding import Index
+from treering.adapters.sql.listed_documents import ListedDocuments
 from treering.adapters.sql.turns import EpisodeRecords
 from treering.core.episodes import Episode, EpisodeStatus
 from treering.core.errors import Conflict, InvalidInput, NotFound, NothingToUndo, StoreError
@@ -48,7 +49,7 @@ STEPS = [
     (EpisodeRecords, "create", 1),
     (EpisodeRecords, "get", 1),
     (EpisodeRecords, "get_many", 1),
-    (Index, "numbers", 1),
+    (ListedDocuments, "numbers", 1),
     (Index, "add_vectors", 1),
     *((EpisodeRecords, "set_lifecycle", call) for call in (1, 2, 3)),
 ]

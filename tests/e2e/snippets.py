@@ -21,7 +21,7 @@ POSTGRES_EXAMPLE = "postgresql://treering:treering@localhost/treering"
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 _VARYING = (
-    (re.compile(r"\d{4}-\d\d-\d\d"), "<date>"),
+    (re.compile(r"\d{4}-\d\d-\d\d(T[\d:.]+\+00:00)?"), "<date>"),
     (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}"), "<id>"),
 )
 _PIPE = re.compile(r""" \| (?=(?:[^"']|"[^"]*"|'[^']*')*$)""")

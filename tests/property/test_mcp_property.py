@@ -198,6 +198,7 @@ def _found(told: list[str], others: list[str], standing: SimpleNamespace) -> Sim
         node="shop/db.py",
         ids=tuple(told),
         total=len(tied),
+        score=0.9 * len(tied),
         tests_total=len(tied) // 2,
         tests=tuple(each.id for each in tied if each.test),
         dependents=tied,
