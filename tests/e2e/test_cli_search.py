@@ -37,7 +37,8 @@ def test_json_holds_all_of_an_answer_and_its_explanation_where_it_was_asked_for(
 
     assert plain["explanation"] is None
     assert set(told) == {
-        *("query", "hits", "missing", "unreadable", "milliseconds", "embedder", "explanation", "confidence", "code")
+        *("query", "hits", "missing", "unreadable", "milliseconds", "embedder", "explanation", "confidence", "code"),
+        "strength",
     }
     first = told["explanation"]["results"][0]
     assert first["id"] == told["hits"][0]["id"] == "db"
