@@ -176,7 +176,7 @@ HARM = {
     "gone": "DELETE FROM documents WHERE id = 'harmed'",
     "other words": "UPDATE documents SET codes = (SELECT codes FROM documents WHERE id = 'whole'), "
     "counts = (SELECT counts FROM documents WHERE id = 'whole') WHERE id = 'harmed'",
-    "another person's": "UPDATE documents SET owner = 'stranger' WHERE id = 'harmed'",
+    "another person's": "UPDATE documents SET owner = 'local' WHERE id = 'harmed'",
     "of no record": "UPDATE documents SET id = 'nobody' WHERE id = 'harmed'",
 }
 

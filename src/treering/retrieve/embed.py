@@ -43,7 +43,7 @@ _MOST_UNSTORED = 10
 
 
 def embed_batch(scope: Scope, store: Store, now: datetime, embedder: Embedder, settings: EmbedderSettings) -> int:
-    """Embed the next documents that lack a vector, then parts of episodes; the number of vectors stored is returned.
+    """Embed the next documents of the scope that lack a vector, then parts of episodes; the number of vectors stored.
 
     It is 0 once all documents have one, or other transactions hold the remaining documents.
 
@@ -123,18 +123,27 @@ def embed_all(
     *,
     between: Callable[[int], bool] = lambda _done: True,
 ) -> int:
-    """Batch by batch until no more vectors can be stored, or `between` returns False."""
+    """Batch by batch and principal by principal until no more vectors can be stored, or `between` returns False."""
     total = 0
-    while done := embed_batch(scope, store, now, embedder, settings):
-        total += done
-        if not between(total):
-            return total
+    for own in scopes_of_all(scope, store, now):
+        while done := embed_batch(own, store, now, embedder, settings):
+            total += done
+            if not between(total):
+                return total
     return total
+
+
+def scopes_of_all(scope: Scope, store: Store, now: datetime) -> list[Scope]:
+    """The scope itself, and one for each other principal with personal records in the project."""
+    with store.reading(scope, now) as tx:
+        others = [owner for owner in tx.owners_of_personal() if owner != scope.principal]
+    return [scope, *(scope.replace(principal=owner) for owner in others)]
 
 
 def drop_others(scope: Scope, store: Store, now: datetime, model: str, beside: str = "") -> int:
     """Remove the vectors of every model except these; how many is returned. Somebody paid for them: only when asked."""
-    return store.write(scope, now, lambda tx: tx.index.drop_vectors(but=model, beside=beside))
+    own = scopes_of_all(scope, store, now)
+    return sum(store.write(each, now, lambda tx: tx.index.drop_vectors(but=model, beside=beside)) for each in own)
 
 
 def embedders_of(models: Models, known: Sequence[str]) -> list[Embedder]:
@@ -159,11 +168,16 @@ def queue_embedding(scope: Scope, store: Store, now: datetime, models: Models, i
     try:
         with store.reading(scope, now) as tx:
             spaces = spaces_of(*(each.model for each in embedders_of(models, tx.index.models())))
-            if not any(tx.index.unembedded(space, limit=1) for space in spaces):
-                return False
     except ModelUnavailable:
         return False
+    if not any(_is_waiting(own, store, now, spaces) for own in scopes_of_all(scope, store, now)):
+        return False
     return store.write(scope, now, lambda tx: tx.jobs.enqueue(embedding_job(now, id)))
+
+
+def _is_waiting(scope: Scope, store: Store, now: datetime, spaces: Sequence[str]) -> bool:
+    with store.reading(scope, now) as tx:
+        return any(tx.index.unembedded(space, limit=1) for space in spaces)
 
 
 def do_embedding(

@@ -88,9 +88,10 @@ class PatternRecords(LearnedRecords[Pattern]):
         here = _PATTERNS.tenant == scope.tenant, _PATTERNS.project == scope.project
         # What lies in a blob may name it as well.
         named = (_PATTERNS.rest.contains(each, autoescape=True) for each in (json.dumps(id, ensure_ascii=False), BLOBS))
-        with self._context.seeing_all():
-            found = select(PATTERNS.table).where(*here, or_(*named)).order_by(_PATTERNS.id).with_for_update()
-            for row in self._context.connection.execute(found).mappings().all():
+        found = select(PATTERNS.table).where(*here, or_(*named)).order_by(_PATTERNS.id).with_for_update()
+
+        def forget(context: Context) -> Iterator[str]:
+            for row in context.connection.execute(found).mappings().all():
                 try:
                     pattern, before = self._decode(row), self._codec.stored(row)
                 except (BlobMissing, Unreadable):
@@ -99,9 +100,11 @@ class PatternRecords(LearnedRecords[Pattern]):
                     continue
                 encoded = self._encode(silent.replace(updated_at=self._context.now))
                 change = update(PATTERNS.table).where(*here, _PATTERNS.id == pattern.id)
-                self._context.connection.execute(change.values(encoded.row))
+                context.connection.execute(change.values(encoded.row))
                 self._derivation.replace((pattern, before), (silent, encoded))
-                queue_blob_sweep(self._context, before.blobs)
+                yield from before.blobs
+
+        queue_blob_sweep(self._context, self._context.for_every_principal(forget))
 
 
 class ApplicationRecords(LogRecords[Application]):
@@ -215,24 +218,24 @@ class ApplicationRecords(LogRecords[Application]):
         self._sweep_blobs(_APPLICATIONS.episode == episode)
         # What has no column of its own are the features.
         silent = update(APPLICATIONS.table).where(*self._here(), _APPLICATIONS.episode == episode)
-        with self._context.seeing_all():
-            self._context.connection.execute(silent.values(episode=None, rest="{}"))
+        self._context.execute_for_all(silent.values(episode=None, rest="{}"))
 
     def purge_of(self, pattern: str) -> None:
         """The pattern is removed for good, and what is known of its applications with it."""
         self._sweep_blobs(_APPLICATIONS.pattern == pattern)
         gone = delete(APPLICATIONS.table).where(*self._here(), _APPLICATIONS.pattern == pattern)
-        with self._context.seeing_all():
-            self._context.connection.execute(gone)
+        self._context.execute_for_all(gone)
 
     def _sweep_blobs(self, condition: ColumnElement[bool]) -> None:
         """Of everybody's: what belongs to somebody else leaves as well."""
         found = select(APPLICATIONS.table).where(*self._here(), condition)
-        with self._context.seeing_all():
-            rows = self._context.connection.execute(found).mappings().all()
-        for row in rows:
-            if self._codec.stored(row).blobs:
-                queue_blob_sweep(self._context, self._derivation.forget(row["id"]))
+
+        def forget(context: Context) -> Iterator[str]:
+            for row in context.connection.execute(found).mappings().all():
+                if self._codec.stored(row).blobs:
+                    yield from self._derivation.forget(row["id"])
+
+        queue_blob_sweep(self._context, self._context.for_every_principal(forget))
 
     def _here(self) -> tuple[ColumnElement[bool], ...]:
         scope = self._context.scope

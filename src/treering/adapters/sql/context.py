@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+
+from sqlalchemy.exc import DBAPIError
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine
+    from sqlalchemy import Connection, Engine, Executable
     from sqlalchemy.sql import ColumnElement
 
     from treering.core.errors import StoreError
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from treering.ports.index import SearchIndex
     from treering.ports.store import Check, Copied
 
+T = TypeVar("T")
+
 
 class Dialect(Protocol):
     """Where the two engines differ."""
@@ -30,6 +34,8 @@ class Dialect(Protocol):
     location: str
     read_only: StoreError | None
     """Raised by whatever would write; None if writing is possible."""
+    registered: set[PrincipalName]
+    """Rows of `principals` that this process has stored."""
     raw_files: tuple[str, ...]
     """What follows the location in the names of the files that hold the database; none where a server keeps them."""
 
@@ -63,16 +69,23 @@ class Dialect(Protocol):
         """Be the only one in the project who holds `name`, until the transaction ends."""
         ...
 
-    def enter(self, connection: Connection, scope: Scope, *, upkeep: bool) -> None:
-        """Tell the database the scope of this transaction; upkeep works for everybody in the project."""
+    def enter(self, connection: Connection, scope: Scope) -> None:
+        """Tell the database the scope of this transaction."""
+        ...
+
+    def views(self, connection: Connection, scope: Scope) -> Sequence[Scope]:
+        """Scopes that together see every row of the project: one if nothing hides rows from a statement, else one
+        for the personal records of each other principal, and `scope` itself as the last."""
         ...
 
     def migrating(self, connection: Connection) -> None:
         """Wait until no other process migrates."""
         ...
 
-    def everyone(self, connection: Connection) -> Sequence[Scope]:
-        """Every project that the database holds; for a migration, which works for all of them."""
+    def names(
+        self, connection: Connection, tenant: str | None = None, project: str | None = None
+    ) -> Sequence[PrincipalName]:
+        """Principals of a project, of a tenant, or all of them: their names only."""
         ...
 
     def guard_blobs(self, connection: Connection, scope: Scope, *, sweeping: bool) -> None:
@@ -142,6 +155,14 @@ class Dialect(Protocol):
         ...
 
 
+class PrincipalName(NamedTuple):
+    """A row of `principals`."""
+
+    tenant: str
+    project: str
+    principal: str
+
+
 class RemovedRecord(NamedTuple):
     """A record that is taken away; for a turn also its place."""
 
@@ -182,6 +203,8 @@ class Context:
     """Records whose words leave the sessions that quote them, at the end of the transaction."""
     deferred_jobs: list[tuple[Job, ...]] = field(default_factory=list)
     """Jobs to queue at the end of the transaction: of each group the first whose key does not wait by then."""
+    registering: set[PrincipalName] = field(default_factory=set)
+    """Rows of `principals` that this transaction stores."""
     after_commit: list[Callable[[], object]] = field(default_factory=list)
     """What to do once the transaction is stored."""
 
@@ -190,8 +213,29 @@ class Context:
         return self.dialect.changes(self.connection) == self.unsaved.before
 
     @contextmanager
-    def seeing_all(self) -> Iterator[None]:
-        """Look past the principal, inside the project: what is purged leaves with all its earlier states."""
-        self.dialect.enter(self.connection, self.scope, upkeep=True)
-        yield
-        self.dialect.enter(self.connection, self.scope, upkeep=False)
+    def entered(self, scope: Scope) -> Iterator[Context]:
+        """The same transaction in another scope."""
+        self.dialect.enter(self.connection, scope)
+        try:
+            yield replace(self, scope=scope)
+        finally:
+            # After an error of the database nothing more can be said in this transaction.
+            with suppress(DBAPIError):
+                self.dialect.enter(self.connection, self.scope)
+
+    def for_every_principal(self, work: Callable[[Context], Iterable[T]]) -> list[T]:
+        """Do `work` as each principal of the project in turn; what they found, each once."""
+        found: dict[T, None] = {}
+        for view in self.dialect.views(self.connection, self.scope):
+            with self.entered(view) as context:
+                found |= dict.fromkeys(work(context))
+        return list(found)
+
+    def execute_for_all(self, statement: Executable) -> list[Any]:
+        """Execute a statement that names no principal, for all of them; the rows it returns, each once."""
+
+        def execute(context: Context) -> Sequence[Any]:
+            result = context.connection.execute(statement)
+            return result.all() if result.returns_rows else ()
+
+        return self.for_every_principal(execute)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from sqlalchemy import delete, select, tuple_
 
+from treering.adapters.sql.owners import SHARED
 from treering.adapters.sql.rows import insert_tuples
 from treering.adapters.sql.tables import documents, facets
 from treering.core.privacy import is_private
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
 V = TypeVar("V", bound=Record)
 
-_FACET = ("tenant", "project", "kind", "facet", "value", "at", "id")
+_FACET = ("tenant", "project", "kind", "facet", "value", "at", "id", "owner")
+_ID = _FACET.index("id")
 
 
 class Derivation(Generic[V]):
@@ -118,18 +120,21 @@ class Derivation(Generic[V]):
         for start in range(0, len(expected), 500):
             statement = select(*key).where(tuple_(*key).in_(expected[start : start + 500]))
             found |= {tuple(row) for row in self._context.connection.execute(statement)}
-        return wrong | {row[-1] for row in expected if row not in found}
+        return wrong | {str(row[_ID]) for row in expected if row not in found}
 
-    def _facets(self, value: V, encoded: Encoded) -> Iterable[tuple[str, str, str, str, str, int, str]]:
+    def _facets(self, value: V, encoded: Encoded) -> Iterable[tuple[str, str, str, str, str, int, str, str]]:
         scope, kind, at = self._context.scope, self._kind.name, encoded.row[self._kind.born]
+        owner = self.owner_of(value)
         found = {
-            (scope.tenant, scope.project, kind, facet, item, at, value.id)
+            (scope.tenant, scope.project, kind, facet, item, at, value.id, owner)
             for facet, items in self._kind.facets.items()
             for item in items(value)
             if item
         }
         if encoded.blobs:
-            found |= {(scope.tenant, scope.project, kind, "blob", digest, at, value.id) for digest in encoded.blobs}
+            found |= {
+                (scope.tenant, scope.project, kind, "blob", digest, at, value.id, owner) for digest in encoded.blobs
+            }
         return found
 
     def _document(self, value: Any, encoded: Encoded) -> Row:
@@ -142,10 +147,9 @@ class Derivation(Generic[V]):
         from treering.ports.index import marks_of
 
         words = analyse(text, found.language)
-        personal = self._kind.personal and value.visibility is Visibility.PERSONAL
         return {
             **self._key(value.id),
-            "owner": value.owner if personal else "",
+            "owner": self.owner_of(value),
             "language": words.language,
             "thread": found.thread,
             "place": found.place,
@@ -156,6 +160,9 @@ class Derivation(Generic[V]):
             "codes": words.codes.tobytes(),
             "counts": words.counts,
         }
+
+    def owner_of(self, value: Any) -> str:
+        return value.owner if self._kind.personal and value.visibility is Visibility.PERSONAL else SHARED
 
     def _key(self, id: str) -> Row:
         scope = self._context.scope

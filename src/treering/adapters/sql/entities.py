@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from treering.adapters.sql import mentioned
@@ -47,9 +46,8 @@ class EntityRecords(LearnedRecords[Entity]):
                 owner = Scope(tenant=owner.tenant, project=owner.project, principal=entity.owner)
             else:
                 mentioned.hand_over(context, entity)
-            context.dialect.enter(context.connection, owner, upkeep=False)
-            EntityRecords(replace(context, scope=owner)).purge(entity.id)
-            context.dialect.enter(context.connection, context.scope, upkeep=False)
+            with context.entered(owner) as theirs:
+                EntityRecords(theirs).purge(entity.id)
         return len(dropped)
 
 

@@ -152,14 +152,13 @@ class Index(ABC):
         )
         if skip_unstored:
             statement = statement.where(documents.c.number > max(self._unstored.of(model), default=0))
-        with self._context.seeing_all():
-            rows = self._execute(statement).all()
-            words = accumulate(length for *_, length in rows)
-            fitting = sum(total <= most_words for total in words) if most_words is not None else limit
-            waiting = [(number, kind, id) for number, kind, id, _ in rows[: max(1, fitting)]]
-            kinds = {kind for _, kind, _ in waiting}
-            read = {kind: self._records(kind, [id for _, of, id in waiting if of == kind]) for kind in kinds}
-            around = self._around(list(read.get(TURNS.name, {}).values()))
+        rows = self._execute(statement).all()
+        words = accumulate(length for *_, length in rows)
+        fitting = sum(total <= most_words for total in words) if most_words is not None else limit
+        waiting = [(number, kind, id) for number, kind, id, _ in rows[: max(1, fitting)]]
+        kinds = {kind for _, kind, _ in waiting}
+        read = {kind: self._records(kind, [id for _, of, id in waiting if of == kind]) for kind in kinds}
+        around = self._around(list(read.get(TURNS.name, {}).values()))
         return [Unembedded(number, read[kind].get(id), *around.get(id, ("", ""))) for number, kind, id in waiting]
 
     def _records(self, name: str, ids: Sequence[str]) -> Mapping[str, Record]:
@@ -226,6 +225,9 @@ class Index(ABC):
         return ()
 
     def _insert_vectors(self, model: str, found: Sequence[MadeVector]) -> None:
+        numbers = np.array([number for number, *_ in found], np.int64)
+        owners = select(documents.c.number, documents.c.owner).where(self._among(documents, numbers))
+        owner_of = dict(self._execute(owners).all())
         rows = [
             {
                 "tenant": self._here[0],
@@ -234,6 +236,7 @@ class Index(ABC):
                 "number": number,
                 "digest": digest,
                 "vector": vector.astype(STORED).tobytes(),
+                "owner": owner_of[number],
             }
             for number, digest, vector in found
         ]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlalchemy import ColumnElement, RowMapping, Select, Update, bindparam, delete, select, update
+from sqlalchemy import ColumnElement, Update, bindparam, delete, select, update
 
 from treering.adapters.sql.codec import codec_of, primitive
 from treering.adapters.sql.context import RemovedRecord
@@ -323,24 +323,21 @@ class Revisions:
     def purge(self, kind: str, subject: str) -> tuple[str, ...]:
         """Remove every earlier state of a record; the digests of their blobs are returned."""
         of_record = (*self._scope(), self._table.c.kind == kind, self._table.c.subject == subject)
-        digests: list[str] = []
-        for row in self._rows(select(self._table).where(*of_record)):
-            if self._codec.stored(row).blobs:
-                digests += self._derivation.forget(row["id"])
-        with self._context.seeing_all():
-            self._context.connection.execute(delete(self._table).where(*of_record))
+
+        def forget(context: Context) -> Iterator[str]:
+            for row in context.connection.execute(select(self._table).where(*of_record)).mappings().all():
+                if self._codec.stored(row).blobs:
+                    yield from Derivation(REVISIONS, context).forget(row["id"])
+
+        digests = self._context.for_every_principal(forget)
+        self._context.execute_for_all(delete(self._table).where(*of_record))
         return tuple(digests)
 
     def _find(self, *conditions: Any, limit: int | None = None) -> list[Revision]:
-        statement = select(self._table).where(*self._scope(), *conditions).order_by(*self._newest_first)
-        return [self._decode(row) for row in self._rows(statement.limit(limit))]
-
-    def _rows(self, statement: Select[Any]) -> Sequence[RowMapping]:
-        with self._context.seeing_all():
-            return self._context.connection.execute(statement).mappings().all()
-
-    def _decode(self, row: RowMapping) -> Revision:
-        return self._codec.decode(self._context.scope, row, self._context.blobs)
+        statement = select(self._table).where(*self._scope(), *conditions).order_by(*self._newest_first).limit(limit)
+        found = [row._mapping for row in self._context.execute_for_all(statement)]
+        newest = sorted(found, key=lambda row: (row["version"], row["id"]), reverse=True)
+        return [self._codec.decode(self._context.scope, row, self._context.blobs) for row in newest[:limit]]
 
     def _scope(self) -> tuple[Any, ...]:
         scope = self._context.scope

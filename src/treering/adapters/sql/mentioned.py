@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, bindparam, delete, func, or_, select, update
@@ -56,37 +56,38 @@ def forget_links(context: Context, records: Sequence[str]) -> list[str]:
     """
     context.dialect.lock(context.connection, context.scope, "claim entities")
     where = (*_here(context, entity_links), entity_links.c.record.in_(records))
-    with context.seeing_all():
-        gone = context.connection.execute(delete(entity_links).where(*where).returning(entity_links.c.entity))
-        return list(dict.fromkeys(gone.scalars()))
+    gone = context.execute_for_all(delete(entity_links).where(*where).returning(entity_links.c.entity))
+    return [entity for (entity,) in gone]
 
 
 def forget_entity(context: Context, entity: str) -> None:
     """Unlink it from every record."""
-    with context.seeing_all():
-        context.connection.execute(delete(entity_links).where(*_of(context, entity)))
+    context.execute_for_all(delete(entity_links).where(*_of(context, entity)))
 
 
 def unmentioned(context: Context, ids: Iterable[str]) -> list[Entity]:
     """Those that nobody named and of which nobody speaks in front of those who see them."""
-    found = []
-    with context.seeing_all():
-        for entity in _read(context, [*_here(context, entities), entities.c.id.in_(list(ids))]):
+    named = [*_here(context, entities), entities.c.id.in_(list(ids))]
+
+    def silent(context: Context) -> Iterator[Entity]:
+        for entity in _read(context, named):
             shared = () if entity.visibility is Visibility.PERSONAL else (entity_links.c.visibility != _PERSONAL,)
             spoken = select(entity_links.c.id).where(*_of(context, entity.id), *shared).limit(1)
             if not entity.explicit and context.connection.execute(spoken).first() is None:
-                found.append(entity)
-    return found
+                yield entity
+
+    return context.for_every_principal(silent)
 
 
 def hand_over(context: Context, entity: Entity) -> None:
     """To each of those whose personal records still speak of it, under the name it has there."""
-    with context.seeing_all():
-        statement = select(entity_links).where(*_of(context, entity.id)).order_by(entity_links.c.id)
-        codec = codec_of(ENTITY_LINKS, None)
-        links = [codec.decode(context.scope, row, context.blobs) for row in _rows(context, statement)]
-        for owner in dict.fromkeys(link.owner for link in links):
-            own = [link for link in links if link.owner == owner]
+    statement = select(entity_links).where(*_of(context, entity.id)).order_by(entity_links.c.id)
+    codec = codec_of(ENTITY_LINKS, None)
+    found = context.execute_for_all(statement)
+    links = [codec.decode(context.scope, row._mapping, context.blobs) for row in found]
+    for owner in dict.fromkeys(link.owner for link in links):
+        own = [link for link in links if link.owner == owner]
+        with context.entered(context.scope.replace(principal=owner)) as theirs:
             kept = entity.replace(
                 id=context.new_id(),
                 version=1,
@@ -98,9 +99,9 @@ def hand_over(context: Context, entity: Entity) -> None:
                 mentions=len(own),
                 merged_into=None,
             )
-            _add(context, kept)
+            _add(theirs, kept)
             moved = update(entity_links).where(*_here(context, entity_links), entity_links.c.id == bindparam("before"))
-            context.connection.execute(
+            theirs.connection.execute(
                 moved.values(entity=kept.id, id=bindparam("after")),
                 [{"before": link.id, "after": link_id(kept.id, link.record)} for link in own],
             )

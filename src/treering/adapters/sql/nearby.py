@@ -236,6 +236,7 @@ def _can_be_created(connection: Connection) -> bool:
 
 def _table(schema: str) -> Iterator[str]:
     text, mine = 'TEXT COLLATE "C" NOT NULL', "current_setting('treering.{0}', true)"
+    tenant, project, principal = (mine.format(name) for name in ("tenant", "project", "principal"))
     yield (
         f"CREATE TABLE IF NOT EXISTS nearby (tenant {text}, project {text}, number BIGINT NOT NULL, model {text}, "
         f"kind {text}, owner {text}, embedding {schema}.halfvec NOT NULL, "
@@ -243,7 +244,7 @@ def _table(schema: str) -> Iterator[str]:
     )
     yield "ALTER TABLE nearby ENABLE ROW LEVEL SECURITY"
     yield "ALTER TABLE nearby FORCE ROW LEVEL SECURITY"
-    scope = f"tenant = {mine.format('tenant')} AND project = {mine.format('project')}"
+    scope = f"tenant = {tenant} AND project = {project} AND (owner = '' OR owner = {principal})"
     yield f"CREATE POLICY scope ON nearby USING ({scope}) WITH CHECK ({scope})"
 
 

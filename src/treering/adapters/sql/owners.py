@@ -1,32 +1,34 @@
-"""Who has records that nobody else sees: maintenance works for them, too."""
+"""Principals with personal records: maintenance works for them, too."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
-from sqlalchemy import select, union
-
-from treering.adapters.sql.kinds import EPISODES, KNOWLEDGE, PATTERNS, SESSIONS, TURNS
-from treering.core.scope import Visibility
+from treering.adapters.sql.context import PrincipalName
+from treering.adapters.sql.rows import insert_new
+from treering.adapters.sql.tables import principals
 
 if TYPE_CHECKING:
     from treering.adapters.sql.context import Context
 
-_OWNED = (KNOWLEDGE, SESSIONS, TURNS, EPISODES, PATTERNS)
+SHARED = ""
 
 
 def owners_of_personal(context: Context) -> Sequence[str]:
     """Their names, each once and in order; nothing is read but these."""
-    scope = context.scope
-    owned = [
-        select(kind.table.c.owner).where(
-            kind.table.c.tenant == scope.tenant,
-            kind.table.c.project == scope.project,
-            kind.table.c.visibility == Visibility.PERSONAL.value,
-        )
-        for kind in _OWNED
-    ]
-    with context.seeing_all():
-        # The two engines sort text differently, and whoever goes on after a crash may compare.
-        return sorted(context.connection.execute(union(*owned)).scalars())
+    named = context.dialect.names(context.connection, context.scope.tenant, context.scope.project)
+    # The two engines sort text differently, and whoever goes on after a crash may compare.
+    return sorted(each.principal for each in named if each.principal != SHARED)
+
+
+def register(context: Context, names: Iterable[str]) -> None:
+    """Note who has records here, before the first of them is stored."""
+    scope, known = context.scope, context.dialect.registered
+    for name in sorted(set(names)):
+        row = PrincipalName(scope.tenant, scope.project, name)
+        if row not in known and row not in context.registering:
+            insert_new(context.connection, principals, row._asdict())
+            context.registering.add(row)
+            context.after_commit.append(partial(known.add, row))

@@ -24,8 +24,9 @@ from sqlalchemy.dialects.postgresql import ARRAY, BIGINT, insert
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from treering.adapters.sql.context import Context
-from treering.adapters.sql.kinds import EVERYONE, KINDS
+from treering.adapters.sql.context import Context, PrincipalName
+from treering.adapters.sql.kinds import KINDS
+from treering.adapters.sql.owners import SHARED
 from treering.adapters.sql.tables import documents, facets, vectors
 from treering.core.errors import (
     Conflict,
@@ -37,7 +38,7 @@ from treering.core.errors import (
     StoreUnavailable,
     TransactionAborted,
 )
-from treering.core.scope import Scope
+from treering.core.scope import EVERY_VISIBILITY, Scope, Visibility
 from treering.core.settings import StoreSettings
 from treering.ports.index import SearchIndex
 from treering.ports.store import Check
@@ -50,7 +51,12 @@ if TYPE_CHECKING:
 _ERRORS: tuple[tuple[str, type[StoreError], str], ...] = (
     ("28", StoreUnavailable, "the server refused the login; check user and password in the URL"),
     ("3D", StoreUnavailable, "there is no such database or role; create it or correct the URL"),
-    ("42501", StoreReadOnly, "this role may not do that; grant it rights on the schema"),
+    (
+        "42501",
+        StoreReadOnly,
+        "this role lacks rights on the tables; as the role that owns them run GRANT USAGE ON SCHEMA … TO it, and "
+        "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA … TO it",
+    ),
     ("25006", StoreReadOnly, "the server is read-only; connect to the primary"),
     ("53100", StoreFull, "the server's disk is full; free some room and try again, nothing stored is harmed"),
     (
@@ -68,6 +74,16 @@ _ERRORS: tuple[tuple[str, type[StoreError], str], ...] = (
     ("40", TransactionAborted, "the server aborted this transaction in favour of another one; try again"),
     ("55P03", StoreUnavailable, "another transaction kept a lock; try again"),
 )
+# What else has the SQLSTATE of missing rights, told apart by its text.
+_DENIALS: tuple[tuple[str, type[StoreError], str], ...] = (
+    (
+        "row-level security",
+        StoreError,
+        "a row of another tenant, project or principal was not written; please report it",
+    ),
+    ("must be owner", StoreReadOnly, "only the role that owns the tables may do that; connect as this role once"),
+    ("for schema", StoreReadOnly, "this role may not create tables; connect once as the role that owns the database"),
+)
 _WITHOUT_DOCUMENT = (
     "DELETE FROM {table} WHERE tenant = %s AND project = %s AND NOT EXISTS "
     "(SELECT FROM documents WHERE documents.number = {table}.number)"
@@ -78,8 +94,9 @@ _WORDS = (
 )
 _ENTER = (
     "SELECT set_config('treering.tenant', %s, true), set_config('treering.project', %s, true), "
-    "set_config('treering.principal', %s, true), set_config('treering.upkeep', %s, true)"
+    "set_config('treering.principal', %s, true)"
 )
+_NAMES = "SELECT tenant, project, principal FROM treering_names(%s::text, %s::text) ORDER BY 1, 2, 3"
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
 _BY_INDEX = (
     "SELECT set_config('enable_' || way, 'off', true) FROM unnest(ARRAY['seqscan', 'bitmapscan', 'sort']) AS way"
@@ -115,8 +132,9 @@ class Postgres:
         self._url = url
         self.read_only = read_only
         self._settings = settings
+        self.registered = set[PrincipalName]()
         self._nearby: Nearby | None = None
-        self._remembered: dict[tuple[str, str], Remembered] = {}
+        self._remembered: dict[Scope, Remembered] = {}
         self.location = url.render_as_string(hide_password=True).replace("+psycopg", "")
 
     def open(self) -> Engine:
@@ -157,27 +175,28 @@ class Postgres:
         connection.execute(select(func.set_config("lock_timeout", f"{max(1, round(seconds * 1000))}ms", True)))
 
     def has_unstored_vectors(self, scope: Scope) -> bool:
-        remembered = self._remembered.get((scope.tenant, scope.project))
+        remembered = self._remembered.get(_counted_in(scope))
         return remembered is not None and bool(remembered.unstored.models())
 
     def lock(self, connection: Connection, scope: Scope, name: str) -> None:
         connection.exec_driver_sql(_LOCK, ("\x1f".join((scope.tenant, scope.project, name)),))
 
-    def enter(self, connection: Connection, scope: Scope, *, upkeep: bool) -> None:
-        connection.exec_driver_sql(_ENTER, (scope.tenant, scope.project, scope.principal, "on" if upkeep else "off"))
+    def enter(self, connection: Connection, scope: Scope) -> None:
+        connection.exec_driver_sql(_ENTER, (scope.tenant, scope.project, scope.principal))
+
+    def views(self, connection: Connection, scope: Scope) -> Sequence[Scope]:
+        named = self.names(connection, scope.tenant, scope.project)
+        others = [each.principal for each in named if each.principal not in (SHARED, scope.principal)]
+        personal = frozenset({Visibility.PERSONAL})
+        return [*(scope.replace(principal=name, visible=personal) for name in others), scope]
 
     def migrating(self, connection: Connection) -> None:
         connection.execute(select(func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
 
-    def everyone(self, connection: Connection) -> Sequence[Scope]:
-        """Row-level security hides every project from whoever names none; the owner of the tables lifts it to look."""
-        tables = [kind.table.name for kind in KINDS]
-        for name in tables:
-            connection.exec_driver_sql(f'ALTER TABLE "{name}" NO FORCE ROW LEVEL SECURITY')
-        found = connection.exec_driver_sql(EVERYONE).all()
-        for name in tables:
-            connection.exec_driver_sql(f'ALTER TABLE "{name}" FORCE ROW LEVEL SECURITY')
-        return [Scope(tenant=tenant, project=project) for tenant, project in found]
+    def names(
+        self, connection: Connection, tenant: str | None = None, project: str | None = None
+    ) -> Sequence[PrincipalName]:
+        return [PrincipalName(*row) for row in connection.exec_driver_sql(_NAMES, (tenant, project))]
 
     def guard_blobs(self, connection: Connection, scope: Scope, *, sweeping: bool) -> None:
         lock = func.pg_advisory_xact_lock if sweeping else func.pg_advisory_xact_lock_shared
@@ -206,7 +225,8 @@ class Postgres:
         here = (scope.tenant, scope.project)
         for name in (vectors.name, *self._existing(connection, ("nearby",))):
             connection.exec_driver_sql(_WITHOUT_DOCUMENT.format(table=name), here)
-        restore_words(connection, here)
+        for owner in (SHARED, scope.principal) if scope.visible == EVERY_VISIBILITY else (scope.principal,):
+            restore_words(connection, here, owner)
 
     def before_bulk(self, connection: Connection) -> None:
         """Nothing to prepare."""
@@ -220,8 +240,8 @@ class Postgres:
             self._nearby = nearby_in(context.connection)
         # Every look-up here has an index; of tables that were filled a moment ago the planner does not know yet.
         context.connection.exec_driver_sql(_BY_INDEX)
-        project = (context.scope.tenant, context.scope.project)
-        return ServerIndex(context, self._remembered.setdefault(project, Remembered()), self._nearby)
+        remembered = self._remembered.setdefault(_counted_in(context.scope), Remembered())
+        return ServerIndex(context, remembered, self._nearby)
 
     def among(self, column: ColumnElement[int], numbers: Sequence[int]) -> ColumnElement[bool]:
         return column == any_(bindparam(None, list(numbers), ARRAY(BIGINT), unique=True))
@@ -287,9 +307,13 @@ class Postgres:
             connection.exec_driver_sql(statement, (*here, list(numbers), models))
 
     def _check_words(self, connection: Connection, scope: Scope) -> Check:
-        held, wanted = connection.exec_driver_sql(_WORDS, (scope.tenant, scope.project) * 2).one()
-        agrees = held == wanted
-        detail = "agrees with the documents" if agrees else f"{held:,} words of {wanted:,}"
+        wrong = []
+        for view in self.views(connection, scope):
+            self.enter(connection, view)
+            held, wanted = connection.exec_driver_sql(_WORDS, (scope.tenant, scope.project) * 2).one()
+            wrong += [f"{held:,} words of {wanted:,}"] if held != wanted else []
+        agrees = not wrong
+        detail = "agrees with the documents" if agrees else wrong[0]
         return Check("search index", agrees, detail, "" if agrees else "run `treering doctor --repair` to rebuild it")
 
     def _check_row_security(self, connection: Connection) -> Check:
@@ -333,6 +357,9 @@ class Postgres:
         said = str(exc.orig).strip()
         state = getattr(exc.orig, "sqlstate", None) or _state_of(said)
         reason = said.splitlines()[0] if said else type(exc.orig).__name__
+        for said, error, advice in _DENIALS if state == "42501" else ():
+            if said in reason:
+                return error(f"{self.location}: {advice} ({reason})")
         if state.startswith("23"):
             return Conflict(f"the database refused the change: {reason}")
         for prefix, error, advice in _ERRORS:
@@ -361,6 +388,11 @@ _REFUSALS: tuple[tuple[str, str], ...] = (
     ("closed the connection", "08"),
     ("connection is lost", "08"),
 )
+
+
+def _counted_in(scope: Scope) -> Scope:
+    """What was counted holds for one principal: each sees other rows."""
+    return Scope.named(tenant=scope.tenant, project=scope.project, principal=scope.principal)
 
 
 def _state_of(reason: str) -> str:

@@ -16,6 +16,7 @@ from treering.adapters.sql.conditions import in_scope, matching
 from treering.adapters.sql.derived import Derivation
 from treering.adapters.sql.driving import choose
 from treering.adapters.sql.kinds import AUDIT, Kind
+from treering.adapters.sql.owners import SHARED, register
 from treering.adapters.sql.pages import Sort, sort
 from treering.adapters.sql.rows import insert_new, insert_rows, insert_tuples
 from treering.core.errors import BlobMissing, Conflict, InvalidInput, NotFound, SecretRefused, Unreadable
@@ -194,18 +195,19 @@ class Writes(Records[V]):
         redacted = without_secrets(value)
         if redacted.kinds and self._context.settings.secrets.on_secret == "refuse":
             raise SecretRefused(f"the text holds a secret ({', '.join(redacted.kinds)}); take it out and try again")
-        self._refuse_foreign(redacted.value)
+        register(self._context, (self._owner(redacted.value),))
         return redacted.value
 
-    def _refuse_foreign(self, value: Any) -> None:
-        """Nobody writes into another's personal memory, nor hides a record from themselves by doing so."""
+    def _owner(self, value: Any) -> str:
+        """The owner of a personal record, who is the one who writes it: else they would hide it from themselves."""
         if not self._kind.personal or value.visibility is not Visibility.PERSONAL:
-            return
+            return SHARED
         if value.owner != self._context.scope.principal:
             raise InvalidInput(
                 f"a personal {self._kind.name} belongs to whoever writes it: owner is {value.owner!r}, "
                 f"but this is {self._context.scope.principal!r}; choose another visibility or owner"
             )
+        return str(value.owner)
 
     def _bulk(self, values: Iterable[V]) -> Iterator[list[V]]:
         """In batches; where there is more than one, the engine gets ready for it and learns from it."""

@@ -25,14 +25,13 @@ _OVER = (JobState.DONE.value, JobState.DEAD.value)
 
 def forget_remarks(context: Context, id: str, texts: Sequence[str]) -> None:
     """Keep that something went wrong, not the words it went wrong with. Jobs that are over and name it leave."""
-    with context.seeing_all():
-        _forget_jobs(context, id)
-        failed = select(jobs.c.id, jobs.c.error).where(*_here(context, jobs), jobs.c.error.is_not(None))
-        for row in context.connection.execute(failed).all():
-            if (silent := _silent(row.error, texts)) != row.error:
-                mine = (*_here(context, jobs), jobs.c.id == row.id)
-                context.connection.execute(update(jobs).where(*mine).values(error=silent))
-        _forget_errors_of_runs(context, texts)
+    _forget_jobs(context, id)
+    failed = select(jobs.c.id, jobs.c.error).where(*_here(context, jobs), jobs.c.error.is_not(None))
+    for row in context.connection.execute(failed).all():
+        if (silent := _silent(row.error, texts)) != row.error:
+            mine = (*_here(context, jobs), jobs.c.id == row.id)
+            context.connection.execute(update(jobs).where(*mine).values(error=silent))
+    _forget_errors_of_runs(context, texts)
 
 
 def _forget_jobs(context: Context, id: str) -> None:

@@ -46,7 +46,7 @@ _CHOSEN_VECTORS = """
 """
 _ALL_VECTORS = """
     SELECT array_send(array_agg(number)), string_agg(vector, '') FROM (
-        SELECT number, vector FROM vectors JOIN documents USING (tenant, project, number)
+        SELECT number, vector FROM vectors JOIN documents USING (tenant, project, number, owner)
         WHERE tenant = %s AND project = %s AND model = %s AND number > %s AND {conditions} ORDER BY number LIMIT %s
     ) AS found
 """

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sqlalchemy import func, select
 
-from treering.adapters.sql.server_words import counted, holding_any
+from treering.adapters.sql.server_words import counted, holding_any, owner_in
 from treering.adapters.sql.tables import vectors
 from treering.adapters.sql.unstored_vectors import UnstoredVectors
 from treering.adapters.vectors.signs import SAMPLE, STORED, first_sampled, in_common
@@ -147,9 +147,11 @@ class Statistics:
         """How many documents hold a word in any of its forms, or very nearly so where it is very common."""
         if (known := self._remembered_count(word)) is not None:
             return known
-        counts = [count for code in word if (count := held[code])]
-        if len(counts) <= 1 and sum(counts) <= MOST_POSTINGS:
-            return sum(counts)
+        counted_codes = [code for code in word if held[code]]
+        total = sum(held[code] for code in counted_codes)
+        # No document has codes of two owners: only forms with the same owner may be in one document.
+        if len({owner_in(code) for code in counted_codes}) == len(counted_codes) and total <= MOST_POSTINGS:
+            return total
         found = holding_any(self._context.connection, self._here, word)
         if found > MOST_POSTINGS and not self._context.writing:
             self._remembered.common[word] = (found, self._context.now)

@@ -33,7 +33,10 @@ _POSTINGS = """
     JOIN unnest(%s::bigint[], %s::text[], %s::text[], %s::smallint[], %s::integer[])
         AS holding (number, tenant, project, of_kind, length) USING (number)
 """
-_AFTER = "SELECT * FROM documents WHERE tenant = %s AND project = %s AND number > %s ORDER BY number LIMIT 2000"
+_AFTER = """
+    SELECT * FROM documents WHERE tenant = %s AND project = %s AND owner = %s AND number > %s ORDER BY number LIMIT 2000
+"""
+_EMPTIED = "DELETE FROM postings WHERE tenant = %s AND project = %s AND code >= %s AND code < %s"
 _REMOVED = """
     DELETE FROM postings USING unnest(%s::bigint[], %s::bigint[]) AS gone (code, number)
     WHERE tenant = %s AND project = %s AND postings.code = gone.code AND postings.number = gone.number
@@ -68,6 +71,11 @@ def code_in(owner: str, code: int) -> int:
     return max(whose, 1) << 32 | code
 
 
+def owner_in(code: int) -> int:
+    """The part of a code that stands for the owner; 0 in what belongs to all."""
+    return code >> 32
+
+
 def kind_number(kind: str) -> int:
     """The same in every version."""
     return code_of(kind) & 0x7FFF
@@ -84,11 +92,13 @@ def add_documents(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> 
     _add_words(connection, numbered)
 
 
-def restore_words(connection: Connection, here: tuple[str, str]) -> None:
-    """The words of a project's documents anew, whatever stood there."""
-    connection.exec_driver_sql("DELETE FROM postings WHERE tenant = %s AND project = %s", here)
+def restore_words(connection: Connection, here: tuple[str, str], owner: str) -> None:
+    """The words of the project's shared documents, or of those of one owner, anew."""
+    first = code_in(owner, 0)
+    codes = (first, first + 2**32)
+    connection.exec_driver_sql(_EMPTIED, (*here, *codes))
     last = 0
-    while rows := connection.exec_driver_sql(_AFTER, (*here, last)).mappings().all():
+    while rows := connection.exec_driver_sql(_AFTER, (*here, owner, last)).mappings().all():
         _add_words(connection, [(row["number"], row) for row in rows])
         last = rows[-1]["number"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -79,21 +79,31 @@ class SessionRecords(Writes[Session]):
 
     def forget_words(self, removed: Sequence[RemovedRecord]) -> None:
         """Records are taken away: no session quotes them any more. A turn's own session becomes a new version."""
-        with self._context.seeing_all():
-            rows = self._quoting(removed)
-        for row in rows:
-            try:
-                quoting = self._decode(row)
-            except (BlobMissing, Unreadable):
-                # What cannot be read cannot be quoted from; `doctor` names it.
-                continue
-            silent = quoting
-            for id, session, seq in removed:
-                silent = silent.without_words_of(id, seq if row["id"] == session else None)
-                if row["id"] == session:
-                    silent = silent.replace(taken=silent.taken + 1)
-            if silent != quoting:
-                self._rewrite(silent.replace(version=quoting.version + 1), Stored(quoting, self._codec.stored(row)))
+        done = set[str]()
+
+        def forget(context: Context) -> Iterator[str]:
+            for row in self._quoting(removed):
+                if row["id"] not in done:
+                    done.add(row["id"])
+                    yield from self._forget_words_in(row, removed)
+
+        queue_blob_sweep(self._context, self._context.for_every_principal(forget))
+
+    def _forget_words_in(self, row: Mapping[Any, Any], removed: Sequence[RemovedRecord]) -> tuple[str, ...]:
+        """The digests of blobs that the session no longer needs are returned."""
+        try:
+            quoting = self._decode(row)
+        except (BlobMissing, Unreadable):
+            # What cannot be read cannot be quoted from; `doctor` names it.
+            return ()
+        silent = quoting
+        for id, session, seq in removed:
+            silent = silent.without_words_of(id, seq if row["id"] == session else None)
+            if row["id"] == session:
+                silent = silent.replace(taken=silent.taken + 1)
+        if silent == quoting:
+            return ()
+        return self._rewrite(silent.replace(version=quoting.version + 1), Stored(quoting, self._codec.stored(row)))
 
     def _quoting(self, removed: Sequence[RemovedRecord]) -> Sequence[Mapping[Any, Any]]:
         """Sessions that name one of the records: in their own row, or perhaps in a blob."""
@@ -105,15 +115,14 @@ class SessionRecords(Writes[Session]):
         statement = select(self._table).where(*here, or_(*naming)).order_by(stored.id).with_for_update()
         return self._context.connection.execute(statement).mappings().all()
 
-    def _rewrite(self, session: Session, before: Stored[Session]) -> None:
+    def _rewrite(self, session: Session, before: Stored[Session]) -> tuple[str, ...]:
         """Whoever it belongs to: what is taken away is taken away for all."""
         encoded = self._encode(session)
         stored, scope = self._table.c, self._context.scope
         mine = (stored.tenant == scope.tenant, stored.project == scope.project, stored.id == session.id)
-        with self._context.seeing_all():
-            self._context.connection.execute(self._table.update().where(*mine).values(encoded.row))
+        self._context.connection.execute(self._table.update().where(*mine).values(encoded.row))
         self._derivation.replace((before.value, before.encoded), (session, encoded))
-        queue_blob_sweep(self._context, before.encoded.blobs)
+        return before.encoded.blobs
 
     def create_many(self, values: Iterable[Session], action: Action = Action.CREATE) -> int:
         return LogRecords(SESSIONS, self._context).create_many(values, action)

@@ -32,6 +32,7 @@ from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
+from treering.adapters.sql.context import PrincipalName
 from treering.adapters.sql.identity import IDENTITY_TABLE
 from treering.adapters.sql.kinds import EVERYONE
 from treering.adapters.sql.migrate import refuse_another_programs
@@ -64,6 +65,10 @@ _RENUMBERED = (
     "(SELECT max(number) FROM vectors WHERE tenant = :tenant AND project = :project AND model = :model) "
     "AND number NOT IN (SELECT number FROM vectors WHERE model = :model)"
 )
+_NAMES = (
+    "SELECT tenant, project, principal FROM principals WHERE (:tenant IS NULL OR tenant = :tenant) "
+    "AND (:project IS NULL OR project = :project) ORDER BY 1, 2, 3"
+)
 _CACHE_KIB = 16_000
 _BULK_CACHE_KIB = 200_000
 _ANALYSED = 1_000
@@ -95,6 +100,7 @@ class SQLite:
         """When the writer of this process gives up waiting for others; its wait for other threads counts too."""
         self._locked_out_since: float | None = None
         """Since when this process waits for another one that holds the write lock."""
+        self.registered = set[PrincipalName]()
         self._loaded: dict[tuple[str, str], Any] = {}
         self._opened: tuple[int, int] | None = None
         self.location = str(path)
@@ -175,15 +181,21 @@ class SQLite:
     def lock(self, connection: Connection, scope: Scope, name: str) -> None:
         """Nothing to lock: there is one writer."""
 
-    def enter(self, connection: Connection, scope: Scope, *, upkeep: bool) -> None:
+    def enter(self, connection: Connection, scope: Scope) -> None:
         """Every statement names its scope. What is written to a file that is no longer there would be lost."""
         self._refuse_another_file()
 
     def migrating(self, connection: Connection) -> None:
         """Nothing to wait for: the transaction that migrates is the only writer."""
 
-    def everyone(self, connection: Connection) -> Sequence[Scope]:
-        return [Scope(tenant=tenant, project=project) for tenant, project in connection.exec_driver_sql(EVERYONE)]
+    def views(self, connection: Connection, scope: Scope) -> Sequence[Scope]:
+        return (scope,)
+
+    def names(
+        self, connection: Connection, tenant: str | None = None, project: str | None = None
+    ) -> Sequence[PrincipalName]:
+        found = connection.exec_driver_sql(_NAMES, {"tenant": tenant, "project": project})
+        return [PrincipalName(*row) for row in found]
 
     def guard_blobs(self, connection: Connection, scope: Scope, *, sweeping: bool) -> None:
         """Nothing to lock: a sweep and a write are never open at once."""

@@ -31,6 +31,7 @@ from treering.adapters.sql.learned import KnowledgeTable
 from treering.adapters.sql.migrate import bring_up_to_date
 from treering.adapters.sql.records import DerivedRecords, LogRecords
 from treering.core.errors import StoreError, StoreUnavailable, TransactionAborted
+from treering.core.scope import Scope
 from treering.core.values import is_storable
 
 # A collection is imported when a transaction first uses it: most commands use two or three of them.
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
     from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
     from treering.core.history import AuditEntry, Revision
     from treering.core.runs import Run
-    from treering.core.scope import Scope
     from treering.core.settings import Settings
     from treering.ports.blobs import Blobs, StoredBlob
     from treering.ports.clock import NewId
@@ -256,8 +256,10 @@ class SqlStore:
     def _rederive(self, blobs: Blobs, connection: Connection) -> None:
         """After a migration: whatever follows from records, for every project, in the migration's own transaction."""
         self.blobs = blobs.within(identity_of(self._engine))
-        for scope in self._dialect.everyone(connection):
-            self._dialect.enter(connection, scope, upkeep=True)
+        projects = {(tenant, project) for tenant, project, _ in self._dialect.names(connection)}
+        for tenant, project in sorted(projects):
+            scope = Scope(tenant=tenant, project=project)
+            self._dialect.enter(connection, scope)
             upkeep.rebuild(self._context(connection, scope, _ANY_TIME, writing=True))
 
     @contextmanager
@@ -318,11 +320,11 @@ class SqlStore:
             return projects_of(connection, self._dialect, self.blobs, scope)
 
     def check(self, scope: Scope, now: datetime) -> Sequence[Check]:
-        with self._usable(), self._open(scope, now, writing=False, upkeep=True) as context:
+        with self._usable(), self._open(scope, now, writing=False) as context:
             return (*self._dialect.check(context.connection, scope), *upkeep.check(context))
 
     def repair(self, scope: Scope, now: datetime) -> Sequence[str]:
-        with self._usable(), self._open(scope, now, writing=False, upkeep=True) as context:
+        with self._usable(), self._open(scope, now, writing=False) as context:
             damage = self._dialect.damage(context.connection)
         if damage:
             return ("rebuilt nothing: the file itself is damaged",)
@@ -342,7 +344,7 @@ class SqlStore:
                 yield f"removed {upkeep.sweep_orphans(context):,} blobs that nothing refers to"
 
     def _soundness(self, scope: Scope, now: datetime) -> Sequence[Check]:
-        with self._usable(), self._open(scope, now, writing=False, upkeep=True) as context:
+        with self._usable(), self._open(scope, now, writing=False) as context:
             return upkeep.soundness(context)
 
     def rebuild(self, scope: Scope, now: datetime) -> Sequence[str]:
@@ -368,7 +370,7 @@ class SqlStore:
     def raw_traces(self, scope: Scope, now: datetime, needles: Sequence[str]) -> Traces:
         from treering.adapters.sql.traces import traces_of
 
-        with self._usable(), self._open(scope, now, writing=False, upkeep=True) as context:
+        with self._usable(), self._open(scope, now, writing=False) as context:
             files = [Path(f"{self.location}{suffix}") for suffix in self._dialect.raw_files]
             return traces_of(context, files, needles)
 
@@ -385,11 +387,11 @@ class SqlStore:
 
     @contextmanager
     def upkeep(self, scope: Scope, now: datetime) -> Iterator[Context]:
-        """A transaction for the whole project, whoever owns its records."""
+        """A transaction for maintenance of what is derived from records."""
         with (
             self._writable(),
             self._dialect.writing(None),
-            self._open(scope, now, writing=True, upkeep=True) as context,
+            self._open(scope, now, writing=True) as context,
         ):
             yield context
 
@@ -412,16 +414,14 @@ class SqlStore:
     def read_only(self) -> bool:
         return self._dialect.read_only is not None
 
-    def _entered(
-        self, scope: Scope, *, writing: bool, upkeep: bool, seconds: float | None
-    ) -> tuple[Connection, RootTransaction]:
+    def _entered(self, scope: Scope, *, writing: bool, seconds: float | None) -> tuple[Connection, RootTransaction]:
         """A transaction that knows its scope. A connection that died while it waited in the pool is replaced."""
         for last in (False, True):
             options = self._dialect.options(writing=writing)
             connection = self._engine.connect().execution_options(**options)
             try:
                 transaction = connection.begin()
-                self._dialect.enter(connection, scope, upkeep=upkeep)
+                self._dialect.enter(connection, scope)
                 if seconds is not None:
                     self._dialect.limit_waits(connection, seconds)
             except BaseException as exc:
@@ -433,10 +433,8 @@ class SqlStore:
         raise AssertionError("the second try returns or raises")
 
     @contextmanager
-    def _open(
-        self, scope: Scope, now: datetime, *, writing: bool, upkeep: bool = False, seconds: float | None = None
-    ) -> Iterator[Context]:
-        connection, transaction = self._entered(scope, writing=writing, upkeep=upkeep, seconds=seconds)
+    def _open(self, scope: Scope, now: datetime, *, writing: bool, seconds: float | None = None) -> Iterator[Context]:
+        connection, transaction = self._entered(scope, writing=writing, seconds=seconds)
         with connection, transaction:
             context = self._context(connection, scope, now, writing=writing)
             yield context

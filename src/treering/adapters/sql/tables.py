@@ -388,10 +388,17 @@ facets = table(
     text("value"),
     moment("at"),
     text("id"),
+    text("owner", server_default=""),
     key=("kind", "facet", "value", "at", "id"),
     clustered=True,
 )
-"""The inverted index of a record's list-valued fields: tags, files, modules, relations, blobs…"""
+"""The inverted index of a record's list-valued fields: tags, files, modules, relations, blobs…
+
+Here and in the tables below `owner` is the owner of a personal record, and empty for records that are shared.
+"""
+
+principals = table("principals", text("principal"), key=("principal",), clustered=True)
+"""Principals with personal records in a project; an empty name stands for the records that the project shares."""
 
 documents = Table(
     "documents",
@@ -425,6 +432,7 @@ vectors = table(
     text("model"),
     text("digest"),
     Column("vector", LargeBinary, nullable=False),
+    text("owner", server_default=""),
     key=("number", "model"),
 )
 """One vector a document and model, as little-endian 16-bit floats. Vectors of the same text have the same digest."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Column, LargeBinary, MetaData, Table, Text, func, literal, or_, select
 from sqlalchemy import text as sql
 
+from treering.adapters.sql.owners import SHARED
 from treering.core.errors import BlobMissing, StoreError
 from treering.core.scope import Visibility
 from treering.ports.store import Trace, Traces
@@ -63,7 +64,7 @@ def traces_of(context: Context, files: Sequence[Path], needles: Sequence[str]) -
         return Traces(0, 0, ())
     opened, size, in_files = _in_files(files, forms) if files else _tables_size(context)
     blobs, blob_size, in_blobs = _in_blobs(context, forms)
-    in_tables = tuple(_in_tables(context, forms)) if in_files or not files else ()
+    in_tables = _in_tables(context, forms) if in_files or not files else ()
     named = {trace.needle for trace in in_tables}
     raw = tuple(trace for trace in in_files if trace.needle not in named)
     return Traces(opened + blobs, size + blob_size, (*in_tables, *raw, *in_blobs))
@@ -107,15 +108,17 @@ def _in_blobs(context: Context, forms: Mapping[str, str]) -> tuple[int, int, tup
     return files, size, tuple(Trace(needle, place) for needle, place in found)
 
 
-def _in_tables(context: Context, forms: Mapping[str, str]) -> Iterator[Trace]:
-    seen: set[Trace] = set()
-    for table in _tables(context):
-        for held in table.c:
-            for row in context.connection.execute(_holding(context, table, held, forms)).mappings():
-                for trace in _traces(context, table, held, row, forms):
-                    if trace not in seen:
-                        seen.add(trace)
-                        yield trace
+def _in_tables(context: Context, forms: Mapping[str, str]) -> Sequence[Trace]:
+    """Rows of all principals; those that only others may see are not named."""
+
+    def find(view: Context) -> Iterator[Trace]:
+        for table in tables:
+            for held in table.c:
+                for row in view.connection.execute(_holding(view, table, held, forms)).mappings():
+                    yield from _traces(context, table, held, row, forms)
+
+    tables = _tables(context)
+    return context.for_every_principal(find)
 
 
 def _tables(context: Context) -> Sequence[Table]:
@@ -148,7 +151,9 @@ def _traces(
     data = value.encode() if isinstance(value, str) else bytes(value or b"")
     scope = context.scope
     here = (row.get("tenant", scope.tenant), row.get("project", scope.project)) == (scope.tenant, scope.project)
-    theirs = row.get("visibility") == Visibility.PERSONAL.value and row.get("owner") != scope.principal
+    # Tables that are derived from records name the owner only where the record is personal.
+    personal = row.get("visibility", Visibility.PERSONAL) == Visibility.PERSONAL
+    theirs = personal and row.get("owner", row.get("principal", SHARED)) not in (SHARED, scope.principal)
     hidden = "a record of another project" if not here else "somebody else's personal record" if theirs else ""
     record = hidden or str(row.get("id", ""))
     for form, needle in forms.items():

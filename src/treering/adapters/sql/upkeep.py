@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import RowMapping, and_, delete, func, select
+from sqlalchemy import ColumnElement, RowMapping, and_, delete, false, func, select
 
 from treering.adapters.sql.codec import Encoded, codec_of
 from treering.adapters.sql.derived import Derivation
 from treering.adapters.sql.kinds import AUDIT, JOBS, KINDS, Kind
+from treering.adapters.sql.owners import SHARED, register
 from treering.adapters.sql.records import batches
 from treering.adapters.sql.tables import documents, facets
 from treering.core.errors import BlobMissing, StoreError, Unreadable
 from treering.core.jobs import JobState
+from treering.core.scope import EVERY_VISIBILITY, Visibility
 from treering.ports.store import Check
 
 if TYPE_CHECKING:
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
 # Kinds that have facets or searchable text to make anew.
 _DERIVED = tuple(kind for kind in KINDS if not kind.computed and kind not in (AUDIT, JOBS))
+_SEARCHED = tuple(kind for kind in KINDS if kind.searched is not None)
 # Records of each kind that a check recomputes, from each choice.
 _SAMPLE = 200
 # Unreadable records that are named; the rest is counted.
@@ -45,10 +49,18 @@ def soundness(context: Context) -> Sequence[Check]:
 
 def rebuild(context: Context) -> Sequence[str]:
     """Make the derived tables anew from the records; those of a record that cannot be read stay as they are."""
-    rebuilt = {kind.name: _rederive(context, kind) for kind in _DERIVED}
-    context.dialect.restore_index(context.connection, context.scope)
-    counted = ", ".join(f"{each.total:,} {name}" for name, each in rebuilt.items() if each.total) or "no records"
-    unreadable = [str(why) for each in rebuilt.values() for why in each.unreadable.values()]
+    totals, unreadable = Counter[str](), list[str]()
+
+    def rederive(view: Context) -> tuple[str, ...]:
+        for kind in _DERIVED:
+            done = _rederive(view, kind)
+            totals[kind.name] += done.total
+            unreadable.extend(map(str, done.unreadable.values()))
+        view.dialect.restore_index(view.connection, view.scope)
+        return ()
+
+    context.for_every_principal(rederive)
+    counted = ", ".join(f"{total:,} {name}" for name, total in totals.items() if total) or "no records"
     return (f"rebuilt the indexes of {counted}", *_left_alone(unreadable))
 
 
@@ -68,11 +80,13 @@ def sweep_blobs(context: Context, digests: Sequence[str]) -> int:
     return len(unused)
 
 
-def _referred(context: Context, digests: Sequence[str] | None = None) -> Iterator[str]:
-    statement = select(facets.c.value).where(*_facets_here(context), facets.c.facet == "blob").distinct()
+def _referred(context: Context, digests: Sequence[str] | None = None) -> list[str]:
+    """Digests of blobs that a record of any principal refers to."""
+    in_project = (facets.c.tenant == context.scope.tenant, facets.c.project == context.scope.project)
+    statement = select(facets.c.value).where(*in_project, facets.c.facet == "blob").distinct()
     if digests is not None:
         statement = statement.where(facets.c.value.in_(digests))
-    return iter(context.connection.execute(statement).scalars().all())
+    return [digest for (digest,) in context.execute_for_all(statement)]
 
 
 def _left_alone(unreadable: Sequence[str]) -> Iterator[str]:
@@ -107,10 +121,12 @@ def _keep_blobs_of(context: Context, kind: Kind[Any], unreadable: Sequence[str])
     """A record that cannot be read now may be later: what it refers to is in its row, and must not be swept."""
     scope, columns = context.scope, kind.table.c
     codec = codec_of(kind, context.settings.store.text_bytes)
-    here = (columns.tenant == scope.tenant, columns.project == scope.project)
     for batch in batches(unreadable, 500):
-        for row in context.connection.execute(select(kind.table).where(*here, columns.id.in_(batch))).mappings():
+        found = select(kind.table).where(*_here(context, kind.table), columns.id.in_(batch))
+        for row in context.connection.execute(found).mappings():
+            personal = row.get("visibility") == Visibility.PERSONAL.value
             named = {"tenant": scope.tenant, "project": scope.project, "kind": kind.name, "facet": "blob"}
+            named["owner"] = row["owner"] if personal else SHARED
             with suppress(ValueError):
                 for digest in codec.stored(row).blobs:
                     facet = {**named, "value": digest, "at": row[kind.born], "id": row["id"]}
@@ -118,15 +134,14 @@ def _keep_blobs_of(context: Context, kind: Kind[Any], unreadable: Sequence[str])
 
 
 def _rederive_but(context: Context, kind: Kind[Any], kept: Sequence[str]) -> _Rederived:
-    scope = context.scope
-    of_kind = (documents.c.tenant == scope.tenant, documents.c.project == scope.project, documents.c.kind == kind.name)
-    same = (kind.table.c.tenant == scope.tenant, kind.table.c.project == scope.project)
-    recorded = select(kind.table.c.id).where(*same, kind.table.c.id == documents.c.id).exists()
+    of_kind = (*_here(context, documents), documents.c.kind == kind.name)
+    recorded = select(kind.table.c.id).where(*_here(context, kind.table), kind.table.c.id == documents.c.id).exists()
     context.dialect.clear_text(context.connection, and_(*of_kind, ~recorded))
-    here = (*_facets_here(context), facets.c.kind == kind.name)
+    here = (*_here(context, facets), facets.c.kind == kind.name)
     context.connection.execute(delete(facets).where(*here, facets.c.id.not_in(kept)))
     derivation, total, unreadable = Derivation(kind, context), 0, dict[str, StoreError]()
     for batch in batches(_readable(context, kind, _rows(context, kind), unreadable), 500):
+        register(context, map(derivation.owner_of, (value for value, _ in batch)))
         derivation.renew(batch)
         total += len(batch)
     return _Rederived(total, unreadable)
@@ -145,13 +160,11 @@ def _readable(
 
 
 def _rows(context: Context, kind: Kind[Any]) -> Iterator[RowMapping]:
-    """Every row of a kind whoever owns it: repair works for all of a project."""
+    """Every row of a kind that this view is for."""
     columns = kind.table.c
     last = ""
     while True:
-        statement = select(kind.table).where(
-            columns.tenant == context.scope.tenant, columns.project == context.scope.project, columns.id > last
-        )
+        statement = select(kind.table).where(*_here(context, kind.table), columns.id > last)
         rows = context.connection.execute(statement.order_by(columns.id).limit(1_000)).mappings().all()
         yield from rows
         if not rows:
@@ -159,45 +172,56 @@ def _rows(context: Context, kind: Kind[Any]) -> Iterator[RowMapping]:
         last = rows[-1]["id"]
 
 
-def _facets_here(context: Context) -> tuple[Any, ...]:
-    return facets.c.tenant == context.scope.tenant, facets.c.project == context.scope.project
+def _here(context: Context, table: Any) -> list[ColumnElement[bool]]:
+    """Rows that this view is for: of another principal's view only their personal ones."""
+    columns = table.c
+    here = [columns.tenant == context.scope.tenant, columns.project == context.scope.project]
+    if context.scope.visible == EVERY_VISIBILITY:
+        return here
+    if "visibility" in columns:
+        return [*here, columns.visibility == Visibility.PERSONAL.value]
+    return [*here, columns.owner != SHARED if "owner" in columns else false()]
 
 
 def _check_derived(context: Context) -> Check:
-    scope, wrong = context.scope, []
-    for kind in KINDS:
-        if kind.searched is None:
-            continue
-        here = (kind.table.c.tenant == scope.tenant, kind.table.c.project == scope.project)
-        records = context.connection.execute(select(func.count()).select_from(kind.table).where(*here)).scalar_one()
-        indexed = context.connection.execute(
-            select(func.count()).where(
-                documents.c.tenant == scope.tenant, documents.c.project == scope.project, documents.c.kind == kind.name
-            )
-        ).scalar_one()
-        if records != indexed:
-            wrong.append(f"{records:,} {kind.name} records but {indexed:,} indexed")
+    stored, indexed = Counter[str](), Counter[str]()
+
+    def count(view: Context) -> tuple[str, ...]:
+        for kind in _SEARCHED:
+            records = select(func.count()).select_from(kind.table).where(*_here(view, kind.table))
+            found = select(func.count()).where(*_here(view, documents), documents.c.kind == kind.name)
+            stored[kind.name] += view.connection.execute(records).scalar_one()
+            indexed[kind.name] += view.connection.execute(found).scalar_one()
+        return ()
+
+    context.for_every_principal(count)
+    wrong = [
+        f"{count:,} {name} records but {indexed[name]:,} indexed"
+        for name, count in stored.items()
+        if count != indexed[name]
+    ]
     return Check("derived tables", not wrong, "; ".join(wrong) or "agree with the records", _REPAIR if wrong else "")
 
 
 def _check_facets(context: Context) -> Check:
-    wrong: list[str] = []
-    for kind in _DERIVED:
-        unreadable: dict[str, StoreError] = {}
-        sample = list(_readable(context, kind, _sample(context, kind), unreadable))
-        missing = Derivation(kind, context).missing(sample)
-        wrong += [str(why) for why in unreadable.values() if isinstance(why, Unreadable)]
-        if missing:
-            wrong.append(
-                f"{len(missing):,} of {len(sample):,} {kind.name} records looked at are not indexed as they should be"
-            )
+    def differences(view: Context) -> Iterator[str]:
+        for kind in _DERIVED:
+            unreadable: dict[str, StoreError] = {}
+            sample = list(_readable(view, kind, _sample(view, kind), unreadable))
+            missing = Derivation(kind, view).missing(sample)
+            yield from (str(why) for why in unreadable.values() if isinstance(why, Unreadable))
+            if missing:
+                looked = f"{len(missing):,} of {len(sample):,} {kind.name} records looked at"
+                yield f"{looked} are not indexed as they should be"
+
+    wrong = context.for_every_principal(differences)
     return Check("facets", not wrong, "; ".join(wrong[:_NAMED]) or "agree with the records", _REPAIR if wrong else "")
 
 
 def _sample(context: Context, kind: Kind[Any]) -> Sequence[RowMapping]:
     """The newest rows, and some at random."""
     columns = kind.table.c
-    here = (columns.tenant == context.scope.tenant, columns.project == context.scope.project)
+    here = _here(context, kind.table)
     of_each = [
         context.connection.execute(select(columns.id).where(*here).order_by(order).limit(_SAMPLE)).scalars().all()
         for order in (columns[kind.born].desc(), func.random())
@@ -207,21 +231,24 @@ def _sample(context: Context, kind: Kind[Any]) -> Sequence[RowMapping]:
 
 
 def _check_blobs(context: Context) -> Check:
-    referred = list(_referred(context))
+    referred = _referred(context)
     missing = [digest for digest in referred if not context.blobs.has(context.scope, digest)]
     if missing:
-        whose = ", ".join(f"{kind} {id!r}" for kind, id in _referring(context, missing[:_NAMED]))
+        whose = ", ".join(_referring(context, missing[:_NAMED]))
         detail = f"{len(missing):,} of {len(referred):,} are missing, the first is {missing[0]}; needed by {whose}"
         return Check("blobs", False, detail, f"restore {context.blobs.location} from a backup")
     return Check("blobs", True, f"{len(referred):,} in {context.blobs.location}")
 
 
-def _referring(context: Context, digests: Sequence[str]) -> Sequence[tuple[str, str]]:
-    """Kind and id of the records that need these blobs."""
-    statement = select(facets.c.kind, facets.c.id).where(
-        *_facets_here(context), facets.c.facet == "blob", facets.c.value.in_(digests)
-    )
-    return [(kind, id) for kind, id in context.connection.execute(statement.order_by(facets.c.id).limit(_NAMED))]
+def _referring(context: Context, digests: Sequence[str]) -> Sequence[str]:
+    """The records that need these blobs; of another principal's personal records only the kind."""
+    columns = facets.c.kind, facets.c.id, facets.c.owner
+    in_project = (facets.c.tenant == context.scope.tenant, facets.c.project == context.scope.project)
+    statement = select(*columns).where(*in_project, facets.c.facet == "blob", facets.c.value.in_(digests))
+    found = context.execute_for_all(statement.order_by(facets.c.id).limit(_NAMED))
+    own = (SHARED, context.scope.principal)
+    named = [f"{kind} {id!r}" if owner in own else f"another principal's {kind}" for kind, id, owner in found]
+    return list(dict.fromkeys(named))[:_NAMED]
 
 
 def _check_jobs(context: Context) -> Check:
