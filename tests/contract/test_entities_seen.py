@@ -101,11 +101,17 @@ def test_a_name_leaves_with_the_last_record_that_held_it(
         assert not file.is_file() or b"lockenist" not in file.read_bytes(), file
 
 
-def test_what_somebody_named_stays_without_records(memory: Memory) -> None:
-    record = memory.remember("she likes tea")
-    memory.entities.link(record.id, "Ada")
-    memory.forget(record.id, hard=True)
+def test_an_entity_linked_by_hand_leaves_with_its_last_record(memory: Memory) -> None:
+    first, last = memory.remember("she likes tea"), memory.remember("she plays chess")
+    for record in (first, last):
+        memory.entities.link(record.id, "Ada")
+    memory.forget(first.id, hard=True)
+    assert records_about(memory, "Ada") == {last.id}
+    memory.forget(last.id)
     assert memory.entities.about("Ada").records == ()
+    memory.forget(last.id, hard=True)
+    with pytest.raises(NotFound):
+        memory.entities.about("Ada")
 
 
 def test_what_only_personal_records_still_speak_of_is_no_longer_seen_by_others(open_memory: OpenMemory) -> None:

@@ -35,7 +35,8 @@ class Entity(Taintable, Record):
     mentions: Count = 0
     """How many records speak of it whose readers see it, too."""
     explicit: bool = False
-    """Whether somebody named it: it then stays when the last record that speaks of it is gone."""
+    """Whether a user named it: it then stays when the last record no longer speaks of it, but not when that record is
+    removed for good."""
     tainted: bool = False
     """Whether only tainted records speak of it."""
     taint: Taint | None = None

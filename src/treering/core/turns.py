@@ -102,6 +102,13 @@ class Session(Record):
         metadata = self.metadata if tasks is None else {**self.metadata, TASK: _unquoted(record, thaw(tasks))}
         return self.replace(context=told, metadata=metadata)
 
+    def without_task(self, text: str) -> "Session":
+        """The same session, without its title and the saves of a task if `text` repeats what they are called."""
+        tasks = thaw(self.metadata.get(TASK, {}))
+        saves = {name: save for name, save in tasks.get("saves", {}).items() if save["title"] not in text}
+        metadata = {**self.metadata, TASK: {**tasks, "saves": saves}} if "saves" in tasks else self.metadata
+        return self.replace(title=None if self.title and self.title in text else self.title, metadata=metadata)
+
 
 TASK = "working"
 """Where the metadata of a task's session holds what the task saved: `saves`, by name, each with its `entries`."""

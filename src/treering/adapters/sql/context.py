@@ -164,11 +164,12 @@ class PrincipalName(NamedTuple):
 
 
 class RemovedRecord(NamedTuple):
-    """A record that is taken away; for a turn also its place."""
+    """A record that is taken away; for a turn also its place, for an episode that is purged what it says."""
 
     id: str
     session: str | None = None
     seq: int | None = None
+    text: str = ""
 
 
 @dataclass

@@ -37,9 +37,9 @@ class EntityRecords(LearnedRecords[Entity]):
     def recount(self, ids: Iterable[str]) -> None:
         mentioned.recount(self._context, ids)
 
-    def drop_unmentioned(self, ids: Iterable[str]) -> int:
+    def drop_unmentioned(self, ids: Iterable[str], *, explicit: bool = False) -> int:
         """Each as its owner: a record that became everybody's may leave an entity behind that is still somebody's."""
-        context, dropped = self._context, mentioned.unmentioned(self._context, ids)
+        context, dropped = self._context, mentioned.unmentioned(self._context, ids, explicit=explicit)
         for entity in dropped:
             owner = context.scope
             if entity.visibility is Visibility.PERSONAL:
@@ -54,12 +54,13 @@ class EntityRecords(LearnedRecords[Entity]):
 def forget_links_of_purged(context: Context) -> None:
     """At the end of a transaction: entities are locked after records.
 
-    Entities of which nothing else speaks are purged too: their names came from these records.
+    Entities of which nothing else speaks are purged too, also those that a user linked: their names are about these
+    records.
     """
     entities = EntityRecords(context)
     while context.purged:
         unlinked = mentioned.forget_links(context, context.purged[:_AT_ONCE])
         del context.purged[:_AT_ONCE]
         if unlinked:
-            entities.drop_unmentioned(unlinked)
+            entities.drop_unmentioned(unlinked, explicit=True)
             entities.recount(unlinked)

@@ -65,15 +65,15 @@ def forget_entity(context: Context, entity: str) -> None:
     context.execute_for_all(delete(entity_links).where(*_of(context, entity)))
 
 
-def unmentioned(context: Context, ids: Iterable[str]) -> list[Entity]:
-    """Those that nobody named and of which nobody speaks in front of those who see them."""
+def unmentioned(context: Context, ids: Iterable[str], *, explicit: bool) -> list[Entity]:
+    """Entities of which no record speaks that those who see them see; only with `explicit` those named by hand."""
     named = [*_here(context, entities), entities.c.id.in_(list(ids))]
 
     def silent(context: Context) -> Iterator[Entity]:
         for entity in _read(context, named):
             shared = () if entity.visibility is Visibility.PERSONAL else (entity_links.c.visibility != _PERSONAL,)
             spoken = select(entity_links.c.id).where(*_of(context, entity.id), *shared).limit(1)
-            if not entity.explicit and context.connection.execute(spoken).first() is None:
+            if (explicit or not entity.explicit) and context.connection.execute(spoken).first() is None:
                 yield entity
 
     return context.for_every_principal(silent)

@@ -1,6 +1,6 @@
-"""What the machinery said about a record in passing: jobs that name it, errors of jobs and runs that quote it.
+"""What was said about a record in passing: jobs that name it, errors of jobs and runs that quote it, notes in the log.
 
-The audit log is append-only and stays as it is: what goes into it never holds a record's text.
+The audit log keeps who did what to it and when.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Table, delete, select, update
 
-from treering.adapters.sql.tables import jobs, runs
+from treering.adapters.sql.rows import insert_rows
+from treering.adapters.sql.tables import audit, jobs, runs
 from treering.core.jobs import JobState
 from treering.core.quoting import without_quotation
 
@@ -25,6 +26,7 @@ _OVER = (JobState.DONE.value, JobState.DEAD.value)
 
 def forget_remarks(context: Context, id: str, texts: Sequence[str]) -> None:
     """Keep that something went wrong, not the words it went wrong with. Jobs that are over and name it leave."""
+    _forget_notes(context, id)
     _forget_jobs(context, id)
     failed = select(jobs.c.id, jobs.c.error).where(*_here(context, jobs), jobs.c.error.is_not(None))
     for row in context.connection.execute(failed).all():
@@ -32,6 +34,18 @@ def forget_remarks(context: Context, id: str, texts: Sequence[str]) -> None:
             mine = (*_here(context, jobs), jobs.c.id == row.id)
             context.connection.execute(update(jobs).where(*mine).values(error=silent))
     _forget_errors_of_runs(context, texts)
+
+
+def _forget_notes(context: Context, id: str) -> None:
+    """Store the log's entries about it again without their details, in which users say what they think of it."""
+    of_record = (*_here(context, audit), audit.c.subject == id, audit.c.rest != "{}")
+
+    def forget(view: Context) -> Iterator[str]:
+        removed = view.connection.execute(delete(audit).where(*of_record).returning(*audit.c)).mappings().all()
+        insert_rows(view.connection, audit, [{**row, "rest": "{}"} for row in removed])
+        return iter(())
+
+    context.for_every_principal(forget)
 
 
 def _forget_jobs(context: Context, id: str) -> None:

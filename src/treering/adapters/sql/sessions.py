@@ -97,10 +97,13 @@ class SessionRecords(Writes[Session]):
             # What cannot be read cannot be quoted from; `doctor` names it.
             return ()
         silent = quoting
-        for id, session, seq in removed:
-            silent = silent.without_words_of(id, seq if row["id"] == session else None)
-            if row["id"] == session:
+        for id, session, seq, text in removed:
+            own = row["id"] == session
+            silent = silent.without_words_of(id, seq if own else None)
+            if own and seq is not None:
                 silent = silent.replace(taken=silent.taken + 1)
+            elif own and text:
+                silent = silent.without_task(text)
         if silent == quoting:
             return ()
         return self._rewrite(silent.replace(version=quoting.version + 1), Stored(quoting, self._codec.stored(row)))

@@ -110,7 +110,9 @@ class EpisodeRecords(LogRecords[Episode], Removals[Episode]):
         return Episode.from_stored(kept).replace(**present)
 
     def purge(self, id: str, detail: Detail = EMPTY) -> None:
-        self._locked(id)
+        row = self._locked(id)
+        for said in self._said(row):
+            self._context.removed.append(RemovedRecord(id, row["session"], text=said))
         ApplicationRecords(self._context).forget_words_of(id)
         PatternRecords(self._context).forget_episode(id)
         super().purge(id, detail)

@@ -1,6 +1,7 @@
 """Shows that what was removed for good is gone: its words are looked for in everything that is stored."""
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,12 +10,13 @@ from typing import Any
 from treering.core.errors import BlobMissing, InvalidInput, Unreadable
 from treering.core.history import Revision
 from treering.core.patterns import Pattern
-from treering.core.queries import RevisionFilter
+from treering.core.queries import EntityLinkFilter, RevisionFilter
 from treering.core.records import Knowledge
 from treering.core.scope import Scope
 from treering.core.settings import ForgettingSettings, Settings
 from treering.learn.teach import Teaching
 from treering.ports.clock import Clock
+from treering.ports.index import DOCUMENT_KINDS
 from treering.ports.store import Store, Transaction
 
 # What holds a record's own words; the rest are names that others carry too.
@@ -25,6 +27,9 @@ _OF_PATTERNS = ("name", "summary", "description", "explanation", "content", "gui
 _SHORTEST = 8
 _SOURCES = ("knowledge", "turns", "episodes", "events", "patterns", "entities")
 _MOST = 1_000
+_LONG_WORD = re.compile(rf"\w{{{_SHORTEST},40}}")
+_MOST_WORDS = 40
+_FEW = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +85,8 @@ def forget_for_good(
 ) -> Forgotten:
     """Remove a record with every copy of it; the words to look for are read before."""
     store = teaching.store
-    pieces = pieces_of(words_of(scope, store, clock(), id), settings.forgetting)
+    texts = words_of(scope, store, clock(), id)
+    pieces = (*pieces_of(texts, settings.forgetting), *own_words(scope, store, clock(), id, texts))
     teaching.purge(scope, clock(), id)
     sweep(scope, settings.store.busy_seconds)
     store.forget_traces()
@@ -109,6 +115,47 @@ def pieces_of(texts: Iterable[str], settings: ForgettingSettings) -> tuple[str, 
     return tuple(piece for piece in chosen if len(piece.strip()) >= _SHORTEST)[: settings.proof_pieces]
 
 
+def own_words(scope: Scope, store: Store, now: datetime, id: str, texts: Sequence[str]) -> tuple[str, ...]:
+    """Words of a record that no other record holds: a copy of one of them is a copy of this record."""
+    with store.reading(scope, now) as tx:
+        try:
+            said = [*texts, *_labels(tx, id)]
+        except (BlobMissing, Unreadable, InvalidInput):
+            said = list(texts)
+        words = sorted(dict.fromkeys(word for text in said for word in _LONG_WORD.findall(text)), key=len, reverse=True)
+        return tuple(word for word in words[:_MOST_WORDS] if _is_own(tx, word))
+
+
+def _labels(tx: Transaction, id: str) -> Iterator[str]:
+    """Tags, single words of a payload, and names that the record was linked to by hand."""
+    for record in filter(None, (tx.knowledge.get(id), tx.turns.get(id), tx.episodes.whole(id))):
+        fields = json.loads(record.to_json())
+        yield from _strings([fields[name] for name in ("tags", *_NESTED) if name in fields])
+    links = tx.entity_links.find(EntityLinkFilter(records=(id,)), limit=_MOST).items
+    entities = tx.entities.get_many(link.entity for link in links if link.explicit)
+    yield from (name for entity in entities.values() for name in (entity.name, *entity.aliases))
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            yield from _strings(each)
+
+
+def _is_own(tx: Transaction, word: str) -> bool:
+    """Whether at most one document of those that this scope sees holds it."""
+    from treering.core.language.terms import codes_of, query_terms
+    from treering.ports.index import Wanted
+
+    codes = [codes_of(term.forms) for term in query_terms(word, tx.index.languages())]
+    if not codes:
+        return False
+    found = tx.index.candidates(Wanted(codes), DOCUMENT_KINDS, most=_FEW)
+    return int((found.words > 0).sum()) <= 1
+
+
 def prove(scope: Scope, store: Store, now: datetime, pieces: Sequence[str]) -> Proof:
     """Look for the pieces; what still holds one is named with what it is."""
     traces = store.raw_traces(scope, now, pieces)
@@ -119,7 +166,7 @@ def prove(scope: Scope, store: Store, now: datetime, pieces: Sequence[str]) -> P
 _ELSEWHERE = {
     "revisions": "an earlier state of another record that said the same words; it leaves with that record",
     "sessions": "a session that holds the same words from another source",
-    "audit": "a note that somebody wrote; the audit log is never rewritten",
+    "audit": "a note about another record; it leaves with that record",
 }
 
 
