@@ -17,7 +17,8 @@ from treering.memory import Memory
 from treering.session.working.task import Task
 
 _ADVISORY = re.compile(r"\x1f((claim|job) (\S+).*)", re.DOTALL)
-_WRITES = re.compile(r"^(?:UPDATE|DELETE FROM|INSERT INTO) (\w+)")
+# New rows wait where a caller chooses their key (of a record that is its id); other keys are generated.
+_WRITES = re.compile(r'^(?:UPDATE|DELETE FROM|INSERT INTO) (?:(?=\w)|"(?=ids"|sessions"))(\w+)')
 
 
 class Lock(NamedTuple):

@@ -23,6 +23,8 @@ CLAIMS: dict[str, int] = {
     "entities": 5,
 }
 TABLES: dict[str, int] = {
+    # The id of a new record; a transaction that has it is the only one to insert that record.
+    "ids": 4,
     "knowledge": 4,
     "turns": 4,
     "episodes": 4,
@@ -38,7 +40,8 @@ TABLES: dict[str, int] = {
 JOB_KEYS = 9
 """Keys of jobs come last: they are the only locks that transactions of a whole project share."""
 
-CLAIMED = frozenset({"knowledge", "turns", "episodes", "patterns", "applications"})
-"""Rows that a transaction holds already when it has claimed their record: they may be locked at any time after that."""
-DERIVED = frozenset({"facets", "documents", "postings", "vectors", "nearby", "revisions"})
-"""Rows derived from a record: a transaction changes them if it has locked the record, or with `SKIP LOCKED`."""
+CLAIMED = frozenset({"ids", "knowledge", "turns", "episodes", "patterns", "applications"})
+"""Rows that a transaction holds already when it has claimed their record or, to insert them, has taken their id: they
+may be locked at any time after that."""
+DERIVED = frozenset({"facets", "documents", "postings", "vectors", "nearby", "revisions", "audit"})
+"""Rows about a record: a transaction changes them if it has locked the record, or with `SKIP LOCKED`."""
