@@ -206,7 +206,7 @@ def test_a_forgotten_message_leaves_the_open_conversation_and_undo_brings_it_bac
     assert shown_ids(talk.build()) == [id for id in ids if id != ids[2]]
     with pytest.raises(NotFound, match=ids[2]):
         talk.pin(ids[2])
-    with pytest.raises(Conflict, match="forgotten"):
+    with pytest.raises(Conflict, match="is taken"):
         talk.add(Message.of("user", f"user 1: {LONG}", id=ids[2]))
     memory.undo(ids[2])
     assert shown_ids(talk.build()) == ids

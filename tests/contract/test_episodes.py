@@ -92,7 +92,7 @@ def test_an_episode_delivered_twice_is_stored_once(steady: Memory, clock: Clock)
     assert again == first
     assert steady.stats().records["episodes"] == 1
     for other in ({"output": "other"}, {"artifacts": {"a.txt": "other"}}, {"at": clock.now}, {"domain": "web"}):
-        with pytest.raises(Conflict, match="another content"):
+        with pytest.raises(Conflict, match="is taken"):
             rich(steady, **{"artifacts": {"a.txt": "text"}} | other)
 
 

@@ -6,7 +6,7 @@ from tests.property.strategies import FILTERS, RECORDS
 from treering.adapters.sql.conditions import CONDITIONS
 from treering.adapters.sql.kinds import KINDS, Kind
 from treering.adapters.sql.schema import metadata
-from treering.adapters.sql.tables import documents, facets, vectors
+from treering.adapters.sql.tables import documents, facets, ids, principals, vectors
 from treering.core.queries import Filter
 
 by_name = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
@@ -25,7 +25,8 @@ def test_every_record_has_one_kind_and_every_table_that_is_not_derived_is_of_one
     assert [kind.value for kind in KINDS].count(KINDS[0].value) == 1
     assert {kind.value for kind in KINDS} == set(RECORDS)
     code = {table for table in metadata.sorted_tables if table.name.startswith("code_")}
-    assert {kind.table for kind in KINDS} == set(metadata.sorted_tables) - {facets, documents, vectors} - code
+    derived = {facets, documents, vectors, principals, ids}
+    assert {kind.table for kind in KINDS} == set(metadata.sorted_tables) - derived - code
     assert len({kind.name for kind in KINDS}) == len(KINDS)
 
 

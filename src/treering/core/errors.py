@@ -32,6 +32,12 @@ class Conflict(TreeringError):
     """The record changed since it was read, or its id is taken by another content."""
 
 
+def id_taken(*ids: str) -> Conflict:
+    """The error for an id that a record has: always the same, so that it says nothing about that record."""
+    which = f"the id {ids[0]!r}" if len(ids) == 1 else f"the id of one among {len(ids):,} records"
+    return Conflict(f"{which} is taken; choose another id, or correct or undo the record that has it")
+
+
 class NothingToUndo(TreeringError):
     """The record has no change left to undo."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from treering.core.errors import Conflict, InvalidInput, NotFound, NothingToUndo
+from treering.core.errors import InvalidInput, NotFound, NothingToUndo, id_taken
 from treering.core.history import Action
 from treering.core.payloads import Stated, knowledge_type
 from treering.core.queries import KnowledgeFilter, Order
@@ -404,10 +404,8 @@ def _same_id(tx: Transaction, record: Knowledge) -> Knowledge | None:
     known = tx.knowledge.get(record.id)
     if known is None:
         return None
-    if known.deleted_at is not None:
-        raise Conflict(f"{record.id!r} was forgotten; `undo` brings it back, another id stores it anew")
-    if _words_for(known) != _words_for(without_secrets(record).value):
-        raise Conflict(f"{record.id!r} stands for other words; correct that record, or choose another id")
+    if known.deleted_at is not None or _words_for(known) != _words_for(without_secrets(record).value):
+        raise id_taken(record.id)
     return known
 
 

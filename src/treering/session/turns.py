@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
-from treering.core.errors import Conflict
+from treering.core.errors import id_taken
 from treering.core.moments import moment_of
 from treering.core.redaction import without_secrets
 from treering.core.turns import Turn
@@ -44,8 +44,7 @@ def add_turn(
     if is_new:
         return known
     said = without_secrets(turn).value
-    if (known.session, known.role, known.text) != (said.session, said.role, said.text):
-        raise Conflict(f"turn {turn.id!r} is stored already with another text; give each turn an id of its own")
-    if known.deleted_at is not None:
-        raise Conflict(f"turn {turn.id!r} was forgotten; `undo` brings it back, another id stores it anew")
+    is_same = (known.session, known.role, known.text) == (said.session, said.role, said.text)
+    if known.deleted_at is not None or not is_same:
+        raise id_taken(turn.id)
     return known

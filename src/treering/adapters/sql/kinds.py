@@ -231,5 +231,8 @@ KINDS: tuple[Kind[Any], ...] = (
     JOBS,
 )
 
+ADDRESSED = (KNOWLEDGE, TURNS, EPISODES, PATTERNS)
+"""Kinds that callers get, forget and undo by an id alone: an id of one of them is not an id of another."""
+
 EVERYONE = " UNION ".join(f'SELECT tenant, project FROM "{kind.table.name}"' for kind in KINDS)
 """Every project that has a record."""

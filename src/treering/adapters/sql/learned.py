@@ -13,8 +13,9 @@ from sqlalchemy import ColumnElement, Update, bindparam, delete, select, update
 from treering.adapters.sql.codec import codec_of, primitive
 from treering.adapters.sql.context import RemovedRecord
 from treering.adapters.sql.derived import Derivation
+from treering.adapters.sql.ids import free_id
 from treering.adapters.sql.jobs import queue_blob_sweep
-from treering.adapters.sql.kinds import ENTITIES, KNOWLEDGE, PATTERNS, REVISIONS, Kind
+from treering.adapters.sql.kinds import ADDRESSED, ENTITIES, KNOWLEDGE, PATTERNS, REVISIONS, Kind
 from treering.adapters.sql.records import LogRecords, Stored, Writes, batches
 from treering.adapters.sql.remarks import forget_remarks
 from treering.adapters.sql.rows import insert_rows
@@ -80,6 +81,8 @@ class Removals(Writes[V]):
         row = self._locked(id)
         subject, said = Subject.of(row), self._said(row)
         self._context.connection.execute(delete(self._table).where(self._visible(), self._table.c.id == id))
+        if self._kind in ADDRESSED:
+            free_id(self._context, id)
         self._context.purged.append(id)
         digests = (*self._derivation.forget(id), *Revisions(self._context).purge(self._kind.name, id))
         queue_blob_sweep(self._context, digests)

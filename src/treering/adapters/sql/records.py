@@ -15,11 +15,12 @@ from treering.adapters.sql.codec import Encoded, Row, codec_of, primitive
 from treering.adapters.sql.conditions import in_scope, matching
 from treering.adapters.sql.derived import Derivation
 from treering.adapters.sql.driving import choose
-from treering.adapters.sql.kinds import AUDIT, Kind
+from treering.adapters.sql.ids import take_ids
+from treering.adapters.sql.kinds import ADDRESSED, AUDIT, Kind
 from treering.adapters.sql.owners import SHARED, register
 from treering.adapters.sql.pages import Sort, sort
 from treering.adapters.sql.rows import insert_new, insert_rows, insert_tuples
-from treering.core.errors import BlobMissing, Conflict, InvalidInput, NotFound, SecretRefused, Unreadable
+from treering.core.errors import BlobMissing, Conflict, InvalidInput, NotFound, SecretRefused, Unreadable, id_taken
 from treering.core.history import Action, AuditDetail
 from treering.core.queries import Filter, Order, Page
 from treering.core.redaction import without_secrets
@@ -226,9 +227,17 @@ class Writes(Records[V]):
     def _insert(self, values: Sequence[V], action: Action, detail: Detail = EMPTY) -> None:
         encoded = [self._encode(value) for value in values]
         if not self._inserted([each.row for each in encoded]):
-            raise Conflict(self._taken(values))
+            raise id_taken(*(value.id for value in values))
         self._derivation.add(list(zip(values, encoded, strict=True)))
         self._log(action, values, detail)
+
+    def _new(self, values: Iterable[V]) -> list[V]:
+        """Records to store without their secrets, once their ids are taken for them."""
+        cleaned = [self._clean(value) for value in values]
+        ids = [value.id for value in cleaned]
+        if self._kind in ADDRESSED and not take_ids(self._context, ids):
+            raise id_taken(*ids)
+        return cleaned
 
     def _inserted(self, rows: Sequence[Row]) -> bool:
         """Whoever goes on after a conflict finds nothing half-done."""
@@ -241,10 +250,6 @@ class Writes(Records[V]):
         except IntegrityError:
             return False
         return True
-
-    def _taken(self, values: Sequence[V]) -> str:
-        which = repr(values[0].id) if len(values) == 1 else f"of one among {len(values)} records"
-        return f"the {self._kind.name} id {which} is taken; choose another id, or get and update the record"
 
     def _replace_row(self, value: V, before: Stored[V], *, version: int | None = None) -> None:
         encoded = self._encode(value)
@@ -278,14 +283,14 @@ class LogRecords(Writes[V]):
     """Appends records."""
 
     def create(self, value: V, action: Action = Action.CREATE, detail: Detail = EMPTY) -> V:
-        stored = self._clean(value)
-        self._insert([stored], action, detail)
-        return stored
+        stored = self._new([value])
+        self._insert(stored, action, detail)
+        return stored[0]
 
     def create_many(self, values: Iterable[V], action: Action = Action.CREATE) -> int:
         total = 0
         for batch in self._bulk(values):
-            self._insert([self._clean(value) for value in batch], action)
+            self._insert(self._new(batch), action)
             total += len(batch)
         return total
 

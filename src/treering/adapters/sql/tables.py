@@ -400,6 +400,9 @@ Here and in the tables below `owner` is the owner of a personal record, and empt
 principals = table("principals", text("principal"), key=("principal",), clustered=True)
 """Principals with personal records in a project; an empty name stands for the records that the project shares."""
 
+ids = table("ids", Column("digest", LargeBinary, nullable=False), key=("digest",), clustered=True)
+"""Ids that are taken in a project, by knowledge, turns, episodes and patterns alike: a digest of each."""
+
 documents = Table(
     "documents",
     metadata,

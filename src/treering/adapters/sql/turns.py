@@ -37,14 +37,14 @@ class TurnRecords(LogRecords[Turn], Removals[Turn]):
         self._sessions = SessionRecords(context)
 
     def create(self, value: Turn, action: Action = Action.CREATE, detail: Detail = EMPTY) -> Turn:
-        stored = self._place([self._clean(value)], action)
+        stored = self._place(self._new([value]), action)
         self._insert(stored, action, detail)
         return stored[0]
 
     def create_many(self, values: Iterable[Turn], action: Action = Action.CREATE) -> int:
         total = 0
         for batch in self._bulk(values):
-            self._insert(self._place([self._clean(turn) for turn in batch], action), action)
+            self._insert(self._place(self._new(batch), action), action)
             total += len(batch)
         return total
 

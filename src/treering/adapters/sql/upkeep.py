@@ -13,7 +13,8 @@ from sqlalchemy import ColumnElement, RowMapping, and_, delete, false, func, sel
 
 from treering.adapters.sql.codec import Encoded, codec_of
 from treering.adapters.sql.derived import Derivation
-from treering.adapters.sql.kinds import AUDIT, JOBS, KINDS, Kind
+from treering.adapters.sql.ids import retake_ids
+from treering.adapters.sql.kinds import ADDRESSED, AUDIT, JOBS, KINDS, Kind
 from treering.adapters.sql.owners import SHARED, register
 from treering.adapters.sql.records import batches
 from treering.adapters.sql.tables import documents, facets
@@ -52,6 +53,8 @@ def rebuild(context: Context) -> Sequence[str]:
     totals, unreadable = Counter[str](), list[str]()
 
     def rederive(view: Context) -> tuple[str, ...]:
+        for kind in ADDRESSED:
+            _retake_ids(view, kind)
         for kind in _DERIVED:
             done = _rederive(view, kind)
             totals[kind.name] += done.total
@@ -157,6 +160,12 @@ def _readable(
             yield codec.decode(context.scope, row, context.blobs), codec.stored(row)
         except (BlobMissing, Unreadable) as exc:
             unreadable[row["id"]] = exc
+
+
+def _retake_ids(context: Context, kind: Kind[Any]) -> None:
+    stored = select(kind.table.c.id).where(*_here(context, kind.table))
+    for batch in batches(context.connection.execute(stored).scalars().all(), 1_000):
+        retake_ids(context, batch)
 
 
 def _rows(context: Context, kind: Kind[Any]) -> Iterator[RowMapping]:

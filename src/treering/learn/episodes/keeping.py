@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from treering.core.episodes import Artifact, Episode, OutcomeStatus, TraceEntry
-from treering.core.errors import Conflict, InvalidInput, SecretRefused
+from treering.core.errors import InvalidInput, SecretRefused, id_taken
 from treering.core.moments import moment_of
 from treering.core.redaction import without_secrets
 from treering.core.scope import Scope
@@ -83,12 +83,8 @@ def keep_episode(
         return known
     # Without a date of its own, the second delivery tells of the same moment as the first.
     again = episode if at is not None else _built(scope, episode.id, known.at, fields, produced)
-    if _told(known) != _told(without_secrets(again).value):
-        raise Conflict(
-            f"episode {episode.id!r} is stored already with another content; give each episode an id of its own"
-        )
-    if known.deleted_at is not None:
-        raise Conflict(f"episode {episode.id!r} was forgotten; `undo` brings it back, another id stores it anew")
+    if known.deleted_at is not None or _told(known) != _told(without_secrets(again).value):
+        raise id_taken(episode.id)
     return known
 
 

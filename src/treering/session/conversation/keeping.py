@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from treering.core.contexts import ContextState
-from treering.core.errors import Conflict, InvalidInput
+from treering.core.errors import InvalidInput, id_taken
 from treering.core.jobs import Job
 from treering.core.messages import Message
 from treering.core.moments import moment_of
@@ -219,9 +219,6 @@ def _refuse_another(turn: Turn, known: Turn | None) -> None:
     """The same message twice is one; another one under its id is a mistake."""
     if known is None:
         return
-    if known.session != turn.session:
-        raise Conflict(f"message {turn.id!r} is in session {known.session!r}; ids are a project's: choose another id")
-    if (known.session, known.role, known.text, known.body) != (turn.session, turn.role, turn.text, turn.body):
-        raise Conflict(f"message {turn.id!r} is stored already with another content; give each message its own id")
-    if known.deleted_at is not None:
-        raise Conflict(f"message {turn.id!r} was forgotten; `undo` brings it back, another id stores it anew")
+    is_same = (known.session, known.role, known.text, known.body) == (turn.session, turn.role, turn.text, turn.body)
+    if known.deleted_at is not None or not is_same:
+        raise id_taken(turn.id)

@@ -1,6 +1,8 @@
-"""Row-level security by principal on every table that is derived from records, and the names of all principals."""
+"""Row-level security by principal on every table derived from records, names of all principals, and ids taken."""
 
 from collections.abc import Iterator
+from hashlib import sha256
+from typing import Any
 
 import sqlalchemy as sa
 from alembic import op
@@ -25,6 +27,7 @@ RECORDS = {
     "revision": "revisions",
 }
 SHARED = ("graph_nodes", "graph_edges", "co_access_edges", "error_fingerprints", "jobs", "runs")
+ADDRESSED = ("knowledge", "turns", "episodes", "patterns")
 HERE = "tenant = current_setting('treering.tenant', true) AND project = current_setting('treering.project', true)"
 ME = "current_setting('treering.principal', true)"
 
@@ -37,6 +40,16 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("tenant", "project", "principal", name="principals_key"),
         sqlite_with_rowid=False,
     )
+    op.create_table(
+        "ids",
+        *(sa.Column(name, TEXT, nullable=False) for name in ("tenant", "project")),
+        sa.Column("digest", sa.LargeBinary(), nullable=False),
+        sa.PrimaryKeyConstraint("tenant", "project", "digest", name="ids_key"),
+        sqlite_with_rowid=False,
+    )
+    if dialect == "sqlite":
+        driver: Any = op.get_bind().connection.driver_connection
+        driver.create_function("digest_of_id", 1, lambda id: sha256(id.encode()).digest()[:16], deterministic=True)
     for table in ("facets", "vectors"):
         op.add_column(table, sa.Column("owner", TEXT, nullable=False, server_default=""))
     filled = (*RECORDS.values(), *SHARED, "facets", "documents", "vectors")
@@ -44,7 +57,7 @@ def upgrade() -> None:
         # Row-level security hides every project from a session that names none; the owner of the tables lifts it.
         for table in filled:
             op.execute(f"ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY")
-    for statement in _filled():
+    for statement in (*_filled(), _taken(dialect)):
         op.execute(statement)
     if dialect == "postgresql":
         for table in filled:
@@ -70,6 +83,12 @@ def _filled() -> Iterator[str]:
     )
 
 
+def _taken(dialect: str) -> str:
+    digest = "digest_of_id(id)" if dialect == "sqlite" else "substr(sha256(convert_to(id, 'UTF8')), 1, 16)"
+    found = " UNION ".join(f"SELECT tenant, project, {digest} FROM {table}" for table in ADDRESSED)
+    return f"INSERT INTO ids (tenant, project, digest) {found}"
+
+
 def _postgresql() -> Iterator[str]:
     # The owner is in the index too: a look-up that needs nothing else does not read the table for it.
     yield "ALTER TABLE facets DROP CONSTRAINT facets_key"
@@ -91,6 +110,9 @@ def _postgresql() -> Iterator[str]:
         f"CREATE POLICY scope ON nearby USING ({HERE} AND (owner = '' OR owner = {ME})) "
         f"WITH CHECK ({HERE} AND (owner = '' OR owner = {ME})); END IF; END $$"
     )
+    yield "ALTER TABLE ids ENABLE ROW LEVEL SECURITY"
+    yield "ALTER TABLE ids FORCE ROW LEVEL SECURITY"
+    yield f"CREATE POLICY scope ON ids USING ({HERE}) WITH CHECK ({HERE})"
     yield "ALTER TABLE principals ENABLE ROW LEVEL SECURITY"
     yield "ALTER TABLE principals FORCE ROW LEVEL SECURITY"
     yield f"CREATE POLICY scope ON principals USING ({HERE} AND (principal = '' OR principal = {ME}))"
