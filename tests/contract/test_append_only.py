@@ -41,7 +41,7 @@ FIXED = [
 def memory(open_memory: OpenMemory) -> Memory:
     memory = open_memory()
     with memory.store.transaction(memory.scope, NOW) as tx:
-        put(tx, [sample(cls, "x") for cls in (Turn, Episode, Event, AuditEntry)])
+        put(tx, [sample(cls, cls.__name__) for cls in (Turn, Episode, Event, AuditEntry)])
     return memory
 
 
@@ -49,7 +49,7 @@ def memory(open_memory: OpenMemory) -> Memory:
 def test_the_database_refuses_to_rewrite(memory: Memory, table: str, column: str) -> None:
     kind = metadata.tables[table].c[column].type.python_type
     new = {str: "'rewritten'", int: "12345", bool: "true", float: "0.5"}[kind]
-    statement = sql(f"UPDATE {table} SET \"{column}\" = {new} WHERE tenant = :tenant AND id = 'x'")
+    statement = sql(f"UPDATE {table} SET \"{column}\" = {new} WHERE tenant = :tenant")
     with pytest.raises(TreeringError, match="append-only"), memory.store.transaction(memory.scope, NOW) as tx:
         tx._context.connection.execute(statement, {"tenant": memory.scope.tenant})  # type: ignore[attr-defined]
 

@@ -74,10 +74,10 @@ def test_an_exception_rolls_back_everything_the_block_did(memory: Memory) -> Non
 def test_what_a_block_wrote_is_there_for_the_next_one_and_for_another_store(open_memory: OpenMemory) -> None:
     first, second = open_memory(), open_memory()
     with first.store.transaction(first.scope, NOW) as tx:
-        put(tx, [sample(cls, "x") for cls in COLLECTIONS])
-        assert all(collection(tx, cls).get("x") for cls in COLLECTIONS)
+        put(tx, [sample(cls, cls.__name__) for cls in COLLECTIONS])
+        assert all(collection(tx, cls).get(cls.__name__) for cls in COLLECTIONS)
     with second.store.reading(second.scope, NOW) as tx:
-        assert all(collection(tx, cls).get("x").id == "x" for cls in COLLECTIONS)
+        assert all(collection(tx, cls).get(cls.__name__).id == cls.__name__ for cls in COLLECTIONS)
 
 
 def test_a_reader_sees_one_snapshot_while_others_write(open_memory: OpenMemory) -> None:
@@ -195,12 +195,12 @@ def test_a_deleted_record_is_met_only_by_those_who_ask_for_it(cls: Any, memory: 
 def test_turns_and_episodes_leave_softly_and_come_back(memory: Memory) -> None:
     with memory.store.transaction(memory.scope, NOW) as tx:
         for cls in (Turn, Episode):
-            into = collection(tx, cls)
-            stored = into.create(sample(cls, "x"))
-            into.delete("x")
+            into, id = collection(tx, cls), cls.__name__
+            stored = into.create(sample(cls, id))
+            into.delete(id)
             assert into.count() == 0
-            into.restore("x")
-            assert into.get("x") == stored
+            into.restore(id)
+            assert into.get(id) == stored
 
 
 def test_only_the_lifecycle_of_an_episode_moves_on(memory: Memory) -> None:
@@ -390,12 +390,12 @@ def test_projects_of_one_database_hold_the_same_ids_apart(open_memory: OpenMemor
     here, there = open_memory(project="here"), open_memory(project="there")
     for memory in (here, there):
         with memory.store.transaction(memory.scope, NOW) as tx:
-            put(tx, [sample(cls, "same") for cls in COLLECTIONS])
-            tx.knowledge.update(tx.knowledge.get("same").replace(content=memory.scope.project))
-    here.forget("same", hard=True)
-    assert there.get("same").content == "there"
+            put(tx, [sample(cls, cls.__name__) for cls in COLLECTIONS])
+            tx.knowledge.update(tx.knowledge.get("Knowledge").replace(content=memory.scope.project))
+    here.forget("Knowledge", hard=True)
+    assert there.get("Knowledge").content == "there"
     with here.store.reading(Scope(tenant=here.scope.tenant, project="nowhere"), NOW) as tx:
-        assert all(collection(tx, cls).get("same") is None for cls in COLLECTIONS)
+        assert all(collection(tx, cls).get(cls.__name__) is None for cls in COLLECTIONS)
 
 
 def test_a_database_is_known_by_its_identity_whoever_opens_it(open_memory: OpenMemory) -> None:

@@ -158,16 +158,16 @@ LEARNED = (Knowledge, Pattern, Entity)
 def test_records_of_several_kinds_changed_together_are_taken_back_together(memory: Memory, through: Any) -> None:
     with memory.store.transaction(memory.scope, NOW) as tx:
         for cls in LEARNED:
-            collection(tx, cls).create(sample(cls, "same id"))
+            collection(tx, cls).create(sample(cls, cls.__name__))
     with memory.store.transaction(memory.scope, NOW) as tx:
         for cls in LEARNED:
-            collection(tx, cls).delete("same id")
+            collection(tx, cls).delete(cls.__name__)
 
     with memory.store.transaction(memory.scope, NOW) as tx:
-        undone = collection(tx, through).undo("same id")
+        undone = collection(tx, through).undo(through.__name__)
         assert {type(record) for record in undone} == set(LEARNED)
         for cls in LEARNED:
-            assert collection(tx, cls).get("same id").deleted_at is None
+            assert collection(tx, cls).get(cls.__name__).deleted_at is None
 
 
 def test_changes_are_taken_back_in_their_order_whatever_the_clock_said(open_memory: OpenMemory) -> None:

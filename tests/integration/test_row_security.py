@@ -211,7 +211,7 @@ def test_listing_projects_waits_for_no_lock(url: str, tmp_path: Path) -> None:
     """While another transaction reads every table: whatever alters one would have to wait for its end."""
     with opened(url, tmp_path, "adelheid") as ada:
         fill(ada, "personal")
-    impatient = make_url(url).update_query_dict({"options": "-c lock_timeout=2s"}).render_as_string(False)
+    impatient = make_url(url).update_query_dict({"options": "-clock_timeout=2s"}).render_as_string(False)
     with opened(impatient, tmp_path, "bob") as bob, connected(url) as reader, reader.transaction():
         tables = [table for table, _ in reader.execute(COLUMNS).fetchall()]
         reader.execute(f"LOCK TABLE {', '.join(tables)} IN ACCESS SHARE MODE")

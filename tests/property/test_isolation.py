@@ -260,7 +260,7 @@ def filled(open_engine: Any, postgres_url: str) -> Iterator[tuple[Memory, psycop
     memory = open_engine("postgresql")
     memory.remember("indexed words", tags=["t"])
     with memory.store.transaction(memory.scope, NOW) as tx:
-        put(tx, [sample(cls, "x") for cls in COLLECTIONS])
+        put(tx, [sample(cls, cls.__name__) for cls in COLLECTIONS])
         tx.code.take("me", timedelta(minutes=1))
         generation = tx.code.describe("me", seen=0, root="/r", version="v", complete=True)
         tx.code.put([ReadFile("a.py", "python", "d", "s", 1)], generation)
