@@ -49,7 +49,7 @@ def memory(open_memory: OpenMemory) -> Memory:
 def test_the_database_refuses_to_rewrite(memory: Memory, table: str, column: str) -> None:
     kind = metadata.tables[table].c[column].type.python_type
     new = {str: "'rewritten'", int: "12345", bool: "true", float: "0.5"}[kind]
-    statement = sql(f"UPDATE {table} SET \"{column}\" = {new} WHERE tenant = :tenant")
+    statement = sql(f'UPDATE {table} SET "{column}" = {new} WHERE tenant = :tenant')
     with pytest.raises(TreeringError, match="append-only"), memory.store.transaction(memory.scope, NOW) as tx:
         tx._context.connection.execute(statement, {"tenant": memory.scope.tenant})  # type: ignore[attr-defined]
 

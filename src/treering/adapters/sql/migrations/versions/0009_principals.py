@@ -100,7 +100,7 @@ def _postgresql() -> Iterator[str]:
         yield from _policy(table, f"visibility <> 'personal' OR owner = {ME}")
     for table in ("documents", "vectors", "facets"):
         yield from _policy(table, f"owner = '' OR owner = {ME}")
-    # The upper half of a code is the owner's, as in `server_words.code_in`: an integer is compared for each row, no text.
+    # The upper half of a code is the owner's, as in `server_words.code_in`: each row compares an integer, not a text.
     # What it costs is in docs/decisions/0016-row-level-security.md.
     digest = f"substr(encode(sha256(convert_to({ME}, 'UTF8')), 'hex'), 1, 8)"
     whose = f"(SELECT greatest(('x' || {digest})::bit(32)::bigint & 2147483647, 1))"
