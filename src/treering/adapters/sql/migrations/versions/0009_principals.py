@@ -96,6 +96,8 @@ def _postgresql() -> Iterator[str]:
         "ALTER TABLE facets ADD CONSTRAINT facets_key PRIMARY KEY (tenant, project, kind, facet, value, at, id) "
         "INCLUDE (owner)"
     )
+    yield "DROP INDEX vectors_by_model"
+    yield "CREATE INDEX vectors_by_model ON vectors (tenant, project, model, digest, number) INCLUDE (owner)"
     for table in RECORDS.values():
         yield from _policy(table, f"visibility <> 'personal' OR owner = {ME}")
     for table in ("documents", "vectors", "facets"):
