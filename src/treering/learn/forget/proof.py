@@ -14,6 +14,7 @@ from treering.core.queries import EntityLinkFilter, RevisionFilter
 from treering.core.records import Knowledge
 from treering.core.scope import Scope
 from treering.core.settings import ForgettingSettings, Settings
+from treering.core.values import is_key
 from treering.learn.teach import Teaching
 from treering.ports.clock import Clock
 from treering.ports.index import DOCUMENT_KINDS
@@ -117,6 +118,8 @@ def pieces_of(texts: Iterable[str], settings: ForgettingSettings) -> tuple[str, 
 
 def own_words(scope: Scope, store: Store, now: datetime, id: str, texts: Sequence[str]) -> tuple[str, ...]:
     """Words of a record that no other record holds: a copy of one of them is a copy of this record."""
+    if not is_key(id):
+        return ()
     with store.reading(scope, now) as tx:
         try:
             said = [*texts, *_labels(tx, id)]
