@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
-revision = "0009"
+revision = "0010"
 down_revision = "0008"
 
 TEXT = sa.Text().with_variant(postgresql.TEXT(collation="C"), "postgresql")
