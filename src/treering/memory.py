@@ -295,6 +295,7 @@ class Memory:
             precise=precise,
             repeated=repeated,
             private=private,
+            as_of=as_of is not None,
         )
         answer = recall(self.scope, self.store, now, wanted, settings=self.settings, models=self.models)
         if as_of is None:

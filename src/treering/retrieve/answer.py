@@ -23,7 +23,7 @@ Found: TypeAlias = "Remembered | CodePlace"
 class Hit:
     """One result. `score` compares it with the best of its answer, which has 1; `source` cites it.
 
-    `also` names results that say the same and were folded into this one.
+    `also` names results that say the same and were folded into this one, `superseded_by` the result that took its place.
     """
 
     id: str
@@ -33,6 +33,7 @@ class Hit:
     source: str
     record: Found
     also: tuple[str, ...] = ()
+    superseded_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
