@@ -40,12 +40,14 @@ class Asked:
         """Whether one of the first results is the value that is asked for; where there is none, whether it says so."""
         if self.kind == "none":
             return self.answer.confidence == "low" or not self.answer
-        return any(self._states(hit) for hit in self.answer[:first])
+        return any(self.states(hit) for hit in self.answer[:first])
 
     def is_stale(self) -> bool:
-        return bool(self.answer) and any(word.lower() in self.answer[0].text.lower() for word in self.question["stale_any"])
+        return bool(self.answer) and any(
+            word.lower() in self.answer[0].text.lower() for word in self.question["stale_any"]
+        )
 
-    def _states(self, hit: Hit) -> bool:
+    def states(self, hit: Hit) -> bool:
         if hit.id in {f"{self.dialogue['id']}/{turn}" for turn in self.question["gold_turns"]}:
             return True
         said = hit.text.lower()
@@ -64,9 +66,17 @@ def main() -> None:
         _print_wrong(asked_of(dialogues("dev")))
     elif chosen.part:
         told = dialogues(chosen.part)
-        print(totals({chosen.part: list(asked_of(told)), f"{chosen.part}, all in one": list(asked_of(told, together=True))}))
+        print(
+            totals(
+                {chosen.part: list(asked_of(told)), f"{chosen.part}, all in one": list(asked_of(told, together=True))}
+            )
+        )
     else:
-        write_section("changing-facts", "Facts that change", totals({part: list(asked_of(dialogues(part))) for part in ("dev", "held", "public")}))
+        write_section(
+            "changing-facts",
+            "Facts that change",
+            totals({part: list(asked_of(dialogues(part))) for part in ("dev", "held", "public")}),
+        )
 
 
 def dialogues(part: str) -> list[Dialogue]:
@@ -86,7 +96,9 @@ def asked_of(told: Iterable[Dialogue], *, together: bool = False) -> Iterator[As
                 memory.settle(timeout=60.0)
                 for dialogue in of_project:
                     for question in dialogue["questions"]:
-                        yield Asked(dialogue, question, memory.search(question["query"], limit=5, as_of=question.get("as_of")))
+                        yield Asked(
+                            dialogue, question, memory.search(question["query"], limit=5, as_of=question.get("as_of"))
+                        )
 
 
 def grouped(told: Iterable[Dialogue], *, together: bool) -> dict[str, list[Dialogue]]:
@@ -112,14 +124,23 @@ def store(memory: Memory, dialogue: Dialogue) -> None:
 
 
 def totals(parts: dict[str, Sequence[Asked]]) -> str:
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for part, asked in parts.items():
         for kind in KINDS:
             of_kind = [each for each in asked if each.kind == kind]
             if of_kind:
                 first, five = (sum(each.is_right(most) for each in of_kind) for most in (1, 5))
                 stale = sum(each.is_stale() for each in of_kind)
-                rows.append((part, kind, len(of_kind), f"{first / len(of_kind):.0%}", f"{five / len(of_kind):.0%}", f"{stale / len(of_kind):.0%}"))
+                rows.append(
+                    (
+                        part,
+                        kind,
+                        len(of_kind),
+                        f"{first / len(of_kind):.0%}",
+                        f"{five / len(of_kind):.0%}",
+                        f"{stale / len(of_kind):.0%}",
+                    )
+                )
     return table(("part", "asked for", "questions", "right first", "in the first five", "stale first"), rows)
 
 
@@ -127,7 +148,9 @@ def _print_wrong(asked: Iterable[Asked]) -> None:
     asked = list(asked)
     for each in asked:
         if not each.is_right():
-            print(f"\n{each.dialogue['id']} {each.dialogue['kind_of_change']} {each.kind}: {each.question['query']}  gold {each.question['gold_turns']}")
+            print(
+                f"\n{each.dialogue['id']} {each.dialogue['kind_of_change']} {each.kind}: {each.question['query']}  gold {each.question['gold_turns']}"
+            )
             for turn in each.dialogue["turns"]:
                 print(f"    {turn['id']} {turn['at'][:10]} {turn['speaker'] or turn['role']}: {turn['text']}")
             for hit in each.answer:

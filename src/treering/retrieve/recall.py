@@ -80,8 +80,8 @@ class _Search:
             if read.why_not:
                 self.missing["reranker"] = read.why_not
         with self.watch.stage("state"):
-            ranked = in_order_of_state(tx, question, read.results, meaning.model, as_of=self.wanted.as_of)
-        results, lost = self._chosen(tx, ranked)
+            ordered = in_order_of_state(tx, question, read.results, model=meaning.model, as_of=self.wanted.as_of)
+        results, lost = self._chosen(tx, ordered)
         told = None
         if self.wanted.explain:
             with self.watch.stage("explain"):
