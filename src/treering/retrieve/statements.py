@@ -38,16 +38,15 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
 
 WEIGHTS: Mapping[str, float] = {
-    "relevance": 2.3,
-    "states": 1.5,
-    "asks": -0.8,
-    "supposes": -0.6,
-    "others": -1.0,
-    "by_agent": -1.3,
-    "value": 1.2,
-    "change": 1.3,
+    "relevance": 2.9,
+    "states": 0.9,
+    "asks": -1.0,
+    "others": -1.2,
+    "by_agent": -1.6,
+    "value": 0.8,
+    "change": 1.8,
     "latest": 0.8,
-    "other_value": 0.6,
+    "other_value": 0.9,
     "linked": 1.0,
 }
 MARGIN = 0.1
@@ -164,7 +163,6 @@ class Statements:
             "relevance": relevance,
             "states": states,
             "asks": np.array([stance.asks for stance in stances]) & ~states,
-            "supposes": np.array([stance.supposes for stance in stances]) & ~states,
             "others": self._others,
             "by_agent": self._agents,
             "value": np.array([bool(stance.values) for stance in stances]) & asks_for_value(self.query),
