@@ -49,7 +49,7 @@ WEIGHTS: Mapping[str, float] = {
     "other_value": 0.9,
     "linked": 1.0,
 }
-MARGIN = 0.1
+MARGIN = 0.5
 """By how much a later statement must be better than the most relevant one to take its place."""
 _LINKED = 0.3
 """How firmly a statement must be tied to the query or to an older one to be about the same thing."""
@@ -61,7 +61,9 @@ _WORDS_COUNT = 1.5
 """What shared rare words count against nearness in meaning."""
 _ORDER = 0.15
 """What the order of time counts against relevance where the query asks for what held before."""
+_DOUBTFUL = 0.7
 _FEW_WORDS = 5
+_MANY = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +120,11 @@ class Statements:
 
     def holding(self) -> int | None:
         """The row of the statement that holds; None where nothing is stated."""
-        scores = self.features() @ np.array(list(WEIGHTS.values()))
+        scores = np.where(self._states, self.features() @ np.array(list(WEIGHTS.values())), -np.inf)
         lead, best = self.lead, int(np.argmax(scores))
-        replaced = scores[best] - scores[lead] >= MARGIN and self._may_replace(best, lead)
-        holds = best if replaced else lead
-        return holds if self._states[holds] else None
+        if not self._states[lead] or self._relevance[lead] < _RELEVANT:
+            return None
+        return best if scores[best] - scores[lead] >= MARGIN and self._may_replace(best, lead) else lead
 
     def held_before(self, holds: int, *, first: bool) -> int | None:
         """The row of the statement before the one that holds, or of the `first` one; None where there is none."""
@@ -175,21 +177,25 @@ class Statements:
 
     @cached_property
     def lead(self) -> int:
-        """The row of the most relevant statement."""
-        return int(np.argmax(self._relevance * self._states))
+        """The row of the most relevant statement; what an agent says, or what is said of others, counts for less."""
+        doubtful = self._agents | self._others
+        return int(np.argmax(self._relevance * self._states * np.where(doubtful, _DOUBTFUL, 1.0)))
 
     def _may_replace(self, later: int, lead: int) -> bool:
         """Whether a statement can be seen to take the place of another, and is not only the later of the two."""
         new, old = self.said[later], self.said[lead]
-        if new.stance.changes:
-            return True
-        tells_other = differ(old.stance.values, new.stance.values) or self.near[later, lead] >= _SAME_THING
-        return new.speaker == old.speaker and bool(tells_other)
+        if old.stance.values and not new.stance.values and asks_for_value(self.query):
+            return False
+        near, differs = self.near[later, lead], differ(old.stance.values, new.stance.values)
+        if new.speaker != old.speaker:
+            return new.stance.changes and (differs or bool(near >= _LINKED))
+        return new.stance.changes or differs or bool(near >= _SAME_THING)
 
     @cached_property
     def _relevance(self) -> Matrix:
         scores = np.array([each.score for each in self.results])
-        return scores / (scores.max() or 1.0)
+        floor = scores.min() if len(scores) >= _MANY else 0.0
+        return np.clip((scores - floor) / ((scores.max() - floor) or 1.0), 0.0, 1.0)
 
     @cached_property
     def _at(self) -> Matrix:

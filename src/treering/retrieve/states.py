@@ -49,7 +49,7 @@ def asked_state(question: Question, language: str, now: datetime, *, as_of: bool
         if name in wording:
             return AskedState(state)
     day = _day_named(question, now) if "then" in wording else None
-    if day is None and "past" in wording and not as_of:
+    if "supposing" in wording or (day is None and "past" in wording and not as_of):
         return None
     return AskedState(State.NOW, day)
 

@@ -14,7 +14,7 @@ LANGUAGES = ("en", "fr", "it", "de", "es")
 _WORDINGS = Path(__file__).parent / "stance"
 _SENTENCE = re.compile(r"(?:[^.!?…\n]|\.(?=\w))+[.!?…]*")
 _CHARACTERS_READ = 2_000
-_OF_QUERIES = ("past", "former", "first", "history", "then")
+_OF_QUERIES = ("supposing", "past", "former", "first", "history", "then")
 _TWO_WORDS = re.compile(r"\w\W+\w")
 
 
