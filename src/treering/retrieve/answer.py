@@ -23,8 +23,8 @@ Found: TypeAlias = "Remembered | CodePlace"
 class Hit:
     """One result. `score` compares it with the best of its answer, which has 1; `source` cites it.
 
-    `also` names results that say the same and were folded into this one; `superseded_by` is the result that holds in its
-    place, where the query asks for the present.
+    `also` names results that say the same and were folded into this one. Where the query asks for the present,
+    `superseded_by` is the result that holds in its place.
     """
 
     id: str

@@ -57,9 +57,11 @@ def differ(one: Mapping[str, frozenset[str]], other: Mapping[str, frozenset[str]
 
 
 _ASKING_FOR_VALUE = re.compile(
-    r"\b(?:when|what (?:time|date|day)|which (?:day|date|month|week|evening|version|port)|how (?:much|many|long|often|high)"
+    r"\b(?:when|what (?:time|date|day)|which (?:day|date|month|week|evening|version|port)"
+    r"|how (?:much|many|long|often|high)"
     r"|wann|wie (?:viele?|oft|lange|hoch|teuer)|um wie viel|welche[rnms]? (?:tag|datum|port|version)"
-    r"|quand|quelle (?:heure|date|version)|quel (?:jour|port|prix)|combien|quando|a che ora|quant[oiae]|che (?:giorno|ora)"
+    r"|quand|quelle (?:heure|date|version)|quel (?:jour|port|prix)|combien"
+    r"|quando|a che ora|quant[oiae]|che (?:giorno|ora)"
     r"|cuando|a que hora|cuant[oa]s?|que (?:dia|hora|fecha|puerto|version|precio))\b"
 )
 
