@@ -240,7 +240,7 @@ def _shared_words(tx: Transaction, numbers: NDArray[np.int64]) -> Matrix:
     if not len(codes):
         return np.zeros((len(held), len(held)))
     holds = np.array([np.isin(codes, each) for each in held], np.float64)
-    weighed = holds * np.sqrt(tx.index.rarity(codes))
+    weighed = holds * np.sqrt(np.maximum(tx.index.rarity(codes), 0.0))
     shared = weighed @ weighed.T
     whole = np.diag(shared)
     return np.asarray(shared / np.maximum(np.minimum(whole[:, None], whole[None, :]), 1e-9))
