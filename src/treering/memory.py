@@ -99,9 +99,8 @@ class Memory:
         return self._teaching.remember(self.scope, self._ports.clock(), text, type=type, **fields)
 
     def remember_many(self, records: Iterable[Knowledge]) -> int:
-        """Store many records at once, in one transaction; how many is returned."""
-        listed = list(records)
-        return self.store.write(self.scope, self._ports.clock(), lambda tx: tx.knowledge.create_many(listed))
+        """Store many records in one transaction, each text once; returns how many were new."""
+        return self._teaching.remember_many(self.scope, self._ports.clock(), records)
 
     def turn(
         self,
