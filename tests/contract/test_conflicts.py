@@ -7,6 +7,7 @@ import pytest
 
 from tests.conftest import OpenMemory
 from tests.samples import knowledge
+from tests.served import agent_of
 from treering.core.history import Action
 from treering.core.records import Knowledge
 from treering.memory import Memory
@@ -149,3 +150,12 @@ def test_identical_records_among_many_are_stored_once(memory: Memory) -> None:
     assert memory.remember_many(same) == 0
     assert memory.stats().records["knowledge"] == 3
     assert memory.get("k0").content == "Luca is allergic to peanuts"
+
+
+def test_an_agent_is_told_what_its_record_contradicts(memory: Memory) -> None:
+    old = memory.remember("The staging database listens on 5433.", **PERSON)
+    with agent_of(memory) as agent:
+        told = agent.call("remember_fact", fact="The staging database listens on 5434.")
+        assert (told["superseded"], told["conflicts"]) == ([], [old.id])
+        again = agent.told("record_memory", text="The staging database listens on 5435.", type="fact")
+    assert f"it contradicts {told['id']}, {old.id}" in again or f"it contradicts {old.id}, {told['id']}" in again

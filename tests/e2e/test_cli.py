@@ -253,3 +253,21 @@ def test_a_budget_that_nothing_fits_is_said_so(terminal: Terminal) -> None:
     assert (done.returncode, done.stdout) == (0, "")
     assert "nothing fits into 20 tokens: 1 result left out; raise --budget" in done.stderr
     assert terminal.run("search", "unknown", "--pack", "--budget", "20").stderr == ""
+
+
+def test_remember_says_what_it_superseded(terminal: Terminal) -> None:
+    terminal.ok("remember", "The staging database listens on 5433.", "--id", "old")
+    told = terminal.ok("remember", "The staging database listens on 5434.", "--id", "new")
+    assert "superseded old; `treering undo old` takes that back" in told
+    assert terminal.json("get", "old")["superseded_by"] == "new"
+    terminal.ok("undo", "old")
+    assert terminal.json("get", "old")["superseded_by"] is None
+
+
+def test_remember_says_what_is_in_conflict(terminal: Terminal) -> None:
+    terminal.ok("remember", "The keynote speaker is Anna", "--id", "old")
+    told = terminal.ok("remember", "The keynote speaker is Bob", "--id", "new")
+    assert "conflicts with old; `treering correct` or `forget` the one that is wrong" in told
+    record = terminal.json("get", "new")
+    assert record["needs_review"] is True
+    assert [(each["kind"], each["record"]) for each in record["relations"]] == [("conflicts_with", "old")]

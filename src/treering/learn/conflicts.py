@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _EVENTS = frozenset({"did", "plans"})
 """Attributes that tell of something that happens once: another number is another event."""
 
-_READ = 120
+_READ = 80
 """Characters; a longer text rarely reads as one statement, and reading it takes as long as storing it."""
 
 

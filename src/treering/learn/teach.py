@@ -454,7 +454,7 @@ def _known(tx: Transaction, said: Iterable[tuple[str, ...]]) -> set[tuple[str, .
     digests, known = sorted({digest for digest, *_ in said}), set[tuple[str, ...]]()
     for start in range(0, len(digests), _AT_ONCE):
         same = KnowledgeFilter(same_text=tuple(digests[start : start + _AT_ONCE]), deprecated=False, flagged=False)
-        known |= {_words_for(each) for each in tx.knowledge.stream(same)}
+        known |= {_words_for(each) for each in tx.knowledge.find(same, limit=10 * _AT_ONCE).items}
     return known
 
 

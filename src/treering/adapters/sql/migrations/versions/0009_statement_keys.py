@@ -1,7 +1,7 @@
 """Statements: keys by which a new record finds those that it contradicts."""
 
-revision = "0008"
-down_revision = "0007"
+revision = "0009"
+down_revision = "0008"
 
 
 def upgrade() -> None:
