@@ -138,7 +138,9 @@ def _is_label(tokens: list[_Token], start: int, copula: int) -> bool:
     """Whether a value says which thing is meant and not what is said of it: "ticket 12 is open"."""
     first = next((place for place, each in enumerate(tokens) if each.stem), start)
     joined = any(not each.stem and not each.is_value for each in tokens[first:start])
-    return not joined or copula > start
+    # "…in room 12 runs Linux" goes on; "…after 3 attempts" and "…on 8080 in staging" do not.
+    goes_on = copula < 0 and sum(bool(each.stem) for each in tokens[start:]) > 1
+    return not joined or copula > start or goes_on
 
 
 def _over(tokens: list[_Token]) -> Iterator[str]:
