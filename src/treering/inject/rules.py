@@ -22,15 +22,16 @@ _STATED = frozenset({Source.USER_TAUGHT, Source.AGENT_EXPLICIT})
 
 
 def standing_rules(
-    tx: Transaction, *, files: Iterable[str] = (), phase: Phase | None = None, session: str | None = None
+    tx: Transaction, *, files: Iterable[str] | None = None, phase: Phase | None = None, session: str | None = None
 ) -> tuple[Knowledge, ...]:
     """The rules that apply to these files and this phase: stated, pinned, confirmed and new ones first.
 
-    Nothing of the current `session`, which the model has read.
+    Without `files` the work is not known yet, and all of them may apply. Nothing of the current `session`, which the
+    model has read.
     """
     newest = (tx.knowledge.newest(where, limit=CONSIDERED) for where in _FILTERS)
     found = {match.value.id: match.value for matches in newest for match in matches}
-    in_play = tuple(files)
+    in_play = None if files is None else tuple(files)
     applying = (
         each
         for each in found.values()
@@ -54,7 +55,9 @@ def _is_valid(rule: Knowledge, now: datetime) -> bool:
     return begun and (rule.valid_until is None or rule.valid_until > now)
 
 
-def _applies(rule: Knowledge, files: tuple[str, ...], phase: Phase | None) -> bool:
+def _applies(rule: Knowledge, files: tuple[str, ...] | None, phase: Phase | None) -> bool:
+    if files is None:
+        return True
     named = [tag.removeprefix(PHASE_TAG) for tag in rule.tags if tag.startswith(PHASE_TAG)]
     if named and phase not in [NATIVE_PHASES.get(name, name) for name in named]:
         return False
