@@ -27,6 +27,7 @@ def related(record: Knowledge) -> list[tuple[str, str | None]]:
         ("The API rate limit is 100 calls per minute", "The rate limit of the API was raised to 200 calls per minute"),
         ("I live in Berlin", "I live in Munich"),
         ("I live in Berlin", "I moved to Munich"),
+        ("The office is in Leeds", "The office is now in York"),
         ("We deploy on Fridays", "We no longer deploy on Fridays"),
         ("We use tabs", "We use spaces instead of tabs"),
         ("We use npm", "We switched from npm to pnpm"),

@@ -204,7 +204,7 @@ def test_pending_jobs_are_said_and_counted(terminal_on: Terminal) -> None:
         ("turn", "I prefer tabs", "--session", "a"),
         ("episode", "Ship it"),
     ):
-        assert re.search(r"\d+ jobs? (is|are) pending; `treering settle` runs them", terminal_on.ok(*command))
+        assert re.search(r"\d+ jobs? (is|are) pending: run `treering settle`", terminal_on.ok(*command))
     jobs = _check(terminal_on, "jobs")
     assert re.fullmatch(r"[1-9]\d* done, 1 queued", jobs["detail"])
     assert "`treering settle`" in jobs["advice"]
@@ -224,7 +224,7 @@ def test_small_jobs_that_fail_do_not_fail_the_command(terminal: Terminal, monkey
     monkeypatch.setattr(reading, "link_new", fail)
     shown = terminal.ok("remember", "Anna likes tea")
     assert "work on it failed (RuntimeError" in shown
-    assert "2 jobs are pending; `treering settle` runs them" in shown
+    assert "2 jobs are pending: run `treering settle`" in shown
     assert "RuntimeError" in terminal.json("remember", "Bob likes tea")["jobs_error"]
     assert terminal.json("stats")["records"]["knowledge"] == 2
     monkeypatch.undo()

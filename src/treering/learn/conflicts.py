@@ -168,9 +168,10 @@ def _by_words(new: Wording, old: Wording, *, values_only: bool = False) -> Verdi
         return Verdict.REPLACES
     same_thing = new.before == old.before != frozenset() and new.negated == old.negated
     other = new.said != old.said and new.values == old.values
-    if same_thing and other and not values_only and ((new.names and old.names) or new.changes):
-        return Verdict.CONFLICTS
-    return Verdict.UNRELATED
+    named = new.names and old.names
+    if not same_thing or not other or values_only or not (named or new.changes):
+        return Verdict.UNRELATED
+    return Verdict.REPLACES if named and new.changes else Verdict.CONFLICTS
 
 
 def _one_value_differs(new: Wording, old: Wording) -> bool:
