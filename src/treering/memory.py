@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from treering.learn.upkeep.verbs import Upkeep
     from treering.ports.store import Check, ProjectSize, Transaction
     from treering.ports.tokens import Tokenizer
-    from treering.retrieve.answer import Answer
+    from treering.retrieve.answer import Answer, Hit
     from treering.retrieve.episodes.verbs import Episodes
     from treering.retrieve.returned import ReturnedRecords
     from treering.session.conversation.conversation import Conversation
@@ -99,9 +99,8 @@ class Memory:
         return self._teaching.remember(self.scope, self._ports.clock(), text, type=type, **fields)
 
     def remember_many(self, records: Iterable[Knowledge]) -> int:
-        """Store many records at once, in one transaction; how many is returned."""
-        listed = list(records)
-        return self.store.write(self.scope, self._ports.clock(), lambda tx: tx.knowledge.create_many(listed))
+        """Store many records in one transaction, each text once; returns how many were new."""
+        return self._teaching.remember_many(self.scope, self._ports.clock(), records)
 
     def turn(
         self,
@@ -295,6 +294,7 @@ class Memory:
             precise=precise,
             repeated=repeated,
             private=private,
+            as_of=as_of is not None,
         )
         answer = recall(self.scope, self.store, now, wanted, settings=self.settings, models=self.models)
         if as_of is None:
@@ -324,19 +324,23 @@ class Memory:
         phase: Phase | str | None = None,
         budget: int | None = None,
         reflection: bool = True,
+        rules: bool = True,
         session: str | None = None,
         tainted: bool = False,
         **options: Any,
     ) -> Packed:
         """What `recall` finds as text for a prompt, each item cited, in a budget of tokens; `options` are recall's.
 
-        The newest `reflection`, where there is one, comes last. Nothing of the current `session` is repeated: the
-        model has read it. Nothing that came from outside and was not confirmed is in it, unless `tainted` asks for it.
+        The `rules` that apply come first, the newest `reflection` last. Nothing of the current `session` is repeated:
+        the model has read it. Nothing that came from outside and was not confirmed is in it, unless `tainted` asks for
+        it.
         """
         from treering.inject.current_session import without_session
         from treering.inject.pack import pack
         from treering.inject.reflection import latest_reflection
 
+        narrowed = any(options.get(name) for name in ("where", "as_of", "precise"))
+        narrowed |= options.get("knowledge", ALL_KNOWLEDGE) != ALL_KNOWLEDGE
         usual = {"limit": self.settings.pack.results, "thorough": False, "code": False}
         if session is not None:
             options = without_session(options, session)
@@ -345,9 +349,22 @@ class Memory:
         # Who asks for the past, or for nothing that is known, is not told what was thought of it last week.
         shown = reflection and options.get("as_of") is None and options.get("knowledge", ALL_KNOWLEDGE) is not None
         latest = latest_reflection(self.scope, self.store, self._ports.clock(), tainted=tainted) if shown else None
-        packed = pack(found.hits, phase=chosen, budget=budget, settings=self.settings.pack, reflection=latest)
+        packed = pack(
+            found.hits,
+            phase=chosen,
+            budget=budget,
+            settings=self.settings.pack,
+            reflection=latest,
+            rules=self._rules(options.get("files", ()), chosen, session) if rules and not narrowed else (),
+        )
         self.injected([item.id for item in packed.items], via="pack", tokens=packed.tokens)
         return packed
+
+    def _rules(self, files: Iterable[str], phase: Phase | None, session: str | None) -> list[Hit]:
+        from treering.inject.rules import as_hits, standing_rules
+
+        with self.store.reading(self.scope, self._ports.clock()) as tx:
+            return as_hits(standing_rules(tx, files=files, phase=phase, session=session))
 
     def injected(self, ids: Iterable[str], *, via: str, tokens: int = 0) -> None:
         """Note in the audit log that these records were handed to a model, whichever way: `via` says which."""

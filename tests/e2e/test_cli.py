@@ -204,7 +204,7 @@ def test_pending_jobs_are_said_and_counted(terminal_on: Terminal) -> None:
         ("turn", "I prefer tabs", "--session", "a"),
         ("episode", "Ship it"),
     ):
-        assert re.search(r"\d+ jobs? (is|are) pending; `treering settle` runs them", terminal_on.ok(*command))
+        assert re.search(r"\d+ jobs? (is|are) pending: run `treering settle`", terminal_on.ok(*command))
     jobs = _check(terminal_on, "jobs")
     assert re.fullmatch(r"[1-9]\d* done, 1 queued", jobs["detail"])
     assert "`treering settle`" in jobs["advice"]
@@ -224,7 +224,7 @@ def test_small_jobs_that_fail_do_not_fail_the_command(terminal: Terminal, monkey
     monkeypatch.setattr(reading, "link_new", fail)
     shown = terminal.ok("remember", "Anna likes tea")
     assert "work on it failed (RuntimeError" in shown
-    assert "2 jobs are pending; `treering settle` runs them" in shown
+    assert "2 jobs are pending: run `treering settle`" in shown
     assert "RuntimeError" in terminal.json("remember", "Bob likes tea")["jobs_error"]
     assert terminal.json("stats")["records"]["knowledge"] == 2
     monkeypatch.undo()
@@ -253,3 +253,21 @@ def test_a_budget_that_nothing_fits_is_said_so(terminal: Terminal) -> None:
     assert (done.returncode, done.stdout) == (0, "")
     assert "nothing fits into 20 tokens: 1 result left out; raise --budget" in done.stderr
     assert terminal.run("search", "unknown", "--pack", "--budget", "20").stderr == ""
+
+
+def test_remember_says_what_it_superseded(terminal: Terminal) -> None:
+    terminal.ok("remember", "The staging database listens on 5433.", "--id", "old")
+    told = terminal.ok("remember", "The staging database listens on 5434.", "--id", "new")
+    assert "superseded old; `treering undo old` takes that back" in told
+    assert terminal.json("get", "old")["superseded_by"] == "new"
+    terminal.ok("undo", "old")
+    assert terminal.json("get", "old")["superseded_by"] is None
+
+
+def test_remember_says_what_is_in_conflict(terminal: Terminal) -> None:
+    terminal.ok("remember", "The keynote speaker is Anna", "--id", "old")
+    told = terminal.ok("remember", "The keynote speaker is Bob", "--id", "new")
+    assert "conflicts with old; `treering correct` or `forget` the one that is wrong" in told
+    record = terminal.json("get", "new")
+    assert record["needs_review"] is True
+    assert [(each["kind"], each["record"]) for each in record["relations"]] == [("conflicts_with", "old")]

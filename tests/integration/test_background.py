@@ -266,7 +266,7 @@ def test_a_process_may_fork_while_it_works(
         if pid == 0:
             try:
                 # What queues nothing: a job would begin a thread of the child's own.
-                memory.remember_many([knowledge(f"child-{number}")])
+                memory.remember_many([knowledge(f"child-{number}", f"said by child {number}")])
                 os._exit(0 if threads() == [] else 2)
             except BaseException as exc:  # noqa: BLE001 - the parent shows it
                 os.write(2, f"{type(exc).__name__}: {exc}\n".encode())

@@ -5,12 +5,13 @@ from typing import Any
 
 from treering.core import queries
 from treering.core.failures import failure_signatures
-from treering.core.payloads import Stated
+from treering.core.payloads import Stated, knowledge_type
 from treering.core.queries import Filter, Order
 from treering.core.records import text_digest
 from treering.core.scope import Scope, Visibility
 from treering.core.statements import fact_key, same_name
 from treering.core.values import FrozenDict, Record, Value
+from treering.core.wording import statement_keys
 
 Predicate = Callable[[Any, Any], bool]
 
@@ -61,6 +62,11 @@ def _keys_of(payload: Any) -> list[str]:
     return [fact_key(payload.subject, payload.attribute)] if said else []
 
 
+def _statement_keys(record: Any) -> Sequence[str]:
+    states = issubclass(knowledge_type(record.type).payload, Stated)
+    return (*statement_keys(record.content), *_keys_of(record.payload)) if states else ()
+
+
 def _called(record: Any, names: Any) -> bool:
     known = {name.casefold() for name in (record.name, *record.aliases)}
     return bool(known & {name.casefold() for name in names})
@@ -85,6 +91,7 @@ PREDICATES: Mapping[type[Filter], Mapping[str, Predicate]] = {
         "nodes": _meets(lambda record: [record.node, *record.impacted_nodes]),
         "same_text": _meets(lambda record: [text_digest(record.type, record.content)]),
         "fact_keys": _meets(lambda record: _keys_of(record.payload)),
+        "statement_keys": _meets(_statement_keys),
         "created": _during("created_at"),
         "updated": _during("updated_at"),
         "accessed": _during("last_accessed_at"),

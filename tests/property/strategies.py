@@ -37,6 +37,7 @@ from treering.core.values import (
     Text,
     Value,
 )
+from treering.core.wording import statement_keys
 
 V = TypeVar("V", bound=Value)
 R = TypeVar("R", bound=Record)
@@ -210,6 +211,8 @@ def _field(cls: type[Value], name: str, hint: Any, universe: str) -> st.SearchSt
     if (cls, name) == (KnowledgeFilter, "same_text"):
         said = st.tuples(st.sampled_from(("fact", "gotcha")), st.sampled_from(("cold water", "fire")))
         return st.lists(said, max_size=FEW).map(lambda texts: tuple(text_digest(*text) for text in texts))
+    if (cls, name) == (KnowledgeFilter, "statement_keys"):
+        return st.sampled_from(("cold water", "fire", "")).map(statement_keys)
     return _bounded(_strategy(hint, universe), cls.model_fields[name].metadata)
 
 

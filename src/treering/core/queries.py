@@ -74,6 +74,7 @@ class KnowledgeFilter(Filter):
     nodes: Keys = ()
     same_text: Keys = ()
     fact_keys: Keys = ()
+    statement_keys: Keys = ()
     created: TimeRange | None = None
     updated: TimeRange | None = None
     accessed: TimeRange | None = None

@@ -58,6 +58,9 @@ class RelationKind(StrEnum):
     DERIVED_FROM = "derived_from"
 
 
+CONFLICTS = (RelationKind.SUPERSEDES, RelationKind.CONFLICTS_WITH)
+
+
 class Relation(Value):
     """What ties a record to another record, or to a file: exactly one of the two."""
 
@@ -185,6 +188,11 @@ class Knowledge(Taintable, Record):
     @classmethod
     def from_stored(cls, fields: Mapping[str, Any]) -> Self:
         return super().from_stored(_with_opaque_payload(fields))
+
+    @property
+    def conflicts(self) -> tuple[Relation, ...]:
+        """The records that it contradicts: superseded by it, or in conflict with it until a person decides."""
+        return tuple(each for each in self.relations if each.record is not None and each.kind in CONFLICTS)
 
     def details(self) -> tuple[tuple[str, str], ...]:
         """What the payload says beyond the content, each with the name of its field."""

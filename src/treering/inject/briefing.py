@@ -9,6 +9,7 @@ from treering.core.errors import InvalidInput
 from treering.core.queries import EpisodeFilter, KnowledgeFilter
 from treering.core.records import Knowledge
 from treering.core.scope import Scope
+from treering.inject.rules import standing_rules
 from treering.ports.store import Store, Transaction
 
 _KEPT, _IN_PROGRESS, _RULES = 20, 3, 10
@@ -16,7 +17,6 @@ _KEPT, _IN_PROGRESS, _RULES = 20, 3, 10
 
 _STANDING = KnowledgeFilter(deprecated=False, flagged=False)
 _TRUSTED = _STANDING.replace(tainted=False)
-_RULE_FILTERS = (_TRUSTED.replace(pinned=True), _TRUSTED.replace(types=("preference",)))
 _REVIEW_FILTERS = tuple(
     KnowledgeFilter(deprecated=False, **{state: True}) for state in ("flagged", "needs_review", "tainted", "stale")
 )
@@ -26,8 +26,8 @@ _REVIEW_FILTERS = tuple(
 class Briefing:
     """What this session kept, what earlier ones left in progress, the rules that stand, and the latest tasks.
 
-    What is tainted is never among the rules. `untold` counts what else the session
-    kept.
+    What is tainted is never among the rules. `untold` counts what else the session kept, `rules_left_out` the rules
+    that apply beside those.
     """
 
     kept: tuple[Knowledge, ...]
@@ -35,6 +35,7 @@ class Briefing:
     rules: tuple[Knowledge, ...]
     episodes: tuple[Episode, ...]
     untold: int = 0
+    rules_left_out: int = 0
 
 
 def briefing(
@@ -49,12 +50,14 @@ def briefing(
         done = EpisodeFilter(tainted=None if tainted else False)
         kept = () if own is None else _newest(tx, [own], _KEPT)
         work = _newest(tx, [_TRUSTED.replace(types=("work_state",))], _IN_PROGRESS)
-        rules = _newest(tx, _RULE_FILTERS, _RULES)
+        applying = standing_rules(tx)
+        rules = applying[:_RULES]
         return Briefing(
             kept=kept,
             in_progress=tuple(each for each in work if each not in kept),
             rules=rules,
             episodes=tuple(match.value for match in tx.episodes.newest(done, limit=episodes)) if episodes else (),
+            rules_left_out=len(applying) - len(rules),
             untold=0 if own is None or len(kept) < _KEPT else _untold(tx, own, (*kept, *work, *rules)),
         )
 

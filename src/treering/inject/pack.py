@@ -15,6 +15,7 @@ from treering.inject.overlap import repetitions
 from treering.inject.render import (
     GENERAL,
     REFLECTION,
+    RULES,
     WITHOUT_FILE,
     Passage,
     frame,
@@ -24,7 +25,7 @@ from treering.inject.render import (
 )
 from treering.retrieve.answer import Hit
 
-Reason = Literal["overlap", "budget", "type share"]
+Reason = Literal["overlap", "budget", "type share", "rules share"]
 # Costs are counted before the numbers are known; few packings hold more items.
 WIDE = 100
 DEFAULTS = PackSettings()
@@ -48,7 +49,8 @@ class Packed:
     """Context ready to hand over. `tokens` counts all of `text` and never exceeds `budget`.
 
     Every hit is one of the `items` or `left_out` with a reason: "overlap" (a better one says it), "type share" (its
-    type's share was used up while something that scored lower had its own), "budget" (no room).
+    type's share was used up while something that scored lower had its own), "budget" (no room). So is every rule, with
+    the reason "rules share" if it did not fit into theirs and was not found either.
     """
 
     text: str
@@ -68,6 +70,11 @@ class _Terms:
     count: CountTokens
     settings: PackSettings
     reflection: str = ""
+    rules: frozenset[str] = frozenset()
+
+    def heading_of(self, hit: Hit) -> str:
+        """The heading of a section of its own; empty if it has none."""
+        return RULES if hit.id in self.rules else REFLECTION if hit.id == self.reflection else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +109,12 @@ def pack(
     count: CountTokens = estimate_tokens,
     settings: PackSettings = DEFAULTS,
     reflection: Hit | None = None,
+    rules: Sequence[Hit] = (),
 ) -> Packed:
     """The best of `hits` as one cited text of at most `budget` tokens by `count`.
 
     Without a budget the phase's holds. Without a phase no type has a share: the best scored come first. A reflection
-    comes last and has a share of its own.
+    comes last and has a share of its own. So have the `rules`, which come first, in their order.
     """
     terms = _Terms(phase, _budget(phase, budget, settings), count, settings)
     ranked = sorted(hits, key=lambda hit: (-hit.score, hit.kind, hit.id))
@@ -114,11 +122,30 @@ def pack(
         ranked = [*(hit for hit in ranked if hit.id != reflection.id), reflection]
         terms = replace(terms, reflection=reflection.id)
     room = terms.budget - count(frame(phase))
+    chosen = _chosen_rules(rules, int(room * settings.rules_share), terms)
+    terms = replace(terms, rules=frozenset(rule.id for rule in chosen))
+    ranked = [*chosen, *(hit for hit in ranked if hit.id not in terms.rules)]
+    shown = {hit.id for hit in ranked}
+    unfit: list[tuple[str, Reason]] = [(rule.id, "rules share") for rule in rules if rule.id not in shown]
     if not ranked or room <= 0:
-        return Packed("", 0, (), tuple((hit.id, "budget") for hit in ranked), terms.budget, phase)
+        return Packed("", 0, (), (*((hit.id, "budget") for hit in ranked), *unfit), terms.budget, phase)
     plan, text = _fitted(_candidates(ranked, terms), room, terms)
     items = tuple(_item(each, number, count) for number, each in enumerate(_in_order(plan.chosen, phase), 1))
-    return Packed(text, count(text) if text else 0, items, tuple(_left_out(plan)), terms.budget, phase)
+    return Packed(text, count(text) if text else 0, items, (*_left_out(plan), *unfit), terms.budget, phase)
+
+
+def _chosen_rules(rules: Sequence[Hit], share: int, terms: _Terms) -> list[Hit]:
+    """Those that fit whole into their share, in their order."""
+    chosen = list[Hit]()
+    readable = terms.budget * terms.settings.characters_per_token
+    for rule in rules:
+        text = escaped(rule.text.strip())
+        passage = Passage(hit=rule, label=label_of(rule), heading=RULES, text=text)
+        cost = _costed(passage, opens=not chosen, terms=terms).whole if len(text) <= readable else share + 1
+        if cost <= share:
+            share -= cost
+            chosen.append(rule)
+    return chosen
 
 
 def _budget(phase: Phase | None, budget: int | None, settings: PackSettings) -> int:
@@ -139,7 +166,7 @@ def _candidates(ranked: Sequence[Hit], terms: _Terms) -> list[_Candidate]:
     for place, hit in enumerate(ranked):
         if place in repeats:
             continue
-        heading = REFLECTION if hit.id == terms.reflection else _heading(hit, headings)
+        heading = terms.heading_of(hit) or _heading(hit, headings)
         passage = Passage(
             hit=hit,
             label=label_of(hit),
@@ -169,7 +196,8 @@ def _costed(passage: Passage, *, opens: bool, terms: _Terms) -> _Candidate:
     heading = heading_line(passage.heading) if opens else ""
     around = terms.count(heading) + terms.count(passage.sources(WIDE))
     bare, whole = (around + terms.count(replace(passage, text=text).body(WIDE)) for text in ("", passage.text))
-    return _Candidate(passage, _share_of(passage.hit, terms.phase), around, bare, whole)
+    share = RULES if passage.heading == RULES else _share_of(passage.hit, terms.phase)
+    return _Candidate(passage, share, around, bare, whole)
 
 
 def _share_of(hit: Hit, phase: Phase | None) -> str:
@@ -212,7 +240,7 @@ def _text(plan: _Plan, phase: Phase | None) -> str:
 def _planned(candidates: Sequence[_Candidate], room: int, terms: _Terms) -> _Plan:
     """First each type within its share, then what is left over; too long texts are cut once, at the end."""
     shares, useful = PHASE_SHARES[terms.phase] if terms.phase else {}, terms.settings.useful_tokens
-    kept = _kept_for_reflection(candidates, room, terms)
+    kept = _kept_for_sections(candidates, room, terms)
     left = _entitled(candidates, shares, room - sum(kept))
     own = _granted(candidates, kept, left, useful, range(len(candidates)))
     grants = _granted(candidates, own, {"": room - sum(own)}, useful, _in_turn(candidates, own, left))
@@ -223,11 +251,13 @@ def _planned(candidates: Sequence[_Candidate], room: int, terms: _Terms) -> _Pla
     return _Plan(chosen, tuple((each, _reason(each, by_share)) for each in lost))
 
 
-def _kept_for_reflection(candidates: Sequence[_Candidate], room: int, terms: _Terms) -> list[int]:
-    """It speaks of everything and is found by nothing: without a part of its own it would never be shown."""
+def _kept_for_sections(candidates: Sequence[_Candidate], room: int, terms: _Terms) -> list[int]:
+    """Rules and the reflection are found by nothing: without a part of their own they would never be shown."""
     share, useful = int(room * terms.settings.reflection_share), terms.settings.useful_tokens
     return [
-        min(each.whole, share)
+        each.whole
+        if each.passage.hit.id in terms.rules
+        else min(each.whole, share)
         if each.passage.hit.id == terms.reflection and share >= min(each.whole, each.bare + useful)
         else 0
         for each in candidates

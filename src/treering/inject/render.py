@@ -14,6 +14,7 @@ SOURCES = "\nSources\n"
 WITHOUT_FILE = {"turn": "Conversation", "episode": "Episodes", "pattern": "Strategies"}
 GENERAL = "General"
 REFLECTION = "Looking back"
+RULES = "Rules"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -26,15 +26,19 @@ from treering.learn.authors import (
     check_correction,
     is_witness,
 )
+from treering.learn.conflicts import Comparison, may_replace
 from treering.learn.following import queue_following
 from treering.learn.relations import propagate, reachable
 
 if TYPE_CHECKING:
     from treering.core.scope import Scope
+    from treering.learn.conflicts import Near, Verdict
     from treering.ports.clock import NewId
     from treering.ports.collections import Removable
     from treering.ports.store import Store, Transaction
 
+_AT_ONCE = 500
+"""Texts that are looked up in one query."""
 # Evidence: what a repetition adds to.
 _LABELS = ("tags", "files", "modules", "impacted_nodes")
 _WITNESSES = ("provenance_sessions", "source_ids")
@@ -64,7 +68,8 @@ class Teaching:
         """Store a piece of knowledge. Words that are known already strengthen the record that holds them.
 
         What the caller says beside the words is then said of that record. Whoever names records names them all: an
-        id that is new makes a new record, an id that is known must come with the words it stands for.
+        id that is new makes a new record, an id that is known must come with the words it stands for. A record that
+        the new one contradicts is superseded, or both wait for review: `conflicts` of the returned record names it.
         """
         defaults: dict[str, Any] = {
             "id": self.new_id(),
@@ -74,17 +79,57 @@ class Teaching:
         moments = dict.fromkeys(("created_at", "updated_at", "last_accessed_at"), now)
         record = Knowledge.make(**defaults | moments | fields | {"type": type, "content": text})
 
+        compared = Comparison(record, now, limit=self.settings.conflict_candidates)
+
         def remember(tx: Transaction) -> Knowledge:
-            known = _same_id(tx, record) if "id" in fields else _same_words(tx, record)
+            near = compared.near(tx)
+            known = _same_id(tx, record) if "id" in fields else _same_words(tx, compared.said, near)
             if known is not None:
                 # What comes from outside is no witness of what is trusted; an agent changes nothing of a person's word.
                 if record.tainted and not known.tainted:
                     return known
                 return self.reinforce(tx, known, record, given=fields if is_witness(record, known) else EMPTY)
-            queue_following(tx, self.new_id)
-            return tx.knowledge.create(record)
+            return self._create(tx, compared.with_parts(record), compared.verdicts(near, now))
 
         return self.store.write(scope, now, remember)
+
+    def remember_many(self, scope: Scope, now: datetime, records: Iterable[Knowledge]) -> int:
+        """Store records whose words are not known yet, each once; returns how many. Conflicts are not looked for."""
+        listed = {_words_for(without_secrets(each).value): each for each in reversed(list(records))}
+
+        def remember_many(tx: Transaction) -> int:
+            # One claim for all: a server holds some thousand locks.
+            tx.claim("text of many records")
+            known = _known(tx, listed)
+            return tx.knowledge.create_many(each for said, each in reversed(listed.items()) if said not in known)
+
+        return self.store.write(scope, now, remember_many)
+
+    def _create(self, tx: Transaction, record: Knowledge, verdicts: Mapping[str, Verdict]) -> Knowledge:
+        """Store a new record; what it replaces becomes history, what it may contradict waits for review with it."""
+        _claim(tx, *verdicts)
+        against = [each for each in tx.knowledge.get_many(sorted(verdicts)).values() if _holds(each)]
+        queue_following(tx, self.new_id)
+        if not against:
+            return tx.knowledge.create(record)
+        if may_replace(record, against, verdicts):
+            ties = [Relation(kind=RelationKind.SUPERSEDES, record=each.id, automatic=True) for each in against]
+            detail = {"supersedes": against[0].id}
+            stored = tx.knowledge.create(record.replace(relations=(*record.relations, *ties)), Action.SUPERSEDE, detail)
+            for old in against:
+                retired = self._retired(tx.now, old, Reason.OUTDATED, stored)
+                tx.knowledge.update(retired, Action.SUPERSEDE, {"replaced_by": stored.id})
+            return stored
+        ties = [Relation(kind=RelationKind.CONFLICTS_WITH, record=each.id, automatic=True) for each in against]
+        doubted = record.replace(needs_review=True, relations=(*record.relations, *ties))
+        stored = tx.knowledge.create(doubted)
+        tie = Relation(kind=RelationKind.CONFLICTS_WITH, record=stored.id, automatic=True)
+        for old in against:
+            # What comes from outside casts no doubt on what is trusted.
+            if old.tainted or not record.tainted:
+                doubted = old.replace(needs_review=True, relations=(*old.relations, tie))
+                tx.knowledge.update(doubted, Action.UPDATE, {"conflicts_with": stored.id})
+        return stored
 
     def confirm(self, scope: Scope, now: datetime, id: str, *, by: Author | None = None) -> Knowledge:
         """A person says that it is true: it no longer fades, and it is trusted wherever it came from.
@@ -379,8 +424,11 @@ def _live(tx: Transaction, id: str) -> Knowledge:
     return record
 
 
-def _same_words(tx: Transaction, record: Knowledge) -> Knowledge | None:
-    said = without_secrets(record).value
+def _holds(record: Knowledge) -> bool:
+    return record.deleted_at is None and record.deprecated_at is None and not record.flagged
+
+
+def _same_words(tx: Transaction, said: Knowledge, near: Near) -> Knowledge | None:
     digest = text_digest(said.type, said.content)
     tx.claim(f"text {digest}")
     same = KnowledgeFilter(
@@ -390,13 +438,24 @@ def _same_words(tx: Transaction, record: Knowledge) -> Knowledge | None:
         deprecated=False,
         flagged=False,
     )
-    found = tx.knowledge.find(same, limit=1).items
+    found = [each for each in near.records if _words_for(each) == _words_for(said)]
+    if not found and not near.complete:
+        found = list(tx.knowledge.find(same, limit=1).items)
     if not found:
         return None
     _claim(tx, found[0].id)
     # Whoever held the claim may have changed or taken away what was found.
     still = tx.knowledge.find(same.replace(ids=(found[0].id,)), limit=1).items
     return still[0] if still else None
+
+
+def _known(tx: Transaction, said: Iterable[tuple[str, ...]]) -> set[tuple[str, ...]]:
+    """Those of these words that a record holds already."""
+    digests, known = sorted({digest for digest, *_ in said}), set[tuple[str, ...]]()
+    for start in range(0, len(digests), _AT_ONCE):
+        same = KnowledgeFilter(same_text=tuple(digests[start : start + _AT_ONCE]), deprecated=False, flagged=False)
+        known |= {_words_for(each) for each in tx.knowledge.find(same, limit=10 * _AT_ONCE).items}
+    return known
 
 
 def _same_id(tx: Transaction, record: Knowledge) -> Knowledge | None:

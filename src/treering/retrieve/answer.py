@@ -23,7 +23,8 @@ Found: TypeAlias = "Remembered | CodePlace"
 class Hit:
     """One result. `score` compares it with the best of its answer, which has 1; `source` cites it.
 
-    `also` names results that say the same and were folded into this one.
+    `also` names results that say the same and were folded into this one. Where the query asks for the present,
+    `superseded_by` is the result that holds in its place.
     """
 
     id: str
@@ -33,6 +34,7 @@ class Hit:
     source: str
     record: Found
     also: tuple[str, ...] = ()
+    superseded_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class Ranked:
     """A record with its relevance (0 to 1), what multiplied it, and the score that came out.
 
-    `row` is its place among the candidates.
+    `row` is its place among the candidates, `superseded_by` the id of what took its place.
     """
 
     row: int
@@ -25,3 +25,4 @@ class Ranked:
     factors: Mapping[str, float]
     score: float
     also: tuple[str, ...] = ()
+    superseded_by: str | None = None

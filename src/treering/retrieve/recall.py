@@ -29,6 +29,7 @@ from treering.retrieve.ranked import Ranked
 from treering.retrieve.request import Recall, holding
 from treering.retrieve.rerank import reranked
 from treering.retrieve.score import scored
+from treering.retrieve.states import COMPARED, in_order_of_state
 from treering.retrieve.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
@@ -78,7 +79,9 @@ class _Search:
             read = reranked(tx, self.asked, ranked, self.models, self.settings.reranker)
             if read.why_not:
                 self.missing["reranker"] = read.why_not
-        results, lost = self._chosen(tx, read.results)
+        with self.watch.stage("state"):
+            ordered = in_order_of_state(tx, question, read.results, model=meaning.model, as_of=self.wanted.as_of)
+        results, lost = self._chosen(tx, ordered)
         told = None
         if self.wanted.explain:
             with self.watch.stage("explain"):
@@ -146,7 +149,7 @@ class _Search:
 
     def _ranked(self, tx: Transaction, found: Found) -> list[Ranked]:
         """The best candidates as records with their scores, best first."""
-        first = 3 * self.wanted.limit
+        first = max(COMPARED, 3 * self.wanted.limit)
         ranked = self._judged(tx, found, found.order[:first])
         if any(_files(each.record) for each in ranked[: self.settings.graph.boost_leaders]):
             ranked += self._judged(tx, found, found.order[first : self.settings.graph.boost_last])
@@ -257,7 +260,10 @@ def _searched(tx: Transaction) -> Mapping[str, Any]:
 
 def _hit(result: Ranked, best: float) -> Hit:
     text, source = cite(result.record)
-    return Hit(result.record.id, result.kind, text, result.score / best, source, result.record, result.also)
+    if result.superseded_by:
+        source += f", superseded by {result.superseded_by}"
+    score = result.score / best
+    return Hit(result.record.id, result.kind, text, score, source, result.record, result.also, result.superseded_by)
 
 
 def _only_greets(record: Remembered) -> bool:

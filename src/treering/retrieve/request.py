@@ -36,7 +36,8 @@ class Recall:
 
     `files` are those in play now, `phase` what the work is at. A `thorough` search may ask a language model,
     a `precise` one answers only with what the query is really about. With `repeated`, what says the same as a better
-    result is a result too. A `private` query is sent to no model on another machine.
+    result is a result too. A `private` query is sent to no model on another machine. `as_of` says that the filters hold
+    back what was not known yet at a time.
     """
 
     query: str
@@ -49,6 +50,7 @@ class Recall:
     precise: bool = False
     repeated: bool = False
     private: bool = False
+    as_of: bool = False
 
 
 def filters_of(where: SearchFilter | None, knowledge: KnowledgeFilter | None, turns: TurnFilter | None) -> Filters:

@@ -193,6 +193,7 @@ CONDITIONS: Mapping[type[Filter], Mapping[str, Condition]] = {
         "nodes": AnyFacet("node"),
         "same_text": AnyFacet("text"),
         "fact_keys": AnyFacet("fact"),
+        "statement_keys": AnyFacet("statement"),
         "created": _during("created_at"),
         "updated": _during("updated_at"),
         "accessed": _during("last_accessed_at"),

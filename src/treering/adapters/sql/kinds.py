@@ -15,7 +15,7 @@ from treering.core.graph import CoAccessEdge, GraphEdge, GraphNode
 from treering.core.history import AuditEntry, Revision
 from treering.core.jobs import Job
 from treering.core.patterns import Application, Pattern
-from treering.core.payloads import Stated
+from treering.core.payloads import Stated, knowledge_types
 from treering.core.records import Knowledge, text_digest
 from treering.core.runs import Run
 from treering.core.turns import Session, Turn
@@ -83,6 +83,16 @@ def _fact_keys(record: Knowledge) -> tuple[str, ...]:
     return (fact_key(said.subject, said.attribute),)
 
 
+def _statement_keys(record: Knowledge) -> tuple[str, ...]:
+    """What a new record finds those by that it may contradict: keys of their words, and of subject and attribute."""
+    kind = knowledge_types().get(record.type)
+    if kind is None or not issubclass(kind.payload, Stated):
+        return ()
+    from treering.core.wording import statement_keys
+
+    return (*statement_keys(record.content), *_fact_keys(record))
+
+
 def _same_names(entity: Entity) -> tuple[str, ...]:
     from treering.core.statements import same_name
 
@@ -118,6 +128,7 @@ KNOWLEDGE = Kind(
         "source": lambda k: k.source_ids,
         "node": lambda k: (k.node, *k.impacted_nodes),
         "fact": _fact_keys,
+        "statement": _statement_keys,
     },
     searched=lambda k: Searched(
         " ".join((k.content, *k.tags, *k.files, *k.modules, *(text for _, text in k.details()))), language=k.language

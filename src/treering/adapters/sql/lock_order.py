@@ -7,12 +7,13 @@ that it changes one after the other and cannot keep this order: `Store.write` ru
 """
 
 CLAIMS: dict[str, int] = {
-    # The work itself: a transaction takes one of these at most.
+    # The work itself: a transaction takes one of these at most, or those of a statement before that of its text.
     "schedule": 0,
     "conversation": 0,
     "task": 0,
     "turn": 0,
     "learning": 0,
+    "statement": 0,
     "text": 0,
     "code": 0,
     "reflection": 0,

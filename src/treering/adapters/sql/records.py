@@ -120,6 +120,8 @@ class Records(Generic[V]):
         self, where: Filter | None, sorting: Sort, limit: int, after: str | None = None
     ) -> Sequence[Mapping[Any, Any]]:
         driver = choose(self._context.connection, self._context.scope, self._kind, where)
+        if driver is not None and driver.count == 0 and after is None:
+            return ()
         conditions = self._conditions(where, driver.answers(self._kind, sorting) if driver else None)
         if after is not None:
             conditions.append(sorting.past(after))

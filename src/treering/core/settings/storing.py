@@ -73,6 +73,8 @@ class KnowledgeSettings(Value):
     """What remains of a corrected record's confidence: its history stays, its voice does not."""
     flagged_factor: float = Field(default=0.5, ge=0, le=1)
     """What remains of a record's confidence while a person's doubt is open."""
+    conflict_candidates: int = Field(default=20, ge=0, le=LABELS)
+    """Records about the same thing that a new one is compared with, the newest; 0 compares none."""
     taught_confidence: float = Field(default=0.95, ge=0, le=1)
     """A person's own words start where confirmation ends."""
     witnesses: int = Field(default=50, ge=1, le=LABELS // 2)

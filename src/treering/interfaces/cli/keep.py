@@ -69,7 +69,7 @@ def remember(
     from treering.interfaces.cli import show
 
     done = "remembered" if record.version == 1 else "known already, now stronger"
-    emit(record_document(record), lambda: show.kept(done, record, said), as_json=as_json)
+    emit(record_document(record), lambda: show.remembered(done, record, said), as_json=as_json)
 
 
 def turn(

@@ -50,4 +50,4 @@ def in_words() -> Iterator[str]:
         yield f"work on it failed ({' '.join(left.error.split())[:300]}); nothing is lost, `treering doctor` says more"
     if left is not None and left.pending:
         told = "1 job is" if left.pending == 1 else f"{left.pending:,} jobs are"
-        yield f"{told} pending; `treering settle` runs them"
+        yield f"{told} pending: run `treering settle`"

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from treering.core.episodes import Episode
 from treering.core.patterns import Pattern
-from treering.core.records import Knowledge
+from treering.core.records import Knowledge, RelationKind
 from treering.core.turns import Turn
 from treering.core.visible_text import visible
 
@@ -79,6 +79,20 @@ def kept(what: str, record: "Record", said: str) -> RenderableType:
     kinds = _new_redactions(said, text_of(record))
     redacted = [Text(f"  not stored: {', '.join(kinds)} (secrets are redacted)", "yellow")] if kinds else []
     return Group(changed(what, record), *redacted)
+
+
+def remembered(what: str, record: Knowledge, said: str) -> RenderableType:
+    """A record that was just remembered, and those that it contradicts."""
+    return Group(kept(what, record, said), *(Text(f"  {line}", "yellow") for line in _conflicts(record)))
+
+
+def _conflicts(record: Knowledge) -> list[str]:
+    ids = {kind: [safe(each.record or "") for each in record.conflicts if each.kind is kind] for kind in RelationKind}
+    superseded, open_ones = ids[RelationKind.SUPERSEDES], ids[RelationKind.CONFLICTS_WITH]
+    return [
+        *(f"superseded {id}; `treering undo {id}` takes that back" for id in superseded),
+        *(f"conflicts with {id}; `treering correct` or `forget` the one that is wrong" for id in open_ones),
+    ]
 
 
 NOTHING_FOUND = "nothing found for this query"

@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field
 from treering.core.delimiters import one_line, without_ours
 from treering.core.errors import InvalidInput
 from treering.core.moments import moment_of
-from treering.core.records import Source
+from treering.core.records import RelationKind, Source
 from treering.core.secret_formats import MARK
 from treering.core.taint import Taint
 from treering.core.tokens import estimate_tokens
@@ -116,6 +116,8 @@ class Kept(Reply):
     known_already: bool
     redacted: bool
     tainted: bool
+    superseded: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
     similar: tuple[Cited, ...] = ()
 
 
@@ -157,6 +159,10 @@ def _kept(
     )
     known_already = record.version > 1 or record.created_at < call.now
     redacted, id = taken_out(record, asked), one_line(record.id)
+    superseded, conflicts = (
+        tuple(each.record for each in record.conflicts if each.record and each.kind is kind)
+        for kind in (RelationKind.SUPERSEDES, RelationKind.CONFLICTS_WITH)
+    )
     others = [piece for piece in similar if piece.id != record.id][: call.memory.settings.agents.similar]
     done = tuple(
         filter(
@@ -165,6 +171,8 @@ def _kept(
                 f"Known already, as {id}." if known_already else f"Kept as {id} ({type}).",
                 redacted,
                 FROM_OUTSIDE if record.tainted else "",
+                f"Supersedes {one_line(', '.join(superseded))}." if superseded else "",
+                f"{_CONFLICTS} {one_line(', '.join(conflicts))}." if conflicts else "",
             ),
         )
     )
@@ -179,6 +187,8 @@ def _kept(
             known_already=known_already,
             redacted=bool(redacted),
             tainted=record.tainted,
+            superseded=superseded,
+            conflicts=conflicts,
             similar=shown.shown,
         )
         return Answer("\n".join(filter(None, (*notes, shown.text))), result)
@@ -186,6 +196,7 @@ def _kept(
     return within(call.memory.settings.agents.answer_tokens, told)
 
 
+_CONFLICTS = "Both wait for review (correct_fact or forget the wrong one): it contradicts"
 _SAME_SUBJECT = "On the same subject; where one of them is wrong or the same now, correct_fact it:"
 
 

@@ -172,7 +172,9 @@ def get_session_context(call: "Call", asked: GetSessionContext) -> Answer[Sessio
     lead = f"{_LEAD} {unknown}".rstrip()
 
     def told(room: int) -> Answer[SessionContext]:
-        shown = passages(items, room, lead=lead, most=_PIECE_TOKENS, advice=_ADVICE, others=stands.untold)
+        shown = passages(
+            items, room, lead=lead, most=_PIECE_TOKENS, advice=_ADVICE, others=stands.untold + stands.rules_left_out
+        )
         notes = tuple(filter(None, (*shown.notes, said, unknown)))
         result = SessionContext(notes=notes, session=own, items=shown.shown, left_out=shown.left_out)
         return Answer(shown.text or said, result)

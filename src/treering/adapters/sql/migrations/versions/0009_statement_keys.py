@@ -1,0 +1,8 @@
+"""Statements: keys by which a new record finds those that it contradicts."""
+
+revision = "0009"
+down_revision = "0008"
+
+
+def upgrade() -> None:
+    """Nothing to change here: facets are made anew after every migration, in the same transaction."""
