@@ -9,7 +9,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = "0010"
-down_revision = "0008"
+down_revision = "0009"
 
 TEXT = sa.Text().with_variant(postgresql.TEXT(collation="C"), "postgresql")
 # Tables of records that can be personal, by the name of their kind.
@@ -103,7 +103,7 @@ def _postgresql() -> Iterator[str]:
     for table in ("documents", "vectors", "facets"):
         yield from _policy(table, f"owner = '' OR owner = {ME}")
     # The upper half of a code is the owner's, as in `server_words.code_in`: each row compares an integer, not a text.
-    # What it costs is in docs/decisions/0016-row-level-security.md.
+    # What it costs is in docs/decisions/0018-row-level-security.md.
     digest = f"substr(encode(sha256(convert_to({ME}, 'UTF8')), 'hex'), 1, 8)"
     whose = f"(SELECT greatest(('x' || {digest})::bit(32)::bigint & 2147483647, 1))"
     yield from _policy("postings", f"code < 4294967296 OR code >> 32 = {whose}")
