@@ -128,7 +128,9 @@ def test_many_records_at_once_are_refused_together(both: dict[str, Memory]) -> N
     ada, bob = both["ada"], both["bob"]
     KINDS["turn"](ada, "b", "personal")
     made = [bob.remember(f"record {name}", id=f"old-{name}") for name in "abc"]
-    copies: list[Knowledge] = [record.replace(id=record.id.removeprefix("old-")) for record in made]
+    copies: list[Knowledge] = [
+        record.replace(id=record.id.removeprefix("old-"), content=f"another {record.content}") for record in made
+    ]
     assert outcome(lambda: bob.remember_many(copies)) == (
         "the id of one among 3 records is taken; choose another id, or correct or undo the record that has it"
     )
