@@ -313,10 +313,10 @@ def test_vectors_of_another_model_can_be_dropped(memory: Memory) -> None:
     fill(memory)
     with memory.store.transaction(memory.scope, NOW) as tx:
         number = tx.documents.numbers("turn", ["t0"])["t0"]
-        tx.index.add_vectors("other", [(number, "d", np.ones(8, np.float32) / 8**0.5)])
-        assert tx.index.drop_vectors(but="other") == 250
-    assert look(memory, lambda tx: tx.index.models()) == ["other"]
-    assert look(memory, lambda tx: len(tx.index.unembedded("other", limit=1_000))) > 0
+        tx.index.add_vectors("other of 8 numbers", [(number, "d", np.ones(8, np.float32) / 8**0.5)])
+        assert tx.index.drop_vectors(but="other of 8 numbers") == 250
+    assert look(memory, lambda tx: tx.index.models()) == ["other of 8 numbers"]
+    assert look(memory, lambda tx: len(tx.index.unembedded("other of 8 numbers", limit=1_000))) > 0
 
 
 def test_a_vector_is_known_by_the_digest_of_its_text(memory: Memory) -> None:

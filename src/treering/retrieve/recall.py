@@ -261,7 +261,7 @@ def _searched(tx: Transaction) -> Mapping[str, Any]:
 def _hit(result: Ranked, best: float) -> Hit:
     text, source = cite(result.record)
     if result.superseded_by:
-        source += f", superseded by {result.superseded_by}"
+        source += ", superseded"
     score = result.score / best
     return Hit(result.record.id, result.kind, text, score, source, result.record, result.also, result.superseded_by)
 

@@ -148,6 +148,7 @@ class Statements:
         """The numbers of the documents that were said before this one and that it takes the place of."""
         same = (self.near[self.lead] >= _SAME_THING) & self._states
         same[self.lead] = True
+        same &= np.array([fold(said.text) != fold(self.said[row].text) for said in self.said])
         rows = np.flatnonzero(same & (self._at < self._at[row])).tolist()
         return frozenset(self.results[each].number for each in rows)
 
@@ -184,6 +185,8 @@ class Statements:
     def _may_replace(self, later: int, lead: int) -> bool:
         """Whether a statement can be seen to take the place of another, and is not only the later of the two."""
         new, old = self.said[later], self.said[lead]
+        if fold(new.text) == fold(old.text):
+            return False
         if old.stance.values and not new.stance.values and asks_for_value(self.query):
             return False
         near, differs = self.near[later, lead], differ(old.stance.values, new.stance.values)

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from treering.core.language.stance import query_wording
+from treering.core.language.stance import query_wording, stance_of
 from treering.core.language.stems import language_of
 from treering.retrieve.statements import Statements, said_at
 
@@ -66,7 +66,10 @@ def _day_named(question: Question, now: datetime) -> datetime | None:
 def in_order_of_state(
     tx: Transaction, question: Question, ranked: Sequence[Ranked], *, model: str, as_of: bool
 ) -> Sequence[Ranked]:
-    """The results, with those that answer a question about a state first, and what was superseded marked."""
+    """The results, with those that answer a question about a state first, and what was superseded marked.
+
+    Words that ask nothing change the order only where a statement is the best result anyway.
+    """
     languages = tx.index.languages()
     language = language_of(question.text, languages) or next(iter(languages), "en")
     asked = asked_state(question, language, tx.now, as_of=as_of)
@@ -75,7 +78,9 @@ def in_order_of_state(
     compared = [each for each in ranked[:COMPARED] if _was_said(each, asked.at)]
     statements = Statements.read(tx, question.text, compared, model=model, language=language)
     holds = statements.holding() if statements.said else None
-    if holds is None:
+    if holds is None or not (
+        stance_of(question.text, language).asks or statements.results[statements.lead] is ranked[0]
+    ):
         return ranked
     if asked.state is State.NOW:
         superseded = statements.replaced_by(holds)
