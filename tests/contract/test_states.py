@@ -141,3 +141,64 @@ def test_a_search_with_one_result_or_none_is_left_as_it_is(open_memory: OpenMemo
     assert not memory.search("Where do I live?")
     say(memory, "I live in Leeds.")
     assert ids(memory.search("Where do I live?", knowledge=None)) == ["t1"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "query", "right"),
+    [
+        (("I live in Oslo.", "I moved to Bergen."), "Where do I live?", "t2"),
+        (("Ich wohne in Köln.", "Ich bin nach Bonn gezogen."), "Wo wohne ich?", "t2"),
+        (("Vivo en Sevilla.", "Me mudé a Madrid."), "¿Dónde vivo?", "t2"),
+    ],
+)
+def test_a_turn_whose_fact_was_superseded_gives_way_to_the_one_that_holds(
+    open_memory: OpenMemory, texts: tuple[str, ...], query: str, right: str
+) -> None:
+    memory = open_memory()
+    say(memory, *texts, "The weather is lovely today.", "I baked bread with walnuts.")
+    answer = memory.search(query, knowledge=None)
+    assert (answer[0].id, next(hit for hit in answer if hit.id == "t1").superseded_by) == (right, right)
+
+
+@pytest.mark.parametrize(
+    ("texts", "query"),
+    [
+        (
+            ("The production database has 64 GB of memory.", "The test database has 8 GB of memory."),
+            "How much memory does the production database have?",
+        ),
+        (("The kitchen paint is Sage Green.", "The bathroom paint is Sky Blue."), "What is the kitchen paint?"),
+        (("I drive a Golf.", "I used to drive a Polo."), "What car do I drive?"),
+        (
+            ("The conference is in Vienna.", "Tom claims the conference has moved to Prague."),
+            "Where is the conference?",
+        ),
+    ],
+)
+def test_other_things_the_past_and_hearsay_replace_nothing(
+    open_memory: OpenMemory, texts: tuple[str, ...], query: str
+) -> None:
+    memory = open_memory()
+    say(memory, *texts)
+    answer = memory.search(query, knowledge=None)
+    assert (answer[0].id, answer[0].superseded_by) == ("t1", None)
+
+
+def test_people_are_told_apart(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    said = (("Ana", "My favourite tea is oolong."), ("Ben", "My favourite tea is now sencha."))
+    for place, (speaker, text) in enumerate(said):
+        at = START + timedelta(days=place)
+        memory.turn(session="s", role="user", speaker=speaker, text=text, at=at, id=f"t{place + 1}")
+    memory.settle(timeout=60.0)
+    first = memory.search("What is Ana's favourite tea?", knowledge=None)[0]
+    assert (first.id, first.superseded_by) == ("t1", None)
+
+
+def test_what_an_agent_says_replaces_nothing_that_a_person_said(open_memory: OpenMemory) -> None:
+    memory = open_memory()
+    say(memory, "Sessions are stored in Redis.")
+    at = START + timedelta(days=3)
+    memory.turn(session="s", role="assistant", text="Sessions are now stored in Memcached.", at=at, id="agent")
+    memory.settle(timeout=60.0)
+    assert memory.search("Where are sessions stored?", knowledge=None)[0].id == "t1"

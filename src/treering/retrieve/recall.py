@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from treering.core.errors import InvalidInput
@@ -29,8 +30,9 @@ from treering.retrieve.ranked import Ranked
 from treering.retrieve.request import Recall, holding
 from treering.retrieve.rerank import reranked
 from treering.retrieve.score import scored
-from treering.retrieve.states import COMPARED, in_order_of_state
+from treering.retrieve.states import COMPARED, asked_state, in_order_of_state
 from treering.retrieve.stopwatch import Stopwatch
+from treering.retrieve.successors import with_successor
 
 if TYPE_CHECKING:
     import numpy as np
@@ -80,7 +82,7 @@ class _Search:
             if read.why_not:
                 self.missing["reranker"] = read.why_not
         with self.watch.stage("state"):
-            ordered = in_order_of_state(tx, question, read.results, model=meaning.model, as_of=self.wanted.as_of)
+            ordered = self._in_order_of_state(tx, question, found, meaning, read.results)
         results, lost = self._chosen(tx, ordered)
         told = None
         if self.wanted.explain:
@@ -107,6 +109,19 @@ class _Search:
             confidence=Confidence.HIGH if results and found.certain else Confidence.LOW,
             strength=signs * best,
         )
+
+    def _in_order_of_state(
+        self, tx: Transaction, question: Question, found: Found, meaning: Meaning, ranked: Sequence[Ranked]
+    ) -> Sequence[Ranked]:
+        """What is only the nearest there is keeps its order, unless learning saw that it was superseded."""
+        asked = asked_state(tx, question, as_of=self.wanted.as_of)
+        if asked is None:
+            return ranked
+        if found.certain or not asked.is_present:
+            ranked = in_order_of_state(tx, question, ranked, asked, model=meaning.model)
+        if asked.is_present and not self.wanted.as_of:
+            ranked = with_successor(tx, ranked, self.wanted.filters, partial(self._read, tx))
+        return ranked
 
     def _listed(self, tx: Transaction, question: Question) -> Answer | None:
         """The records of the type and the time that the query asks for, where it names no subject beside them."""

@@ -8,7 +8,8 @@ another value or says nearly the same, takes its place. The weights were learned
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from treering.ports.store import Transaction
     from treering.retrieve.answer import Remembered
+    from treering.retrieve.question import Question
     from treering.retrieve.ranked import Ranked
 
     Matrix = NDArray[np.float64]
@@ -49,12 +51,14 @@ WEIGHTS: Mapping[str, float] = {
     "other_value": 0.9,
     "linked": 1.0,
 }
-MARGIN = 0.5
+MARGIN = 0.1
 """By how much a later statement must be better than the most relevant one to take its place."""
 _LINKED = 0.3
 """How firmly a statement must be tied to the query or to an older one to be about the same thing."""
 _RELEVANT = 0.5
 """The share of the best relevance that alone makes a statement one about the same thing."""
+_ALIKE = 0.5
+"""How near two statements are that differ in little but the thing that they are about."""
 _SAME_THING = 0.6
 """How near two statements are that are about the same thing, whatever their values."""
 _WORDS_COUNT = 1.5
@@ -63,6 +67,7 @@ _ORDER = 0.15
 """What the order of time counts against relevance where the query asks for what held before."""
 _DOUBTFUL = 0.7
 _FEW_WORDS = 5
+_WORD = re.compile(r"[^\W_]+")
 _MANY = 15
 
 
@@ -108,21 +113,29 @@ class Statements:
     results: Sequence[Ranked]
     said: Sequence[Said]
     near: Matrix
+    asked: Sequence[frozenset[int]]
+    """Which of the query's words each of them holds."""
 
     @classmethod
-    def read(cls, tx: Transaction, query: str, ranked: Sequence[Ranked], *, model: str, language: str) -> Statements:
+    def read(
+        cls, tx: Transaction, question: Question, ranked: Sequence[Ranked], *, model: str, language: str
+    ) -> Statements:
         likely = (language, *tx.index.languages())
         read = [(each, said_of(each.record, language, likely)) for each in ranked]
         results = [each for each, said in read if said is not None]
         numbers = np.array([each.number for each in results], np.int64)
-        near = np.maximum(_likeness(tx, numbers, model), _WORDS_COUNT * _shared_words(tx, numbers))
-        return cls(fold(query), results, [said for _, said in read if said is not None], np.clip(near, 0.0, 1.0))
+        words = tx.index.words_of(np.sort(numbers)) if len(numbers) else {}
+        held = [words[number][0] if number in words else np.array([], np.uint32) for number in numbers.tolist()]
+        near = np.maximum(_likeness(tx, numbers, model), _WORDS_COUNT * _shared_words(tx, held))
+        said = [each for _, each in read if each is not None]
+        asked = [_words_asked(question, frozenset(each.tolist())) for each in held]
+        return cls(fold(question.text), results, said, np.clip(near, 0.0, 1.0), asked)
 
     def holding(self) -> int | None:
         """The row of the statement that holds; None where nothing is stated."""
-        scores = np.where(self._states, self.features() @ np.array(list(WEIGHTS.values())), -np.inf)
+        scores = np.where(self._may_hold, self.features() @ np.array(list(WEIGHTS.values())), -np.inf)
         lead, best = self.lead, int(np.argmax(scores))
-        if not self._states[lead] or self._relevance[lead] < _RELEVANT:
+        if not self._may_hold[lead] or self._relevance[lead] < _RELEVANT:
             return None
         return best if scores[best] - scores[lead] >= MARGIN and self._may_replace(best, lead) else lead
 
@@ -146,11 +159,10 @@ class Statements:
 
     def replaced_by(self, row: int) -> frozenset[int]:
         """The numbers of the documents that were said before this one and that it takes the place of."""
-        same = (self.near[self.lead] >= _SAME_THING) & self._states
-        same[self.lead] = True
-        same &= np.array([fold(said.text) != fold(self.said[row].text) for said in self.said])
-        rows = np.flatnonzero(same & (self._at < self._at[row])).tolist()
-        return frozenset(self.results[each].number for each in rows)
+        tied = (self.near[row] >= _SAME_THING) | ((self.near[row] >= _LINKED) & (self._relevance >= _RELEVANT))
+        tied[self.lead] = True
+        older = np.flatnonzero(tied & self._states & (self._at < self._at[row])).tolist()
+        return frozenset(self.results[each].number for each in older if self._may_replace(row, each))
 
     def features(self) -> Matrix:
         """One row a result, one column for each of `WEIGHTS`."""
@@ -178,14 +190,19 @@ class Statements:
 
     @cached_property
     def lead(self) -> int:
-        """The row of the most relevant statement; what an agent says, or what is said of others, counts for less."""
-        doubtful = self._agents | self._others
-        return int(np.argmax(self._relevance * self._states * np.where(doubtful, _DOUBTFUL, 1.0)))
+        """The row of the most relevant statement; what is said of others counts for less."""
+        return int(np.argmax(self._relevance * self._may_hold * np.where(self._others, _DOUBTFUL, 1.0)))
+
+    @cached_property
+    def _may_hold(self) -> Flags:
+        """Those that state something; an agent's only where no person states anything that has to do with the query."""
+        by_people = self._states & ~self._agents
+        return by_people if (by_people & (self._relevance >= _LINKED)).any() else self._states
 
     def _may_replace(self, later: int, lead: int) -> bool:
         """Whether a statement can be seen to take the place of another, and is not only the later of the two."""
         new, old = self.said[later], self.said[lead]
-        if fold(new.text) == fold(old.text):
+        if fold(new.text) == fold(old.text) or self._is_of_another(later, lead):
             return False
         if old.stance.values and not new.stance.values and asks_for_value(self.query):
             return False
@@ -193,6 +210,12 @@ class Statements:
         if new.speaker != old.speaker:
             return new.stance.changes and (differs or bool(near >= _LINKED))
         return new.stance.changes or differs or bool(near >= _SAME_THING)
+
+    def _is_of_another(self, later: int, lead: int) -> bool:
+        """Whether it says nearly the same of something else: it has another word where the query's word stands."""
+        if self.near[later, lead] < _ALIKE or not self.asked[lead] - self.asked[later]:
+            return False
+        return bool(self.said[later].stance.things - self.said[lead].stance.things)
 
     @cached_property
     def _relevance(self) -> Matrix:
@@ -214,8 +237,15 @@ class Statements:
 
     @cached_property
     def _others(self) -> Flags:
-        """Those that speak of other people than the query does."""
-        return np.array([any(each not in self.query for each in said.stance.others) for said in self.said], np.bool_)
+        """Those that speak of other people than the query does, or are said by others than it names."""
+        named = {said.speaker for said in self.said if fold(said.speaker) in _WORD.findall(self.query)}
+        return np.array([self._is_of_others(said, named) for said in self.said], np.bool_)
+
+    def _is_of_others(self, said: Said, named: Collection[str]) -> bool:
+        if any(each not in self.query for each in said.stance.others):
+            return True
+        text = fold(said.text)
+        return bool(named) and said.speaker not in named and not any(fold(name) in text for name in named)
 
     @cached_property
     def _says_little(self) -> Flags:
@@ -235,10 +265,13 @@ def _likeness(tx: Transaction, numbers: NDArray[np.int64], model: str) -> Matrix
     return np.clip(rows @ rows.T, 0.0, 1.0)
 
 
-def _shared_words(tx: Transaction, numbers: NDArray[np.int64]) -> Matrix:
+def _words_asked(question: Question, held: frozenset[int]) -> frozenset[int]:
+    """The places of the query's words that a document with these codes holds."""
+    return frozenset(place for place, forms in enumerate(question.codes) if not held.isdisjoint(forms))
+
+
+def _shared_words(tx: Transaction, held: Sequence[NDArray[np.uint32]]) -> Matrix:
     """How much of what the words of the shorter one weigh is in the other one too; rare words weigh more."""
-    words = tx.index.words_of(np.sort(numbers))
-    held = [words[number][0] if number in words else np.array([], np.uint32) for number in numbers.tolist()]
     codes = np.unique(np.concatenate(held)) if held else np.array([], np.uint32)
     if not len(codes):
         return np.zeros((len(held), len(held)))

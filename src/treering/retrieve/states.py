@@ -41,14 +41,18 @@ class AskedState:
     state: State
     at: datetime | None = None
 
+    @property
+    def is_present(self) -> bool:
+        return self.state is State.NOW and self.at is None
 
-def asked_state(question: Question, language: str, now: datetime, *, as_of: bool) -> AskedState | None:
+
+def asked_state(tx: Transaction, question: Question, *, as_of: bool) -> AskedState | None:
     """The state that the query asks for; None where it asks for something else, such as an event in the past."""
-    wording = query_wording(question.text, language)
+    wording = query_wording(question.text, spoken_in(tx, question))
     for name, state in _WORDINGS.items():
         if name in wording:
             return AskedState(state)
-    day = _day_named(question, now) if "then" in wording else None
+    day = _day_named(question, tx.now) if "then" in wording else None
     if "supposing" in wording or (day is None and "past" in wording and not as_of):
         return None
     return AskedState(State.NOW, day)
@@ -63,20 +67,22 @@ def _day_named(question: Question, now: datetime) -> datetime | None:
     return before if is_day else None
 
 
+def spoken_in(tx: Transaction, question: Question) -> str:
+    """The language of the query; where it cannot be told, that of most documents."""
+    languages = tx.index.languages()
+    return language_of(question.text, languages) or next(iter(languages), "en")
+
+
 def in_order_of_state(
-    tx: Transaction, question: Question, ranked: Sequence[Ranked], *, model: str, as_of: bool
+    tx: Transaction, question: Question, ranked: Sequence[Ranked], asked: AskedState, *, model: str
 ) -> Sequence[Ranked]:
     """The results, with those that answer a question about a state first, and what was superseded marked.
 
     Words that ask nothing change the order only where a statement is the best result anyway.
     """
-    languages = tx.index.languages()
-    language = language_of(question.text, languages) or next(iter(languages), "en")
-    asked = asked_state(question, language, tx.now, as_of=as_of)
-    if asked is None:
-        return ranked
+    language = spoken_in(tx, question)
     compared = [each for each in ranked[:COMPARED] if _was_said(each, asked.at)]
-    statements = Statements.read(tx, question.text, compared, model=model, language=language)
+    statements = Statements.read(tx, question, compared, model=model, language=language)
     holds = statements.holding() if statements.said else None
     if holds is None or not (
         stance_of(question.text, language).asks or statements.results[statements.lead] is ranked[0]

@@ -7,14 +7,20 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from treering.core.language.dates import MONTHS
 from treering.core.language.folding import fold
+from treering.core.language.stems import stop_words
 from treering.core.language.values import values_in
 
 LANGUAGES = ("en", "fr", "it", "de", "es")
 _WORDINGS = Path(__file__).parent / "stance"
-_SENTENCE = re.compile(r"(?:[^.!?…\n]|\.(?=\w))+[.!?…]*")
+_ABBREVIATED = "dr|mr|mrs|ms|prof|sr|sra|st|nr|no"
+_MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
+_SENTENCE = re.compile(rf"(?:\b(?:{_ABBREVIATED})\.|[^.!?…\n]|\.(?=\w| (?:{_MONTH})\b))+[.!?…]*")
 _CHARACTERS_READ = 2_000
 _OF_QUERIES = ("supposing", "past", "former", "first", "history", "then")
+_WORD = re.compile(r"[^\W_]+")
+_DAYS = frozenset((Path(__file__).parent / "time_words.txt").read_text("utf-8").split())
 _TWO_WORDS = re.compile(r"\w\W+\w")
 
 
@@ -33,6 +39,8 @@ class Stance:
     changes: bool
     others: frozenset[str]
     values: Mapping[str, frozenset[str]]
+    things: frozenset[str]
+    """The words of its statements that are neither grammar nor values, and announce no change."""
 
 
 def stance_of(text: str, language: str) -> Stance:
@@ -55,7 +63,13 @@ def stance_of(text: str, language: str) -> Stance:
         changes=wording["change"].search(said) is not None,
         others=frozenset(wording["others"].findall(said)),
         values=values_in(said),
+        things=_things(wording["change"].sub(" ", said), language),
     )
+
+
+def _things(said: str, language: str) -> frozenset[str]:
+    words = (word for word in _WORD.findall(said) if len(word) > 1 and not word.isdigit())
+    return frozenset(words) - stop_words(language) - stop_words("en") - MONTHS.keys() - _DAYS
 
 
 def query_wording(query: str, language: str) -> frozenset[str]:
