@@ -202,7 +202,8 @@ class Statements:
     def _may_replace(self, later: int, lead: int) -> bool:
         """Whether a statement can be seen to take the place of another, and is not only the later of the two."""
         new, old = self.said[later], self.said[lead]
-        if fold(new.text) == fold(old.text) or self._is_of_another(later, lead):
+        of_others = bool(self._others[later]) and not self._others[lead]
+        if of_others or fold(new.text) == fold(old.text) or self._is_of_another(later, lead):
             return False
         if old.stance.values and not new.stance.values and asks_for_value(self.query):
             return False
