@@ -22,7 +22,27 @@ QUICK = 0.025
 FORMS = (*TOKENS, *PHRASES)
 TEMPLATES = formats()
 ALPHABET = "a0A-_./+=: "
-LINKS = ("=", ": ", " is ", ' = "', " for a ", " of ", "[a] ", "::", " string = ", "('", "_a", "-", "s", " ", "\n")
+LINKS = (
+    "=",
+    ": ",
+    " is ",
+    ' = "',
+    " for a ",
+    " of ",
+    "[a] ",
+    "::",
+    " string = ",
+    "('",
+    "_a",
+    "-",
+    "s",
+    " ",
+    "\n",
+    " (",
+    " → ",
+    " - ",
+    " | ",
+)
 VALUES = ("", "a", "a1b2c3d4e5f6", "$a", "[redacted:token]", "((", "&", '", ')
 
 
@@ -67,6 +87,7 @@ def test_words_and_values_are_matched_in_linear_time() -> None:
     pieces = [f"{word.stem} " for word in SECRET_WORDS[::6]]
     pieces += [f"a password{link}a1" for link in LINKS]
     pieces += [f"a, password={value} " for value in VALUES]
+    pieces += ["credentials: a / ", "credentials: a/", "the psk is aaaaaaaaaa ", 'password="a b c d e ']
     assert_linear(assigned, pieces)
 
 

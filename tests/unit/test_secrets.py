@@ -12,7 +12,7 @@ import pytest
 from bench.secrets_cases import fill, load
 from tests.growth import LINEAR, growth
 from treering.core.secret_formats import MARK_PATTERN, PHRASES, TOKENS
-from treering.core.secrets import Finding, redact, scan
+from treering.core.secrets import Finding, may_hold_secret, redact, scan
 
 
 def longest_left(findings: tuple[Finding, ...], start: int, end: int) -> int:
@@ -105,6 +105,14 @@ def test_a_found_secret_does_not_shield_the_next() -> None:
             assert "S3cret99x" not in redact(f"{first}{between}password=S3cret99x").text
 
 
+@pytest.mark.parametrize("word", ["pass\u200bword", "pass\u00adword", "\ufeffpassword", "ｐａｓｓｗｏｒｄ", "𝐩𝐚𝐬𝐬word"])
+def test_invisible_and_compatibility_characters_do_not_hide_a_secret(word: str) -> None:
+    text = f"a\u200b {word}=S3cret99x\u200b b"
+    assert redact(text).text == f"a\u200b {word}=[redacted:password]\u200b b"
+    assert redact(redact(text).text).findings == ()
+    assert may_hold_secret(text.encode())
+
+
 def test_an_already_redacted_text_is_left_alone() -> None:
     text = "password=[redacted:password] [redacted:github_token]: hunter2! https://a:[redacted:x]@b"
     assert redact(text).text is text
@@ -119,6 +127,8 @@ HOSTILE = (
     "password for ", "eyJ", "eyJ-", "://a:b", "sk-", "SK", "Bearer ", "curl -u ", "[redacted:", "key", "token, 'a",
     "AKIA", "\\n", "İ", "mot de passe", "api_key: $a1", "password=x1", "@", "://", "dp.pt.aa",
     "token: [redacted:token] ", "pa-", "eyJhbGciOi-", "a password=a1b2c3d4 ",
+    "password (", "password → ", "password - a1", "credentials: a / ", "pass\u200bword=a1", "\u200b",
+    "ｐassword=a1b2c3d4 ",
 )  # fmt: skip
 
 

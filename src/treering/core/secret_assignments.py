@@ -9,7 +9,15 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 
 from treering.core.secret_formats import MARK, Hit, follows_mark
-from treering.core.secret_values import LONGEST_JUDGED, STYLES, is_phrase, is_random, points_elsewhere, regex
+from treering.core.secret_values import (
+    LONGEST_JUDGED,
+    STYLES,
+    is_phrase,
+    is_random,
+    is_unquoted_phrase,
+    points_elsewhere,
+    regex,
+)
 from treering.core.secret_words import (
     ABOUT,
     LINKING_ADVERBS,
@@ -40,7 +48,7 @@ LINK = rf"""
           | value[ \t]{{0,2}}=[ \t]{{0,2}}(?=["'])
           | (?:(?:{ABOUT})[ \t][^\n:="'`]{{1,40}}?(?::|[ \t](?={LINKING_VERBS})))?
             (?:(?:{LINKING_VERBS})(?:[ \t](?:{LINKING_ADVERBS}))?:?)?(?<![ \t])[ \t]{{1,4}}
-          | (?P<gap>)
+          | (?P<gap>(?:(?:->|-->|[→⇒➜➡|(]|[–—-](?=[ \t]))[ \t]{{0,4}})?)
         )
     )
     (?P<open>(?:[bBrRuUfF@&]{{0,2}}\\?["'`“«„])?)
@@ -60,6 +68,8 @@ WORTH_JUDGING = (
 WORD_BEFORE = r"[\w.$-]{0,24}\Z"
 WORD_BREAK = r"[_.$-]+|(?<=[a-z])(?=[A-Z])"
 DECLARED = r"(?i:let|var|const|val|local|my|our|auto|string|str|char|final|static|new|return|if|elif|else)[ \t]+\Z"
+USER_BEFORE = r"[\w.@+-]{1,64}+[ \t]{0,2}[/|][ \t]{0,2}"
+"""The user of `credentials: admin / …`."""
 NEAR_RUN = r"(?<![A-Za-z0-9+/_~.-])[A-Za-z0-9+/_~-]{24,128}={0,2}"
 REST_OF_RUN = r"[A-Za-z0-9+/_~-]*+={0,2}"
 NEAR = 60
@@ -169,15 +179,28 @@ def _judged(text: str, word: SecretWord, start: int, linked: re.Match[str], ende
     style = _style(text, start, linked, before, ended)
     if style is None:
         return None
-    if style == "quoted" and is_phrase(word, text[value_start : _value_end(text, linked, style)]):
-        return Hit(word.kind, start, value_start, _value_end(text, linked, style))
+    if word.kind == "credential" and (user := regex(USER_BEFORE).match(text, value_start)):
+        value_start, style = user.end(), "in a list"
+    end = _value_end(text, linked, style, value_start)
+    if _is_plain_phrase(text, word, linked, style, text[value_start:end]):
+        return Hit(word.kind, start, value_start, end)
     if not regex(WORTH_JUDGING).match(text, value_start):
         return None
-    end = _value_end(text, linked, style)
     value = text[value_start : min(end, value_start + LONGEST_JUDGED)]
-    if len(value) < SHORTEST_VALUE or points_elsewhere(value) or not STYLES[style](word.kind, value):
+    if len(value) < SHORTEST_VALUE or points_elsewhere(value) or not _is_judged_credential(word, style, value):
         return None
     return Hit(word.kind, start, value_start, end if end - value_start < LONGEST_JUDGED else _run_end(text, end))
+
+
+def _is_plain_phrase(text: str, word: SecretWord, linked: re.Match[str], style: str, value: str) -> bool:
+    if style == "quoted":
+        return is_phrase(word, value, compact=linked["link"] == "=" and text[linked.start("link") - 1] != " ")
+    return style in ("setting", "environment", "spoken") and is_unquoted_phrase(word, value)
+
+
+def _is_judged_credential(word: SecretWord, style: str, value: str) -> bool:
+    # `psk` has no other meaning: beside it, any value with a digit counts.
+    return STYLES["in a sentence" if style == "adjacent" and word.phrase else style](word.kind, value)
 
 
 def _before(text: str, start: int) -> str | None:
@@ -240,8 +263,7 @@ def _style_within_line(text: str, line_start: int, ended: set[int]) -> str:
     return "in a list" if last in ",;)]}\"'`" else "argument"
 
 
-def _value_end(text: str, linked: re.Match[str], style: str) -> int:
-    start = linked.end()
+def _value_end(text: str, linked: re.Match[str], style: str, start: int) -> int:
     opened = linked["open"]
     closed = text.find(CLOSING_QUOTE[opened[-1]], start, start + LONGEST_QUOTED) if opened else -1
     if closed >= 0:

@@ -5,13 +5,24 @@ from collections.abc import Callable
 from functools import cache
 
 from treering.core.secret_formats import MARK, UUID
-from treering.core.secret_words import MESSAGE_WORDS, NO_CREDENTIAL, PLACEHOLDER, REFERENCE, TECHNICAL_NAME, SecretWord
+from treering.core.secret_words import (
+    DIRECTIVE_WORDS,
+    MESSAGE_WORDS,
+    NO_CREDENTIAL,
+    PLACEHOLDER,
+    REFERENCE,
+    STATE_ENDINGS,
+    TECHNICAL_NAME,
+    SecretWord,
+)
 
 LONGEST_JUDGED = 128
 SAME_CLASS = r"[a-z]+|[A-Z]+|[0-9]+|[^a-zA-Z0-9]+"
 MIXED = r"\d[^\W\d]|[^\W_][!@#$%^*?~]"
 NAME_PIECE = r"[^\W\d]+\d{0,2}|\d{1,3}|v\d{1,3}"
 PATH_PIECE = rf"{NAME_PIECE}|\d+"
+CAMEL_PIECE = r"[A-Z]?[a-z]+|[A-Z]"
+DIGIT_INSIDE = r"[A-Za-z]\d+[a-z]|[^\W_][!@#$%^*?~]"
 REPEATED_WORD = r"(?i)[a-z_]*(?:pass|pwd|token|key|secret|cred)[a-z_]*\d{0,2}"
 
 
@@ -53,12 +64,22 @@ def _looks_like_words(value: str) -> bool:
     return len(pieces) > 1 and all(piece_of_name.fullmatch(piece) for piece in pieces)
 
 
+def _is_joined_password(value: str) -> bool:
+    """`foo-bar-Baz9`: words joined by hyphens, of both cases and with a digit, are rarely the name of something."""
+    return bool(regex(r"[\w-]+").fullmatch(value) and regex(r"\d").search(value) and _has_both_cases(value))
+
+
+def _has_both_cases(value: str) -> bool:
+    return value.lower() != value != value.upper()
+
+
 def _repeats_secret_word(value: str) -> bool:
     return regex(REPEATED_WORD).fullmatch(value) is not None
 
 
 def _is_credential(kind: str, value: str) -> bool:
-    if _looks_like_words(value) or _repeats_secret_word(value):
+    joined = kind == "password" and "-" in value and _is_joined_password(value)
+    if (_looks_like_words(value) and not joined) or _repeats_secret_word(value):
         return False
     digit = regex(r"\d").search(value) is not None
     if kind == "password":
@@ -66,6 +87,13 @@ def _is_credential(kind: str, value: str) -> bool:
     if len(value) < 8 or not regex(r"[^\W\d_]").search(value):
         return False
     return digit or (len(value) >= 16 and looks_random(value))
+
+
+def _is_environment_credential(kind: str, value: str) -> bool:
+    """The value of `DB_PASSWORD` is the password, also if it is words joined by hyphens, unless it names a secret."""
+    if kind == "password" and regex(r"[A-Za-z]\d|\d[A-Za-z]").search(value) and regex(r"\w+(?:-\w+)+").fullmatch(value):
+        return not any(regex(rf"{REPEATED_WORD}|v\d+").fullmatch(piece) for piece in value.split("-"))
+    return _is_credential(kind, value)
 
 
 def _is_spoken_credential(kind: str, value: str) -> bool:
@@ -95,15 +123,42 @@ def _is_mixed(value: str) -> bool:
     return regex(MIXED).search(regex(TECHNICAL_NAME).sub("", value)) is not None
 
 
-def _is_adjacent_credential(_kind: str, value: str) -> bool:
-    """Behind the secret word without any link: only what is random counts, and an id is not."""
-    if len(value) < 20 or regex(UUID).search(value) or regex(r"[=:][^=]").search(value):
+def _is_adjacent_credential(kind: str, value: str) -> bool:
+    """Behind the secret word without a link: only random text counts, and an id or a name in code is neither."""
+    if regex(UUID).search(value) or regex(r"[=:][^=]|[()\[\]{}]").search(value) or _looks_like_words(value):
         return False
-    return looks_random(value) and not _looks_like_words(value)
+    if not _has_both_cases(value):
+        return len(value) >= 20 and looks_random(value)
+    if _is_camel_case(value):
+        return False
+    digit = regex(r"\d").search(value) is not None
+    if len(value) >= (12 if digit else 20) and looks_random(value):
+        return True
+    bare = regex(TECHNICAL_NAME).sub("", value)
+    return digit and kind == "password" and len(value) >= 8 and regex(DIGIT_INSIDE).search(bare) is not None
 
 
-def is_phrase(word: SecretWord, value: str) -> bool:
-    """Several words in quotes that are neither a message nor code; plain words only where a phrase is usual."""
+def _is_camel_case(value: str) -> bool:
+    """`getUserById2FromCache`: letters in pieces of the length of words; those of random text are shorter."""
+    pieces = regex(CAMEL_PIECE).findall(regex(TECHNICAL_NAME).sub("", value))
+    return sum(map(len, pieces)) * 2 >= len(pieces) * 5 and len(value) >= 12
+
+
+def is_unquoted_phrase(word: SecretWord, value: str) -> bool:
+    """One plain word as the value of `psk`, long enough not to be an adjective: `correcthorse`, not `required`."""
+    if not word.phrase or not regex(r"[a-z]{10,}").fullmatch(value):
+        return False
+    if regex(rf"(?:{STATE_ENDINGS})\Z").search(value) or regex(r"pass|psk|key|secret|cred").search(value):
+        return False
+    return not _is_placeholder(value)
+
+
+def is_phrase(word: SecretWord, value: str, *, compact: bool = False) -> bool:
+    """Several words in quotes that are neither a message nor code.
+
+    Plain words count where a phrase is usual, and from four on. With `compact`, the assignment has no spaces around its
+    equals sign, as messages seldom have: then a digit and four words count also among the small words of a sentence.
+    """
     if not 8 <= len(value) <= LONGEST_JUDGED or value != value.strip() or not value[0].isalnum():
         return False
     if regex(r"[\n{}<>()\[\]=\\]|[,.:;] ").search(value) or MARK in value:
@@ -113,14 +168,20 @@ def is_phrase(word: SecretWord, value: str) -> bool:
         return word.phrase and value.isalnum() and not _repeats_secret_word(value) and not _is_placeholder(value)
     if word.kind in ("password", "secret") and len(words) <= 4 and _is_mixed(value):
         return True
-    telling = word.phrase or regex(r"\d").search(value) is not None
-    plain = len(words) > 8 or not MESSAGE_WORDS.isdisjoint(words) or _is_placeholder(value)
-    return word.kind == "password" and telling and not plain
+    return word.kind == "password" and len(words) <= 8 and _is_pass_phrase(word, value, words, compact=compact)
+
+
+def _is_pass_phrase(word: SecretWord, value: str, words: list[str], *, compact: bool) -> bool:
+    digit = regex(r"\d").search(value) is not None
+    if compact and digit and len(words) >= 4 and DIRECTIVE_WORDS.isdisjoint(words):
+        return True
+    plain = len(words) >= 4 and "".join(value.split()).isalpha() and (value.islower() or value.istitle())
+    return (word.phrase or digit or plain) and MESSAGE_WORDS.isdisjoint(words) and not _is_placeholder(value)
 
 
 STYLES: dict[str, Callable[[str, str], bool]] = {
     "quoted": _is_credential,
-    "environment": _is_credential,
+    "environment": _is_environment_credential,
     "setting": _is_spoken_credential,
     "spoken": _is_spoken_credential,
     "in a sentence": _is_credential_in_sentence,

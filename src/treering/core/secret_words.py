@@ -84,7 +84,7 @@ PLAIN_AFTER = frozenset((
 ))  # fmt: skip
 """Last words behind the secret word that name something else: `password_file`, `token_count`."""
 
-LINKING_VERBS = "is|was|be|ist|war|lautet|est|était|es|era|é|è|är|to[ ]be|set[ ]to"
+LINKING_VERBS = "is|was|are|were|be|ist|war|lautet|est|était|es|era|é|è|är|to[ ]be|set[ ]to"
 LINKING_ADVERBS = (
     "now|still|actually|just|simply|currently|set[ ]to|jetzt|nun|maintenant|toujours|ahora|agora|ora|adesso"
 )
@@ -100,9 +100,23 @@ MESSAGE_WORDS = frozenset((
 ))  # fmt: skip
 """Words of messages and labels; a quoted value that has one is no pass phrase."""
 
+DIRECTIVE_WORDS = MESSAGE_WORDS - frozenset((
+    "a", "an", "the", "is", "are", "was", "be", "has", "may", "can", "not", "no", "of", "for", "to", "at", "in", "on",
+    "by", "with", "from", "or", "and", "if", "this", "that", "it", "new", "old", "when", "will", "only", "all", "any",
+)) | frozenset((
+    "attempts", "tries", "left", "remaining", "ago", "minutes", "hours", "days", "seconds", "times", "again", "failed",
+))  # fmt: skip
+"""Words by which a sentence with a number is a message: `has 3 attempts left`, not `my dog has 3 legs`."""
+
+STATE_ENDINGS = (
+    "ed|ing|[ai]ble|[ae]nt|ect|al|en|ly|ory|ary|less|ful|ic|ive|ous|wn|where|thing|ate|tion|sion|ment|ness|ity|id|ish"
+    "|text|string|bytes|data|value"
+)
+"""Endings of the words that say how a pass phrase is: `required`, `incorrect`, `unavailable`."""
+
 TECHNICAL_NAME = (
     r"[sS]3(?![a-z])|(?i:sha\d{1,3}|md\d|base\d\d|b\d\d|utf\d|oauth\d|x509|p12|ec2|http\d|ipv?\d|u?int\d\d?|float\d\d"
-    r"|v\d|\dfa|k8s|\d\dn)"
+    r"|v\d|\dfa|k8s|\d\dn|[rhep]s\d{3}|(?:log|neo)4j|x86|win\d\d|web3|auth0|pbkdf\d|gpt\do?)"
 )
 """Digits between letters that do not make a name a credential: `oauth2client`, `sha256sum`."""
 

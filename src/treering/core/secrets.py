@@ -6,11 +6,12 @@ does not count, and a mark never counts as the end of the word in front of it.
 
 import math
 import re
+import unicodedata
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from treering.core.secret_assignments import announces_value, assigned_values
 from treering.core.secret_formats import (
@@ -53,6 +54,9 @@ KEY_MATERIAL = r"[A-Za-z0-9+/]{32}"
 LONGEST_KEY = 65_536
 
 PASSWORD_IN_URL = r"://(?P<user>[^\s:/?#@\"'<>`]{0,128}):(?P<password>[^\s\"'<>`/]{3,256})@(?=[\w\[.%$-])"
+INVISIBLE = "[\u00ad\u034f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff]"
+OTHER_WIDTH = "[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\U0001d400-\U0001d7ff\u24b6-\u24e9]"
+"""Letters and digits that read as plain ones: full width, mathematical, in circles."""
 NO_URL_PASSWORD = r"^\d{1,5}(?:[?#,].*)?$|^[$%<{]|[(\[{].*[)\]}]|\\|\*{3}|^[x.*_-]+$|\.\.\.|…"
 
 
@@ -76,8 +80,16 @@ class Redaction:
 def scan(text: str, check: Check = unlimited) -> tuple[Finding, ...]:
     """The secrets of `text`, in order, none overlapping another.
 
-    `check` is called again and again while scanning, and ends the scan by raising.
+    `check` is called again and again while scanning, and ends the scan by raising. Invisible characters and letters
+    of other widths hide nothing: such a text is scanned as it is and as it reads.
     """
+    hits = _hits(text, check)
+    if _is_disguised(text):
+        hits += _hits_as_read(text, check)
+    return _merged(hits) if hits else ()
+
+
+def _hits(text: str, check: Check) -> list[Hit]:
     hits: list[Hit] = []
     for detect in DETECTORS:
         check()
@@ -86,7 +98,34 @@ def scan(text: str, check: Check = unlimited) -> tuple[Finding, ...]:
     if hits and MARK in text:
         marks = [mark.span() for mark in _regex(MARK_PATTERN).finditer(text)]
         hits = [hit for hit in hits if not _touches(marks, hit)]
-    return _merged(hits) if hits else ()
+    return hits
+
+
+def _is_disguised(text: str) -> bool:
+    return not text.isascii() and _regex(f"{INVISIBLE}|{OTHER_WIDTH}").search(text) is not None
+
+
+def _hits_as_read(text: str, check: Check) -> list[Hit]:
+    """The hits in `text` without invisible characters and with plain letters, at their places in `text`."""
+    invisible = _regex(INVISIBLE)
+    places: list[int] = []
+    read: list[str] = []
+    for start in range(0, len(text), PAGE):
+        check()
+        seen = [at for at, each in enumerate(text[start : start + PAGE], start) if not invisible.match(each)]
+        places += seen
+        read += [_as_read(text[at]) for at in seen]
+    return [
+        Hit(hit.kind, places[hit.anchor], places[hit.start], places[hit.end - 1] + 1)
+        for hit in _hits("".join(read), check)
+    ]
+
+
+@lru_cache(maxsize=4096)
+def _as_read(character: str) -> str:
+    """The plain form of one character, if that is one character as well."""
+    plain = unicodedata.normalize("NFKC", character)
+    return plain if len(plain) == 1 else character
 
 
 def may_hold_secret(source: bytes) -> bool:
@@ -96,6 +135,8 @@ def may_hold_secret(source: bytes) -> bool:
     """
     pieces = set(source.translate(_APART).split())
     words, text = _text_of(b" ".join(pieces)), _text_of(source)
+    if _is_disguised(text):
+        return bool(scan(text))
     return (
         announces_value(text, words)
         or _may_hold_token(_text_of(b" ".join([piece for piece in pieces if len(piece) >= SHORTEST_BARE_TOKEN])))
