@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.conftest import OpenMemory
+from tests.samples import NOW
 from treering.core.episodes import EpisodeFailure, EpisodeInsight, EpisodeReflection, PerformanceAnalysis
 from treering.core.errors import InvalidInput
 from treering.memory import Memory
@@ -82,3 +83,28 @@ def test_insights_are_found_by_their_words(open_memory: OpenMemory) -> None:
     memory = open_memory()
     memory.episode("Add an index", id="e", insights=[{"text": "vacuum beforehand", "confidence": 0.5}])
     assert [hit.id for hit in memory.episodes.search("vacuum")] == ["e"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["zanzibar", "quokka", "dingo", "numbat", "wombatctl", "bisection", "payments", "bugfix", "friday", "latency",
+     "downtime", "kookaburra", "bandicoot", "wallaby"],
+)  # fmt: skip
+def test_an_episode_is_found_by_the_words_of_every_part(open_memory: OpenMemory, query: str) -> None:
+    memory = open_memory()
+    memory.episode(
+        {"input": "Repair the export", "goals": ["lower latency"], "constraints": ["no downtime"]},
+        id="e",
+        failures=[{"text": "zanzibar error 77", "cause": "quokka overflow", "resolution": "restart dingo"}],
+        execution={"plan": ["numbat first"], "adaptations": [{"at": NOW, "reason": "kookaburra", "change": "retry"}]},
+        outcome={"status": "PARTIAL", "output": "exported", "side_effects": ["the bandicoot cache is empty"]},
+        performance="wallaby was slow",
+        tools=["wombatctl"],
+        strategies=["bisection"],
+        domain="payments",
+        task_type="bugfix",
+        tags=["friday"],
+    )
+    memory.episode("Write the minutes", id="other")
+    assert [hit.id for hit in memory.search(query)] == ["e"]
+    assert [hit.id for hit in memory.episodes.search(query)] == ["e"]

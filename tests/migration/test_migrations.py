@@ -111,10 +111,11 @@ def write_frozen_data(revision: str) -> None:
     )
 
 
-def load_frozen_data(engine: Engine, revision: str) -> None:
-    """Straight into the tables, as an earlier Treering left them."""
+def load_frozen_data(engine: Engine, revision: str, replaced: tuple[str, str] = ("", "")) -> None:
+    """Straight into the tables, as an earlier Treering left them, with one text of the file `replaced` by another."""
+    frozen = (DATA / f"{revision}.json").read_text(encoding="utf-8")
     rows = json.loads(
-        (DATA / f"{revision}.json").read_text(encoding="utf-8"),
+        frozen.replace(*replaced) if replaced[0] else frozen,
         object_hook=lambda read: bytes.fromhex(read["hex"]) if set(read) == {"hex"} else read,
     )
     as_it_was = MetaData()
@@ -180,6 +181,17 @@ def test_a_database_of_an_earlier_revision_opens_with_everything_in_it(
         assert memory.undo("pool").content == "The pool holds eight connections"  # type: ignore[union-attr]
         assert memory.undo("gone").content == "forgotten words"  # type: ignore[union-attr]
         assert [entry.action for entry in memory.history("gone")] == [Action.UNDO, Action.DELETE, Action.CREATE]
+        assert memory.doctor().healthy
+
+
+def test_an_episode_of_revision_0010_is_found_by_its_plan(
+    place: str, database: tuple[Dialect, Engine], tmp_path: Path
+) -> None:
+    at_revision(database, "0010")
+    load_frozen_data(database[1], "0010", (r"\"plan\":[]", r"\"plan\":[\"numbat first\"]"))
+
+    with treering.open(place, tenant=SCOPE.tenant, project=SCOPE.project, blobs=tmp_path / "b") as memory:
+        assert [hit.id for hit in memory.episodes.search("numbat")] == ["old-Episode"]
         assert memory.doctor().healthy
 
 

@@ -112,6 +112,27 @@ def _searched_turn(turn: Turn) -> Searched:
     return Searched(turn.text, language=turn.language, thread=turn.session, place=turn.seq, speaker=speaker)
 
 
+def _searched_episode(episode: Episode) -> Searched:
+    """Every text but those of its steps; the output is last, since only the beginning of a long text is indexed."""
+    task, execution, reflection, metadata = episode.task, episode.execution, episode.reflection, episode.metadata
+    performance = reflection.performance
+    parts = (
+        task.input,
+        *(metadata.domain, metadata.task_type, *metadata.tools, *metadata.strategies, *metadata.tags),
+        *task.goals,
+        *task.constraints,
+        *(text for failure in reflection.failures for text in (failure.text, failure.cause, failure.resolution)),
+        *(text for insight in reflection.insights for text in (insight.text, *insight.evidence)),
+        *((performance.text, *performance.bottlenecks) if performance else ()),
+        *execution.plan,
+        *(text for adaptation in execution.adaptations for text in (adaptation.reason, adaptation.change)),
+        *(artifact.name for artifact in episode.outcome.artifacts),
+        *episode.outcome.side_effects,
+        episode.outcome.output,
+    )
+    return Searched(" ".join(filter(None, parts)))
+
+
 KNOWLEDGE = Kind(
     "knowledge",
     Knowledge,
@@ -166,9 +187,7 @@ EPISODES = Kind(
         "access_count": lambda e: e.lifecycle.access_count,
         "last_accessed_at": lambda e: e.lifecycle.last_accessed_at,
     },
-    searched=lambda e: Searched(
-        " ".join((e.task.input, e.outcome.output, *map(str, e.reflection.insights), *e.metadata.tags))
-    ),
+    searched=_searched_episode,
 )
 PATTERNS = Kind(
     "pattern",
