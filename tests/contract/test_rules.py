@@ -81,6 +81,8 @@ def test_rules_keep_to_their_share_and_what_did_not_fit_is_named(open_memory: Op
     memory = open_memory(settings=Settings(pack=PackSettings(rules_share=0.3)))
     ids = {memory.remember(f"Rule {n}: " + f"word{n} " * 20, type="preference").id for n in range(12)}
     memory.remember("The invoice export fails on empty carts", type="gotcha", id="found")
+    for number in range(20):
+        memory.remember(f"The invoice export {number} fails: " + f"case{number} " * 60, type="gotcha")
     packed = memory.pack(TASK, budget=budget)
     assert packed.tokens <= budget
     rules = {item.id: item for item in packed.items if item.id in ids}
@@ -88,6 +90,13 @@ def test_rules_keep_to_their_share_and_what_did_not_fit_is_named(open_memory: Op
     assert {id for id, why in packed.left_out if why == "rules share"} == ids - rules.keys()
     if budget >= 200:
         assert "found" in [item.id for item in packed.items]
+
+
+@pytest.mark.parametrize("budget", [400, 1_000])
+def test_rules_get_the_room_that_the_results_leave_over(memory: Memory, budget: int) -> None:
+    for rule in ("Never use emojis", "Answer in English", "Write the tests first", "Keep functions short"):
+        memory.remember(rule, type="preference")
+    assert len(shown(memory, budget=budget)) == 4
 
 
 def test_an_agent_that_begins_is_told_the_rules_and_how_many_are_left_out(memory: Memory) -> None:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.conftest import OpenMemory
+from tests.served import agent_of
 from treering.memory import Memory
 from treering.retrieve.answer import Answer
 
@@ -46,6 +47,17 @@ def test_the_present_state_comes_first_and_what_it_replaced_says_so(memory: Memo
     assert old.superseded_by == "t3"
     assert old.source.endswith(", superseded")
     assert [hit.score for hit in answer] == sorted((hit.score for hit in answer), reverse=True)
+
+
+def test_a_context_shows_the_present_state_first_and_marks_what_it_replaced(memory: Memory) -> None:
+    query = "What time is the daily standup?"
+    packed = memory.pack(query, knowledge=None)
+    assert packed.items[0].id == "t3"
+    assert "user (superseded): The daily standup is at 9:15" in packed.text
+    with agent_of(memory) as agent:
+        results = agent.call("search_memory", query=query, kinds=["turn"])["results"]
+        assert {each["id"]: each["superseded_by"] for each in results}["t1"] == results[0]["id"] == "t3"
+        assert "user (superseded): The daily standup is at 9:15" in agent.told("search_memory", query=query)
 
 
 def test_what_held_before_comes_first_where_the_query_asks_for_it(memory: Memory) -> None:

@@ -67,7 +67,9 @@ def test_what_is_packed_fits_and_accounts_for_every_hit(
     _accounts_for(packed, found)
     _is_cited(packed)
     _stays_closed(packed)
-    shuffled = sorted(found, key=lambda _: random.random())  # type: ignore[attr-defined]
+    # Only the order of equal scores is read from the order of the hits.
+    drawn = {hit.score: random.random() for hit in found}  # type: ignore[attr-defined]
+    shuffled = sorted(found, key=lambda hit: drawn[hit.score])
     assert pack(shuffled, phase=phase, budget=budget, count=count) == packed
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -80,6 +81,30 @@ def test_the_same_said_twice_stands_once_and_cites_both() -> None:
     assert [(item.id, item.also) for item in packed.items] == [("b", ("a",))]
     assert packed.left_out == (("a", "overlap"),)
     assert "[1] Ada, b (b); also fact a (a)" in packed.text
+
+
+def test_equal_scores_keep_the_order_of_the_answer_and_a_superseded_result_says_so() -> None:
+    old = replace(known("a", "The port of the api is 80"), superseded_by="b")
+    packed = pack([known("b", "The port of the api is 443"), old])
+    assert [item.id for item in packed.items] == ["b", "a"]
+    assert "- fact (superseded): The port of the api is 80 [2]" in packed.text
+
+
+@pytest.mark.parametrize("budget", [200, 400, 1_000])
+def test_room_that_the_results_leave_over_goes_to_the_rules(budget: int) -> None:
+    rules = [known(f"r{place}", prose(place, 1), 0.0, type="preference") for place in range(12)]
+    packed = pack([known("a", "water is wet")], rules=rules, budget=budget)
+    assert "a" in [item.id for item in packed.items]
+    assert packed.tokens <= budget
+    unfit = [id for id, reason in packed.left_out if reason == "rules share"]
+    assert not unfit or budget - packed.tokens < max(item.tokens for item in packed.items)
+    assert pack([], rules=rules, budget=budget).text
+
+
+def test_results_that_need_the_room_hold_the_rules_to_their_share() -> None:
+    rules = [known(f"r{place}", prose(place, 1), 0.0, type="preference") for place in range(12)]
+    packed = pack([known(f"a{place}", prose(50 + place, 3)) for place in range(20)], rules=rules, budget=1_000)
+    assert sum(item.tokens for item in packed.items if item.id.startswith("r")) <= 200
 
 
 def test_many_who_say_the_same_are_counted_after_the_first_few() -> None:

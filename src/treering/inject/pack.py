@@ -114,38 +114,67 @@ def pack(
     """The best of `hits` as one cited text of at most `budget` tokens by `count`.
 
     Without a budget the phase's holds. Without a phase no type has a share: the best scored come first. A reflection
-    comes last and has a share of its own. So have the `rules`, which come first, in their order.
+    comes last and has a share of its own. So have the `rules`, which come first, in their order; room that the results
+    leave over is theirs as well.
     """
     terms = _Terms(phase, _budget(phase, budget, settings), count, settings)
-    ranked = sorted(hits, key=lambda hit: (-hit.score, hit.kind, hit.id))
+    # Equal scores keep the order of the answer, which places the record that holds before those it superseded.
+    ranked = sorted(hits, key=lambda hit: -hit.score)
     if reflection is not None:
         ranked = [*(hit for hit in ranked if hit.id != reflection.id), reflection]
         terms = replace(terms, reflection=reflection.id)
     room = terms.budget - count(frame(phase))
-    chosen = _chosen_rules(rules, int(room * settings.rules_share), terms)
+    packed, cost = _with_rules(ranked, rules, int(room * settings.rules_share), room, terms)
+    for _ in range(settings.passes):
+        if not _has_room_for_rules(packed):
+            break
+        spare = terms.budget - packed.tokens if packed.text else room
+        wider, cost = _with_rules(ranked, rules, cost + spare, room, terms)
+        if _dropped_results(wider) or len(wider.items) <= len(packed.items):
+            break
+        packed = wider
+    return packed
+
+
+def _with_rules(
+    ranked: Sequence[Hit], rules: Sequence[Hit], share: int, room: int, terms: _Terms
+) -> tuple[Packed, int]:
+    """The results and the rules that fit into `share`; and what those rules cost."""
+    chosen, cost = _chosen_rules(rules, share, terms)
     terms = replace(terms, rules=frozenset(rule.id for rule in chosen))
     ranked = [*chosen, *(hit for hit in ranked if hit.id not in terms.rules)]
     shown = {hit.id for hit in ranked}
     unfit: list[tuple[str, Reason]] = [(rule.id, "rules share") for rule in rules if rule.id not in shown]
+    budget, phase, count = terms.budget, terms.phase, terms.count
     if not ranked or room <= 0:
-        return Packed("", 0, (), (*((hit.id, "budget") for hit in ranked), *unfit), terms.budget, phase)
+        return Packed("", 0, (), (*((hit.id, "budget") for hit in ranked), *unfit), budget, phase), cost
     plan, text = _fitted(_candidates(ranked, terms), room, terms)
     items = tuple(_item(each, number, count) for number, each in enumerate(_in_order(plan.chosen, phase), 1))
-    return Packed(text, count(text) if text else 0, items, (*_left_out(plan), *unfit), terms.budget, phase)
+    return Packed(text, count(text) if text else 0, items, (*_left_out(plan), *unfit), budget, phase), cost
 
 
-def _chosen_rules(rules: Sequence[Hit], share: int, terms: _Terms) -> list[Hit]:
-    """Those that fit whole into their share, in their order."""
-    chosen = list[Hit]()
+def _has_room_for_rules(packed: Packed) -> bool:
+    """Whether rules did not fit into their share, while every result is shown whole."""
+    return any(reason == "rules share" for _, reason in packed.left_out) and not _dropped_results(packed)
+
+
+def _dropped_results(packed: Packed) -> bool:
+    dropped = any(reason not in ("overlap", "rules share") for _, reason in packed.left_out)
+    return dropped or any(item.truncated for item in packed.items)
+
+
+def _chosen_rules(rules: Sequence[Hit], share: int, terms: _Terms) -> tuple[list[Hit], int]:
+    """Rules that fit whole into their share, in their order; and what they cost."""
+    chosen, spent = list[Hit](), 0
     readable = terms.budget * terms.settings.characters_per_token
     for rule in rules:
         text = escaped(rule.text.strip())
         passage = Passage(hit=rule, label=label_of(rule), heading=RULES, text=text)
         cost = _costed(passage, opens=not chosen, terms=terms).whole if len(text) <= readable else share + 1
-        if cost <= share:
-            share -= cost
+        if spent + cost <= share:
+            spent += cost
             chosen.append(rule)
-    return chosen
+    return chosen, spent
 
 
 def _budget(phase: Phase | None, budget: int | None, settings: PackSettings) -> int:

@@ -74,7 +74,9 @@ def _parts(passages: Sequence[Passage], phase: Phase | None) -> Iterator[str]:
 
 
 def label_of(hit: Hit) -> str:
-    """The type of what is known; who said it; otherwise its kind. What is tainted is marked."""
+    """The type of what is known; who said it; otherwise its kind. Marked if tainted or superseded."""
     names = (getattr(hit.record, field, None) for field in ("type", "speaker", "role"))
     name = one_line(next((str(name) for name in names if name), hit.kind))
-    return f"{name} ({OUTSIDE})" if getattr(hit.record, "tainted", False) else name
+    marks = [OUTSIDE] if getattr(hit.record, "tainted", False) else []
+    marks += ["superseded"] if hit.superseded_by else []
+    return f"{name} ({', '.join(marks)})" if marks else name

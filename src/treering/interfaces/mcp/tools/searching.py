@@ -106,6 +106,8 @@ class FoundMemory(Cited):
     truncated: bool = False
     also: tuple[str, ...] = ()
     """Ids of records that say the same."""
+    superseded_by: str | None = None
+    """Id of the result that holds in its place."""
 
 
 class FoundCode(Result):
@@ -202,6 +204,7 @@ def _found(hit: "Hit", text: str, *, truncated: bool) -> FoundMemory:
         confirmed=known is not None and is_a_persons(known),
         truncated=truncated,
         also=hit.also,
+        superseded_by=hit.superseded_by,
     )
 
 
