@@ -11,6 +11,7 @@ from tests.served import agent_of
 from treering.core.errors import InvalidInput
 from treering.core.queries import SearchedKind, SearchFilter, TimeRange
 from treering.memory import Memory
+from treering.retrieve.answer import Answer, Confidence
 
 QUERY = "flaky login test"
 
@@ -151,16 +152,50 @@ def test_greetings_are_no_results(memory: Memory) -> None:
     assert not memory.recall("hello, how are you?")
 
 
+@pytest.mark.parametrize("query", ["hi", "hello there", "thanks", "yo", "Vielen Dank"])
+def test_nothing_answers_a_greeting(memory: Memory, query: str) -> None:
+    memory.remember("The shop keeps prices in cents", type="decision")
+    memory.turn(session="s", role="user", text="Hi Ana")
+    memory.turn(session="s", role="user", text="The deploy takes an hour, thanks to the cache")
+    memory.settle()
+    answer = memory.recall(query)
+    assert answer.confidence == "low"
+    assert "Hi Ana" not in [hit.text for hit in answer]
+
+
+def test_an_agent_is_told_that_nothing_is_known_whatever_else_is_missing(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    empty = Answer("zebras", (), missing={"meaning of some": "1 of 6 have no vector yet"}, confidence=Confidence.LOW)
+    monkeypatch.setattr(Memory, "search", lambda *_, **__: empty)
+    with agent_of(memory) as agent:
+        told = agent.told("search_memory", query="zebras")
+        assert "Nothing is known" in told
+        assert "1 of 6 have no vector yet" in told
+        assert "Nothing is known" in " ".join(agent.call("search_memory", query="zebras")["notes"])
+
+
 @pytest.mark.parametrize(
     "query",
     ["what did we decide today", "which decisions did we make today?", "décisions prises aujourd'hui",
-     "was haben wir heute entschieden", "decisions today"],
+     "was haben wir heute entschieden", "decisions today", "what decisions did we reach today",
+     "which decisions have been recorded today", "what decisions did we find today"],
 )  # fmt: skip
 def test_a_question_for_a_type_and_a_day_lists_them(memory: Memory, query: str) -> None:
     today = [memory.remember(text, type="decision").id for text in ("We use Kafka", "Invoices are sent by post")]
     last_year = {"created_at": memory._ports.clock().replace(year=2020)}
     memory.remember("We use RabbitMQ", type="decision", **last_year)
     assert [hit.id for hit in memory.recall(query)] == [today[1], today[0]]
+
+
+def test_a_type_that_was_not_stored_then_is_said_to_be_missing(memory: Memory) -> None:
+    memory.remember("We use Kafka", type="decision")
+    memory.remember("Kafka loses messages without acks", type="gotcha")
+    answer = memory.recall("what did we decide yesterday")
+    assert answer.confidence == "low"
+    assert "decision" in answer.missing["time"]
+    assert memory.recall("what gotchas did we find today").confidence == "high"
+    assert {hit.record.type for hit in memory.recall("what gotchas did we find today")} == {"gotcha"}  # type: ignore[union-attr]
 
 
 def test_a_question_for_a_type_a_day_and_a_subject_finds_that(memory: Memory) -> None:

@@ -22,3 +22,13 @@ def test_a_greeting(text: str) -> None:
 )  # fmt: skip
 def test_no_greeting(text: str) -> None:
     assert not is_greeting(text)
+
+
+@pytest.mark.parametrize("text", ["Hi Ana", "Hey Ana!", "Thanks, Ben", "Hallo Frau Meyer", "hi"])
+def test_a_greeting_of_a_person(text: str) -> None:
+    assert is_greeting(text, named=True)
+
+
+@pytest.mark.parametrize("text", ["See Makefile", "Hi Ana, the build is red", "thanks to Redis", "Good Friday", "Ana"])
+def test_no_greeting_of_a_person(text: str) -> None:
+    assert not is_greeting(text, named=True)

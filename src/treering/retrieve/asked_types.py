@@ -25,7 +25,11 @@ _TYPES: Mapping[str, re.Pattern[str]] = {
 # What is said around it and names no subject.
 _FILLING = re.compile(
     r"take|took|taken|make|made|do|did|done|go|come|new|latest|last|any|all|list|show|prendre|pris|prise\w*|getroffen"
-    r"|treffen|gefallt|tomado|tomamos|preso|presa|fatto|new|neue\w*"
+    r"|treffen|gefallt|tomado|tomamos|preso|presa|fatto|neue\w*"
+    r"|find|found|learn\w*|discover\w*|see|saw|seen|hit|meet|met|reach\w*|encounter\w*|run|ran|into|come|came|get|got"
+    r"|have|had|has|been|record\w*|not(?:e|ed)|stor(?:e|ed)|ke(?:ep|pt)|sav(?:e|ed)|add|added|collect\w*|tell|know|known"
+    r"|trouv\w*|decouv\w*|rencontr\w*|appris|gefunden|entdeckt|gelernt|notiert|festgehalten|encontr\w*|descub\w*"
+    r"|trovat\w*|scopert\w*"
 )
 
 

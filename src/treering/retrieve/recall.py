@@ -59,6 +59,7 @@ class _Search:
     unreadable: list[str] = field(default_factory=list)
     noted: dict[str, str] = field(default_factory=dict)
     passed: Mapping[int, Tie] = field(default_factory=dict)
+    listed_nothing: bool = False
 
     def answer(self, tx: Transaction, meaning: Meaning) -> Answer:
         """The whole way from candidates to hits."""
@@ -106,7 +107,7 @@ class _Search:
             milliseconds=self.watch.milliseconds(),
             embedder=meaning.model,
             explanation=told,
-            confidence=Confidence.HIGH if results and found.certain else Confidence.LOW,
+            confidence=Confidence.HIGH if results and self._is_answered(found) else Confidence.LOW,
             strength=signs * best,
         )
 
@@ -123,13 +124,21 @@ class _Search:
             ranked = with_successor(tx, ranked, self.wanted.filters, partial(self._read, tx))
         return ranked
 
+    def _is_answered(self, found: Found) -> bool:
+        """Whether the results have to do with the query. A greeting asks for nothing."""
+        return found.certain and not self.listed_nothing and not is_greeting(self.wanted.query)
+
     def _listed(self, tx: Transaction, question: Question) -> Answer | None:
-        """The records of the type and the time that the query asks for, where it names no subject beside them."""
+        """The records of the type and the time that the query asks for, if it names no subject; None without any."""
         type = asked_type(question)
         if type is None or self.wanted.precise or not asks_for_nothing_else(question, type):
             return None
         filters = narrowed_to_type(self.wanted.filters, question, type)
-        return _newest(tx, replace(self.wanted, filters=filters)) if filters else None
+        listed = _newest(tx, replace(self.wanted, filters=filters)) if filters else None
+        if listed is not None and not listed.hits:
+            self.listed_nothing = True
+            self.missing["time"] = f"no {type.replace('_', ' ')} was stored then; that time is only preferred"
+        return listed or None
 
     def _found(self, tx: Transaction, question: Question, meaning: Meaning) -> tuple[Found, Meaning]:
         with self.watch.stage("search"):
@@ -152,7 +161,7 @@ class _Search:
         found = self._within(tx, question, meaning, then)
         if then is asked or len(found.order):
             return found
-        self.missing["time"] = "nothing that fits was said or learned then; that time is only preferred"
+        self.missing.setdefault("time", "nothing that fits was said or learned then; that time is only preferred")
         return self._within(tx, question, meaning, asked)
 
     def _within(self, tx: Transaction, question: Question, meaning: Meaning, filters: Mapping[str, Filter]) -> Found:
@@ -282,7 +291,7 @@ def _hit(result: Ranked, best: float) -> Hit:
 
 
 def _only_greets(record: Remembered) -> bool:
-    return isinstance(record, Turn) and is_greeting(record.text)
+    return isinstance(record, Turn) and is_greeting(record.text, named=True)
 
 
 def _files(record: Remembered) -> frozenset[str]:

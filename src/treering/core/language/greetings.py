@@ -18,13 +18,27 @@ _FOLLOWING = """
     beaucoup nuit journee soiree revoir tous tout le monde d accord tag morgen abend nacht dir ihnen sehr dank
     wiedersehen alle dias tardes noches luego todos mille tutti dia tarde noite
 """
+# Before a name these greet; "see", "good" and "ok" do not.
+_OF_A_PERSON = """
+    hi hello hey hiya howdy yo welcome bye goodbye cheers thanks thx bonjour bonsoir salut coucou merci hallo moin
+    servus danke tschuss hola gracias adios ciao buongiorno buonasera grazie ola obrigado obrigada tchau
+"""
+_MOST_NAMES = 2
 _GREETING = frozenset(_FIRST.split())
+_GREETING_A_PERSON = frozenset(_OF_A_PERSON.split())
 _GREETED = _GREETING | frozenset(_FOLLOWING.split())
 
 
-def is_greeting(text: str) -> bool:
-    """Whether a text only greets or thanks."""
+def is_greeting(text: str, *, named: bool = False) -> bool:
+    """Whether a text only greets or thanks; with `named`, also a person by name."""
     if len(text) > _LONGEST:
         return False
-    words = _WORDS.findall(fold(text))
-    return bool(words) and words[0] in _GREETING and _GREETED.issuperset(words)
+    words = _WORDS.findall(text)
+    folded = [fold(word) for word in words]
+    if not folded or folded[0] not in _GREETING:
+        return False
+    others = [word for word, plain in zip(words, folded, strict=True) if plain not in _GREETED]
+    if not others:
+        return True
+    is_of_a_person = folded[0] in _GREETING_A_PERSON and words[1:] == others
+    return named and is_of_a_person and len(others) <= _MOST_NAMES and all(word.istitle() for word in others)

@@ -169,6 +169,6 @@ class PackSettings(Value):
     reflection_share: float = Field(default=0.15, ge=0, le=1)
     """How much of the budget the newest reflection may take before what was found has had its part."""
     rules_share: float = Field(default=0.2, ge=0, le=1)
-    """How much of the budget preferences, requirements and pinned records may take that apply whatever is asked."""
+    """How much of the budget preferences, requirements and pinned records may take before what was found."""
     passes: int = Field(default=5, ge=1)
     """Parts counted one by one come to more than the whole; what that leaves over is given out again so often."""

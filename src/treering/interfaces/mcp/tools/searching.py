@@ -147,7 +147,8 @@ def _told(found: "Recalled", room: int, settings: "Settings") -> Answer[SearchRe
     without = [one_line(f"Searched without {part}: {why}") for part, why in missing.items()]
     damaged = f"{len(found.unreadable)} found that cannot be read; `treering doctor`" if found.unreadable else ""
     doubt = _NEAREST if found.hits and found.confidence is Confidence.LOW else ""
-    notes = [note for note in (doubt, *without, damaged) if note]
+    nothing = "" if found.hits or found.unreadable else _NOTHING
+    notes = [note for note in (nothing, doubt, *without, damaged) if note]
     spent = estimate_tokens(delimited(MEMORY, "\n".join((*notes, _more(len(found))))))
     packed = pack(found.hits, budget=max(0, room - spent), settings=settings.pack)
     items = {item.id: item for item in packed.items}
@@ -157,10 +158,9 @@ def _told(found: "Recalled", room: int, settings: "Settings") -> Answer[SearchRe
     more = _more(left_out) if left_out else ""
     # Handed back, all of it is known again as what memory said.
     said = delimited(MEMORY, "\n".join(filter(None, (*notes, more)))) if notes or more else ""
-    text = "\n".join(filter(None, (packed.text.rstrip("\n"), said))) or _NOTHING
-    told = tuple(filter(None, (NOTE if results else "", doubt, damaged, more)))
+    text = "\n".join(filter(None, (packed.text.rstrip("\n"), said)))
     result = SearchResult(
-        notes=told or (_NOTHING,),
+        notes=tuple(filter(None, (NOTE if results else "", nothing, doubt, damaged, more))),
         results=results,
         code=tuple(
             FoundCode(path=place.path, symbol=place.symbol, start_line=place.start_line, end_line=place.end_line)
