@@ -98,8 +98,8 @@ class Memory:
         """Keep a piece of knowledge. `fields` are those of `Knowledge`: tags, files, confidence, payload, id…"""
         return self._teaching.remember(self.scope, self._ports.clock(), text, type=type, **fields)
 
-    def remember_many(self, records: Iterable[Knowledge]) -> int:
-        """Store many records in one transaction, each text once; returns how many were new."""
+    def remember_many(self, records: Iterable[Knowledge | str]) -> int:
+        """Store many records, or texts as facts, in one transaction, each text once; returns how many were new."""
         return self._teaching.remember_many(self.scope, self._ports.clock(), records)
 
     def turn(
@@ -468,7 +468,7 @@ class Memory:
 
                         return with_successor(tx, found)
                     return found
-        raise NotFound(f"nothing is stored under {id!r} in project {self.scope.project!r}")
+        raise NotFound(f"no record with id {id!r} in project {self.scope.project!r}")
 
     def confirm(self, id: str, *, by: Author | None = None) -> Knowledge:
         """A person says that it is true; `by` says that an agent passes that on, which clears no doubt."""

@@ -276,10 +276,10 @@ def test_everything_bad_is_told_and_costs_itself_only(memory: Memory, code: Code
 
 
 def test_what_is_no_folder_is_refused(code: Code, tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="no folder"):
+    with pytest.raises(InvalidInput, match="not a folder"):
         code.index(tmp_path / "nowhere")
     (tmp_path / "file").write_text("")
-    with pytest.raises(InvalidInput, match="no folder"):
+    with pytest.raises(InvalidInput, match="not a folder"):
         code.index(tmp_path / "file")
 
 

@@ -8,6 +8,7 @@ import pytest
 from tests.conftest import OpenMemory
 from tests.samples import knowledge
 from tests.served import agent_of
+from treering.core.errors import InvalidInput
 from treering.core.history import Action
 from treering.core.records import Knowledge
 from treering.memory import Memory
@@ -151,6 +152,16 @@ def test_identical_records_among_many_are_stored_once(memory: Memory) -> None:
     assert memory.remember_many(same) == 0
     assert memory.stats().records["knowledge"] == 3
     assert memory.get("k0").content == "Luca is allergic to peanuts"
+
+
+def test_many_texts_are_stored_as_facts_and_anything_else_is_refused(memory: Memory) -> None:
+    assert memory.remember_many(["Tea is served at four", "tea is served at four", knowledge("k", "something")]) == 2
+    assert {hit.record.type for hit in memory.search("tea")} == {"fact"}  # type: ignore[union-attr]
+    wrong: tuple[Any, ...] = ("Tea is served at five", [7], [None], [{"content": "a"}], 7)
+    for records in wrong:
+        with pytest.raises(InvalidInput, match="Knowledge values"):
+            memory.remember_many(records)
+    assert memory.stats().records["knowledge"] == 2
 
 
 def test_an_agent_is_told_what_its_record_contradicts(memory: Memory) -> None:

@@ -194,7 +194,7 @@ def test_an_alias_finds_it_and_draws_in_what_was_called_so(memory: Memory) -> No
     assert records_about(memory, "KUBE") == {"one", "two"}
     memory.entities.undo("Kubernetes")
     assert records_about(memory, "Kubernetes") == {"one"}
-    with pytest.raises(InvalidInput, match="no name"):
+    with pytest.raises(InvalidInput, match="not a name"):
         memory.entities.alias("Kubernetes", " -- ")
 
 
@@ -231,7 +231,7 @@ def test_a_link_by_hand_stays_when_the_record_is_read_again(memory: Memory) -> N
     assert records_about(memory, "countess") == {record.id}
     with pytest.raises(NotFound):
         memory.entities.link("nothing", "Ada")
-    with pytest.raises(InvalidInput, match="no kind"):
+    with pytest.raises(InvalidInput, match="not a kind"):
         memory.entities.link(record.id, "Ada", kind="dog")
 
 

@@ -213,3 +213,9 @@ def test_where_nothing_was_decided_that_day_the_rest_is_searched(memory: Memory)
 def test_one_filter_object_is_given_or_filters_of_kinds_not_both(memory: Memory) -> None:
     with pytest.raises(InvalidInput, match="not both"):
         memory.recall(QUERY, where=SearchFilter(tainted=False), turns=None)
+
+
+def test_a_kind_that_is_not_known_is_named_without_the_inner_types() -> None:
+    with pytest.raises(InvalidInput, match=r"kinds\.0: Input should be") as refused:
+        SearchFilter.make(kinds=["bogus"])
+    assert "[" not in str(refused.value)

@@ -268,7 +268,7 @@ def test_intermediate_variables_leave_with_their_result_and_come_back_with_it(ti
         (lambda task: task.set("x", 1, scope="execution"), "push_state"),
         (lambda task: task.set("x", 1, scope="intermediate"), "start"),
         (lambda task: task.set(" ", 1), "printable"),
-        (lambda task: task.load_task_context(plan=[Planned(id="a", uses=("b",))]), "no subtask"),
+        (lambda task: task.load_task_context(plan=[Planned(id="a", uses=("b",))]), "not a subtask"),
         (lambda task: task.load_task_context(plan=[{"id": "a"}, {"id": "a"}]), "same id"),
         (lambda task: task.load_task_context(goals=[1]), "sentence"),
         (lambda task: task.render(3), "at least"),

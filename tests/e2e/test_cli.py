@@ -54,6 +54,31 @@ def test_knowledge_is_kept_found_corrected_and_brought_back(terminal_on: Termina
     assert terminal_on.json("get", old["id"])["content"] == "We use Postgres 16"
 
 
+def test_a_known_text_is_said_to_be_known(terminal_on: Terminal) -> None:
+    said = ("remember", "We use Postgres 16", "--session", "s")
+    assert "✓ remembered" in terminal_on.ok(*said)
+    assert "✓ known already\n" in terminal_on.ok(*said)
+    assert "✓ known already, now stronger" in terminal_on.ok(*said[:2])
+    assert "✓ known already\n" in terminal_on.ok(*said[:2], "--taint", "web")
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (("--kind", "bogus"), "--kind 'bogus' is not known; use one of knowledge, turn, episode, pattern, code"),
+        (("--role", "bogus"), "--role 'bogus' is not known; use one of user, assistant, system, tool"),
+        (("--min-confidence", "7"), "--min-confidence is 7.0; give a number from 0 to 1"),
+        (("--min-confidence", "nan"), "--min-confidence is nan; give a number from 0 to 1"),
+    ],
+)
+def test_a_filter_that_is_not_understood_is_named_as_it_was_typed(
+    terminal: Terminal, given: tuple[str, ...], told: str
+) -> None:
+    refusal = " ".join(terminal.refused("search", "x", *given).split())
+    assert told in refusal
+    assert "valid" not in refusal
+
+
 def test_a_memory_moves_by_export_and_by_backup(terminal_on: Terminal, tmp_path: Path) -> None:
     terminal_on.ok("remember", "Deploy from main", "--id", "d")
     terminal_on.ok("turn", "hello", "--session", "s", "--id", "t")
@@ -91,7 +116,7 @@ def test_what_people_do_to_a_record(terminal: Terminal) -> None:
     assert terminal.json("undo", "slow")["record"]["id"] == "slow"
     gone = terminal.json("forget", "slow", "--hard", "--yes")
     assert (gone["forgotten"], gone["hard"], gone["proof"]["clean"]) == ("slow", True, True)
-    assert "nothing is stored under 'slow'" in terminal.refused("get", "slow")
+    assert "no record with id 'slow'" in terminal.refused("get", "slow")
     assert terminal.json("settle")["dead"] == 0
 
 
@@ -106,7 +131,7 @@ def test_text_comes_from_stdin_and_secrets_stay_out(terminal: Terminal) -> None:
 
 
 def test_an_error_is_one_line_for_people_and_json_for_programs(terminal: Terminal) -> None:
-    assert terminal.refused("get", "nope").startswith("nothing is stored under 'nope' in project '")
+    assert terminal.refused("get", "nope").startswith("no record with id 'nope' in project '")
     assert "content" in terminal.refused("remember", b"\xff\xfe")
     assert "--session" in terminal.refused("turn", "x", code=2)
 

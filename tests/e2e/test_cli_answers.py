@@ -109,10 +109,10 @@ def test_a_person_is_believed_more_than_a_program(typed: Typed) -> None:
 @pytest.mark.parametrize(
     ("arguments", "kind", "says"),
     [
-        (("get", "nope"), "NotFound", "nothing is stored under 'nope' in project 'test_what"),
+        (("get", "nope"), "NotFound", "no record with id 'nope' in project 'test_what"),
         (("confirm", "nope"), "NotFound", "`treering search` finds ids"),
-        (("history", "nope"), "NotFound", "nothing was ever stored"),
-        (("undo", "nope"), "NotFound", "nothing is stored"),
+        (("history", "nope"), "NotFound", "no record ever had the id 'nope'"),
+        (("undo", "nope"), "NotFound", "no record with id 'nope'"),
         (("remember", "x", "--type", "opinion"), "InvalidInput", "unknown knowledge type 'opinion'; use one of causal"),
         (("search", "x", "--type", "opinion"), "InvalidInput", "unknown knowledge type 'opinion'"),
         (("remember", "x", "--source", "rumour"), "InvalidInput", "source: Input should be 'agent_explicit'"),
@@ -129,7 +129,7 @@ def test_a_person_is_believed_more_than_a_program(typed: Typed) -> None:
         (("search", "x", "--pack", "--budget", "-1"), "InvalidInput", "the budget is -1"),
         (("search", "x", "--pack", "--explain"), "InvalidInput", "leave it out to see --explain"),
         (("search", "x", "--in-play", "../up.py"), "InvalidInput", "leaves the project"),
-        (("correct", "x", "--reason", "boring"), "InvalidInput", "'boring' is no reason; use one of inaccurate"),
+        (("correct", "x", "--reason", "boring"), "InvalidInput", "'boring' is not a reason; use one of inaccurate"),
         (("correct", "x", "--reason", "duplicate"), "InvalidInput", "names the record it repeats"),
         (("forget", "x", "--hard"), "InvalidInput", "add --yes"),
         (("import", "no-such-file"), "InvalidInput", "there is no file no-such-file"),

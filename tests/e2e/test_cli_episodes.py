@@ -95,7 +95,7 @@ def test_a_trend_is_drawn(typed: Typed) -> None:
         (("episode", "x", "--outcome", "fine"), "SUCCESS, PARTIAL, FAILURE"),
         (("episode", "x", "--artifact", "missing.txt"), "cannot be read"),
         (("episode", "x", "--artifact", "plan.txt", "--artifact", "./plan.txt"), "rename one"),
-        (("episode", "x", "--detail", "[]"), "no object"),
+        (("episode", "x", "--detail", "[]"), "not an object"),
         (("episode", "x", "--output", "a", "--detail", '{"output": "b"}'), "say it once"),
         (("episode", "x", "--detail", '{"task": 3}'), "say it by TASK"),
         (("episode", "x", "--detail", '{"outcome": "FAILURE"}'), "say it by --outcome"),

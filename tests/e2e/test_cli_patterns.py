@@ -362,7 +362,7 @@ WRONG_USE = [
     (("add", "x", "--content", '{"form": "heuristic", "condition": {}, "action": "y"}'), "one of test, all, any, not"),
     (("apply", "twice"), "--outcome, or --episode"),
     (("apply", "twice", "--outcome", "fine"), "--outcome is 'FINE'; use SUCCESS, PARTIAL, FAILURE"),
-    (("apply", "twice", "--outcome", "success", "--features", "7"), "no object"),
+    (("apply", "twice", "--outcome", "success", "--features", "7"), "not an object"),
     (("apply", "twice", "--outcome", "success", "--at", "never"), "write it as 2026"),
     (("merge", "twice"), "name two at least"),
     (("diff", "twice", "--version", "0"), "greater than or equal to 1"),

@@ -47,7 +47,7 @@ def test_a_file_of_another_program_is_replaced_only_with_force(
 ) -> None:
     target = folder / "CLAUDE.md"
     target.write_text(content)
-    with pytest.raises(InvalidInput, match=r"exists already; .* --force \(force=True\)"):
+    with pytest.raises(InvalidInput, match=r"exists already; .* pass force=True to overwrite it"):
         getattr(memory, writer)(target)
     assert target.read_text() == content
 
@@ -220,7 +220,9 @@ def test_commands_replace_with_force(folder: Path, tmp_path: Path) -> None:
     for command in (("export",), ("backup",), ("patterns", "export")):
         target = folder / f"{command[0]}.md"
         target.write_text("precious")
-        assert "--force" in terminal.refused(*command, str(target))
+        refusal = terminal.refused(*command, str(target))
+        assert "pass --force to overwrite it" in refusal
+        assert "force=True" not in refusal
         assert target.read_text() == "precious"
         terminal.ok(*command, str(target), "--force")
         assert target.read_bytes() != b"precious"

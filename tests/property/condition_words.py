@@ -122,7 +122,7 @@ class _Reader:
             return _written([json.loads(found[1]), json.loads(found[2])])
         if self.take(r"within (?=.)"):
             value = self.value()
-            assert self.take(r", which is no range")
+            assert self.take(r", which is not a range")
             return _written(value)
         return None
 

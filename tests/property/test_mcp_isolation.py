@@ -123,7 +123,7 @@ def _meant(argument: Any, ids: dict[str, str]) -> Any:
 def test_no_resource_or_prompt_shows_anything_of_another_project(neighbours: Neighbours) -> None:
     agent = neighbours.agent
     for id in neighbours.ids.values():
-        with pytest.raises(MCPError, match="nothing is stored"):
+        with pytest.raises(MCPError, match="no record with id"):
             agent.read(f"treering://memory/{id}")
     reads: tuple[Callable[[], str], ...] = (
         lambda: agent.read("treering://health"),

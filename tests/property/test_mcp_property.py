@@ -170,7 +170,7 @@ STRANGE = ("project", "tenant", "db", "scope", "principal", "path_to_database", 
 def test_no_tool_takes_a_way_to_another_memory(agent: Agent) -> None:
     for tool, name in product(TOOLS, STRANGE):
         told = agent.refused(tool.name, **{name: "other"})
-        assert f"{name} is no argument of this tool" in told
+        assert f"{name} is not an argument of this tool" in told
         assert name not in tool.input_schema["properties"]
         assert tool.input_schema["additionalProperties"] is False
 

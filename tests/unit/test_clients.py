@@ -298,9 +298,9 @@ def test_their_table_is_not_put_where_it_would_say_something_else() -> None:
     [
         ('{"a": 1,\n "b" 2}', "is not JSON \\(line 2"),
         ('{"a": "x', "is not JSON \\(line 1"),
-        ('{"a": NaN}', "NaN is no value"),
+        ('{"a": NaN}', "NaN is not a value"),
         ("[" * 100_000 + "]" * 100_000, "is not JSON"),
-        ('["a"]', "no object"),
+        ('["a"]', "not an object"),
         ("'a'", "is not JSON"),
         ('{"mcpServers": []}', "`mcpServers` that holds no servers"),
         ('{"mcpServers": null}', "`mcpServers` that holds no servers"),

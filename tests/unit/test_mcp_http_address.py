@@ -62,7 +62,7 @@ def test_elsewhere_it_is_known_by_the_names_that_were_allowed_only() -> None:
     "name", ["*", "", "http://a.example", "a.example/mcp", "a b", "a.example:x", "*.example", "a:1:2"]
 )
 def test_what_is_no_name_is_not_allowed(name: str) -> None:
-    with pytest.raises(InvalidInput, match="no NAME or NAME:PORT"):
+    with pytest.raises(InvalidInput, match="not NAME or NAME:PORT"):
         hosts(resolved("127.0.0.1", 0), 4711, [name])
 
 

@@ -116,7 +116,7 @@ def test_a_named_file_is_not_made(data: Path, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"cannot be read \(No such file.*makes one"):
         token_for(None, file=tmp_path / "typo", given=None)
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(InvalidInput, match="is no file"):
+    with pytest.raises(InvalidInput, match="is not a file"):
         token_for(None, file=tmp_path / "pipe", given=None)
 
 

@@ -110,7 +110,7 @@ def test_a_list_is_understood_as_models_write_it(given: object, understood: tupl
     ("tool", "given", "told"),
     [
         ("search_memory", {}, "query is required"),
-        ("search_memory", {"query": "x", "limt": 3}, "limt is no argument of this tool. It takes query, types"),
+        ("search_memory", {"query": "x", "limt": 3}, "limt is not an argument of this tool. It takes query, types"),
         ("search_memory", {"query": "x", "limit": "many"}, "limit input should be a valid integer"),
         ("record_memory", {"text": ["x"]}, "text input should be a valid string"),
         ("record_memory", {"text": "x", "type": "thought"}, "type input should be 'decision', 'gotcha'"),

@@ -75,7 +75,7 @@ def test_each_subtask_stands_after_what_it_depends_on_and_otherwise_where_it_sto
         ([], ({"name": "m", "description": "which one"},), {}, r"'m' \(which one\)"),
         ([], NAMED, {"module": "a", "modul": "b"}, "no parameter 'modul'; it has 'module', 'speed', 'tool'"),
         ([], (), {"x": "y"}, "it has none"),
-        ([], NAMED, {"module": 7}, "'module' is no text"),
+        ([], NAMED, {"module": 7}, "'module' is not text"),
         ([], ({"name": "a"}, {"name": "a"}), {"a": "x"}, "declares 'a' more than once"),
         ([{"title": "a", "depends_on": ["b"]}], (), {}, "'a' depends on 'b', which no subtask is called"),
         ([{"title": "a"}, {"title": "a"}], (), {}, "several subtasks are called 'a'"),

@@ -88,7 +88,7 @@ def test_the_machines_own_zone_is_meant_where_none_is_named(monkeypatch: pytest.
 
 @pytest.mark.parametrize("cron", ["at night", "0 25 * * *", "0 3 * *"])
 def test_what_is_no_schedule_is_refused_with_advice(cron: str) -> None:
-    with pytest.raises(InvalidInput, match=r"is no schedule .* write five fields"):
+    with pytest.raises(InvalidInput, match=r"is not a schedule .* write five fields"):
         last_slot(cron, utc("2026-11-10 03:00"), UTC)
 
 
@@ -99,7 +99,7 @@ def test_an_unknown_zone_is_refused_with_advice() -> None:
 
 @pytest.mark.parametrize("cron", ["at night", "0 25 * * *", "0 3 * *", "0 0 3 * * *", "0 0 30 2 *", "@daily"])
 def test_settings_refuse_what_is_no_schedule(cron: str) -> None:
-    with pytest.raises(InvalidInput, match=r"upkeep.nightly: .* is no schedule.* write five fields"):
+    with pytest.raises(InvalidInput, match=r"upkeep.nightly: .* is not a schedule.* write five fields"):
         Settings.make(upkeep={"nightly": cron})
 
 

@@ -264,7 +264,7 @@ def test_a_database_that_git_put_in_the_place_of_ours_is_refused(root: Path, tmp
 def test_a_link_out_of_the_repository_is_not_followed(root: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (root / ".treering").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(StoreReadOnly, match="is no folder"):
+    with pytest.raises(StoreReadOnly, match="is not a folder"):
         keep_in_project(root)
     assert not list((tmp_path / "elsewhere").iterdir())
     assert recalled() == []

@@ -44,6 +44,7 @@ def backup(
     the blobs beside it, is replaced only with `force`; see `checked_target`. `begun` is called before
     anything is copied, and not if the file is refused.
     """
+    # No `is_ours`: an earlier backup that was opened since is a memory like any other.
     final = checked_target(target, force=force, database=database)
     beside = blobs_beside(final)
     if os.path.lexists(beside) and not (force and final.exists() and beside.is_dir() and not beside.is_symlink()):

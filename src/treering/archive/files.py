@@ -51,7 +51,7 @@ def checked_target(
     if log := next((log for log in _LOGS if os.path.lexists(f"{target}{log}")), None):
         raise InvalidInput(f"{path}{log} exists, so {path} is a database in use; choose another name")
     if mode is not None and not force and not is_ours(target):
-        raise InvalidInput(f"{path} exists already; choose another name, or overwrite it with --force (force=True)")
+        raise InvalidInput(f"{path} exists already; choose another name, or pass force=True to overwrite it")
     return target
 
 

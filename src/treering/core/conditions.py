@@ -296,7 +296,7 @@ def _range_words(value: Any, negated: bool) -> str:
     no = "not " * negated
     match bounds_of(value):
         case None:
-            return f"is {no}within {_value(value)}, which is no range"
+            return f"is {no}within {_value(value)}, which is not a range"
         case None, None:
             return f"is {no}a number"
         case low, None:

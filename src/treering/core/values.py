@@ -95,10 +95,14 @@ class Value(BaseModel):
         return self.make(**{**self.__dict__, **changes})
 
 
+def _field_path(location: tuple[int | str, ...]) -> str:
+    """Names and places of a field; Pydantic adds the member of a union, such as `literal['code']`."""
+    return ".".join(str(part) for part in location if "[" not in str(part))
+
+
 def _explain(name: str, exc: ValidationError) -> str:
     reasons = [
-        f"{'.'.join(str(part) for part in e['loc']) or 'value'}: {e['msg'].removeprefix('Value error, ')}"
-        for e in exc.errors()[:3]
+        f"{_field_path(e['loc']) or 'value'}: {e['msg'].removeprefix('Value error, ')}" for e in exc.errors()[:3]
     ]
     more = f" (and {exc.error_count() - 3} more)" if exc.error_count() > 3 else ""
     return f"not a valid {name}: {'; '.join(reasons)}{more}"

@@ -27,7 +27,7 @@ class Reason(StrEnum):
         try:
             return cls(name)
         except ValueError:
-            raise InvalidInput(f"{name!r} is no reason; use one of {', '.join(cls)}") from None
+            raise InvalidInput(f"{name!r} is not a reason; use one of {', '.join(cls)}") from None
 
 
 @dataclass(frozen=True, slots=True)

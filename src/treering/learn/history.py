@@ -104,7 +104,7 @@ def history(scope: Scope, store: Store, now: datetime, id: str) -> tuple[History
         log = tx.audit.find(AuditFilter.make(subjects=(id,)), order=Order(by="at"), limit=_MOST).items
         revisions = tx.revisions.find(RevisionFilter.make(subjects=(id,)), order=Order(by="at"), limit=_MOST).items
     if not log:
-        raise NotFound(f"nothing was ever stored under {id!r} in project {scope.project!r}")
+        raise NotFound(f"no record ever had the id {id!r} in project {scope.project!r}")
     before: dict[tuple[datetime, Action], list[Revision]] = defaultdict(list)
     for earlier in reversed(revisions):
         before[earlier.at, earlier.action].append(earlier)

@@ -71,14 +71,7 @@ class Teaching:
         id that is new makes a new record, an id that is known must come with the words it stands for. A record that
         the new one contradicts is superseded, or both wait for review: `conflicts` of the returned record names it.
         """
-        defaults: dict[str, Any] = {
-            "id": self.new_id(),
-            "half_life_days": knowledge_type(type).half_life_days,
-            "owner": scope.principal,
-        }
-        moments = dict.fromkeys(("created_at", "updated_at", "last_accessed_at"), now)
-        record = Knowledge.make(**defaults | moments | fields | {"type": type, "content": text})
-
+        record = self._record(scope, now, text, type, **fields)
         compared = Comparison(record, now, limit=self.settings.conflict_candidates)
 
         def remember(tx: Transaction) -> Knowledge:
@@ -93,9 +86,24 @@ class Teaching:
 
         return self.store.write(scope, now, remember)
 
-    def remember_many(self, scope: Scope, now: datetime, records: Iterable[Knowledge]) -> int:
-        """Store records whose words are not known yet, each once; returns how many. Conflicts are not looked for."""
-        listed = {_words_for(without_secrets(each).value): each for each in reversed(list(records))}
+    def _record(self, scope: Scope, now: datetime, text: str, type: str, **fields: Any) -> Knowledge:
+        defaults: dict[str, Any] = {
+            "id": self.new_id(),
+            "half_life_days": knowledge_type(type).half_life_days,
+            "owner": scope.principal,
+        }
+        moments = dict.fromkeys(("created_at", "updated_at", "last_accessed_at"), now)
+        return Knowledge.make(**defaults | moments | fields | {"type": type, "content": text})
+
+    def remember_many(self, scope: Scope, now: datetime, records: Iterable[Knowledge | str]) -> int:
+        """Store records whose words are not known yet, each once; returns how many. Conflicts are not looked for.
+
+        A text is stored as a fact.
+        """
+        if isinstance(records, str) or not isinstance(records, Iterable):
+            raise InvalidInput(f"records is a {type(records).__name__}; pass a list of Knowledge values or texts")
+        made = [self._record(scope, now, each, "fact") if isinstance(each, str) else _checked(each) for each in records]
+        listed = {_words_for(without_secrets(each).value): each for each in reversed(made)}
 
         def remember_many(tx: Transaction) -> int:
             # One claim for all: a server holds some thousand locks.
@@ -384,6 +392,12 @@ def _claim_with_learned(tx: Transaction, id: str) -> None:
     _claim(tx, id)
 
 
+def _checked(record: object) -> Knowledge:
+    if not isinstance(record, Knowledge):
+        raise InvalidInput(f"records holds a {type(record).__name__}; pass Knowledge values or texts")
+    return record
+
+
 def _claimed(tx: Transaction, id: str, *, deleted: bool = True) -> Removable:
     _claim_with_learned(tx, id)
     return _holding(tx, id, deleted=deleted)
@@ -396,7 +410,7 @@ def _holding(tx: Transaction, id: str, *, deleted: bool = True) -> Removable:
     for collection in collections:
         if collection.holds(id, deleted=deleted):
             return collection
-    raise NotFound(f"nothing is stored under {id!r} in project {tx.scope.project!r}")
+    raise NotFound(f"no record with id {id!r} in project {tx.scope.project!r}")
 
 
 def _stands_for_others(tx: Transaction, id: str) -> bool:

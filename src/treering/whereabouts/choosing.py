@@ -130,7 +130,7 @@ def prepare_project(home: Home) -> None:
     """A folder for this user only, out of git's sight before anything is in it."""
     folder = home.root / IN_PROJECT
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise StoreReadOnly(f"{folder} is no folder but a link or a file; delete it, then ask again")
+        raise StoreReadOnly(f"{folder} is not a folder but a link or a file; delete it, then ask again")
     made(folder)
     try:
         folder.chmod(0o700)

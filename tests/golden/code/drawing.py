@@ -81,7 +81,7 @@ RELATED = Relations(
         Related(TESTS, 3.5, (Term("new_name", 1.0, 2.81), Term("name", 1.0, 0.04), Term("fresh", 3.0, 0.6)), 1),
         Related(ODD, 0.2, (Term("same_folder", 1.0, -0.65), Term("busy", 1.0, 0.13))),
     ),
-    "this is no git repository",
+    "this is not a git repository",
     Standing(stale=(TESTS,)),
 )
 TOTALS = CodeTotals(1_204, 9_001, 1, 1, 2, {"python": 1_203, "go": 1}, 3)

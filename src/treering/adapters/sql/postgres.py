@@ -118,7 +118,9 @@ def server_url(written: str) -> URL:
     try:
         return make_url(written)
     except (ArgumentError, ValueError):
-        raise InvalidInput("that is no PostgreSQL URL; write postgresql://user:password@host:port/database") from None
+        raise InvalidInput(
+            "that is not a PostgreSQL URL; write postgresql://user:password@host:port/database"
+        ) from None
 
 
 class Postgres:

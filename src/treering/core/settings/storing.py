@@ -18,11 +18,11 @@ def _moments(cron: str) -> str:
 
     advice = "write five fields, such as 0 3 * * * for 3:00, or nothing"
     if len(cron.split()) != 5:
-        raise ValueError(f"{cron!r} is no schedule; {advice}")
+        raise ValueError(f"{cron!r} is not a schedule; {advice}")
     try:
         croniter(cron, _SOME_DAY, ret_type=datetime).get_next()
     except CroniterError as exc:
-        raise ValueError(f"{cron!r} is no schedule ({exc}); {advice}") from None
+        raise ValueError(f"{cron!r} is not a schedule ({exc}); {advice}") from None
     return cron
 
 

@@ -200,5 +200,5 @@ def _months(start: datetime, number: int) -> datetime:
 
 def _year(now: datetime, year: int | None) -> int:
     if year is not None and not FIRST_YEAR <= year <= now.year + 1:
-        raise ValueError(f"{year} is no year that a memory of {now.year} speaks of")
+        raise ValueError(f"{year} is not a year that a memory of {now.year} speaks of")
     return now.year if year is None else year

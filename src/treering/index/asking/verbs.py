@@ -291,7 +291,7 @@ class Code:
     def cycles(self, level: Level | str = Level.FILE) -> Cycles:
         """Files, or symbols, that depend on each other in a circle."""
         if level not in tuple(Level):
-            raise InvalidInput(f"{level!r} is no level of cycles; use one of {', '.join(Level)}")
+            raise InvalidInput(f"{level!r} is not a level of cycles; use one of {', '.join(Level)}")
         return self._current.graph().cycles(level)
 
     def module_map(self) -> ModuleMap:
@@ -350,5 +350,5 @@ def _check(depth: int | None = None, cap: int | None = None, min_confidence: flo
 
 def _entry_point(kind: EntryPoint | str) -> EntryPoint:
     if kind not in tuple(EntryPoint):
-        raise InvalidInput(f"{kind!r} is no kind of entry point; use one of {', '.join(EntryPoint)}")
+        raise InvalidInput(f"{kind!r} is not a kind of entry point; use one of {', '.join(EntryPoint)}")
     return EntryPoint(kind)

@@ -18,7 +18,7 @@ def chosen_root(path: str | Path | None, usual: Path | None) -> Path:
 
 def readable(root: Path) -> Path:
     if not root.is_dir():
-        raise FolderUnavailable(f"{root} is no folder that can be read; name the root of a project")
+        raise FolderUnavailable(f"{root} is not a folder that can be read; name the root of a project")
     return root
 
 

@@ -21,7 +21,7 @@ def opened(data: bytes, limits: ScipLimits) -> Index:
     except DecodeError as exc:
         raise InvalidInput(f"the SCIP index is damaged, or is something else; {_AGAIN}") from exc
     if not index.HasField("metadata"):
-        raise InvalidInput("this is no SCIP index: it does not say who made it; give the index.scip of an indexer")
+        raise InvalidInput("this is not a SCIP index: it does not say who made it; give the index.scip of an indexer")
     return index
 
 

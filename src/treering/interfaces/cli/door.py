@@ -3,6 +3,7 @@
 import gc
 import json
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -33,7 +34,7 @@ def run(command: Callable[..., Any], arguments: Sequence[str]) -> int:
         sys.stdout.flush()
     except TreeringError as exc:
         _show_trace()
-        return _complain(str(exc), type(exc).__name__, ExitCode.FAILED, as_json=as_json)
+        return _complain(_with_options(str(exc)), type(exc).__name__, ExitCode.FAILED, as_json=as_json)
     except typer.TyperException as exc:
         return _complain(_wrong_usage(exc), "Usage", ExitCode.USAGE, as_json=as_json)
     except (typer.Abort, KeyboardInterrupt):
@@ -44,6 +45,11 @@ def run(command: Callable[..., Any], arguments: Sequence[str]) -> int:
         _show_trace()
         return _complain(_unexpected(exc), "Unexpected", ExitCode.UNEXPECTED, as_json=as_json)
     return outcome if isinstance(outcome, int) else ExitCode.FINE
+
+
+def _with_options(message: str) -> str:
+    """The advice of an error of the library, with the option in place of the argument."""
+    return re.sub(r"\bpass (\w+)=True\b", lambda found: f"pass --{found[1].replace('_', '-')}", message)
 
 
 def reported(error: Exception) -> int:

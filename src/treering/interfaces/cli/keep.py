@@ -50,6 +50,9 @@ def remember(
     said = text_or_stdin(text)
     tainted = taint_of(taint, taint_reason)
     typed = None if payload is None else json_object("--payload", payload)
+    from treering.compose import now
+
+    begun = now()
     with opened(db, project) as memory:
         if confidence is None and source == TAUGHT:
             confidence = memory.settings.knowledge.taught_confidence
@@ -68,7 +71,8 @@ def remember(
         record = memory.remember(said, type=type, **fields)
     from treering.interfaces.cli import show
 
-    done = "remembered" if record.version == 1 else "known already, now stronger"
+    again = "known already" if record.updated_at < begun else "known already, now stronger"
+    done = "remembered" if record.version == 1 and record.created_at >= begun else again
     emit(record_document(record), lambda: show.remembered(done, record, said), as_json=as_json)
 
 

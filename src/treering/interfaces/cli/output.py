@@ -113,7 +113,7 @@ def json_object(name: str, text: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as exc:
         raise InvalidInput(f'{name} is not JSON ({exc}); write an object such as \'{{"reason": "slow"}}\'') from exc
     if not isinstance(found, dict):
-        raise InvalidInput(f'{name} is JSON, but no object; write one such as \'{{"reason": "slow"}}\'')
+        raise InvalidInput(f'{name} is JSON, but not an object; write one such as \'{{"reason": "slow"}}\'')
     return found
 
 

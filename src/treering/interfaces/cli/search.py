@@ -186,9 +186,14 @@ def filter_of(
     types: Iterable[str], time: "TimeRange | None", min_confidence: float | None, **fields: Iterable[str] | None
 ) -> "SearchFilter | None":
     """What the typed filters ask for; None where there are none."""
+    from treering.core.messages import Role
     from treering.core.payloads import knowledge_type
-    from treering.core.queries import SearchFilter, ShareRange
+    from treering.core.queries import CODE, SearchedKind, SearchFilter, ShareRange
 
+    _check_choice("--kind", fields.get("kinds"), (*SearchedKind, CODE))
+    _check_choice("--role", fields.get("roles"), tuple(Role))
+    if min_confidence is not None and not 0 <= min_confidence <= 1:
+        raise InvalidInput(f"--min-confidence is {min_confidence}; give a number from 0 to 1")
     where = SearchFilter.make(
         types=[knowledge_type(name).name for name in types],
         time=time,
@@ -196,6 +201,12 @@ def filter_of(
         **{name: tuple(value or ()) for name, value in fields.items()},
     )
     return None if where == SearchFilter() else where
+
+
+def _check_choice(option: str, values: Iterable[str] | None, known: tuple[str, ...]) -> None:
+    for value in values or ():
+        if value not in known:
+            raise InvalidInput(f"{option} {value!r} is not known; use one of {', '.join(known)}")
 
 
 def _time_range(since: str | None, before: str | None) -> "TimeRange | None":

@@ -58,7 +58,7 @@ def content(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         said = _loaded_with_comments(text)
     if not isinstance(said, dict):
-        raise NotUnderstood("is JSON, but no object")
+        raise NotUnderstood("is JSON, but not an object")
     return said
 
 
@@ -140,4 +140,4 @@ def _strict(text: str, tokens: Sequence[Token]) -> str:
 
 
 def _refused(constant: str) -> None:
-    raise ValueError(f"{constant} is no value of it")
+    raise ValueError(f"{constant} is not a value of it")

@@ -63,7 +63,7 @@ class FirstIndex:
                     return None
                 if self.repository is None:
                     raise NotFound(
-                        "no code is indexed, and this is no git repository; `treering index FOLDER` reads one"
+                        "no code is indexed, and this is not a git repository; `treering index FOLDER` reads one"
                     )
                 self._reading = _Reading(memory, self.repository, self._closing)
                 self._reading.start()

@@ -154,7 +154,7 @@ class Tool(Generic[A, R]):
 _WORDS = {
     "missing": "is required",
     "tuple_type": "should be a list",
-    "extra_forbidden": "is no argument of this tool",
+    "extra_forbidden": "is not an argument of this tool",
 }
 
 

@@ -107,7 +107,7 @@ def name_given(name: str) -> str:
     """A name as it is kept; one without a letter or digit is an `InvalidInput`."""
     plain = " ".join(name.split())
     if not any(map(str.isalnum, same_name(plain))):
-        raise InvalidInput(f"{name!r} is no name; give one with a letter or a digit in it")
+        raise InvalidInput(f"{name!r} is not a name; give one with a letter or a digit in it")
     return plain
 
 

@@ -134,7 +134,7 @@ class Entities:
         try:
             chosen = Strategy(strategy)
         except ValueError:
-            raise InvalidInput(f"{strategy!r} is no strategy; use one of {', '.join(Strategy)}") from None
+            raise InvalidInput(f"{strategy!r} is not a strategy; use one of {', '.join(Strategy)}") from None
         limits = self.settings.entities
         found = accurate_readers(self.models, limits) if chosen is Strategy.ACCURATE else Readers(FAST)
         mentions = extract(text, found.readers, most=limits.most_mentions, longest=limits.read_characters)
@@ -184,7 +184,7 @@ def kind_named(kind: EntityKind | str | None) -> EntityKind | None:
     try:
         return None if kind is None else EntityKind(kind)
     except ValueError:
-        raise InvalidInput(f"{kind!r} is no kind of entity; use one of {', '.join(EntityKind)}") from None
+        raise InvalidInput(f"{kind!r} is not a kind of entity; use one of {', '.join(EntityKind)}") from None
 
 
 def _standing(tx: Transaction, kind: EntityKind | None) -> Iterator[Entity]:
@@ -209,4 +209,4 @@ def _spoken_in(tx: Transaction, id: str) -> tuple[str, str, Visibility, datetime
         if record is not None and record.deleted_at is None:
             at = record.created_at if kind == "knowledge" else record.at
             return kind, record.owner, record.visibility, at
-    raise NotFound(f"nothing is stored under {id!r} in project {tx.scope.project!r}")
+    raise NotFound(f"no record with id {id!r} in project {tx.scope.project!r}")

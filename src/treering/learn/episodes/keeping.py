@@ -127,7 +127,7 @@ def _status(word: str) -> OutcomeStatus:
     try:
         return OutcomeStatus(word.strip().upper())
     except ValueError:
-        raise InvalidInput(f"{word[:40]!r} is no outcome; use {', '.join(OutcomeStatus)}") from None
+        raise InvalidInput(f"{word[:40]!r} is not an outcome; use {', '.join(OutcomeStatus)}") from None
 
 
 def _trace(steps: Any, at: datetime) -> list[Any]:

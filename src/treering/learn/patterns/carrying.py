@@ -22,7 +22,7 @@ _FORMATS: Mapping[str, Callable[[Iterable[Pattern]], str]] = {"yaml": to_yaml, "
 
 def exported(tx: Transaction, format: str, where: PatternFilter) -> str:
     if format not in _FORMATS:
-        raise InvalidInput(f"{format!r} is no format of patterns; use {' or '.join(_FORMATS)}")
+        raise InvalidInput(f"{format!r} is not a format of patterns; use {' or '.join(_FORMATS)}")
     return _FORMATS[format](tx.patterns.stream(where))
 
 

@@ -32,7 +32,7 @@ def _filled_in(parameters: Sequence[Parameter], values: Mapping[str, object]) ->
         raise InvalidInput(f"the template has no parameter {_quoted(unknown)}; it has {_quoted(names) or 'none'}")
     texts = {name: value for name, value in values.items() if isinstance(value, str)}
     if wrong := sorted(set(values) - set(texts)):
-        raise InvalidInput(f"the value of {_quoted(wrong)} is no text; write it as text")
+        raise InvalidInput(f"the value of {_quoted(wrong)} is not text; write it as text")
     missing = [each for each in parameters if each.required and each.default is None and each.name not in texts]
     if missing:
         wanted = ", ".join(f"{each.name!r}{f' ({each.description})' if each.description else ''}" for each in missing)

@@ -84,7 +84,7 @@ class Maintenance:
         """The stage called so; an unknown one is an error that lists the known."""
         by_name: Mapping[str, Stage] = {stage.name: stage for stage in self.stages}
         if name not in by_name:
-            raise InvalidInput(f"{name!r} is no stage of maintenance; use one of {', '.join(by_name)}")
+            raise InvalidInput(f"{name!r} is not a stage of maintenance; use one of {', '.join(by_name)}")
         return by_name[name]
 
     def do(self, scope: Scope, job: Job, _moment: datetime, tell: Tell = nobody) -> None:

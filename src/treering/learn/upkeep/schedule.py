@@ -52,7 +52,7 @@ def zone_named(name: str) -> tzinfo | None:
 
 
 def last_slot(cron: str, now: datetime, zone: tzinfo | None) -> datetime | None:
-    """The latest moment of the schedule that has come; None where there is no schedule."""
+    """The latest moment of the schedule that has come; None where there is not a schedule."""
     return next((slot for slot in _slots(cron, now, zone, onwards=False) if slot <= now), None)
 
 
@@ -111,4 +111,6 @@ def _slots(cron: str, now: datetime, zone: tzinfo | None, *, onwards: bool) -> I
         while True:
             yield step().replace(tzinfo=zone).astimezone(UTC)
     except CroniterError as exc:
-        raise InvalidInput(f"{cron!r} is no schedule ({exc}); write five fields, such as 0 3 * * * for 3:00") from exc
+        raise InvalidInput(
+            f"{cron!r} is not a schedule ({exc}); write five fields, such as 0 3 * * * for 3:00"
+        ) from exc

@@ -266,7 +266,7 @@ def _role(name: str) -> Role:
     try:
         return Role(name)
     except ValueError:
-        raise InvalidInput(f"{name!r} is no role; use one of {', '.join(Role)}") from None
+        raise InvalidInput(f"{name!r} is not a role; use one of {', '.join(Role)}") from None
 
 
 def _before_the_question(shown: Sequence[Shown]) -> int:

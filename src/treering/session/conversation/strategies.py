@@ -92,7 +92,7 @@ def strategy_named(name: str) -> Strategy:
     try:
         return STRATEGIES[name]
     except KeyError:
-        raise InvalidInput(f"{name!r} is no strategy; use one of {', '.join(STRATEGIES)}") from None
+        raise InvalidInput(f"{name!r} is not a strategy; use one of {', '.join(STRATEGIES)}") from None
 
 
 def _by_age(units: Iterable[Unit]) -> list[Unit]:

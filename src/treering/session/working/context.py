@@ -44,7 +44,9 @@ def load_plan(state: State, plan: Iterable[str | Planned | Mapping[str, object]]
     if len({step.id for step in steps}) < len(steps):
         raise InvalidInput("two subtasks of the plan have the same id; give each its own")
     if missing := [id for step in steps for id in step.uses if id not in known]:
-        raise InvalidInput(f"the plan uses {missing[0]!r}, which is no subtask of it; add it or take it out of `uses`")
+        raise InvalidInput(
+            f"the plan uses {missing[0]!r}, which is not a subtask of it; add it or take it out of `uses`"
+        )
     load_texts(state, "step", [])
     planned = {step.id for step in steps}
     for gone in [id for id, each in state.subtasks.items() if each.status is Status.PENDING and id not in planned]:

@@ -63,7 +63,7 @@ def told_object(option: str, text: str, example: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as exc:
         raise typer.BadParameter(f"{option} is not JSON ({exc}); write an object such as '{example}'") from exc
     if not isinstance(found, dict):
-        raise typer.BadParameter(f"{option} is JSON, but no object; write one such as '{example}'")
+        raise typer.BadParameter(f"{option} is JSON, but not an object; write one such as '{example}'")
     return found
 
 

@@ -40,7 +40,7 @@ def resolved(host: str, port: int) -> Address:
     try:
         family, _, _, _, (ip, *_) = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except (OSError, UnicodeError) as exc:
-        raise InvalidInput(f"--host {host} is no address of this machine ({exc}); leave it out for 127.0.0.1") from exc
+        raise InvalidInput(f"--host {host} is not a local address ({exc}); leave it out for 127.0.0.1") from exc
     return Address(family, str(ip), port)
 
 
@@ -91,5 +91,5 @@ def _forms(allowed: str, port: int) -> tuple[str, ...]:
     """A name with a port is meant so; one without is asked for at our port, or at the usual one of a proxy."""
     found = _NAMED.fullmatch(allowed.strip().lower())
     if not found:
-        raise InvalidInput(f"--allow-host {allowed} is no NAME or NAME:PORT, such as memory.example.org")
+        raise InvalidInput(f"--allow-host {allowed} is not NAME or NAME:PORT, such as memory.example.org")
     return (found[0],) if found["port"] else (found["name"], f"{found['name']}:{port}")

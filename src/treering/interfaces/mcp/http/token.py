@@ -80,7 +80,7 @@ def _read(file: Path) -> str:
 
 def _refuse_what_others_can_touch(file: Path, found: os.stat_result) -> None:
     if not stat.S_ISREG(found.st_mode):
-        raise InvalidInput(f"{file} is no file; put a token into one: {_HOW}")
+        raise InvalidInput(f"{file} is not a file; put a token into one: {_HOW}")
     # Windows has no such bits: the folder of a user is the user's there.
     if os.name == "nt":
         return

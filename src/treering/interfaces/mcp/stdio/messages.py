@@ -6,7 +6,8 @@ from typing import Any
 import mcp_types as types
 
 _NO_REQUEST = types.ErrorData(
-    code=types.INVALID_REQUEST, message='this is no request of JSON-RPC 2.0: it needs "jsonrpc", "method" and an "id"'
+    code=types.INVALID_REQUEST,
+    message='this is not a request of JSON-RPC 2.0: it needs "jsonrpc", "method" and an "id"',
 )
 
 

@@ -237,8 +237,7 @@ KEEPING = (
         name="remember_fact",
         title="Remember a fact",
         about="Keep a plain fact about a person, a service or the project (a port, a version, an owner), best with "
-        "subject, attribute and value. Facts that nobody uses fade; for decisions, gotchas and rules use "
-        "record_memory.",
+        "subject, attribute and value. For decisions, gotchas and rules use record_memory.",
         arguments=RememberFact,
         result=Kept,
         work=remember_fact,
