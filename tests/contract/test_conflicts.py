@@ -164,6 +164,23 @@ def test_many_texts_are_stored_as_facts_and_anything_else_is_refused(memory: Mem
     assert memory.stats().records["knowledge"] == 2
 
 
+def test_a_record_in_conflict_is_marked_wherever_a_model_reads_it(memory: Memory) -> None:
+    rules = {"type": "requirement", "source": "agent_explicit"}
+    old = memory.remember("The staging database listens on 5433.", **rules)
+    new = memory.remember("The staging database listens on 5434.", **rules)
+    mark = f"conflicts with {old.id}, waits for review"
+    assert f"requirement ({mark}): The staging database listens on 5434." in memory.pack("staging database").text
+    with agent_of(memory) as agent:
+        query = "which port has the staging database"
+        found = {each["id"]: each["conflicts"] for each in agent.call("search_memory", query=query)["results"]}
+        assert found == {old.id: [new.id], new.id: [old.id]}
+        assert mark in agent.told("search_memory", query=query)
+        assert mark in agent.told("get_session_context")
+    memory.forget(old.id)
+    memory.confirm(new.id)
+    assert "waits for review" not in memory.pack("staging database").text
+
+
 def test_an_agent_is_told_what_its_record_contradicts(memory: Memory) -> None:
     old = memory.remember("The staging database listens on 5433.", **PERSON)
     with agent_of(memory) as agent:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from treering.core.delimiters import one_line
 from treering.core.episodes import Episode
-from treering.core.records import Knowledge
+from treering.core.records import Knowledge, RelationKind
 from treering.core.turns import Turn
 from treering.retrieve.episodes.telling import told
 
@@ -27,6 +28,21 @@ class Doubtful(Protocol):
 def doubt_of(told: Doubtful) -> str:
     """What a citation adds where nobody has vouched for it: that, and the source of its taint."""
     return "" if told.taint is None else f", {OUTSIDE} ({told.taint})"
+
+
+def conflict_of(record: object) -> str:
+    """The mark of a record that waits for review because of a conflict; empty for any other."""
+    ids = open_conflicts(record)
+    more = f" and {len(ids) - 1} more" if len(ids) > 1 else ""
+    return f"conflicts with {one_line(ids[0])}{more}, waits for review" if ids else ""
+
+
+def open_conflicts(record: object) -> tuple[str, ...]:
+    """Ids of the records that this one contradicts, while it waits for review."""
+    if not isinstance(record, Knowledge) or not record.needs_review:
+        return ()
+    found = (each.record for each in record.conflicts if each.kind is RelationKind.CONFLICTS_WITH)
+    return tuple(dict.fromkeys(id for id in found if id is not None))
 
 
 def cite(record: Remembered) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from treering.core.episodes import Episode
 from treering.core.excerpts import ELLIPSIS, shortened
 from treering.core.tokens import estimate_tokens
 from treering.interfaces.mcp.tool import Answer, Reply, Result
-from treering.retrieve.citing import cite, source_of
+from treering.retrieve.citing import cite, conflict_of, source_of
 from treering.retrieve.episodes import telling
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def cited(record: "Knowledge | Turn | Episode") -> Cited:
     if isinstance(record, Episode):
         return Cited(id=record.id, source=source_of(record), text=telling.told(record))
     text, source = cite(record)
-    return Cited(id=record.id, source=source, text=text)
+    return Cited(id=record.id, source=", ".join(filter(None, (source, conflict_of(record)))), text=text)
 
 
 def within(budget: int, told: Callable[[int], Answer[R]]) -> Answer[R]:

@@ -26,6 +26,7 @@ from treering.interfaces.mcp.tool import (
 )
 from treering.learn.authors import is_a_persons
 from treering.retrieve.answer import Confidence
+from treering.retrieve.citing import open_conflicts
 
 if TYPE_CHECKING:
     from treering.core.settings import Settings
@@ -108,6 +109,8 @@ class FoundMemory(Cited):
     """Ids of records that say the same."""
     superseded_by: str | None = None
     """Id of the result that holds in its place."""
+    conflicts: tuple[str, ...] = ()
+    """Ids of records that it contradicts; it waits for review."""
 
 
 class FoundCode(Result):
@@ -205,6 +208,7 @@ def _found(hit: "Hit", text: str, *, truncated: bool) -> FoundMemory:
         truncated=truncated,
         also=hit.also,
         superseded_by=hit.superseded_by,
+        conflicts=open_conflicts(record),
     )
 
 
