@@ -55,6 +55,11 @@ def test_a_person_who_states_a_change_supersedes_the_record(memory: Memory, befo
         ("The API rate limit is 100 requests per minute", "The API rate limit is 200 requests per minute"),
         ("The keynote speaker is Anna Schmidt", "The keynote speaker is Bob"),
         ("Use semicolons", "Don't use semicolons"),
+        ("Always write tests", "Never write tests"),
+        ("Immer Tests schreiben", "Nie Tests schreiben"),
+        ("Never write tests", "Always write tests"),
+        ("The cache is enabled", "The cache is disabled"),
+        ("Compression disabled", "Compression enabled"),
         ("The favourite colour is blue", "The favourite colour is now green"),
     ],
 )

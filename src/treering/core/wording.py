@@ -18,6 +18,16 @@ LONGEST_STATEMENT = 300
 
 _TOKEN = re.compile(r"[^\W_][\w./'’+#@-]*[^\W_]|[^\W_]|:(?=\s)|=")
 _VALUE = re.compile(r"\d")
+_OPPOSITES = (
+    ("disabled", "enabled"),
+    ("deactivated", "activated"),
+    ("deaktiviert", "aktiviert"),
+    ("disallowed", "allowed"),
+    ("forbidden", "allowed"),
+)
+"""Words that deny what another one says."""
+_ALWAYS = ("always", "toujours", "siempre", "sempre")
+"""Words that a negation such as "never" takes the place of."""
 
 
 @cache
@@ -80,6 +90,17 @@ class Wording:
         )
 
     @property
+    def asserted(self) -> frozenset[str]:
+        """The words without "always", each denying word replaced: "cache enabled" of "cache disabled"."""
+        opposites = dict(_opposite_stems())
+        return frozenset(opposites.get(word, word) for word in self.words) - _always_stems()
+
+    @property
+    def denies(self) -> bool:
+        """Whether it denies what is `asserted`; "not disabled" does not."""
+        return self.negated != any(denying in self.words for denying, _ in _opposite_stems())
+
+    @property
     def keys(self) -> tuple[str, ...]:
         """What it is found by: two statements that may contradict each other share one of these."""
         about = (self.words, self.before) if self.before else (self.words,)
@@ -91,6 +112,18 @@ class Wording:
         if not self.changes or not self.over:
             return ()
         return tuple(_key(rest) for word in sorted(self.words) if (rest := self.words - {word}) & self.over)
+
+    @property
+    def opposed_keys(self) -> tuple[str, ...]:
+        """Keys of the statements that say the opposite in another word: "always" and "never"."""
+        pairs = [pair for one, other in _opposite_stems() for pair in ((one, other), (other, one))]
+        found = [self.words - {mine} | {theirs} for mine, theirs in pairs if mine in self.words]
+        always = _always_stems()
+        if self.words & always:
+            found.append(self.words - always)
+        elif self.negated:
+            found += [self.words | {word} for word in sorted(always)]
+        return tuple(_key(words) for words in found if words)
 
 
 def statement_keys(text: str) -> tuple[str, ...]:
@@ -106,6 +139,17 @@ def _tokens(text: str) -> Iterator[_Token]:
         word = folded.removesuffix("'s").removesuffix("’s")
         says = not (word in silent or folded in silent or _VALUE.search(word))
         yield _Token(found[0], folded, stem(word) if says else "")
+
+
+@cache
+def _opposite_stems() -> tuple[tuple[str, str], ...]:
+    stem = stemmer("en")
+    return tuple((stem(denying), stem(word)) for denying, word in _OPPOSITES)
+
+
+@cache
+def _always_stems() -> frozenset[str]:
+    return frozenset(map(stemmer("en"), _ALWAYS))
 
 
 @cache

@@ -64,7 +64,9 @@ class Said:
     @property
     def keys(self) -> tuple[str, ...]:
         """Keys of all that it may contradict."""
-        return (*self.wording.keys, *self.wording.replaced_keys, *filter(None, (self.key,)))
+        wording = self.wording
+        found = (*wording.keys, *wording.replaced_keys, *wording.opposed_keys, *filter(None, (self.key,)))
+        return tuple(dict.fromkeys(found))
 
 
 class Comparison:
@@ -164,6 +166,8 @@ def _by_words(new: Wording, old: Wording, *, values_only: bool = False) -> Verdi
         if new.negated != old.negated and new.values == old.values:
             return sure
         return sure if new.negated == old.negated and _one_value_differs(new, old) else Verdict.UNRELATED
+    if new.asserted == old.asserted and new.denies != old.denies and new.values == old.values:
+        return sure
     if new.changes and old.words & new.over and old.words < new.words and len(new.words - old.words) == 1:
         return Verdict.REPLACES
     same_thing = new.before == old.before != frozenset() and new.negated == old.negated
