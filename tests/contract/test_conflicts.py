@@ -28,6 +28,7 @@ def related(record: Knowledge) -> list[tuple[str, str | None]]:
         ("The API rate limit is 100 calls per minute", "The rate limit of the API was raised to 200 calls per minute"),
         ("I live in Berlin", "I live in Munich"),
         ("I live in Berlin", "I moved to Munich"),
+        ("I'm a nurse", "I was promoted to director"),
         ("The office is in Leeds", "The office is now in York"),
         ("We deploy on Fridays", "We no longer deploy on Fridays"),
         ("We use tabs", "We use spaces instead of tabs"),
@@ -72,6 +73,24 @@ def test_what_may_be_a_contradiction_waits_for_review_on_both_sides(memory: Memo
     assert related(doubted) == [("conflicts_with", new.id)]
     assert (new.needs_review, doubted.needs_review, doubted.deprecated_at) == (True, True, None)
     assert {each.id for each in memory.to_review()} == {old.id, new.id}
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("I don't eat pork", "I don't eat shellfish"),
+        ("Staging uses Node 20", "Production uses Node 22"),
+        ("Die CI nutzt Node 20", "Die Produktion nutzt Node 22"),
+        ("I'm a nurse", "I'm a translator"),
+        ("I work at Siemens", "I work for Meier Dental"),
+        ("The API listens on port 8080", "The API listens on port 8443 for TLS"),
+        ("My name is Carla", "Call me Caz"),
+    ],
+)
+def test_values_that_hold_side_by_side_contradict_nothing(memory: Memory, before: str, after: str) -> None:
+    old = memory.remember(before, **PERSON)
+    assert memory.remember(after, **PERSON).conflicts == ()
+    assert memory.get(old.id).deprecated_at is None
 
 
 def test_an_agent_supersedes_nothing(memory: Memory) -> None:

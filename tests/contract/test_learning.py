@@ -173,6 +173,14 @@ def test_undoing_the_new_fact_brings_the_old_one_back(memory: Memory, days: Days
         ("Remember that the docs are in a/.", "Remember that the images are in b/."),
         ("The server runs on port 8080.", "The server runs on port 9090."),
         ("Never commit to main.", "Always run the linter."),
+        ("I don't eat pork.", "I don't eat shellfish."),
+        ("Ich esse kein Fleisch.", "Ich esse keine Eier."),
+        ("I'm a nurse.", "I'm a volunteer firefighter."),
+        ("I live in Berlin.", "I live in Kreuzberg with two flatmates."),
+        ("I work at Siemens.", "I work for Meier Dental."),
+        ("The API listens on port 8080.", "The API listens on port 8443 for TLS."),
+        ("The API listens on port 8080 for HTTP.", "The API listens on port 8443 for HTTPS."),
+        ("My name is Carla.", "Call me Caz."),
     ],
 )
 def test_what_differs_in_subject_attribute_or_just_in_value_coexists(
@@ -195,6 +203,10 @@ def test_what_differs_in_subject_attribute_or_just_in_value_coexists(
         ("We use Postgres 16.", "We upgraded to Postgres 17.", {("Postgres", "version", "17")}),
         ("The API listens on port 8080.", "The API listens on port 9090.", {("The API", "port", "9090")}),
         ("I live in Lyon.", "I moved to Paris.", {("user", "lives_in", "Paris")}),
+        ("I work at Acme.", "I work at Globex.", {("user", "works_at", "Globex")}),
+        ("I'm a nurse.", "I'm now a translator.", {("user", "role", "translator")}),
+        ("I'm vegetarian.", "I'm now vegan.", {("user", "diet", "vegan")}),
+        ("The API listens on port 8080.", "The API now listens on port 9090.", {("The API", "port", "9090")}),
         ("I work at Acme.", "I left my job at Acme.", {("user", "works_at", "Acme")}),
     ],
 )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from importlib.resources import files
 from types import MappingProxyType
+from typing import Literal
 
 from treering.core.language.folding import fold
 from treering.core.values import KEY_BYTES, Instant, Label, Labels, Share, Text, Value
@@ -17,11 +18,16 @@ PROJECT = "project"
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """Something that can be said of a subject. Where it is `exclusive`, a subject has one value at a time."""
+    """Something that can be said of a subject. Where it is `exclusive`, a subject has one value at a time.
+
+    `replaced` is how a statement of another value must be worded to replace the former one, unless it states a change:
+    `any` words with the same qualifier behind the value, the `same_words` but for the value, or only as a `change`.
+    """
 
     name: str
     meaning: str
     exclusive: bool = False
+    replaced: Literal["any", "same_words", "change"] = "any"
 
 
 ATTRIBUTES: Mapping[str, Attribute] = MappingProxyType(
@@ -29,13 +35,13 @@ ATTRIBUTES: Mapping[str, Attribute] = MappingProxyType(
         attribute.name: attribute
         for attribute in (
             # People.
-            Attribute("name", "what somebody is called", exclusive=True),
+            Attribute("name", "what somebody is called", exclusive=True, replaced="same_words"),
             Attribute("lives_in", "where somebody lives", exclusive=True),
             Attribute("from", "where somebody was born or grew up"),
             Attribute("born_on", "somebody's birthday", exclusive=True),
             Attribute("age", "how old somebody is"),
-            Attribute("works_at", "the employer", exclusive=True),
-            Attribute("role", "the job or function", exclusive=True),
+            Attribute("works_at", "the employer", exclusive=True, replaced="same_words"),
+            Attribute("role", "the job or function", exclusive=True, replaced="change"),
             Attribute("team", "the team somebody is in"),
             Attribute("reports_to", "the boss"),
             Attribute("email", "the mail address"),
@@ -52,7 +58,8 @@ ATTRIBUTES: Mapping[str, Attribute] = MappingProxyType(
             Attribute("dislikes", "what somebody dislikes"),
             Attribute("prefers", "what somebody wants rather than something else"),
             Attribute("allergic_to", "what somebody must not have"),
-            Attribute("diet", "how somebody eats: vegetarian, vegan…", exclusive=True),
+            Attribute("diet", "how somebody eats: vegetarian, vegan…", exclusive=True, replaced="change"),
+            Attribute("avoids", "a food or drink that somebody does not take"),
             Attribute("plans", "what somebody is going to do"),
             Attribute("did", "what somebody did once: an event with a date"),
             # Projects and the things in them.

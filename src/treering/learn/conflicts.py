@@ -57,6 +57,15 @@ class Said:
 
         return stated(self.record)
 
+    def replaces_value_of(self, old: Said) -> bool:
+        """Whether this value of an exclusive attribute is worded so that it replaces the other."""
+        from treering.learn.facts.likeness import is_worded_to_replace, states_change
+
+        if self.parts is None or old.parts is None:
+            return False
+        mine, theirs = (self.record.content, self.parts.value or ""), (old.record.content, old.parts.value or "")
+        return states_change(self.record) or is_worded_to_replace(self.parts.attribute or "", mine, theirs)
+
     @cached_property
     def key(self) -> str | None:
         return None if self.parts is None else fact_key(self.parts.subject or "", self.parts.attribute or "")
@@ -152,7 +161,7 @@ def _by_parts(new: Said, old: Said, mine: Stated, theirs: Stated) -> Verdict:
         return Verdict.UNRELATED
     if not _is_exclusive(mine.attribute):
         return _by_words(new.wording, old.wording, values_only=True)
-    if mine.negated or theirs.negated:
+    if mine.negated or theirs.negated or not new.replaces_value_of(old):
         return Verdict.UNRELATED
     # "The deadline" of a project may be that of anything in it.
     named = same_name(mine.subject or "") != PROJECT or new.wording.before == old.wording.before

@@ -3,12 +3,15 @@
 import re
 from enum import Enum, auto
 
+from treering.core.language.folding import fold
 from treering.core.language.terms import analyse
 from treering.core.payloads import Stated
 from treering.core.records import Knowledge
-from treering.core.statements import Statement, fact_key, same_name
+from treering.core.statements import ATTRIBUTES, Statement, fact_key, same_name
+from treering.core.wording import Wording
 from treering.learn.facts.reading import read_statements
 
+_WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r"\d+(?:[.:]\d+)*")
 # A longer text that a person taught is an explanation, not a statement.
 _ONE_STATEMENT = 300
@@ -35,17 +38,40 @@ def relation(new: Statement, known: Knowledge) -> Relation:
         return Relation.UNRELATED
     if _same_value(new.value, said.value):
         return Relation.SAME if new.ended == said.negated else Relation.EXCLUDES
-    if not said.negated and _is_replaced(new, said.value, said.speaker):
+    if not said.negated and _is_replaced(new, known.content, said):
         return Relation.EXCLUDES
     alike = not new.exclusive and new.ended == said.negated and _same_words(new.value, said.value)
     return Relation.SAME if alike else Relation.UNRELATED
 
 
-def _is_replaced(new: Statement, value: str, speaker: str | None) -> bool:
-    """Whether a statement takes the place of another value, which this speaker said."""
+def _is_replaced(new: Statement, text: str, said: Stated) -> bool:
+    """Whether a statement takes the place of another value, which a record with this text gives."""
+    value = said.value or ""
     named = (new.value, *new.over) if new.ended else new.over
-    by_key = new.exclusive and not new.ended and (new.changes or new.speaker == speaker)
+    by_key = new.exclusive and not new.ended and (new.changes or new.speaker == said.speaker)
+    by_key = by_key and (new.changes or is_worded_to_replace(new.attribute, (new.text, new.value), (text, value)))
     return by_key or any(_is_of(over, value) for over in named)
+
+
+def is_worded_to_replace(attribute: str, new: tuple[str, str], old: tuple[str, str]) -> bool:
+    """Whether a text with a value of an exclusive attribute is worded so that it replaces the one of another text."""
+    if Wording.of(new[0]).changes:
+        return True
+    mine, theirs = _around(*new), _around(*old)
+    match ATTRIBUTES[attribute].replaced:
+        case "change":
+            return False
+        case "same_words":
+            return mine is not None and mine == theirs
+        case _:
+            # Behind the value, days and small words qualify nothing: "in Lyon since 2020".
+            return mine is None or theirs is None or Wording.of(mine[1]).words == Wording.of(theirs[1]).words
+
+
+def _around(text: str, value: str) -> tuple[str, str] | None:
+    """The words before and behind the value; None if the text does not have it."""
+    before, found, behind = fold(text).rpartition(fold(value))
+    return (" ".join(_WORD.findall(before)), " ".join(_WORD.findall(behind))) if found else None
 
 
 def stated(known: Knowledge) -> Stated | None:
@@ -59,6 +85,13 @@ def stated(known: Knowledge) -> Stated | None:
     if len(read) != 1:
         return None
     return Stated(subject=read[0].subject, attribute=read[0].attribute, value=read[0].value, negated=read[0].ended)
+
+
+def states_change(known: Knowledge) -> bool:
+    """Whether the wordings read the text of a record as a change: "I was promoted to director"."""
+    if len(known.content) > _ONE_STATEMENT:
+        return False
+    return any(each.changes for each in read_statements(known.content, language=known.language))
 
 
 def _same_value(one: str, other: str) -> bool:
