@@ -24,9 +24,12 @@ def texts(said: str, speaker: str | None = None, previous: str = "") -> list[str
         ("Use British spelling from now on.", "Use British spelling from now on"),
         ("Bitte antworte immer auf Deutsch.", "Antworte immer auf Deutsch"),
         ("Ab jetzt nur noch Tabs verwenden!", "Nur noch Tabs verwenden"),
-        ("Merk dir, dass der Server montags neu startet.", "Der Server montags neu startet"),
+        ("Merk dir, dass der Server montags neu startet.", 'User: "Merk dir, dass der Server montags neu startet"'),
         ("N'utilise jamais d'emojis dans les commits.", "N'utilise jamais d'emojis dans les commits"),
         ("À partir de maintenant, réponds en français.", "Réponds en français"),
+        ("From now on, we use pnpm.", "We use pnpm"),
+        ("From now on every commit needs a test", "Every commit needs a test"),
+        ("Ab sofort schreibst du Commits auf Englisch.", "Schreibst du Commits auf Englisch"),
         ("Usa sempre pnpm.", "Usa sempre pnpm"),
         ("D'ora in poi rispondi in italiano.", "Rispondi in italiano"),
         ("Nunca subas directamente a main.", "Nunca subas directamente a main"),
@@ -45,6 +48,8 @@ def test_commands_to_remember_are_kept_in_their_own_words(said: str, learned: st
         ("I'm a nurse at the Charité.", "role", "nurse"),
         ("My birthday is on 3 May.", "born_on", "3 May"),
         ("My sister Anna lives in Rome.", "relative", "Anna"),
+        ("My wife, Ana, is a nurse.", "relative", "Ana"),
+        ("Meine Frau Ana arbeitet in Bonn.", "relative", "Ana"),
         ("We have two dogs, Biscuit and Major.", "pet", "Biscuit"),
         ("I'm vegan.", "diet", "vegan"),
         ("I'm allergic to peanuts.", "allergic_to", "peanuts"),
@@ -118,6 +123,16 @@ def test_subject_and_change_are_told(
     assert (found.subject, found.over, found.changes, found.ended) == (subject, over, changes, ended)
 
 
+def test_a_version_is_one_of_the_tool_that_is_named() -> None:
+    (found,) = read_statements("We downgraded from Postgres 17 to 16.")
+    assert (found.subject, found.value) == ("Postgres", "16")
+
+
+def test_the_day_of_a_change_stays_in_its_text() -> None:
+    (found,) = read_statements("As of today I work for Nokia.")
+    assert (found.text, found.changes) == ('User: "As of today I work for Nokia"', True)
+
+
 def test_a_common_noun_names_nothing_that_another_value_could_close() -> None:
     (server,) = read_statements("The server runs on port 8080.")
     (api,) = read_statements("The billing API runs on port 8080.")
@@ -189,6 +204,31 @@ def test_a_correction_of_nothing_that_was_said_is_none() -> None:
         ),
         *("I left my keys at Tom's.", "The port of Hamburg is large.", "The ship is on port 3.", "I speak the truth."),
         *("I'm Italian.", "File is at src/a.py", "Deadline: none", "I live in the city.", "I work at night."),
+        # Text that the user asks for or quotes.
+        *("Write a story that begins: My name is Zorg. I live in Mordor.", "Act as Sam: be brief. I'm a plumber."),
+        *("Write a poem. I live in Narnia. My name is Aslan.", "The user story: As a customer, I live in Spain."),
+        *("The sample dialogue: Hello, my name is Peter. I am a teacher.", "Here is the test case. I live in Bonn."),
+        *("Schreib eine Geschichte. Ich wohne in Bonn.", "Écris un poème. J'habite à Lyon."),
+        *("Scrivi una storia. Vivo a Torino.", "Escribe un cuento. Vivo en Madrid.", "Spiel einen Arzt. Ich bin Arzt."),
+        *('"Never use eval" is what the linter says.', "Here is the test case. The API listens on port 1234."),
+        # Places, names and relatives that are none.
+        *("I moved to Monday.", "I moved to Marketing.", "We moved to Plan B.", "Ich bin nach Hause gezogen."),
+        *("I live in VS Code.", "I live in Rome in the game.", "I work for Bosch in my dreams."),
+        *("I'm Home.", "I'm In Love.", "I'm Tired.", "Je suis Fatigué.", "Sono Stanco.", "Soy Feliz."),
+        *("My wife Amazon account is locked.", "My son Minecraft server is down.", "My wife Monday is off."),
+        *("My dog Food is expired.", "Mein Sohn Lego Haus ist fertig.", "Mon fils Minecraft compte est bloqué."),
+        # Talk that is no rule and no decision.
+        *("From now on the kids walk to school.", "From now on we're friends.", "Ab jetzt sind wir Freunde."),
+        *("Don't let the dog out again, I told my son.", "Always check your sources, kids."),
+        *(
+            "Don't ever leave me again.",
+            "D'ora in poi i bambini vanno a scuola a piedi.",
+            "Désormais nous sommes amis.",
+        ),
+        *("We decided to break up.", "Wir haben beschlossen, uns zu trennen.", "On a décidé de se séparer."),
+        *("Hemos decidido separarnos.", "Abbiamo deciso di separarci.", "Note: see attached."),
+        *("Anna owns up to her mistakes.", "Nobody owns the billing module.", "Maria owns two cats."),
+        *("We use Redis for caching, right?", "Wir nutzen Redis für das Caching, oder?", "On utilise Redis, non ?"),
         # The same in other languages.
         *("Wenn wir Redis für das Caching nutzen, geht es schneller.", "Ich glaube, wir nutzen Redis für das Caching."),
         *("Ich vergesse immer meine Schlüssel.", "Nie im Leben!", "Weißt du noch, wie wir in Rom waren?"),

@@ -95,13 +95,18 @@ def _languages(said: Sequence[Sentence], language: str | None) -> tuple[str, ...
 
 def _read(turn: _Turn, said: Sequence[Sentence]) -> tuple[Statement, ...]:
     whole = _plain(" ".join(each.text for each in said))
-    if turn.rules.holds("jest", whole) or turn.rules.holds("material", whole):
+    if turn.rules.holds("jest", whole) or turn.rules.holds("material", whole) or _asks_for_text(turn.rules, said):
         return ()
     found: dict[tuple[str, str, str], Statement] = {}
     for statement in (*_corrections(turn, said), *(each for one in said for each in _stated(turn, one))):
         if not any(statement.quote in other.quote for other in found.values() if other.attribute == "correction"):
             found.setdefault((statement.subject, statement.attribute, statement.value), statement)
     return tuple(found.values())
+
+
+def _asks_for_text(rules: Language, said: Sequence[Sentence]) -> bool:
+    """Whether a turn begins by asking for a text or announcing one: what follows are not the speaker's words."""
+    return bool(said) and rules.begins("fiction", _plain(_without_lead(rules, said[0].text)))
 
 
 def _stated(turn: _Turn, sentence: Sentence) -> Iterator[Statement]:
@@ -120,11 +125,21 @@ def _stated(turn: _Turn, sentence: Sentence) -> Iterator[Statement]:
         if (order := _instruction(turn, rest, asks=asks)) is not None:
             yield from order if start == 0 else (_conditioned(turn, each, text) for each in order)
             return
-        if asks:
+        if asks or (sentence.asks and end == len(text) == len(_without_tail(turn.rules, sentence)[0])):
+            # "We use Redis, right?"
             return
-        clause = _without_lead(turn.rules, text[start:end])
         if turn.length <= _PASTED and not _is_hedged(turn.rules, text, start, end):
-            yield from _statement(turn, clause)
+            yield from _dated(turn, _without_lead(turn.rules, text[start:end]))
+
+
+def _dated(turn: _Turn, clause: str) -> Iterator[Statement]:
+    """What a clause states; behind "as of today" it states a change."""
+    dated = turn.rules.expression("dated", r"{},?\s+").match(_plain(clause))
+    if dated is None:
+        yield from _statement(turn, clause)
+    else:
+        found = _statement(turn, clause[dated.end() :])
+        yield from (each.replace(text=_quoted(turn, clause, own=True), quote=clause, changes=True) for each in found)
 
 
 def _behind_condition(rules: Language, text: str) -> int:
@@ -182,7 +197,9 @@ def _instruction(turn: _Turn, text: str, *, asks: bool) -> list[Statement] | Non
                 continue
             begins = found.start("body") if "body" in found.groupdict() else found.end()
             if (order := _KINDS[kind](turn, text[begins:].lstrip(" ,:–—-"))) is not None:
-                return order
+                # The verb is last behind "dass": only the whole sentence is one.
+                whole = _quoted(turn, text, own=True) if found[0].endswith(" dass") else ""
+                return [each.replace(text=whole) if whole else each for each in order]
     return None
 
 
@@ -209,9 +226,18 @@ def _kept(turn: _Turn, body: str) -> list[Statement] | None:
 
 def _onwards(turn: _Turn, body: str) -> list[Statement] | None:
     plain = _plain(body)
-    barred = turn.rules.begins("not_order", plain) and not turn.rules.begins("unless_order", plain)
-    barred = barred or _is_told(turn.rules, body)
+    barred = not _is_order(turn.rules, plain) or _is_told(turn.rules, body)
     return None if barred or len(body.split()) < _LEAST_WORDS else [_worded(turn, "rule", body)]
+
+
+def _is_order(rules: Language, plain: str) -> bool:
+    """Whether it begins like an order; a German one may also end with its verb."""
+    if "imperative" in rules.words:
+        ordered = rules.begins("imperative", plain) or rules.expression("verb", r".*\b{}$").match(plain) is not None
+    else:
+        form = r"{}(?:mi|ci|gli|l[aeio]|me|nos|te|-moi)?(?![\w'])"
+        ordered = rules.expression("verb", form).match(plain) is not None
+    return ordered or rules.begins("order", plain)
 
 
 def _order(turn: _Turn, body: str) -> list[Statement] | None:
@@ -222,9 +248,10 @@ def _order(turn: _Turn, body: str) -> list[Statement] | None:
 
 
 def _is_told(rules: Language, body: str) -> bool:
-    """Whether somebody else is said to have said it: "…, my teacher wrote"."""
-    last = body.rpartition(",")[2]
-    return "," in body and len(last.split()) <= _FEW and rules.holds("hedges", _plain(last))
+    """Whether it is said to have been said, or to other people: "…, my teacher wrote", "…, kids"."""
+    last = _plain(body.rpartition(",")[2])
+    others = rules.holds("hedges", last) or rules.expression("audience", r"\s*{}\Z").match(last) is not None
+    return "," in body and len(last.split()) <= _FEW and others
 
 
 _KINDS = {"keep": _kept, "note": _kept, "onwards": _onwards, "orders": _order, "again": _order}
@@ -255,7 +282,8 @@ def _is_doubtful(rules: Language, wording: Wording, found: re.Match[str], clause
     modal = rules.holds("modals", behind) and wording.attribute not in ("decided", "deadline")
     # "I live in Slack."
     elsewhere = wording.of_place and rules.begins("tool", found["value"])
-    return modal or elsewhere or _is_common(rules, wording, found, clause)
+    private = wording.attribute == "decided" and rules.holds("personal", clause.plain)
+    return modal or elsewhere or private or _is_common(rules, wording, found, clause)
 
 
 def _is_common(rules: Language, wording: Wording, found: re.Match[str], clause: _Clause) -> bool:

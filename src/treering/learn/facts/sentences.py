@@ -113,6 +113,8 @@ def _labels() -> frozenset[str]:
 
 def _name_or_mark(quoted: re.Match[str]) -> str:
     inside = quoted[0][1:-1].strip()
+    if not quoted.string[: quoted.start()].strip():
+        return "~"
     return inside if len(inside.split()) <= _QUOTED_WORDS else "~"
 
 

@@ -18,13 +18,16 @@ from treering.learn.facts.letters import bare
 LANGUAGES = ("en", "fr", "it", "de", "es")
 
 _PROPER = r"[A-Z][\w'.&+#/-]*\w[+#]*|[A-Z]\b"
+_FIRST = r"[A-Z](?!\w*[A-Z])[\w-]*[\w](?: (?!I\b)[A-Z][\w-]+)?(?!['\w-]*[A-Z0-9/])"
 _SMALL = "de|di|da|der|den|von|van|del|della|la|le|los|las|am|sur|of|do|dos"
-_PLACE = rf"(?!(?i:{{place_not}})\b)(?:{_PROPER})(?: (?:(?:{_SMALL}) )*(?:{_PROPER}))*"
+_PLACE = rf"(?!(?i:{{place_not}}|{{date}})\b)(?:{_PROPER})(?: (?:(?:{_SMALL}) )*(?:{_PROPER}))*"
 _CLAUSE = "when|that|who|if|because|wenn|dass|weil|der|die|quand|que|qui|quando|che|perche|cuando|porque"
 # What a slot takes; `{date}` is a word list of the language.
 _SLOTS: Mapping[str, str] = {
     "Name": rf"(?:{_PROPER})(?: (?:(?:{_SMALL}) )*(?:{_PROPER}))*",
-    "First": r"[A-Z](?!\w*[A-Z])[\w-]*[\w](?: (?!I\b)[A-Z][\w-]+)?(?!['\w-]*[A-Z0-9/])",
+    "First": rf"(?!(?i:{{thing_not}})\b){_FIRST}",
+    # A name behind "my sister": a verb or a comma follows.
+    "Called": rf"(?!(?i:{{not_name}}|{{date}})\b){_FIRST}(?=$|,| (?i:{{does}})\b)",
     "Firm": _PLACE,
     "Place": _PLACE,
     "Tool": r"(?!(?i:{thing_not})\b)[\w@](?:[\w.+#/@-]*[\w+#])?(?: [A-Z\d][\w.+#-]*){0,2}",
@@ -125,7 +128,7 @@ def _slotted(written: str, words: Mapping[str, str]) -> str:
     def filled(slot: re.Match[str]) -> str:
         name = slot[2] or ("old" if slot[1] == "Old" else "value" if slot.start() == last else "")
         if slot[1] == "Kin":
-            return f"(?:(?:{words['older']}) )?(?P<who>(?:{words['kin']})(?:,? (?-i:{_SLOTS['First']}))?)"
+            return f"(?:(?:{words['older']}) )?(?P<who>(?:{words['kin']})(?:,? (?-i:{_FIRST}))?)"
         takes = _SLOTS.get(slot[1]) or words[slot[1]]
         takes = _LIST.sub(lambda found: words[found[1]], takes)
         scoped = f"(?-i:{takes})" if slot[1] in _SLOTS else f"(?:{takes})"
