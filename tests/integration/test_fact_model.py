@@ -281,6 +281,11 @@ def test_without_a_schema_a_truncated_text_is_given_as_far_as_it_came(server: Mo
         fact(quote="to"),
         fact(quote=""),
         fact(quote="…"),
+        fact(value="Rome", text="The user lives in Rome."),
+        fact(text="The user lives in Rome."),
+        fact(text="The user lives in Lisbon with 3 cats."),
+        fact(subject="Ben", text="Ben lives in Lisbon."),
+        fact(text="Ben lives in Lisbon."),
         fact(valid_from="last Monday"),
         fact(valid_from="2026-02-30"),
         fact(valid_until="9999"),
@@ -367,7 +372,7 @@ def test_what_is_said_twice_counts_once(server: ModelServer, writer: ChatWriter)
 
 
 def test_a_turn_states_only_so_much(server: ModelServer, writer: ChatWriter) -> None:
-    server.answer(CHAT, chat(facts(*(fact(value=f"Lisbon {number}") for number in range(100)))))
+    server.answer(CHAT, chat(facts(*(fact(attribute=f"home_{number}") for number in range(100)))))
     assert len(read(writer, settings=LearnSettings(most_tokens=10_000))) == 20
 
 

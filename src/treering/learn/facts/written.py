@@ -21,6 +21,7 @@ from treering.core.settings import LearnSettings
 from treering.core.statements import ATTRIBUTES, PROJECT, SPEAKER, Statement, same_name
 from treering.core.turns import Turn
 from treering.core.values import Value
+from treering.learn.facts.evidence import is_borne_out
 from treering.learn.facts.speakers import speaker_of
 from treering.learn.written import ask_json
 from treering.ports.models import Writer
@@ -139,12 +140,13 @@ def _read(page: list[_Line], writer: Writer, settings: LearnSettings) -> list[tu
     attributes = "\n".join(f"- `{each.name}`: {each.meaning}" for each in ATTRIBUTES.values())
     asked = prompt.format(attributes=attributes, turns=_told(page))
     answer = ask_json(writer, asked, WrittenFacts, most_tokens=settings.most_tokens)
+    shown = " ".join(f"{speaker_of(line.turn) or ''} {line.turn.at.year} {line.shown}" for line in page)
     found: dict[int, dict[tuple[str, ...], Statement]] = {}
     for fact in answer.facts:
         of_turn = found.setdefault(fact.turn, {})
         if 1 <= fact.turn <= len(page) and len(of_turn) < _MOST_FACTS:
             statement = _statement(fact, page[fact.turn - 1])
-            if statement is not None:
+            if statement is not None and is_borne_out(statement, page[fact.turn - 1].shown, shown):
                 key = (same_name(statement.subject), statement.attribute, same_name(statement.value))
                 of_turn.setdefault(key, statement)
     return [(page[number - 1].turn.id, each) for number in sorted(found) for each in found[number].values()]
