@@ -409,6 +409,25 @@ def test_what_is_to_come_does_not_hide_what_holds_now(memory: Memory, days: Days
     assert paris.valid_until == START + timedelta(days=90)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Remember that the garage code changes in June.",
+        "I'm allergic to kiwis.",
+        "I don't eat pork.",
+        "Never push to main.",
+    ],
+)
+def test_what_a_user_states_outright_does_not_expire(memory: Memory, days: Days, text: str) -> None:
+    said(memory, "s1", text)
+    memory.settle()
+    (fact,) = known(memory)
+    for _ in range(6):
+        days.pass_by(80)
+        memory.upkeep.run("forget")
+    assert memory.get(fact.id) == fact
+
+
 def test_undoing_one_fact_of_a_page_leaves_the_others(memory: Memory, days: Days) -> None:
     later(
         memory, days, "I live in Paris. The API listens on port 8080.", "I live in Lyon. The API listens on port 9090."

@@ -6,9 +6,10 @@ from datetime import datetime, timedelta
 from math import log1p, log2, prod
 from types import MappingProxyType
 
-from treering.core.payloads import knowledge_types
+from treering.core.payloads import Stated, knowledge_types
 from treering.core.records import Knowledge, RelationKind, Source
 from treering.core.settings import RelationSettings, TrustSettings
+from treering.core.statements import ATTRIBUTES
 
 _DAY = timedelta(days=1)
 # Past this many uses another one says nothing new.
@@ -17,6 +18,8 @@ _WELL_USED = 100
 _MUTUAL = frozenset({RelationKind.REQUIRED_WITH, RelationKind.CONFLICTS_WITH, RelationKind.DERIVED_FROM})
 
 _STATED = frozenset({Source.USER_TAUGHT, Source.AGENT_EXPLICIT})
+# What users say of these is of the moment, unless they ask to keep it.
+_OF_THE_MOMENT = frozenset({"did", "plans", "status", "likes", "dislikes", "is", "has"})
 
 SOURCE_TRUST: Mapping[Source, float] = MappingProxyType(
     {
@@ -45,8 +48,15 @@ def effective_confidence(record: Knowledge, now: datetime, settings: TrustSettin
 
 
 def is_stated(record: Knowledge) -> bool:
-    """Whether somebody asked to keep it: a person or an agent said so, confirmed it or pinned it."""
-    return record.pinned or record.user_verified or record.source in _STATED
+    """Whether a person or an agent asked to keep it, confirmed or pinned it, or a user stated it outright in a turn."""
+    return record.pinned or record.user_verified or record.source in _STATED or _is_outright(record)
+
+
+def _is_outright(record: Knowledge) -> bool:
+    said = record.payload
+    if record.source is not Source.CONSOLIDATION or record.tainted or not isinstance(said, Stated):
+        return False
+    return said.value is not None and said.attribute in ATTRIBUTES and said.attribute not in _OF_THE_MOMENT
 
 
 def half_life_days(record: Knowledge) -> float | None:
