@@ -103,7 +103,7 @@ def test_a_trend_is_drawn(typed: Typed) -> None:
         (("episode", "x", "--detail", '{"self": 1}'), "an episode has"),
         (("episode", "x", "--detail", '{"settings": {}}'), "an episode has"),
         (("episode", "x", "--detail", '{"scope": {}}'), "an episode has"),
-        (("episode", "other", "--id", "ix"), "another content"),
+        (("episode", "other", "--id", "ix"), "is taken"),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_a_reason(
