@@ -21,8 +21,8 @@ PAGER = {
     "quote": "Ada has the pager until Friday",
     "subject": "Ada",
     "attribute": "role",
-    "value": "on call",
-    "text": "Ada is on call until Friday.",
+    "value": "the pager",
+    "text": "Ada has the pager until Friday.",
     "type": "fact",
     "over": [],
     "ended": False,
@@ -48,7 +48,7 @@ def test_the_model_reads_what_the_rules_would_miss(server: ModelServer, open_mem
     memory.turn(session="s", role="user", text=SAID)
     assert server.asked == [], "storing a turn asks nobody"
     memory.settle()
-    assert values(memory) == {"on call"}
+    assert values(memory) == {"the pager"}
     assert len(server.asked) == 1
     memory.settle()
     assert len(server.asked) == 1, "what was read is not paid for twice"
@@ -131,7 +131,7 @@ def test_when_the_tokens_of_the_day_are_used_up_the_rules_read_and_doctor_says_s
     memory.turn(session="t", role="user", text="We use ruff. By the way, Ada has the pager until Friday.")
     memory.settle()
     assert len(server.asked) == 1
-    assert values(memory) == {"on call", "ruff"}
+    assert values(memory) == {"the pager", "ruff"}
     check = token_check(memory)
     assert (check.fine, check.detail) == (False, "700 of 600 used today")
     assert "read by rules until midnight UTC; raise learn.max_tokens_per_day" in check.advice
@@ -194,7 +194,7 @@ def test_anthropic_is_asked_by_its_own_api(
     memory = open_memory()
     memory.turn(session="s", role="user", text=SAID)
     memory.settle()
-    assert values(memory) == {"on call"}
+    assert values(memory) == {"the pager"}
     (asked,) = server.asked
     assert (asked.headers["x-api-key"], asked.headers["anthropic-version"]) == (KEY, "2023-06-01")
     assert "authorization" not in asked.headers
