@@ -16,8 +16,8 @@ from bench.data import data_folder
 from bench.results import table, write_section
 from bench.retrieval.ways import use_bundled_embedder
 from treering.memory import Memory
-from treering.retrieve import recall
-from treering.retrieve.answer import Answer, Hit
+from treering.search import pipeline as recall
+from treering.search.answer import Answer, Hit
 
 PARTS = ("dev", "held", "public")
 OWN = Path(__file__).parent / "changing_facts"

@@ -20,9 +20,9 @@ from pathlib import Path
 from bench.data import DATA
 from bench.results import percentile, table, write_section
 from treering.adapters.git.commits import GitCommits
-from treering.index.history.counts import CoChange
-from treering.index.history.names import name_of
-from treering.index.history.ranking import related
+from treering.code.history.counts import CoChange
+from treering.code.history.names import name_of
+from treering.code.history.ranking import related
 from treering.ports.commits import Commit
 
 MIRROR = Path("/work/.mirror")

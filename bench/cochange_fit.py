@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from bench.cochange import FITTED, MIRROR, OLDER, Query, is_source, newest, queries_of, read
-from treering.index.history.counts import CoChange
-from treering.index.history.ranking import ask, candidates, terms_of
-from treering.index.history.weights import Weights
+from treering.code.history.counts import CoChange
+from treering.code.history.ranking import ask, candidates, terms_of
+from treering.code.history.weights import Weights
 
 TERMS = tuple(field.name for field in fields(Weights) if field.name != "imports")
 Array = np.ndarray[Any, np.dtype[np.float64]]

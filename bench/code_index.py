@@ -26,8 +26,8 @@ from bench.codegraph_packages import PACKAGES, Package, Unavailable, fetched
 from bench.made_up_code import FUNCTIONS, USES, make_up
 from bench.process_memory import peak, peak_of_children
 from bench.results import PAGES, percentile, table, write_section
-from treering.index.asking.live import LiveGraph
-from treering.index.which_language import language_named
+from treering.code.language_choice import language_named
+from treering.code.live.live_graph import LiveGraph
 from treering.memory import Memory
 
 SIZES = (125, 500, 1_250, 2_500)

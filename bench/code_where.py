@@ -16,7 +16,7 @@ from platformdirs import user_cache_path
 import treering
 from bench.codegraph_packages import Package, fetched
 from bench.results import percentile, table, write_section
-from treering.core.places import CodePlace
+from treering.core.code_locations import CodePlace
 from treering.core.settings import EmbedderSettings, Settings
 
 HEADERS = ("code", "questions", "pieces", "found by", "first", "among the first 5", "mean 1/rank", "p95 ms")

@@ -10,10 +10,10 @@ from tree_sitter import Language, Node, Parser
 
 import treering
 from bench.codegraph_scoring import Pair, file_of
+from treering.code.encoding import edges_in, unpack_definitions, unpack_edges
+from treering.code.facts import MODULE, Definition, DefinitionKind, Edge
+from treering.code.language_choice import language_named
 from treering.core.graph import EdgeKind
-from treering.index.facts import MODULE, Definition, DefinitionKind, Edge
-from treering.index.packing import edges_in, unpack_definitions, unpack_edges
-from treering.index.which_language import language_named
 
 CALLED = {
     "call": "function",

@@ -22,10 +22,10 @@ from bench.store import WORDS
 from treering.compose import new_id
 from treering.core.episodes import Episode
 from treering.core.queries import EpisodeFilter
-from treering.learn.episodes.consolidation import consolidate as stage
-from treering.learn.episodes.consolidation.clusters import components, unit
-from treering.learn.episodes.consolidation.consolidate import consolidate_episodes
-from treering.learn.stages import StageRun
+from treering.episodes.consolidation import stage
+from treering.episodes.consolidation.clusters import components, unit
+from treering.episodes.consolidation.stage import consolidate_episodes
+from treering.jobs.stage import StageRun
 from treering.memory import Memory
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)

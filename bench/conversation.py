@@ -12,10 +12,10 @@ from pathlib import Path
 
 import treering
 from bench.results import percentile, table, write_section
+from treering.conversation import pruning
+from treering.conversation.api import Conversation
+from treering.conversation.strategies import STRATEGIES
 from treering.core.messages import CallPart, Message, ResultPart, Role, TextPart
-from treering.session.conversation import pruning
-from treering.session.conversation.conversation import Conversation
-from treering.session.conversation.strategies import STRATEGIES
 
 SIZES = (100, 500, 1_000, 2_000, 5_000)
 QUESTION = {"role": "user", "content": "What did handle_77 in src/module_12.py do?"}

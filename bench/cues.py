@@ -12,11 +12,11 @@ from typing import Any
 
 from bench.data import DATA
 from bench.results import percentile, table, write_section
+from treering.conversation.cues import Cues, cues_of
+from treering.conversation.cues.notation import LANGUAGES
+from treering.conversation.cues.phrases import Cue
+from treering.conversation.topics import Topic, subject_of
 from treering.core.messages import Message, ResultPart, Role, TextPart
-from treering.session.cues import Cues, cues_of
-from treering.session.cues.notation import LANGUAGES
-from treering.session.cues.phrases import Cue
-from treering.session.topics import Topic, subject_of
 
 MESSAGES = Path(__file__).parent / "cue_messages" / "messages.jsonl"
 PARTS = ("tune", "held")

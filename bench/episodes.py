@@ -20,8 +20,8 @@ import treering
 from bench.data import DATA
 from bench.results import table, write_section
 from treering.core.settings import Settings
+from treering.episodes.search import COMPARED, Compared
 from treering.memory import Memory
-from treering.retrieve.episodes.search import COMPARED, Compared
 
 SESSIONS = DATA / "agent_sessions"
 AT = datetime(2026, 6, 1, tzinfo=UTC)

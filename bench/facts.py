@@ -18,8 +18,8 @@ from bench.results import table, write_section
 from treering.core.queries import KnowledgeFilter
 from treering.core.records import RelationKind
 from treering.core.statements import Statement, same_name
-from treering.learn.facts import read_statements
-from treering.learn.facts.wordings import LANGUAGES, language
+from treering.knowledge.facts import read_statements
+from treering.knowledge.facts.wordings import LANGUAGES, language
 
 CASES = Path(__file__).parent / "learned_facts"
 PARTS = ("dev", "held")

@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 
 from bench.results import percentile, table, write_section
+from treering.code.facts import Definition, DefinitionKind, Edge, Flow
+from treering.code.graph import CodeGraph, EdgeColumns, GraphColumns
+from treering.code.graph.kinds import KIND_CODE
 from treering.core.graph import EdgeKind
-from treering.index.facts import Definition, DefinitionKind, Edge, Flow
-from treering.index.graph import CodeGraph, EdgeColumns, GraphColumns
-from treering.index.graph.kinds import KIND_CODE
 
 NODES, EDGES, FOLDERS = 50_000, 500_000, 125
 FILE_SIZE = 20

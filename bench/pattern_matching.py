@@ -13,8 +13,8 @@ from treering.core.conditions import AnyOf, Condition, Not, Test
 from treering.core.patterns import Applicability, Evidence, Pattern, PatternCategory, PatternStatus, Strategy
 from treering.core.settings.patterns import PatternSettings
 from treering.core.task_features import features_of
-from treering.retrieve.patterns.index import PatternIndex
-from treering.retrieve.patterns.ranking import Ranked, ranked
+from treering.patterns.matching.index import PatternIndex
+from treering.patterns.matching.ranking import Ranked, ranked
 
 Find = Callable[[Mapping[str, Any]], list[Ranked]]
 

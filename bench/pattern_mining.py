@@ -18,8 +18,8 @@ from typing import Any
 
 from bench.results import percentile, table, write_section
 from treering.core.episodes import Episode
-from treering.learn.patterns.mining.advice import next_steps
-from treering.learn.patterns.mining.candidates import mine
+from treering.patterns.mining.candidates import mine
+from treering.patterns.mining.next_steps import next_steps
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 STEPS = 50

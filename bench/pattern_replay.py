@@ -27,10 +27,10 @@ from treering.core.episodes import Episode, TraceEntry
 from treering.core.settings.mining import AdviceSettings, MiningSettings
 from treering.core.task_features import features_of_episode
 from treering.core.values import storable
-from treering.learn.patterns.mining.advice import next_steps
-from treering.learn.patterns.mining.candidates import mine
-from treering.learn.patterns.mining.mined import Mining
-from treering.learn.patterns.mining.steps import step_of
+from treering.patterns.mining.candidates import mine
+from treering.patterns.mining.findings import Mining
+from treering.patterns.mining.next_steps import next_steps
+from treering.patterns.mining.steps import step_of
 
 EVENTS = DATA / "agent_sessions" / "events.jsonl.gz"
 VALIDATED = (0.4, 0.55, 0.7, 0.85, 1.0)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from treering.core.patterns import PatternStatus
 from treering.core.settings.patterns import PatternSettings
-from treering.learn.patterns.statistics import BaseRates, Tally, binomial_p, confidence
-from treering.learn.patterns.validation import Judged, SessionCount, Trial, judge_all, tried
+from treering.patterns.statistics import BaseRates, Tally, binomial_p, confidence
+from treering.patterns.validation import Judged, SessionCount, Trial, judge_all, tried
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 DAYS, TASK_TYPES = 180, 8

@@ -8,9 +8,9 @@ import numpy as np
 
 from bench.pattern_rules import SETTINGS, START, VALIDATED, WITHIN, Standing, judge_night
 from bench.results import table
-from treering.learn.patterns.bases import left_out
-from treering.learn.patterns.statistics import BaseRates, Tally
-from treering.learn.patterns.validation import SessionCount
+from treering.patterns.base_rates import left_out
+from treering.patterns.statistics import BaseRates, Tally
+from treering.patterns.validation import SessionCount
 from treering.ports.patterns import UsedEpisode
 
 DAYS, TYPES_A_DAY = 120, 3

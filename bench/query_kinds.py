@@ -10,7 +10,7 @@ from typing import Any
 
 from bench.results import percentile, table, write_section
 from treering.core.time_words import read_times
-from treering.retrieve.kinds import QueryKind, kind_of
+from treering.search.query_kinds import QueryKind, kind_of
 
 HERE = Path(__file__).parent
 PARTS = ("tune", "held")

@@ -23,10 +23,10 @@ import treering
 from bench.data import DATA
 from bench.results import table, write_section
 from treering.adapters.tokenizers import tokenizer
+from treering.conversation.identifiers import names_in
+from treering.conversation.window_context import Context
 from treering.core.messages import CallPart, Message, ResultPart, Role, TextPart
-from treering.session.conversation.context import Context
-from treering.session.counting import Meter, rules_of
-from treering.session.names import names_in
+from treering.render.token_counts import Meter, rules_of
 
 EVENTS = DATA / "agent_sessions" / "events.jsonl.gz"
 LIMITS = (32_000, 64_000, 128_000)

@@ -1,4 +1,4 @@
-"""Learns the weights of `retrieve/states.py` on the development dialogues, and prints them with what they are worth."""
+"""Learns the weights of `search/states.py` on the development dialogues, and prints them with what they are worth."""
 
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import treering
 from bench.changing_facts import Asked, dialogues, grouped, store
 from bench.retrieval.ways import use_bundled_embedder
-from treering.retrieve.statements import MARGIN, WEIGHTS, Statements
+from treering.search.statements import MARGIN, WEIGHTS, Statements
 
 FOLDS, STEPS, RATE = 5, 1000, 0.2
 DECAYS = (0.002, 0.01, 0.03)

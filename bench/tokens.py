@@ -24,8 +24,8 @@ from bench.results import percentile, table, write_section
 from treering.adapters.tokenizers import tokenizer
 from treering.core.messages import CallPart, Message, ResultPart, TextPart
 from treering.ports.tokens import Tokenizer
-from treering.session.counting import Meter, rules_of
-from treering.session.windows import window_of
+from treering.render.model_windows import window_of
+from treering.render.token_counts import Meter, rules_of
 
 WINDOW = 2_000
 SOURCE = 150_000

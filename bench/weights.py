@@ -20,17 +20,17 @@ from bench.results import table, write_section
 from bench.retrieval.measures import LIMIT
 from bench.retrieval.sets import Dataset, Group, Question
 from bench.retrieval.ways import WEIGHTS, use_bundled_embedder
-from treering.adapters.models.choosing import ChosenModels
+from treering.adapters.models.selection import ChosenModels
 from treering.compose import now
 from treering.core.settings import EmbedderSettings, Settings
 from treering.core.turns import Turn
 from treering.memory import Memory
-from treering.retrieve.feedback import with_feedback
-from treering.retrieve.meaning import meaning_of
-from treering.retrieve.paths import Paths, narrowed
-from treering.retrieve.private_words import QueryPrivacy
-from treering.retrieve.question import understand
-from treering.retrieve.request import ALL_KNOWLEDGE, ALL_TURNS, standing
+from treering.search.paths import Paths, narrowed
+from treering.search.private_words import QueryPrivacy
+from treering.search.query import understand
+from treering.search.query_vector import meaning_of
+from treering.search.relevance_feedback import with_feedback
+from treering.search.request import ALL_KNOWLEDGE, ALL_TURNS, standing
 
 FOLDS = 5
 SETTINGS = Settings(embedder=EmbedderSettings(provider="bundled"))

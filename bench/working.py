@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 import treering
 from bench.results import percentile, table, write_section
 from treering.memory import Memory
-from treering.session.working.task import Task
+from treering.task.api import Task
 
 OPERATIONS = 100_000
 NAMES = 100

@@ -7,25 +7,25 @@ from threading import Event
 from typing import NamedTuple
 
 from treering.adapters.processes import has_ended, this_writer
+from treering.code.api import Code
+from treering.code.chunks.split import chunks_of
+from treering.code.chunks.words import stored_chunks
+from treering.code.encoding import edges_in, unpack_definitions, unpack_edges, unpack_unresolved
+from treering.code.facts import Facts
+from treering.code.files.source_file import text_of
+from treering.code.graph import CodeGraph
+from treering.code.history.stored_history import Repository
+from treering.code.language_choice import language_named, load_language
+from treering.code.locations.embedding import ChunkEmbedding
+from treering.code.locations.search import Places
+from treering.code.sources import Surroundings
+from treering.code.symbols import Asking, World
 from treering.core.scope import Scope
 from treering.core.settings import IndexSettings
-from treering.index.asking.surroundings import Surroundings
-from treering.index.asking.verbs import Code
-from treering.index.chunks.cutting import chunks_of
-from treering.index.chunks.words import stored_chunks
-from treering.index.facts import Facts
-from treering.index.files.reading import text_of
-from treering.index.graph import CodeGraph
-from treering.index.history.chronicle import Repository
-from treering.index.packing import edges_in, unpack_definitions, unpack_edges, unpack_unresolved
-from treering.index.where.embedding import ChunkEmbedding
-from treering.index.where.places import Places
-from treering.index.which_language import language_named, load_language
-from treering.index.world import Asking, World
 from treering.memory import Memory
 from treering.ports.code_chunks import StoredChunk
-from treering.ports.watching import Watcher
-from treering.retrieve.private_words import query_may_leave
+from treering.ports.watcher import Watcher
+from treering.search.private_words import query_may_leave
 
 
 class Kept(NamedTuple):

@@ -16,8 +16,8 @@ from treering.core.errors import ModelUnavailable
 from treering.core.privacy import ModelLocation
 from treering.core.queries import EpisodeFilter
 from treering.core.settings import EpisodeConsolidationSettings, Settings
-from treering.learn.episodes.consolidation.consolidate import consolidate_episodes
-from treering.learn.stages import StageRun
+from treering.episodes.consolidation.stage import consolidate_episodes
+from treering.jobs.stage import StageRun
 from treering.memory import Memory
 
 DIMENSION = 16

@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 from tests.index_projects import edges_of, facts_of
-from treering.index.facts import Facts, Language
-from treering.index.languages import go, python, rust, typescript
+from treering.code.facts import Facts, Language
+from treering.code.languages import go, python, rust, typescript
 
 
 class Written(NamedTuple):

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from treering.index.facts import Facts, Language, Resolved
-from treering.index.world import Asking, World
+from treering.code.facts import Facts, Language, Resolved
+from treering.code.symbols import Asking, World
 
 
 def facts_of(files: Mapping[str, str | bytes], language: Language) -> dict[str, Facts]:

@@ -16,8 +16,8 @@ from openai.types.chat import ChatCompletionMessageParam
 from openai.types.responses import ResponseInputItemParam
 from pydantic import TypeAdapter
 
+from treering.conversation.formats import Written
 from treering.core.messages import Format
-from treering.session.formats import Written
 
 _ITEMS = {
     Format.CHAT: ChatCompletionMessageParam,

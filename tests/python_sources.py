@@ -3,7 +3,7 @@
 import textwrap
 
 from tests.index_projects import edges_of
-from treering.index.languages.python import LANGUAGE
+from treering.code.languages.python import LANGUAGE
 
 LIBRARY = """
 import contextlib, functools

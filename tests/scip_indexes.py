@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 
-from treering.index.facts import Definition, DefinitionKind
-from treering.index.scip import ScipEdges, ScipLimits, read_scip
-from treering.index.scip.scip_pb2 import Document, Index, Occurrence
+from treering.code.facts import Definition, DefinitionKind
+from treering.code.scip import ScipEdges, ScipLimits, read_scip
+from treering.code.scip.scip_pb2 import Document, Index, Occurrence
 
 DEFINES = 1
 

@@ -11,7 +11,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client
 from mcp_types import CallToolResult, TextContent, TextResourceContents
 
-from treering.interfaces.mcp.desk import Desk
+from treering.interfaces.mcp.host import Desk
 from treering.interfaces.mcp.server import build_server
 from treering.memory import Memory
 

@@ -15,9 +15,9 @@ from treering.compose import now
 from treering.core.settings import EmbedderSettings, FusionSettings, RecallSettings, Settings
 from treering.memory import Memory
 from treering.ports.index import Wanted
-from treering.retrieve.fuse import ranks
-from treering.retrieve.question import understand
-from treering.retrieve.request import ALL_TURNS
+from treering.search.fusion import ranks
+from treering.search.query import understand
+from treering.search.request import ALL_TURNS
 
 Rank = Callable[[str], Sequence[str]]
 # Ranks count as 1 / (60 + rank): the constant of the paper that proposed it.

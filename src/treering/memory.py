@@ -13,14 +13,20 @@ from typing import TYPE_CHECKING, Any, Self
 
 from treering.core.errors import InvalidInput, ModelUnavailable, NotFound, StoreError, StoreFull, StoreReadOnly
 from treering.core.history import Action
-from treering.core.moments import end_of
 from treering.core.phases import Phase
+from treering.core.timestamps import end_of
 from treering.parts import AmongRemoved, Ports, with_code
-from treering.retrieve.request import ALL_KNOWLEDGE, ALL_TURNS, Recall, filters_of, known_at, standing, untainted
+from treering.search.request import ALL_KNOWLEDGE, ALL_TURNS, Recall, filters_of, known_at, standing, untainted
 
 # The verbs import what they need themselves: a process that uses one verb does not wait for the parts of all others.
 if TYPE_CHECKING:
     from treering.archive.restore import Imported
+    from treering.audit import Injections
+    from treering.code.api import Code
+    from treering.code.status import CodeStatus
+    from treering.context.briefing import Briefing
+    from treering.conversation.api import Conversation
+    from treering.conversation.views import Happened
     from treering.core.episodes import Episode
     from treering.core.history import AuditEntry, HistoryEntry
     from treering.core.messages import Role
@@ -32,33 +38,27 @@ if TYPE_CHECKING:
     from treering.core.settings import Settings
     from treering.core.tokens import CountTokens
     from treering.core.turns import Turn
-    from treering.health.doctor import Report
-    from treering.health.report import HealthReport
-    from treering.health.stats import Stats
-    from treering.index.asking.status import CodeStatus
-    from treering.index.asking.verbs import Code
-    from treering.inject.briefing import Briefing
-    from treering.inject.pack import Packed
-    from treering.inject.patterns import Patterns
-    from treering.learn.authors import Author, Reason
-    from treering.learn.entities.verbs import Entities
-    from treering.learn.episodes.keeping import Content
-    from treering.learn.episodes.verbs import EpisodeCare
-    from treering.learn.forget.proof import Forgotten
-    from treering.learn.history import Injections
-    from treering.learn.jobs import Settled
-    from treering.learn.small_jobs import JobsLeft
-    from treering.learn.teach import Teaching
-    from treering.learn.upkeep.verbs import Upkeep
+    from treering.entities.api import Entities
+    from treering.episodes.api import Episodes
+    from treering.episodes.operations import EpisodeCare
+    from treering.episodes.storage import Content
+    from treering.jobs.worker import Settled
+    from treering.knowledge.api import Teaching
+    from treering.knowledge.authors import Author, Reason
+    from treering.knowledge.removal.proof import Forgotten
+    from treering.maintenance.api import Upkeep
+    from treering.maintenance.doctor import Report
+    from treering.maintenance.health_report import HealthReport
+    from treering.maintenance.inline_jobs import JobsLeft
+    from treering.maintenance.stats import Stats
+    from treering.patterns.api import Patterns
     from treering.ports.store import Check, ProjectSize, Transaction
     from treering.ports.tokens import Tokenizer
-    from treering.retrieve.answer import Answer, Hit
-    from treering.retrieve.episodes.verbs import Episodes
-    from treering.retrieve.returned import ReturnedRecords
-    from treering.session.conversation.conversation import Conversation
-    from treering.session.conversation.views import Happened
-    from treering.session.working.pruning import Step
-    from treering.session.working.task import Task
+    from treering.render.budget import Packed
+    from treering.search.accesses import ReturnedRecords
+    from treering.search.answer import Answer, Hit
+    from treering.task.api import Task
+    from treering.task.pruning import Step
 
 _LOG = logging.getLogger(__name__)
 
@@ -75,21 +75,24 @@ class Memory:
 
     @cached_property
     def _episode_care(self) -> EpisodeCare:
-        from treering.learn.episodes.cache import EpisodeCache
-        from treering.learn.episodes.verbs import EpisodeCare
+        from treering.episodes.cache import EpisodeCache
+        from treering.episodes.operations import EpisodeCare
+        from treering.knowledge.removal.episodes import purge_deleted
 
         ports, cache = self._ports, EpisodeCache(self.settings.episodes.cache)
-        return EpisodeCare(self.scope, self.store, ports.clock, ports.new_id, self.settings, self.models, cache)
+        return EpisodeCare(
+            self.scope, self.store, ports.clock, ports.new_id, self.settings, self.models, cache, purge_deleted
+        )
 
     @cached_property
     def _returned(self) -> ReturnedRecords:
-        from treering.retrieve.returned import ReturnedRecords
+        from treering.search.accesses import ReturnedRecords
 
         return ReturnedRecords(self.scope, self.store)
 
     @cached_property
     def _teaching(self) -> Teaching:
-        from treering.learn.teach import Teaching
+        from treering.knowledge.api import Teaching
 
         settings = self.settings
         return Teaching(self.store, settings.knowledge, self._ports.new_id, settings.relations, settings.episodes)
@@ -113,7 +116,7 @@ class Memory:
         **fields: Any,
     ) -> Turn:
         """Keep what was said. `at` is when it was said; a turn delivered twice under one id is stored once."""
-        from treering.session.turns import add_turn
+        from treering.conversation.turns import add_turn
 
         said = {"session": session, "role": role, "text": text, **fields}
         return add_turn(self.scope, self.store, self._ports.clock(), self._ports.new_id, id=id, at=at, **said)
@@ -136,7 +139,7 @@ class Memory:
         `artifacts` are what it produced, by name: bytes, text or a path. One delivered twice under one id is stored
         once.
         """
-        from treering.learn.episodes.keeping import keep_episode
+        from treering.episodes.storage import keep_episode
 
         told = {"task": task, "outcome": outcome, "output": output, "session": session, **fields}
         return keep_episode(
@@ -154,7 +157,7 @@ class Memory:
     @cached_property
     def episodes(self) -> Episodes:
         """Every way to an episode: search, recent, around, during, trend, similar_failures, get, artifact…"""
-        from treering.retrieve.episodes.verbs import Episodes
+        from treering.episodes.api import Episodes
 
         ports = self._ports
         return Episodes(self.scope, self.store, ports.clock, self.settings, self.models, self._episode_care)
@@ -162,7 +165,7 @@ class Memory:
     @cached_property
     def patterns(self) -> Patterns:
         """What works, with evidence: find_applicable, record_application, validate, refine, merge, mine…"""
-        from treering.inject.patterns import Patterns
+        from treering.patterns.api import Patterns
 
         ports = self._ports
         return Patterns(
@@ -178,12 +181,12 @@ class Memory:
     @cached_property
     def code(self) -> Code:
         """The code graph: index, watch, find, impact, dependencies, data_flow, path, entry_points, module_map…"""
-        from treering.index.asking.verbs import Code
-        from treering.index.where.embedding import ChunkEmbedding
-        from treering.index.where.places import Places
+        from treering.code.api import Code
+        from treering.code.locations.embedding import ChunkEmbedding
+        from treering.code.locations.search import Places
 
         def may_leave(tx: Transaction, query: str, location: ModelLocation) -> bool:
-            from treering.retrieve.private_words import query_may_leave
+            from treering.search.private_words import query_may_leave
 
             return query_may_leave(tx, query, location)
 
@@ -211,7 +214,7 @@ class Memory:
 
         Without a model it goes on under the rules it was held under before.
         """
-        from treering.session.conversation.opening import open_conversation
+        from treering.conversation.factory import open_conversation
 
         rules = {
             "limit": limit,
@@ -272,8 +275,8 @@ class Memory:
         Places in the project's code are results where the query asks for a place, or with `code` or the kind `code`
         of `where`; not where `code` is False.
         """
-        from treering.retrieve.code_hits import code_request, names_code
-        from treering.retrieve.recall import recall
+        from treering.search.code_hits import code_request, names_code
+        from treering.search.pipeline import recall
 
         if precise and superseded:
             raise InvalidInput("precise recall never answers with what was superseded; leave one of the two out")
@@ -335,9 +338,9 @@ class Memory:
         the model has read it. Nothing that came from outside and was not confirmed is in it, unless `tainted` asks for
         it.
         """
-        from treering.inject.current_session import without_session
-        from treering.inject.pack import pack
-        from treering.inject.reflection import latest_reflection
+        from treering.context.current_session import without_session
+        from treering.context.reflection import latest_reflection
+        from treering.render.budget import pack
 
         narrowed = any(options.get(name) for name in ("where", "as_of", "precise"))
         narrowed |= options.get("knowledge", ALL_KNOWLEDGE) != ALL_KNOWLEDGE
@@ -361,7 +364,7 @@ class Memory:
         return packed
 
     def _rules(self, files: Iterable[str], phase: Phase | None, session: str | None) -> list[Hit]:
-        from treering.inject.rules import as_hits, standing_rules
+        from treering.context.rules import as_hits, standing_rules
 
         with self.store.reading(self.scope, self._ports.clock()) as tx:
             return as_hits(standing_rules(tx, files=files, phase=phase, session=session))
@@ -372,7 +375,7 @@ class Memory:
 
     @cached_property
     def _injections(self) -> Injections:
-        from treering.learn.history import Injections
+        from treering.audit import Injections
 
         return Injections(self.scope, self.store, self._ports.new_id)
 
@@ -380,7 +383,7 @@ class Memory:
         self, *, actions: Iterable[Action | str] = (), subject: str | None = None, limit: int = 50
     ) -> tuple[AuditEntry, ...]:
         """The audit log, newest first: each write, injection and removal. `actions` and `subject` narrow it."""
-        from treering.learn.history import audit
+        from treering.audit import audit
 
         named = tuple(Action.named(action) for action in actions)
         return audit(self.scope, self.store, self._ports.clock(), actions=named, subject=subject, limit=limit)
@@ -394,13 +397,13 @@ class Memory:
 
         With `tainted`, also what the session kept and did that came from outside and was not confirmed.
         """
-        from treering.inject.briefing import briefing
+        from treering.context.briefing import briefing
 
         return briefing(self.scope, self.store, self._ports.clock(), session, episodes, tainted=tainted)
 
     def to_review(self, *, limit: int = 20) -> tuple[Knowledge, ...]:
         """What waits for a person to confirm, correct or forget it; what is doubted comes first."""
-        from treering.inject.briefing import to_review
+        from treering.context.briefing import to_review
 
         return to_review(self.scope, self.store, self._ports.clock(), limit)
 
@@ -419,13 +422,13 @@ class Memory:
         `model` or `count` says how many tokens a text takes; `on_event` hears each step of pruning; `context` is what
         `load_task_context` takes: goals, constraints, success_criteria, plan, system.
         """
-        from treering.session.working.opening import Desk, open_task
+        from treering.task.factory import Desk, open_task
 
         ports, settings = self._ports, self.settings
 
         def keep_episode(retrieved: Iterable[str], **told: Any) -> Episode:
             from treering.core.taint import inherited_taint
-            from treering.learn.tasks import learn_from_task
+            from treering.patterns.finished_tasks import learn_from_task
 
             with self.store.reading(self.scope, ports.clock()) as tx:
                 read = [each for of in (tx.knowledge, tx.turns, tx.episodes) for each in of.readable(retrieved)]
@@ -464,7 +467,7 @@ class Memory:
                 found: Knowledge | Turn | Episode | Pattern | None = look_up()
                 if found is not None and found.deleted_at is None:
                     if isinstance(found, Knowledge) and found.deprecated_at is not None:
-                        from treering.learn.teach import with_successor
+                        from treering.knowledge.api import with_successor
 
                         return with_successor(tx, found)
                     return found
@@ -488,7 +491,7 @@ class Memory:
         Without a reason it is inaccurate, or with `duplicate_of` a duplicate.
         A person's word is taken as sure; `by` says that somebody else corrects it, an agent or text from outside.
         """
-        from treering.learn.authors import Reason
+        from treering.knowledge.authors import Reason
 
         default = Reason.INACCURATE if duplicate_of is None else Reason.DUPLICATE
         now, why = self._ports.clock(), default if reason is None else Reason.named(reason)
@@ -512,7 +515,7 @@ class Memory:
         if not hard:
             self._teaching.forget(self.scope, self._ports.clock(), id)
             return None
-        from treering.learn.forget.proof import forget_for_good
+        from treering.knowledge.removal.proof import forget_for_good
 
         self._episode_care.cache.drop(id)
         self.models.forget_queries()
@@ -524,7 +527,7 @@ class Memory:
 
         How many of them are here is returned. Being shown is no use: tell it only of what the work was based on.
         """
-        from treering.learn.uses import count_uses
+        from treering.knowledge.usage import count_uses
 
         named = (ids,) if isinstance(ids, str) else ids
         return count_uses(
@@ -541,13 +544,13 @@ class Memory:
 
     def history(self, id: str) -> tuple[HistoryEntry, ...]:
         """What happened to a record, newest first."""
-        from treering.learn.history import history
+        from treering.audit import history
 
         return history(self.scope, self.store, self._ports.clock(), id)
 
     def stats(self) -> Stats:
         """What this project holds."""
-        from treering.health.stats import stats
+        from treering.maintenance.stats import stats
 
         code, cache = self._code_status(), self._episode_care.cache.counts()
         told = {} if code is None else code.told()
@@ -555,8 +558,8 @@ class Memory:
 
     def settle(self, timeout: float = 60.0) -> Settled:
         """Do the background work, or wait until it is done: what was said is learned from, documents get vectors."""
-        from treering.learn.sessions import queue_learning
-        from treering.retrieve.embed import queue_embedding
+        from treering.knowledge.facts.sessions import queue_learning
+        from treering.search.embedding import queue_embedding
 
         def more() -> bool:
             now, ports = self._ports.clock(), self._ports
@@ -571,7 +574,7 @@ class Memory:
 
         A failing job stays queued and is reported, not raised.
         """
-        from treering.learn.small_jobs import SmallJobs
+        from treering.maintenance.inline_jobs import SmallJobs
 
         limit = self.settings.jobs.inline_seconds if seconds is None else seconds
         return SmallJobs(self.scope, self.store, self._ports.clock, self._ports.new_id, self.settings).run(limit)
@@ -579,7 +582,7 @@ class Memory:
     @property
     def entities(self) -> Entities:
         """Who and what this memory speaks of: told about, found, linked, merged, renamed."""
-        from treering.learn.entities.verbs import Entities
+        from treering.entities.api import Entities
 
         ports = self._ports
         return Entities(self.scope, self.store, self.settings, self.models, ports.clock, ports.new_id)
@@ -608,7 +611,7 @@ class Memory:
 
     def import_(self, path: str | Path) -> Imported:
         """Read an export into this project: all of it or nothing. What is there already is left as it is."""
-        from treering.archive.reading import lines_of
+        from treering.archive.file_lines import lines_of
         from treering.archive.restore import import_lines
 
         lines = lines_of(Path(path), self.settings.store.import_line_bytes)
@@ -641,7 +644,7 @@ class Memory:
 
     def doctor(self, *, repair: bool = False) -> Report:
         """How this memory is, after rebuilding what is derived where `repair` says so."""
-        from treering.health.doctor import examine
+        from treering.maintenance.doctor import examine
 
         now = self._ports.clock()
         if repair:
@@ -661,7 +664,7 @@ class Memory:
 
     def _code_check(self) -> tuple[Check, ...]:
         """How the code index is; nothing where there is none."""
-        from treering.index.asking.status import check_of
+        from treering.code.status import check_of
 
         try:
             found = self._code_status()
@@ -677,7 +680,7 @@ class Memory:
 
     def _code_status(self) -> CodeStatus | None:
         """None where nothing is indexed. `memory.code` is not made for it: its parts take long to import."""
-        from treering.index.asking.status import status_of
+        from treering.code.status import status_of
 
         ended, chunks = self._ports.surroundings().ended, self.settings.index.chunks
         with self.store.reading(self.scope, self._ports.clock()) as tx:
@@ -706,13 +709,13 @@ class Memory:
         if "code" in self.__dict__:
             self.code.store_vectors(seconds)
         if self.store.has_unstored_vectors(self.scope):
-            from treering.retrieve.embed import store_vectors
+            from treering.search.embedding import store_vectors
 
             store_vectors(self.scope, self.store, self._ports.clock(), seconds=seconds)
 
     def _note(self, action: Action, **detail: object) -> None:
         """Write it into the audit log. A disk or server that takes no entry does not keep anybody from reading."""
-        from treering.learn.history import note
+        from treering.audit import note
 
         try:
             note(self.scope, self.store, self._ports.clock(), self._ports.new_id(), action, **detail)

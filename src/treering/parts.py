@@ -16,22 +16,22 @@ from treering.core.values import LABELS
 
 if TYPE_CHECKING:
     from treering.archive.backup import OpenEmbedded
+    from treering.code.api import Code
+    from treering.code.sources import Surroundings
+    from treering.conversation.stored_window import FoundAgain
     from treering.core.settings import Settings
-    from treering.health.doctor import Standing
-    from treering.health.report import HealthReport
-    from treering.index.asking.surroundings import Surroundings
-    from treering.index.asking.verbs import Code
-    from treering.learn.jobs import Worker
-    from treering.learn.upkeep.background import Background
-    from treering.learn.upkeep.verbs import Upkeep
+    from treering.jobs.worker import Worker
+    from treering.maintenance.api import Upkeep
+    from treering.maintenance.background import Background
+    from treering.maintenance.doctor import Standing
+    from treering.maintenance.health_report import HealthReport
     from treering.ports.blobs import Blobs
     from treering.ports.clock import Clock, NewId
     from treering.ports.models import Models
     from treering.ports.store import Store
     from treering.ports.tokens import Tokenizer
-    from treering.retrieve.answer import Answer
-    from treering.retrieve.code_hits import CodeRequest
-    from treering.session.conversation.held import FoundAgain
+    from treering.search.answer import Answer
+    from treering.search.code_hits import CodeRequest
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class AmongRemoved:
     recall: Callable[..., Answer]
 
     def __call__(self, query: str, session: str, ids: Sequence[str], limit: int) -> FoundAgain:
-        from treering.session.conversation.held import FoundAgain
+        from treering.conversation.stored_window import FoundAgain
 
         if not ids:
             return FoundAgain(())
@@ -98,7 +98,7 @@ _OF_CODE = {
 
 def with_code(answer: Answer, code: Callable[[], Code], request: CodeRequest, *, private: bool) -> Answer:
     """The answer with places in the code ranked among its results. Whatever fails costs the places only."""
-    from treering.retrieve.code_hits import ranked_together
+    from treering.search.code_hits import ranked_together
 
     began, missing = perf_counter(), dict(answer.missing)
     try:

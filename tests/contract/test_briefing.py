@@ -7,7 +7,7 @@ import pytest
 from tests.conftest import OpenMemory
 from treering.core.errors import InvalidInput
 from treering.core.records import Source
-from treering.learn.authors import Author
+from treering.knowledge.authors import Author
 from treering.memory import Memory
 
 START = datetime(2026, 5, 8, 12, tzinfo=UTC)

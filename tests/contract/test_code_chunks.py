@@ -5,11 +5,11 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from tests.conftest import OpenMemory
+from treering.code.chunks import chunks_of
+from treering.code.chunks.words import stored_chunks
+from treering.code.facts import Definition, DefinitionKind
+from treering.code.locations.chunk_search import ChunkSearch
 from treering.core.settings import ChunkSettings
-from treering.index.chunks import chunks_of
-from treering.index.chunks.words import stored_chunks
-from treering.index.facts import Definition, DefinitionKind
-from treering.index.where.finding import ChunkSearch
 from treering.memory import Memory
 from treering.ports.code_chunks import ChunkCoverage, CodeChunks, StoredChunk
 

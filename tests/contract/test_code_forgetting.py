@@ -10,13 +10,13 @@ import pytest
 from tests.code_projects import written
 from tests.repositories import Work
 from treering.adapters.sql.code_history import StoredHistory
+from treering.code.history import stored_history as chronicle
+from treering.code.history.co_access_seeds import seeded
+from treering.code.history.counts import CoChange
+from treering.code.history.encoding import pack
 from treering.core.errors import InvalidInput, NotFound, StoreUnavailable, TreeringError
 from treering.core.graph import CoAccessEdge
 from treering.core.settings import HistorySettings, IndexSettings, Settings
-from treering.index.history import chronicle
-from treering.index.history.counts import CoChange
-from treering.index.history.packed import pack
-from treering.index.history.seeding import seeded
 from treering.memory import Memory
 from treering.ports.code_history import HistoryState
 

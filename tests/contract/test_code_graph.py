@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from tests.code_projects import code_of, fresh, fresh_graph, stored, written
+from treering.code.api import Code
+from treering.code.build import update as updating
+from treering.code.files import discovery as discovering
 from treering.core.errors import Conflict, InvalidInput, NotFound
 from treering.core.graph import GraphNode, NodeKind
-from treering.index.asking.verbs import Code
-from treering.index.building import updating
-from treering.index.files import discovering
 from treering.memory import Memory
 
 FILES = {
@@ -245,7 +245,7 @@ def test_what_another_version_has_read_is_read_anew(
 ) -> None:
     code.index(root)
     for module in ("building.pipeline", "building.updating", "asking.current"):
-        monkeypatch.setattr(f"treering.index.{module}.reading_version", lambda _chunks: "newer")
+        monkeypatch.setattr(f"treering.code.{module}.reading_version", lambda _chunks: "newer")
     newer = code_of(memory)
     assert newer.module_map().standing.incomplete
     done = newer.index(root)

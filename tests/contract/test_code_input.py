@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from tests.code_projects import code_of, fresh, stored, written
+from treering.code import language_choice as which_language
+from treering.code.build.report import Indexed
+from treering.code.files.discovery import BINARY, NO_FILE, NO_PERMISSION, ODD_NAME, TOO_LARGE, UNLISTED
+from treering.code.files.source_file import NO_GRAMMAR, Reading, read_file
 from treering.core.errors import FolderUnavailable, InvalidInput
-from treering.index import which_language
-from treering.index.building.summary import Indexed
-from treering.index.files.discovering import BINARY, NO_FILE, NO_PERMISSION, ODD_NAME, TOO_LARGE, UNLISTED
-from treering.index.files.reading import NO_GRAMMAR, Reading, read_file
 from treering.memory import Memory
 
 FILES = {
@@ -101,7 +101,7 @@ def test_what_a_folder_held_that_is_gone_is_gone(memory: Memory, root: Path) -> 
 @pytest.fixture
 def without_rust() -> Iterator[None]:
     """As where the wheel of one grammar is not installed."""
-    held = {name: module for name, module in sys.modules.items() if name.startswith("treering.index.languages.rust")}
+    held = {name: module for name, module in sys.modules.items() if name.startswith("treering.code.languages.rust")}
     with pytest.MonkeyPatch.context() as patch:
         for name in held:
             patch.delitem(sys.modules, name)
@@ -188,7 +188,7 @@ def test_a_file_that_vanishes_while_the_others_are_read_is_not_missed(
         (root / "lib" / "b.py").unlink(missing_ok=True)
         return read_file(at, path, *others)
 
-    monkeypatch.setattr("treering.index.building.hands.read_file", vanishing)
+    monkeypatch.setattr("treering.code.build.executor.read_file", vanishing)
     done = code_of(memory).index(root)
     assert done.complete
     assert stored(memory) == fresh({path: content for path, content in FILES.items() if path != "lib/b.py"})

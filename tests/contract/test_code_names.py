@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.code_projects import code_of, written
+from treering.code.api import Code
+from treering.code.graph import Guess, Why
 from treering.core.errors import InvalidInput, NotFound
-from treering.index.asking.verbs import Code
-from treering.index.graph import Guess, Why
 from treering.memory import Memory
 
 FILES = {

@@ -7,12 +7,12 @@ import pytest
 
 from tests.code_projects import code_of, written
 from tests.scip_indexes import Project
+from treering.code.api import Code
+from treering.code.build.report import ScipIndex
+from treering.code.encoding import edges_in, pack_further, unpack_further
+from treering.code.facts import Edge
 from treering.core.errors import InvalidInput
 from treering.core.graph import EdgeKind, GraphSource
-from treering.index.asking.verbs import Code
-from treering.index.building.summary import ScipIndex
-from treering.index.facts import Edge
-from treering.index.packing import edges_in, pack_further, unpack_further
 from treering.memory import Memory
 
 FILES = {
@@ -171,7 +171,7 @@ def test_what_others_told_of_a_file_is_kept(memory: Memory, code: Code, root: Pa
         index.add_further({"user.py": pack_further({GraphSource.AGENT: [told]})}, new)
         index.give_back(desk.owner)
     (tmp_path / "index.scip").write_bytes(index_of("user.py"))
-    from treering.index.scip.adding import add_scip, opened_scip
+    from treering.code.scip.merge import add_scip, opened_scip
 
     for _ in range(2):
         add_scip(desk, opened_scip([tmp_path / "index.scip"], 1_000_000))
@@ -197,7 +197,7 @@ def test_a_damaged_index_is_noticed_before_anything_is_read(
 def test_no_source_is_read_through_a_link_or_beyond_the_limit(memory: Memory, root: Path, tmp_path: Path) -> None:
     (tmp_path / "index.scip").write_bytes(index_of("user.py", "second.py"))
     code_of(memory).index(root)
-    from treering.index.scip.adding import add_scip, opened_scip
+    from treering.code.scip.merge import add_scip, opened_scip
 
     (root / "user.py").rename(tmp_path / "elsewhere.py")
     os.symlink(tmp_path / "elsewhere.py", root / "user.py")

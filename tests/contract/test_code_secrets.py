@@ -6,9 +6,9 @@ from zlib import decompress
 import pytest
 
 from tests.code_projects import code_of, written
+from treering.code.encoding import unpack_definitions
+from treering.code.locations.chunk_texts import chunks_in
 from treering.core.settings import IndexSettings
-from treering.index.packing import unpack_definitions
-from treering.index.where.texts import chunks_in
 from treering.memory import Memory
 
 SECRET = "AKIA" + "IOSFODNN7EXAMPLX"

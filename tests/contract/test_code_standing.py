@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from tests.code_projects import code_of, fresh, stored, written
+from treering.code.api import Code
+from treering.code.build.report import Indexed, Phase, Progress
+from treering.code.graph import Standing
 from treering.core.errors import Conflict, InvalidInput, NotFound
-from treering.index.asking.verbs import Code
-from treering.index.building.summary import Indexed, Phase, Progress
-from treering.index.graph import Standing
 from treering.memory import Memory
 
 DEADLINE = 60
@@ -100,7 +100,7 @@ def test_every_answer_says_that_the_index_is_not_complete(
     memory: Memory, root: Path, question: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code_of(memory).index(root)
-    monkeypatch.setattr("treering.index.asking.current.reading_version", lambda _chunks: "newer")
+    monkeypatch.setattr("treering.code.live.current.reading_version", lambda _chunks: "newer")
     reader = code_of(memory)
     reader._current._roots.clear()
     assert QUESTIONS[question](reader).incomplete
@@ -226,7 +226,7 @@ def test_whoever_was_overtaken_writes_nothing(memory: Memory, code: Code, root: 
 def test_a_quick_look_is_soon_taken_again(memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However seldom a slow one would be."""
     moments = iter(range(0, 1_000_000, 2))
-    monkeypatch.setattr("treering.index.asking.current.monotonic", lambda: next(moments) / 1000)
+    monkeypatch.setattr("treering.code.live.current.monotonic", lambda: next(moments) / 1000)
     code = code_of(memory, look_seconds=3600)
     code.index(root)
     code.find("nothing")

@@ -8,9 +8,9 @@ import pytest
 
 from tests.code_projects import code_of, written
 from tests.conftest import OpenMemory
+from treering.code.api import Code
 from treering.core.errors import Conflict, NotFound, Unreadable
 from treering.core.queries import CoAccessFilter
-from treering.index.asking.verbs import Code
 from treering.memory import Memory
 from treering.ports.code import ResolvedFile
 from treering.ports.store import Check

@@ -10,18 +10,18 @@ from numpy.typing import NDArray
 
 from tests.code_projects import code_of, written
 from tests.conftest import OpenMemory
-from treering.compose.working import _handlers
+from treering.code.api import Code
+from treering.code.locations.embedding import ChunkEmbedding, do_chunk_embedding, queue_chunk_embedding
+from treering.compose.workers import _handlers
 from treering.core.errors import InvalidInput, NotFound, StoreError
 from treering.core.jobs import EMBED_CODE, code_embedding_job, embedding_job
 from treering.core.privacy import ModelLocation
 from treering.core.queries import JobFilter, SearchFilter, TurnFilter
 from treering.core.settings import EmbedderSettings, IndexSettings, Settings
-from treering.index.asking.verbs import Code
-from treering.index.where.embedding import ChunkEmbedding, do_chunk_embedding, queue_chunk_embedding
-from treering.learn.jobs import Stopped
+from treering.jobs.worker import Stopped
 from treering.memory import Memory
 from treering.ports.code_chunks import ChunkCoverage, StoredChunk
-from treering.retrieve.embed import coverage as coverage_of_records
+from treering.search.embedding import coverage as coverage_of_records
 
 REDIRECTS = "def follow_redirect(request):\n    # The location names the next hop.\n    return request.location\n"
 DECODING = "def decode_gzip(data):\n    return unzip(data)\n"

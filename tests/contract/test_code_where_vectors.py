@@ -9,9 +9,9 @@ import pytest
 from tests.code_projects import written
 from tests.conftest import OpenMemory
 from treering.adapters.sql.code_chunks import StoredChunks
+from treering.code.build.report import Phase, Progress
 from treering.core.errors import StoreFull
 from treering.core.settings import EmbedderSettings, FindingSettings, IndexSettings, Settings
-from treering.index.building.summary import Phase, Progress
 from treering.memory import Memory
 from treering.ports.code_chunks import ChunkCoverage
 

@@ -10,11 +10,11 @@ from tests.conftest import OpenMemory
 from tests.property.conversation_histories import Quarter, marker_counts, shown_ids, unmatched
 from tests.provider_items import ITEMS, Item
 from tests.provider_rules import check
+from treering.conversation.api import Conversation
+from treering.conversation.views import Happened
 from treering.core.errors import Conflict, ContextTooLarge, InvalidInput, NotFound, SecretRefused
 from treering.core.messages import CallPart, Format, Message, ResultPart, Role, TextPart
 from treering.memory import Memory
-from treering.session.conversation.conversation import Conversation
-from treering.session.conversation.views import Happened
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 LONG = "the parser reads one token after another and keeps what it saw. " * 4

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from tests.conftest import OpenMemory
+from treering.conversation.api import Conversation
 from treering.core.errors import ContextTooLarge, InvalidInput
 from treering.core.messages import CallPart, Message, ResultPart, Role, TextPart
 from treering.memory import Memory
-from treering.session.conversation.conversation import Conversation
 
 LONG = "the parser reads src/shop/cart.py line by line and keeps what it saw there; "
 

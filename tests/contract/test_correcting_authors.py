@@ -7,7 +7,7 @@ import pytest
 from treering.core.errors import InvalidInput
 from treering.core.payloads import Decision, Fact
 from treering.core.records import Knowledge, Source
-from treering.learn.authors import Author
+from treering.knowledge.authors import Author
 from treering.memory import Memory
 
 AGENT = Author(Source.AGENT_EXPLICIT, session="s2")

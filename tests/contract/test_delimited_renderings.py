@@ -12,7 +12,7 @@ from tests.served import Agent, agent_of
 from treering.core.delimiters import escaped, escaped_values, one_line
 from treering.core.visible_text import visible, visible_json
 from treering.memory import Memory
-from treering.session.working.render import NOTE
+from treering.task.prompt import NOTE
 
 NAMES = ("memory", "working-memory", "data", "removed", "recalled")
 DELIMITER = re.compile(rf"<\W{{0,32}}(?:{'|'.join(NAMES)})\b", re.IGNORECASE)

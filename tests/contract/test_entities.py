@@ -16,15 +16,15 @@ from treering.core.errors import Conflict, InvalidInput, ModelUnavailable, NotFo
 from treering.core.privacy import ModelLocation
 from treering.core.queries import EntityFilter, EntityLinkFilter, RunFilter
 from treering.core.scope import Scope, Visibility
+from treering.entities.enrichment import enrich_entities
+from treering.entities.extraction.rules import extract
+from treering.entities.link_jobs import queue_linking
+from treering.entities.links import Spoken, link_records
 from treering.interfaces.cli.app import app
-from treering.interfaces.cli.door import run
-from treering.learn.entities.enrichment import enrich_entities
-from treering.learn.entities.extraction import extract
-from treering.learn.entities.linking import Spoken, link_records
-from treering.learn.entities.reading import queue_linking
-from treering.learn.stages import StageRun
+from treering.interfaces.cli.exit_codes import run
+from treering.jobs.stage import StageRun
 from treering.memory import Memory
-from treering.retrieve.names import records_of, tied_entities
+from treering.search.entity_names import records_of, tied_entities
 
 PERSONAL = Visibility.PERSONAL
 

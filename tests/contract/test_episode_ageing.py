@@ -16,7 +16,7 @@ from treering.core.episodes import Episode, EpisodeStatus
 from treering.core.errors import BlobMissing, InvalidInput, NotFound
 from treering.core.failures import failure_signatures
 from treering.core.settings import EpisodeSettings, Settings
-from treering.learn.episodes.lifecycle import slimmed
+from treering.episodes.lifecycle import slimmed
 from treering.memory import Memory
 
 DAY = timedelta(days=1)

@@ -15,9 +15,9 @@ from treering.core.errors import NotFound
 from treering.core.queries import EpisodeFilter
 from treering.core.scope import Visibility
 from treering.core.turns import Turn
-from treering.learn.episodes.consolidation.dissolving import dissolve
+from treering.episodes.consolidation.dissolution import dissolve
 from treering.memory import Memory
-from treering.retrieve.embed import embed_all
+from treering.search.embedding import embed_all
 
 
 def test_three_alike_become_one_that_tells_what_they_share_and_where_they_differ(memory: Memory) -> None:

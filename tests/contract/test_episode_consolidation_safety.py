@@ -11,15 +11,16 @@ import pytest
 from tests.conftest import OpenMemory
 from tests.consolidating import Compass, Counted, all_of, consolidate, episode, keep, members, standing, three
 from tests.samples import NOW
-from treering.adapters.sql.finding import Index
+from treering.adapters.sql.index_base import Index
 from treering.adapters.sql.listed_documents import ListedDocuments
 from treering.adapters.sql.turns import EpisodeRecords
 from treering.core.episodes import Episode, EpisodeStatus
 from treering.core.errors import Conflict, InvalidInput, NotFound, NothingToUndo, StoreError
-from treering.learn.episodes.consolidation import consolidate as stage
-from treering.learn.episodes.consolidation.dissolving import dissolve, withdraw_standing
+from treering.episodes.consolidation import stage
+from treering.episodes.consolidation.dissolution import dissolve, purge_representatives
+from treering.knowledge.reflection.withdrawal import withdraw
 from treering.memory import Memory
-from treering.retrieve.embed import embed_all
+from treering.search.embedding import embed_all
 
 
 class Broken(Exception):
@@ -231,7 +232,7 @@ def test_taking_apart_happens_wholly_or_not_at_all(memory: Memory, monkeypatch: 
 
 def purge(memory: Memory, id: str) -> None:
     with memory.store.transaction(memory.scope, NOW) as tx:
-        withdraw_standing(tx, id, memory.settings.episodes, memory._ports.new_id)
+        purge_representatives(tx, id, memory.settings.episodes, lambda each: withdraw(tx, each, memory._ports.new_id))
         tx.episodes.purge(id)
 
 

@@ -115,7 +115,7 @@ def test_a_vector_of_a_part_that_was_lost_is_made_again(busy: Memory, part: str)
 
 
 def test_vectors_of_parts_stay_with_those_of_their_model(busy: Memory) -> None:
-    from treering.retrieve.embed import drop_others
+    from treering.search.embedding import drop_others
 
     model = model_of(busy)
     with busy.store.transaction(busy.scope, NOW) as tx:

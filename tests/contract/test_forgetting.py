@@ -15,8 +15,8 @@ from treering.core.errors import Conflict, NotFound
 from treering.core.records import Knowledge
 from treering.core.runs import Run
 from treering.core.settings import ForgettingSettings, Settings
-from treering.learn.forget import forget_faded, has_faded, is_faded
-from treering.learn.stages import StageRun
+from treering.jobs.stage import StageRun
+from treering.knowledge.removal import forget_faded, has_faded, is_faded
 from treering.memory import Memory
 
 DAY = timedelta(days=1)

@@ -18,7 +18,8 @@ from treering.core.settings import GraphSettings
 from treering.core.values import Record
 from treering.memory import Memory
 from treering.ports.store import Transaction
-from treering.retrieve.graph import (
+from treering.search.entity_names import tied_entities
+from treering.search.graph_path import (
     Tie,
     changed_top,
     coupled_files,
@@ -26,7 +27,6 @@ from treering.retrieve.graph import (
     neighbourhood_boost,
     ties,
 )
-from treering.retrieve.names import tied_entities
 
 GRAPH = GraphSettings()
 

@@ -13,7 +13,7 @@ from treering.core.jobs import Job, JobState, learning_job
 from treering.core.queries import JobFilter
 from treering.core.settings import JobSettings
 from treering.core.turns import Session
-from treering.learn.jobs import Worker
+from treering.jobs.worker import Worker
 from treering.memory import Memory
 
 MINUTE = timedelta(minutes=1)

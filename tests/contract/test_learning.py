@@ -16,9 +16,9 @@ from treering.core.queries import JobFilter, KnowledgeFilter, SessionFilter
 from treering.core.records import Knowledge, RelationKind
 from treering.core.settings import Settings
 from treering.core.statements import Statement
-from treering.learn.facts.keeping import FactKeeper, Heard
-from treering.learn.sessions import Learner
-from treering.learn.teach import Teaching
+from treering.knowledge.api import Teaching
+from treering.knowledge.facts.sessions import Learner
+from treering.knowledge.facts.storage import FactKeeper, Heard
 from treering.memory import Memory
 
 START = datetime(2026, 5, 8, 10, 0, tzinfo=UTC)

@@ -13,9 +13,9 @@ from tests.code_projects import code_of, written
 from tests.conftest import OpenMemory
 from tests.served import agent_of, desk_of
 from tests.served_table import CODE, repository
+from treering.code.build.report import Phase, Progress
 from treering.core.errors import Conflict, StoreUnavailable
 from treering.core.settings import Settings
-from treering.index.building.summary import Phase, Progress
 from treering.interfaces.mcp.first_index import FirstIndex
 from treering.memory import Memory
 

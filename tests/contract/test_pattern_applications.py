@@ -196,7 +196,7 @@ def test_a_change_between_counting_and_writing_is_kept(
     memory, other = open_memory(clock=clock), open_memory(clock=clock)
     made = keep(memory)
     apply_often(memory, made.id, "S" * 25)
-    from treering.learn.patterns import validating
+    from treering.patterns import validation_stage as validating
 
     real = validating.judge_all
 

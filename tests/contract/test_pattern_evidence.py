@@ -12,10 +12,10 @@ from treering.core.errors import InvalidInput, NothingToUndo
 from treering.core.patterns import PatternCategory, PatternStatus
 from treering.core.queries import PatternFilter
 from treering.core.settings import Settings
-from treering.learn.patterns import undoing
-from treering.learn.patterns.audience import audiences
-from treering.learn.patterns.counting import count_evidence
 from treering.memory import Memory
+from treering.patterns import undo as undoing
+from treering.patterns.audience import audiences
+from treering.patterns.evidence import count_evidence
 
 DAY = timedelta(days=1)
 MOSTLY = ("S" * 9 + "F") * 6

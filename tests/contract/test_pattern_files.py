@@ -12,8 +12,8 @@ from tests.patterns_told import STRATEGY, apply_often, did, keep
 from treering.core.errors import InvalidInput, NotFound
 from treering.core.history import Action
 from treering.core.patterns import PatternStatus
-from treering.learn.patterns.carrying import TakenIn
 from treering.memory import Memory
+from treering.patterns.transfer import TakenIn
 
 
 @pytest.fixture

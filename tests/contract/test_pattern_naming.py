@@ -15,8 +15,8 @@ from tests.samples import NOW
 from treering.core.errors import ModelUnavailable
 from treering.core.patterns import Pattern, PatternStatus
 from treering.core.settings import LearnSettings, Settings
-from treering.learn.patterns.mining.naming import name_found
 from treering.memory import Memory
+from treering.patterns.mining.names import name_found
 
 
 def found(memory: Memory) -> Pattern:

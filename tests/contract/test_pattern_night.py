@@ -238,7 +238,7 @@ def test_a_night_that_was_stopped_goes_on_where_it_was(
     for place in range(10):
         clock.now += timedelta(minutes=1)
         did(memory, f"after {place}", *ROUTINE)
-    from treering.learn.patterns import night as stage
+    from treering.patterns import stages as stage
 
     real, pages = stage.record_stored, list[int]()
 

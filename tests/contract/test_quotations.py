@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from treering.conversation.api import Conversation
 from treering.core.settings import Settings
 from treering.memory import Memory
-from treering.session.conversation.conversation import Conversation
 
 SECRET = "the ocelot sleeps in vault seven"
 

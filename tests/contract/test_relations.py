@@ -9,7 +9,7 @@ from tests.conftest import OpenMemory
 from tests.samples import NOW
 from treering.core.errors import NotFound, NothingToUndo, TreeringError
 from treering.core.settings import RelationSettings
-from treering.learn.relations import propagate
+from treering.knowledge.relations import propagate
 from treering.memory import Memory
 
 

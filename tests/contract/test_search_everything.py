@@ -11,7 +11,7 @@ from tests.served import agent_of
 from treering.core.errors import InvalidInput
 from treering.core.queries import SearchedKind, SearchFilter, TimeRange
 from treering.memory import Memory
-from treering.retrieve.answer import Answer, Confidence
+from treering.search.answer import Answer, Confidence
 
 QUERY = "flaky login test"
 

@@ -9,7 +9,7 @@ import pytest
 from tests.conftest import OpenMemory
 from treering.core.jobs import EMBED, LINK_ENTITIES, JobState
 from treering.core.queries import JobFilter
-from treering.learn.entities import reading
+from treering.entities import link_jobs as reading
 from treering.memory import Memory
 
 

@@ -7,7 +7,7 @@ import pytest
 from tests.conftest import OpenMemory
 from tests.served import agent_of
 from treering.memory import Memory
-from treering.retrieve.answer import Answer
+from treering.search.answer import Answer
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 

@@ -13,7 +13,7 @@ from treering.core.errors import InvalidInput
 from treering.core.queries import KnowledgeFilter, SearchFilter
 from treering.core.records import Knowledge, Source
 from treering.core.taint import UNKNOWN, Taint
-from treering.learn.authors import Author
+from treering.knowledge.authors import Author
 from treering.memory import Memory
 
 PAGE = Taint(source="web_fetch", reason="read on example.com")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.conftest import OpenMemory
-from treering.adapters.sql.finding import Index
+from treering.adapters.sql.index_base import Index
 from treering.adapters.sql.unstored_vectors import MadeVector, UnstoredVectors
 from treering.compose import now
 from treering.core.errors import StoreError, StoreFull
@@ -17,8 +17,8 @@ from treering.core.settings import Settings
 from treering.memory import Memory
 from treering.ports.index import Coverage
 from treering.ports.models import Embedder
-from treering.retrieve import embed
-from treering.retrieve.embed import catch_up, drop_others, embed_all, store_vectors
+from treering.search import embedding as embed
+from treering.search.embedding import catch_up, drop_others, embed_all, store_vectors
 
 RECORDS = 6
 QUERY = "which crane lifts 3 tons?"

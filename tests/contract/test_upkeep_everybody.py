@@ -13,9 +13,9 @@ from treering.core.queries import KnowledgeFilter
 from treering.core.runs import RunState
 from treering.core.scope import Visibility
 from treering.core.settings import Settings
-from treering.learn.stages import StageRun
-from treering.learn.upkeep.everybody import for_everybody
-from treering.learn.upkeep.schedule import Stage
+from treering.jobs.stage import StageRun
+from treering.maintenance.principals import for_everybody
+from treering.maintenance.schedule import Stage
 from treering.memory import Memory
 
 
@@ -230,7 +230,7 @@ def test_a_stage_that_fails_every_night_leaves_one_dead_letter(open_memory: Open
 def test_a_schedule_that_cannot_be_looked_at_stops_no_job(
     open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from treering.learn.upkeep import verbs
+    from treering.maintenance import api as verbs
 
     done, heard = list[str](), list[str]()
     kept = Kept(open_memory, Stage("tidy", "0 3 * * *", pages(done)))

@@ -22,12 +22,12 @@ from treering.core.records import Knowledge
 from treering.core.runs import Run, RunState
 from treering.core.scope import Scope
 from treering.core.settings import Settings
-from treering.learn.jobs import Worker
-from treering.learn.stages import StageRun, Work
-from treering.learn.upkeep.queueing import MAINTAIN
-from treering.learn.upkeep.schedule import Stage
-from treering.learn.upkeep.verbs import Upkeep
-from treering.learn.upkeep.work import STAGES, in_turn
+from treering.jobs.stage import StageRun, Work
+from treering.jobs.worker import Worker
+from treering.maintenance.api import Upkeep
+from treering.maintenance.queue import MAINTAIN
+from treering.maintenance.schedule import Stage
+from treering.maintenance.stages import STAGES, in_turn
 from treering.memory import Memory
 
 MONDAY = datetime(2026, 11, 9, 12, tzinfo=UTC)
@@ -329,7 +329,7 @@ def test_a_night_that_was_killed_goes_on_with_the_stage_it_was_at(open_memory: O
 def test_a_night_killed_between_two_stages_goes_on_with_the_next_look(
     open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from treering.learn.upkeep import running
+    from treering.maintenance import runs as running
 
     def die(*_given: Any, **_named: Any) -> None:
         raise SystemExit
@@ -589,9 +589,9 @@ def records(memory: Memory) -> list[str]:
 def test_a_stage_that_fails_is_seen_by_whoever_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    import treering.learn.sessions
+    import treering.knowledge.facts.sessions
     from treering.interfaces.cli.app import app
-    from treering.interfaces.cli.door import run
+    from treering.interfaces.cli.exit_codes import run
 
     def fail(_run: StageRun) -> None:
         raise RuntimeError("the pages are torn")
@@ -601,7 +601,7 @@ def test_a_stage_that_fails_is_seen_by_whoever_asked(
         return code, capfd.readouterr().out
 
     with monkeypatch.context() as patched:
-        patched.setattr(treering.learn.sessions, "consolidate_sessions", fail)
+        patched.setattr(treering.knowledge.facts.sessions, "consolidate_sessions", fail)
         code, said = command("maintain")
     assert code == 1
     assert "✗  consolidate  RuntimeError: the pages are torn" in said
@@ -631,7 +631,7 @@ def test_history_takes_nothing_that_it_would_ignore(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], more: list[str]
 ) -> None:
     from treering.interfaces.cli.app import app
-    from treering.interfaces.cli.door import run
+    from treering.interfaces.cli.exit_codes import run
 
     assert run(app, ["maintain", "--history", *more, "--db", str(tmp_path / "memory.db")]) == 2
     assert "leave out STAGE and --dry-run" in capfd.readouterr().err
@@ -641,7 +641,7 @@ def test_a_report_of_many_records_is_worked_out_from_some(
     open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As many as there are, in about the right places."""
-    from treering.health import report
+    from treering.maintenance import health_report as report
 
     monkeypatch.setattr(report, "_READ", 200)
     kept = Kept(open_memory)

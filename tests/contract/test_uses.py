@@ -101,7 +101,7 @@ def test_a_use_and_what_it_proves_are_stored_together(memory: Memory, monkeypatc
     record = memory.remember("water is wet", confidence=0.8)
     use(memory, record.id, 4)
     with monkeypatch.context() as crash:
-        crash.setattr("treering.learn.uses.propagate", lambda *_given, **_named: 1 / 0)
+        crash.setattr("treering.knowledge.usage.propagate", lambda *_given, **_named: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             memory.used(record.id)
     assert (memory.get(record.id).uses, memory.get(record.id).confidence) == (4, 0.8)

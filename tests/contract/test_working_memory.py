@@ -15,11 +15,11 @@ from treering.core.messages import Role
 from treering.core.settings import Settings
 from treering.core.turns import Turn
 from treering.memory import Memory
-from treering.session.working.context import Constraint, Planned
-from treering.session.working.pruning import Step, StepName
-from treering.session.working.snapshots import Snapshot
-from treering.session.working.state import Status
-from treering.session.working.task import Task
+from treering.task.api import Task
+from treering.task.context import Constraint, Planned
+from treering.task.pruning import Step, StepName
+from treering.task.snapshots import Snapshot
+from treering.task.state import Status
 
 LONG = "the parser reads one token after another and keeps what it saw. " * 20
 OUTPUTS = [LONG, {"rows": list(range(300))}, b"\xff\x00" * 700, "nul \0 and \ud800 " * 100, ("text " * 300).encode()]

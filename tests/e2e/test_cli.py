@@ -241,7 +241,7 @@ def test_pending_jobs_are_said_and_counted(terminal_on: Terminal) -> None:
 
 
 def test_small_jobs_that_fail_do_not_fail_the_command(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    from treering.learn.entities import reading
+    from treering.entities import link_jobs as reading
 
     def fail(*_given: object, **_named: object) -> bool:
         raise RuntimeError("oh no")

@@ -10,7 +10,7 @@ import pytest
 
 import treering
 from treering.interfaces.cli.app import app
-from treering.interfaces.cli.door import run
+from treering.interfaces.cli.exit_codes import run
 
 
 class Said(NamedTuple):

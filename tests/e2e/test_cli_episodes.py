@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from treering.interfaces.cli.app import app
-from treering.interfaces.cli.door import run
+from treering.interfaces.cli.exit_codes import run
 
 Typed = Callable[..., str]
 STEPS = {

@@ -13,7 +13,7 @@ import pytest
 import treering
 from tests.e2e.terminal import Terminal
 from treering.interfaces.cli.app import app
-from treering.interfaces.cli.door import run
+from treering.interfaces.cli.exit_codes import run
 from treering.interfaces.cli.patterns.commands import VERBS
 from treering.memory import Memory
 

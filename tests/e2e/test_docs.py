@@ -12,6 +12,7 @@ import typer
 import treering
 from tests.e2e.snippets import ROOT, Reader, blocks_of
 from treering.archive.portable import PARTS
+from treering.code.api import Code
 from treering.core.errors import TreeringError
 from treering.core.patterns import Application, Evidence, Pattern
 from treering.core.payloads import knowledge_types
@@ -20,8 +21,6 @@ from treering.core.records import Knowledge
 from treering.core.settings import Settings
 from treering.core.turns import Turn
 from treering.core.values import Value
-from treering.index.asking.verbs import Code
-from treering.inject.patterns import Patterns
 from treering.interfaces.cli.app import COMMANDS, app
 from treering.interfaces.cli.patterns.commands import VERBS as PATTERN_VERBS
 from treering.interfaces.mcp.prompts import PROMPTS
@@ -29,6 +28,7 @@ from treering.interfaces.mcp.resources import RESOURCES
 from treering.interfaces.mcp.tool import Tool
 from treering.interfaces.mcp.tools import TOOLS
 from treering.memory import Memory
+from treering.patterns.api import Patterns
 
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))

@@ -7,8 +7,8 @@ from tests.samples import sample
 from treering.core.phases import PHASE_BUDGETS, Phase
 from treering.core.records import Knowledge
 from treering.core.turns import Turn
-from treering.inject.pack import pack
-from treering.retrieve.answer import Hit
+from treering.render.budget import pack
+from treering.search.answer import Hit
 
 FOLDER = Path(__file__).parent / "pack"
 PHASES = (*Phase, None)

@@ -5,8 +5,8 @@ from typing import Any
 
 from tests.integration.crew_members import die_after, open_place
 from tests.integration.fork_server import tell
-from treering.learn.episodes.consolidation import consolidate as stage
-from treering.learn.stages import StageRun
+from treering.episodes.consolidation import stage
+from treering.jobs.stage import StageRun
 
 NOW = datetime(2026, 5, 8, 13, 56, tzinfo=UTC)
 

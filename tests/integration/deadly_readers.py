@@ -7,11 +7,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from treering.index.building import crew_process
-from treering.index.building.resolving import Resolution
-from treering.index.building.stored_world import StoredWorld
-from treering.index.facts import Facts
-from treering.index.files.reading import Reading
+from treering.code.build import worker_process as crew_process
+from treering.code.build.resolution import Resolution
+from treering.code.build.stored_symbols import StoredWorld
+from treering.code.facts import Facts
+from treering.code.files.source_file import Reading
 
 HANGING = "TREERING_TEST_HANGING"
 """Variable with the file that gets the id of a process that hangs."""
@@ -33,7 +33,7 @@ def index() -> None:
     # Readers do without these imports.
     import treering
     from tests.code_projects import code_of
-    from treering.index.building import crew
+    from treering.code.build import worker_pool as crew
 
     crew._START = START
     place, root = sys.argv[1:]

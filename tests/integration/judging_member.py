@@ -5,7 +5,7 @@ from typing import Any
 
 from tests.integration.crew_members import die_after, open_place
 from tests.integration.fork_server import tell
-from treering.learn.patterns import validating
+from treering.patterns import validation_stage as validating
 
 NOW = datetime(2026, 5, 8, 13, 56, tzinfo=UTC)
 

@@ -16,7 +16,7 @@ import treering
 from tests.forked_process import ForkedProcess
 from tests.leftovers import files_left, processes_left
 from tests.mcp_messages import greeting, line
-from treering.interfaces.mcp.stdio import serving
+from treering.interfaces.mcp.stdio import server as serving
 from treering.interfaces.start import main
 from treering.memory import Memory
 

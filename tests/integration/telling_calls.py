@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from treering.interfaces.mcp.desk import Call, Desk
+from treering.interfaces.mcp.host import Call, Desk
 from treering.interfaces.start import main
 
 BEGUN = "TEST_CALLS_BEGUN"

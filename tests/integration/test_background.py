@@ -20,7 +20,7 @@ from treering.compose import now
 from treering.core.jobs import Job, JobState
 from treering.core.queries import JobFilter
 from treering.core.settings import Settings
-from treering.learn.stages import StageRun
+from treering.jobs.stage import StageRun
 from treering.memory import Memory
 
 QUICK = Settings.make(
@@ -57,7 +57,7 @@ def threads() -> list[threading.Thread]:
 @pytest.fixture
 def slow_stage(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, threading.Event]:
     """Consolidation takes steps without end; the events say that it began, and keep a step from ending."""
-    import treering.learn.sessions
+    import treering.knowledge.facts.sessions
 
     began, hold = threading.Event(), threading.Event()
     hold.set()
@@ -69,12 +69,12 @@ def slow_stage(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, thread
             time.sleep(0.005)
             run.progress.advance(str(step))
 
-    monkeypatch.setattr(treering.learn.sessions, "consolidate_sessions", work)
+    monkeypatch.setattr(treering.knowledge.facts.sessions, "consolidate_sessions", work)
     return began, hold
 
 
 def queue_slow_stage(memory: Memory) -> None:
-    from treering.learn.upkeep.queueing import queue_now
+    from treering.maintenance.queue import queue_now
 
     queue_now(memory.scope, memory.store, now(), stage="consolidate", new_id=lambda: "slow-" + os.urandom(8).hex())
 
@@ -231,7 +231,7 @@ def test_close_wakes_a_thread_that_waits_for_an_attempt(open_memory: OpenMemory)
 def test_what_goes_wrong_outside_of_jobs_stops_none_and_is_told_by_doctor(
     open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from treering.learn.upkeep import verbs
+    from treering.maintenance import api as verbs
 
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("no schedule today")
@@ -295,13 +295,13 @@ def test_a_child_has_a_thread_of_its_own(open_memory: OpenMemory) -> None:
 
 def test_a_process_that_closes_nothing_ends_all_the_same(tmp_path: Path) -> None:
     program = """
-import time, treering, treering.learn.sessions
+import time, treering, treering.knowledge.facts.sessions
 from treering.compose import now
-from treering.learn.upkeep.queueing import queue_now
+from treering.maintenance.queue import queue_now
 def forever(run):
     print("began", flush=True)
     time.sleep(600)
-treering.learn.sessions.consolidate_sessions = forever
+treering.knowledge.facts.sessions.consolidate_sessions = forever
 memory = treering.open("memory.db")
 queue_now(memory.scope, memory.store, now(), stage="consolidate", new_id=treering.compose.new_id)
 time.sleep(1)

@@ -21,12 +21,13 @@ from tests.property.conversation_histories import (
     assert_sound,
     shown_ids,
 )
+from treering.conversation import pruning
+from treering.conversation import stored_window as held
+from treering.conversation.api import Conversation
 from treering.core.errors import StoreUnavailable
 from treering.core.messages import CallPart, Message, ResultPart, Role, TextPart
 from treering.core.settings import Settings
 from treering.memory import Memory
-from treering.session.conversation import held, pruning
-from treering.session.conversation.conversation import Conversation
 
 HEARD = 3
 """Messages that a process acknowledges at least before it is killed."""

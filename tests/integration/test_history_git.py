@@ -12,12 +12,12 @@ import pytest
 from tests.repositories import Work
 from treering.adapters.git.commits import LAST_MOMENT, GitCommits
 from treering.adapters.git.runner import GitRunner
+from treering.code.history.counts import CoChange
+from treering.code.history.encoding import pack, unpack
+from treering.code.history.ranking import related
+from treering.code.history.update import Standing, follow
 from treering.core.errors import RepositoryUnavailable
 from treering.core.settings import HistorySettings
-from treering.index.history.counts import CoChange
-from treering.index.history.following import Standing, follow
-from treering.index.history.packed import pack, unpack
-from treering.index.history.ranking import related
 
 
 @pytest.fixture

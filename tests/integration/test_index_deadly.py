@@ -16,17 +16,17 @@ from tests.code_projects import code_of, fresh, stored, written
 from tests.forked_process import ForkedProcess
 from tests.integration import deadly_readers
 from tests.integration.crew import Crew
+from treering.code.build import executor as hands
+from treering.code.build import worker_pool as crews
+from treering.code.build.resolution import Resolution, resolve_file
+from treering.code.build.stored_symbols import StoredWorld
+from treering.code.build.worker_pool import ENDED_ITS_READER, ENDED_ITS_RESOLVER
+from treering.code.build.worker_pool import Crew as Readers
+from treering.code.build.worker_process import Lesson
+from treering.code.facts import Facts
+from treering.code.files.discovery import discover
+from treering.code.files.source_file import Reading, read_file
 from treering.core.settings import IndexSettings
-from treering.index.building import crew as crews
-from treering.index.building import hands
-from treering.index.building.crew import ENDED_ITS_READER, ENDED_ITS_RESOLVER
-from treering.index.building.crew import Crew as Readers
-from treering.index.building.crew_process import Lesson
-from treering.index.building.resolving import Resolution, resolve_file
-from treering.index.building.stored_world import StoredWorld
-from treering.index.facts import Facts
-from treering.index.files.discovering import discover
-from treering.index.files.reading import Reading, read_file
 from treering.memory import Memory
 
 PROJECT = {f"f{number}.py": f"from f{number + 1} import g\n\n\ndef g():\n    g()\n" for number in range(24)}
@@ -68,8 +68,8 @@ def fragile(monkeypatch: pytest.MonkeyPatch) -> None:
         assert "resolving_kills" not in names, "this would have ended the whole program"
         return resolve_file(language, facts, world)
 
-    monkeypatch.setattr("treering.index.building.hands.read_file", reading)
-    monkeypatch.setattr("treering.index.building.updating.resolve_file", resolving)
+    monkeypatch.setattr("treering.code.build.executor.read_file", reading)
+    monkeypatch.setattr("treering.code.build.update.resolve_file", resolving)
 
 
 @pytest.fixture
@@ -166,7 +166,7 @@ def test_what_is_read_anew_for_another_reason_is_as_deadly_as_before(
     written(root, {"deadly.py": DEADLY_TO_READ})
     assert code_of(memory).index(root).skipped == {ENDED_ITS_READER: 1}
     for module in ("building.pipeline", "building.updating", "asking.current"):
-        monkeypatch.setattr(f"treering.index.{module}.reading_version", lambda _chunks: "another")
+        monkeypatch.setattr(f"treering.code.{module}.reading_version", lambda _chunks: "another")
     assert code_of(memory).index(root).read == len(PROJECT) + 1
     assert stored(memory) == fresh(PROJECT)
 

@@ -4,11 +4,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from tests.code_projects import code_of, written
+from treering.code.build.indexer import Indexer
+from treering.code.build.project import Desk
+from treering.code.build.report import Progress
+from treering.code.files.discovery import TOO_LARGE
 from treering.core.settings import IndexSettings
-from treering.index.building.desk import Desk
-from treering.index.building.pipeline import Indexer
-from treering.index.building.summary import Progress
-from treering.index.files.discovering import TOO_LARGE
 from treering.memory import Memory
 
 PROJECT = {f"f{number}.py": f"from f{number + 1} import g\n\n\ndef g():\n    g()\n" for number in range(12)}

@@ -10,9 +10,9 @@ from tests.integration.model_server import KEY, ModelServer, Reply, chat, messag
 from treering.core.payloads import Stated
 from treering.core.queries import KnowledgeFilter
 from treering.core.settings import Settings
-from treering.learn.token_budget import metered_writer
 from treering.memory import Memory
 from treering.ports.store import Check
+from treering.prompts.token_budget import metered_writer
 
 CHAT = "/v1/chat/completions"
 SAID = "We use pnpm. By the way, Ada has the pager until Friday."

@@ -16,7 +16,7 @@ from tests.leftovers import files_left
 from tests.lengths import at_length
 from tests.served import ERAS
 from treering.interfaces.mcp.http.address import listening, resolved
-from treering.interfaces.mcp.leaving import signals_heard
+from treering.interfaces.mcp.shutdown import signals_heard
 
 # In a short run each signal is sent once, to either protocol in turn.
 ENDINGS = at_length([*zip(cycle(ERAS), signals_heard(), strict=False)], full=[*product(ERAS, signals_heard())])

@@ -20,8 +20,8 @@ from tests.served import desk_of
 from treering.interfaces.mcp.http.address import listening, resolved
 from treering.interfaces.mcp.http.gate import Gate
 from treering.interfaces.mcp.http.limits import Limits
-from treering.interfaces.mcp.http.patience import impatient
-from treering.interfaces.mcp.http.serving import application
+from treering.interfaces.mcp.http.server import application
+from treering.interfaces.mcp.http.timeouts import impatient
 from treering.interfaces.mcp.http.token import Token
 
 TOKEN = Token("a-token-that-somebody-made-for-us-0001")

@@ -13,7 +13,7 @@ from tests.served import agent_of
 from treering.core.embedded_text import spaces_of
 from treering.core.settings import Settings
 from treering.memory import Memory
-from treering.retrieve.embed import drop_others, embedders_of
+from treering.search.embedding import drop_others, embedders_of
 
 EMBEDDINGS, CHAT, RERANK = "/v1/embeddings", "/v1/chat/completions", "/v2/rerank"
 MODEL, LOCAL = "openai/x", "wordllama"

@@ -13,7 +13,7 @@ from tests.integration.model_server import ModelServer, Reply, model_server, rer
 from tests.samples import NOW
 from treering.core.settings import Settings
 from treering.memory import Memory
-from treering.retrieve.answer import Answer
+from treering.search.answer import Answer
 
 EMBEDDINGS, CHAT, RERANK = "/v1/embeddings", "/v1/chat/completions", "/v2/rerank"
 MODEL = "openai/x"

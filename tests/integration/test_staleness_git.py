@@ -16,7 +16,7 @@ from treering.adapters.git.history import GitRepository, open_repository
 from treering.adapters.git.runner import Answer, GitRunner
 from treering.compose import open as open_memory_at
 from treering.core.errors import Conflict, RepositoryUnavailable
-from treering.learn.staleness import mark_stale
+from treering.knowledge.staleness.stage import mark_stale
 from treering.memory import Memory
 
 DAY = timedelta(days=1)

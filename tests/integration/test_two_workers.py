@@ -23,11 +23,11 @@ from treering.core.jobs import Job, JobState
 from treering.core.queries import JobFilter
 from treering.core.runs import RunState
 from treering.core.settings import Settings
-from treering.learn.jobs import Worker
-from treering.learn.stages import StageRun
-from treering.learn.upkeep.queueing import MAINTAIN
-from treering.learn.upkeep.schedule import Stage
-from treering.learn.upkeep.verbs import Upkeep
+from treering.jobs.stage import StageRun
+from treering.jobs.worker import Worker
+from treering.maintenance.api import Upkeep
+from treering.maintenance.queue import MAINTAIN
+from treering.maintenance.schedule import Stage
 from treering.memory import Memory
 
 JOBS = at_length(40, full=300)
@@ -138,7 +138,7 @@ def test_a_stage_whose_workers_are_killed_loses_no_step(place: dict[str, str], c
     moments = random.Random(1)
     with opened(**place) as memory:
         upkeep = keeping(memory, lambda _run: None)
-        from treering.learn.upkeep.queueing import queue_now
+        from treering.maintenance.queue import queue_now
 
         queue_now(memory.scope, memory.store, now(), stage="tidy", new_id=upkeep.maintenance.new_id)
         for kill in range(KILLS):

@@ -10,9 +10,9 @@ from random import Random
 from hypothesis import strategies as st
 
 from tests.provider_rules import check
+from treering.conversation.window_context import Context
 from treering.core.messages import CallPart, Format, Message, Part, ResultPart, Role, TextPart
-from treering.session.conversation.context import Context
-from treering.session.counting import Meter, rules_of
+from treering.render.token_counts import Meter, rules_of
 
 _MARKER = re.compile(r"… \[([\d,]+) messages? removed\] …")
 

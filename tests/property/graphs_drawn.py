@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from hypothesis import strategies as st
 
+from treering.code.facts import Definition, DefinitionKind, Edge, Flow
+from treering.code.graph import CodeGraph, ServedEdge
+from treering.code.graph.kinds import WEIGHTS
 from treering.core.graph import EdgeKind
-from treering.index.facts import Definition, DefinitionKind, Edge, Flow
-from treering.index.graph import CodeGraph, ServedEdge
-from treering.index.graph.kinds import WEIGHTS
 
 PATHS = ("a.py", "b.py", "pkg/c.py", "pkg/d.py", "tests/test_e.py")
 QUALNAMES = ("f", "g", "K", "K.m", "K.n", "K.m.inner", "test_h")

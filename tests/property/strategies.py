@@ -19,7 +19,7 @@ from treering.core.payloads import Payload, knowledge_type, knowledge_types
 from treering.core.queries import Filter, KnowledgeFilter, Page
 from treering.core.records import Chunk, Knowledge, Relation, text_digest
 from treering.core.settings import PatternSettings, Settings
-from treering.core.settings.storing import Cron, UpkeepSettings
+from treering.core.settings.store import Cron, UpkeepSettings
 from treering.core.values import (
     KEY_BYTES,
     LABEL_BYTES,

@@ -8,13 +8,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treering.interfaces.clients import json_text, toml_text
-from treering.interfaces.clients.connecting import to_connect, to_remove
-from treering.interfaces.clients.edits import Edit
-from treering.interfaces.clients.formats import Format, Place, with_entry, without_entry
-from treering.interfaces.clients.kept import Ledger
-from treering.interfaces.clients.making import make
-from treering.interfaces.clients.table import CLIENTS, client_named
+from treering.interfaces.client_configs import json_text, toml_text
+from treering.interfaces.client_configs.apply import make
+from treering.interfaces.client_configs.connection import to_connect, to_remove
+from treering.interfaces.client_configs.edits import Edit
+from treering.interfaces.client_configs.formats import Format, Place, with_entry, without_entry
+from treering.interfaces.client_configs.ledger import Ledger
+from treering.interfaces.client_configs.table import CLIENTS, client_named
 
 SERVERS: Place = ("mcpServers", "treering")
 TABLES: Place = ("mcp_servers", "treering")

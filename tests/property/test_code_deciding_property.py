@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 import treering
 from tests.code_projects import code_of, fresh, stored, written
+from treering.code.files.discovery import discover
 from treering.core.scope import Scope
 from treering.core.settings import IndexSettings
-from treering.index.files.discovering import discover
 from treering.memory import Memory
 
 FOLDERS = ("", "dist/", "sub/", "sub/dist/", "sub/dist/deep/", "home/", "home/lib/")

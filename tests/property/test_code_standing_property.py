@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treering.index.asking.unread import Unread
-from treering.index.building.shelf import Changes
-from treering.index.files.discovering import Found
+from treering.code.build.file_cache import Changes
+from treering.code.files.discovery import Found
+from treering.code.live.unread_files import Unread
 
 FILES = ("a.py", "pkg/b.py", "pkg/sub/c.py", "next.js/d.py")
 FOLDERS = ("pkg", "pkg/sub", "next.js")

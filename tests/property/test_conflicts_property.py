@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.examples import examples
 from tests.samples import knowledge
 from treering.core.records import Knowledge
-from treering.learn.conflicts import Said, Verdict, verdict
+from treering.knowledge.conflicts import Said, Verdict, verdict
 
 THINGS = ("orders", "billing", "search", "mail", "gateway")
 PEOPLE = ("Anna", "Bob", "Carla", "Dmitri", "Eve")

@@ -33,13 +33,13 @@ from tests.property.conversation_histories import (
     unmatched,
 )
 from tests.provider_rules import check
+from treering.conversation.api import Conversation
+from treering.conversation.formats import read_all, write
+from treering.conversation.strategies import STRATEGIES
+from treering.conversation.window_context import ORPHAN, Context
 from treering.core.errors import ContextTooLarge, InvalidInput
 from treering.core.messages import Format, Message, Role
 from treering.memory import Memory
-from treering.session.conversation.context import ORPHAN, Context
-from treering.session.conversation.conversation import Conversation
-from treering.session.conversation.strategies import STRATEGIES
-from treering.session.formats import read_all, write
 
 ROOMY = 10_000_000
 # What explains a failure takes longer here than all the rest.

@@ -8,10 +8,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.growth import LINEAR, growth
+from treering.conversation.cues import Cues, cues_of
+from treering.conversation.cues.phrases import book, leads, small_talk
+from treering.conversation.topics import Topic, subject_of
 from treering.core.messages import Message, Role
-from treering.session.cues import Cues, cues_of
-from treering.session.cues.phrases import book, leads, small_talk
-from treering.session.topics import Topic, subject_of
 
 WORDS = sorted(
     {word for role in (Role.USER, Role.TOOL) for word in book(role).by_word}

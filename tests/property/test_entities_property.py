@@ -17,9 +17,9 @@ from treering.core.errors import InvalidInput, TreeringError
 from treering.core.queries import EntityFilter
 from treering.core.scope import Visibility
 from treering.core.statements import same_name
-from treering.learn.entities.extraction import extract
-from treering.learn.entities.linking import Spoken, link_records
-from treering.learn.entities.mentions import Mention, without_overlaps
+from treering.entities.extraction.mentions import Mention, without_overlaps
+from treering.entities.extraction.rules import extract
+from treering.entities.links import Spoken, link_records
 from treering.memory import Memory
 
 NAMES = ("Ada Lovelace", "API team", "Kubernetes", "k8s", "Bob", "Lyon", "Zoë", "C++")

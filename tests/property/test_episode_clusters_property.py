@@ -17,10 +17,10 @@ import treering
 from tests.samples import NOW, sample
 from treering.core.episodes import Episode, EpisodeStatus
 from treering.core.settings import EpisodeConsolidationSettings
-from treering.learn.episodes.consolidation import clusters as module
-from treering.learn.episodes.consolidation.clusters import Band, Candidate, clusters, components, unit
-from treering.learn.episodes.consolidation.consolidate import consolidate_episodes
-from treering.learn.stages import StageRun
+from treering.episodes.consolidation import clusters as module
+from treering.episodes.consolidation.clusters import Band, Candidate, clusters, components, unit
+from treering.episodes.consolidation.stage import consolidate_episodes
+from treering.jobs.stage import StageRun
 
 LIKENESS = 0.95
 WINDOW = 30.0

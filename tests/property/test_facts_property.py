@@ -15,11 +15,11 @@ from treering.core.queries import KnowledgeFilter
 from treering.core.records import Knowledge
 from treering.core.settings import Settings
 from treering.core.statements import ATTRIBUTES, Statement, fact_key, same_name
-from treering.learn.facts import read_statements
-from treering.learn.facts.keeping import FactKeeper, Heard
-from treering.learn.facts.likeness import Relation, relation
-from treering.learn.facts.wordings import LANGUAGES, language
-from treering.learn.teach import Teaching
+from treering.knowledge.api import Teaching
+from treering.knowledge.facts import read_statements
+from treering.knowledge.facts.similarity import Relation, relation
+from treering.knowledge.facts.storage import FactKeeper, Heard
+from treering.knowledge.facts.wordings import LANGUAGES, language
 from treering.memory import Memory
 
 SUBJECTS = ("user", "project", "Anna", "billing service", "API", "staging database")

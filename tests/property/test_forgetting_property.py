@@ -12,10 +12,10 @@ from tests.examples import examples
 from tests.property.strategies import values
 from tests.samples import NOW, knowledge
 from treering.core.confidence import effective_confidence, half_life_days, spread
-from treering.core.quoting import without_quotation
+from treering.core.quotations import without_quotation
 from treering.core.records import Knowledge, Relation, RelationKind
 from treering.core.settings import RelationSettings, Settings, TrustSettings
-from treering.learn.forget import forget_faded, is_faded
+from treering.knowledge.removal import forget_faded, is_faded
 
 DAY = timedelta(days=1)
 SETTINGS = Settings()

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treering.index.facts import Definition, DefinitionKind, EntryPoint
-from treering.index.graph import CodeGraph
+from treering.code.facts import Definition, DefinitionKind, EntryPoint
+from treering.code.graph import CodeGraph
 
 PATHS = ("a.py", "b/c.py")
 definitions = st.builds(

@@ -20,9 +20,9 @@ from tests.property.graphs_drawn import (
     nodes_of,
     re_exporters,
 )
+from treering.code.graph import CodeGraph, Tied, reach
+from treering.code.graph.steps import Walking
 from treering.core.graph import EdgeKind
-from treering.index.graph import CodeGraph, Tied, reach
-from treering.index.graph.steps import Walking
 
 edits = st.lists(
     st.sampled_from(PATHS).flatmap(

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.property.graphs_drawn import PATHS, File, built, codes, depths, nodes_of
+from treering.code.facts import Edge
+from treering.code.graph import CodeGraph
+from treering.code.graph.communities import communities, modularity
+from treering.code.graph.typos import distance, near
 from treering.core.graph import EdgeKind
-from treering.index.facts import Edge
-from treering.index.graph import CodeGraph
-from treering.index.graph.communities import communities, modularity
-from treering.index.graph.typos import distance, near
 
 weights = st.lists(
     st.tuples(st.integers(0, 11), st.integers(0, 11), st.sampled_from((0.5, 1.0, 3.0))), min_size=0, max_size=40

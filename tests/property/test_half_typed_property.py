@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tree_sitter import Parser
 
 from tests.half_typed import ALL, Written, calls_of, names_of, read
-from treering.index.languages.mending import parsed
-from treering.index.languages.python.reading import GRAMMAR
+from treering.code.languages.error_recovery import parsed
+from treering.code.languages.python.statements import GRAMMAR
 
 BODIES = {
     "python": (

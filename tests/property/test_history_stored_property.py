@@ -4,11 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.test_history_counts import PATHS, counted
+from treering.code.history.co_access_seeds import seeded
+from treering.code.history.counts import CoChange
+from treering.code.history.encoding import pack, unpack
+from treering.code.history.ranking import related
 from treering.core.settings import HistorySettings
-from treering.index.history.counts import CoChange
-from treering.index.history.packed import pack, unpack
-from treering.index.history.ranking import related
-from treering.index.history.seeding import seeded
 from treering.ports.commits import Commit, Touch
 
 SETTINGS = HistorySettings()

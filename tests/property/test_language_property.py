@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from tests.growth import LINEAR, growth
 from treering.core.language.folding import bare, fold
-from treering.core.language.marks import asks, names_time, speaker_of
 from treering.core.language.stems import LANGUAGES, language_of, stop_words
 from treering.core.language.terms import analyse, code_of, codes_of, query_terms, terms_of
+from treering.core.language.text_features import asks, names_time, speaker_of
 from treering.core.language.words import words_of
 
 _PIECES = (

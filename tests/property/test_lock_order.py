@@ -14,7 +14,7 @@ from tests.examples import examples
 from treering.adapters.sql.lock_order import CLAIMED, CLAIMS, DERIVED, JOB_KEYS, TABLES
 from treering.core.errors import TreeringError
 from treering.memory import Memory
-from treering.session.working.task import Task
+from treering.task.api import Task
 
 _ADVISORY = re.compile(r"\x1f((claim|job) (\S+).*)", re.DOTALL)
 # New rows wait where a caller chooses their key (of a record that is its id); other keys are generated.

@@ -18,9 +18,10 @@ from tests.served import Agent, agent_of, json_of, text_of
 from tests.served_table import ROWS, Row, filled, repository
 from treering.core.records import Knowledge
 from treering.core.tokens import estimate_tokens
-from treering.interfaces.mcp.passages import Cited, within
+from treering.interfaces.mcp.answers import Cited, within
 from treering.interfaces.mcp.tool import Answer
-from treering.interfaces.mcp.tools import BY_NAME, TOOLS, code, looking
+from treering.interfaces.mcp.tools import BY_NAME, TOOLS, code
+from treering.interfaces.mcp.tools import information as looking
 from treering.interfaces.mcp.tools.code import AnalyzeImpact
 
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.provider_rules import check
+from treering.conversation.formats import Written, read, read_all, write
 from treering.core.errors import InvalidInput
 from treering.core.messages import CallPart, Format, Message, ResultPart, TextPart
-from treering.session.formats import Written, read, read_all, write
 
 Item = dict[str, Any]
 PROVIDERS = (Format.CHAT, Format.RESPONSES, Format.ANTHROPIC)

@@ -12,8 +12,8 @@ from tests.samples import knowledge, turn
 from treering.core.payloads import knowledge_types
 from treering.core.phases import Phase
 from treering.core.tokens import estimate_tokens
-from treering.inject.pack import Packed, pack
-from treering.retrieve.answer import Hit
+from treering.render.budget import Packed, pack
+from treering.search.answer import Hit
 
 
 def words(text: str) -> int:

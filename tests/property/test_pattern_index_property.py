@@ -11,8 +11,8 @@ from treering.core.conditions import AllOf, AnyOf, Not, Operator
 from treering.core.conditions import Test as FieldTest
 from treering.core.patterns import Applicability, Pattern, PatternCategory, PatternStatus
 from treering.core.settings.patterns import PatternSettings
-from treering.retrieve.patterns.index import PatternIndex
-from treering.retrieve.patterns.ranking import ranked
+from treering.patterns.matching.index import PatternIndex
+from treering.patterns.matching.ranking import ranked
 
 LABELS = st.sampled_from(("fix", "Fix", "test", "docs"))
 FIELDS = st.sampled_from(("languages", "complexity", "context.n", "context.b", "task_type", "nowhere"))

@@ -19,8 +19,8 @@ from tests.samples import NOW
 from treering.core.errors import Conflict, InvalidInput, NotFound, NothingToUndo
 from treering.core.patterns import PatternStatus
 from treering.core.queries import PatternFilter
-from treering.learn.patterns.lifecycle import allowed
 from treering.memory import Memory
+from treering.patterns.lifecycle import allowed
 
 NAMES = st.sampled_from([f"p{number}" for number in range(5)])
 LETTERS = st.text("SPF", min_size=1, max_size=12)

@@ -15,10 +15,10 @@ from treering.core.errors import InvalidInput
 from treering.core.patterns import Pattern, PatternStatus
 from treering.core.scope import Visibility
 from treering.core.settings.patterns import PatternSettings
-from treering.learn.patterns.lifecycle import Cause, allowed
-from treering.learn.patterns.merging import merged
-from treering.learn.patterns.pruning import low_value
-from treering.learn.patterns.similarity import likeness, outlined, similar
+from treering.patterns.lifecycle import Cause, allowed
+from treering.patterns.merge import merged
+from treering.patterns.pruning import low_value
+from treering.patterns.similarity import likeness, outlined, similar
 
 SETTINGS = PatternSettings()
 SHARES = st.none() | st.floats(0, 1)

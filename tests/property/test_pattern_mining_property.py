@@ -13,14 +13,14 @@ from treering.core.episodes import Episode, TraceEntry
 from treering.core.patterns import PatternCategory
 from treering.core.settings.mining import MiningSettings
 from treering.core.task_features import features_of_episode
-from treering.learn.patterns.mining.advice import next_steps
-from treering.learn.patterns.mining.candidates import mine
-from treering.learn.patterns.mining.commands import command_head
-from treering.learn.patterns.mining.corpus import corpus_of, feature_names
-from treering.learn.patterns.mining.habits import AFTER, BEGINNING, FEATURE, NEAR, WIDER
-from treering.learn.patterns.mining.mined import Mined
-from treering.learn.patterns.mining.sequences import Steps, Support, frequent_sequences, told_sequences
-from treering.learn.patterns.mining.steps import FAILED, levels_of, step_of
+from treering.patterns.mining.candidates import mine
+from treering.patterns.mining.commands import command_head
+from treering.patterns.mining.corpus import corpus_of, feature_names
+from treering.patterns.mining.findings import Mined
+from treering.patterns.mining.habits import AFTER, BEGINNING, FEATURE, NEAR, WIDER
+from treering.patterns.mining.next_steps import next_steps
+from treering.patterns.mining.sequences import Steps, Support, frequent_sequences, told_sequences
+from treering.patterns.mining.steps import FAILED, levels_of, step_of
 
 TOOLS = "abcd"
 

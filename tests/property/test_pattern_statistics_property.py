@@ -12,11 +12,11 @@ from tests.samples import NOW
 from treering.core.conditions import holds
 from treering.core.patterns import Applicability, Application, PatternStatus
 from treering.core.settings.patterns import PatternSettings
-from treering.learn.patterns.bases import left_out
-from treering.learn.patterns.counting import counted_by_session
-from treering.learn.patterns.lifecycle import TRANSITIONS, Cause, allowed
-from treering.learn.patterns.refinement import refine
-from treering.learn.patterns.statistics import (
+from treering.patterns.base_rates import left_out
+from treering.patterns.evidence import counted_by_session
+from treering.patterns.lifecycle import TRANSITIONS, Cause, allowed
+from treering.patterns.refinement import refine
+from treering.patterns.statistics import (
     BaseRates,
     Tally,
     binomial_p,
@@ -28,7 +28,7 @@ from treering.learn.patterns.statistics import (
     log_e_better,
     log_e_worse,
 )
-from treering.learn.patterns.validation import SessionCount, Trial, judge_all, tried
+from treering.patterns.validation import SessionCount, Trial, judge_all, tried
 from treering.ports.patterns import Applied, UsedEpisode
 
 SETTINGS = PatternSettings()

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treering.core.time_words.lexicon import fold
-from treering.retrieve.kinds import LONGEST_QUERY, RULES, Kind, KindRule, kind_of, lower
+from treering.search.query_kinds import LONGEST_QUERY, RULES, Kind, KindRule, kind_of, lower
 
 parser: Any = re._parser  # type: ignore[attr-defined]
 GATED = [rule for rule in RULES if rule.needed]

@@ -3,11 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as some
 
+from treering.code.encoding import edges_in, pack_edges, pack_further, unpack_edges, unpack_further
+from treering.code.facts import Edge, Flow
+from treering.code.scip import ScipEdges
+from treering.code.scip.merge import with_scip
 from treering.core.graph import EdgeKind, GraphSource
-from treering.index.facts import Edge, Flow
-from treering.index.packing import edges_in, pack_edges, pack_further, unpack_edges, unpack_further
-from treering.index.scip import ScipEdges
-from treering.index.scip.adding import with_scip
 from treering.ports.code import FileContents
 
 PATHS = ("a.py", "b.py", "c.py")

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treering.index.building.stored_world import StoredWorld
-from treering.index.facts import Key
-from treering.index.packing import hash_of, pack_hashes, pack_keys
-from treering.index.world import World
+from treering.code.build.stored_symbols import StoredWorld
+from treering.code.encoding import hash_of, pack_hashes, pack_keys
+from treering.code.facts import Key
+from treering.code.symbols import World
 from treering.ports.code import FileKeys
 
 PATHS = st.sampled_from(["a", "b", "c", "d"])

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from treering.core.time_words import read_times
 from treering.core.time_words.lexicon import fold, lexicon
-from treering.core.time_words.reading import LANGUAGES
-from treering.retrieve.kinds import kind_of
+from treering.core.time_words.parser import LANGUAGES
+from treering.search.query_kinds import kind_of
 
 VOCABULARY = sorted(
     {

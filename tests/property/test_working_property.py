@@ -21,8 +21,8 @@ from tests.examples import examples
 from treering.core.errors import InvalidInput
 from treering.core.settings import Settings
 from treering.memory import Memory
-from treering.session.working.snapshots import Snapshot
-from treering.session.working.task import Task
+from treering.task.api import Task
+from treering.task.snapshots import Snapshot
 
 TOTAL = 1_000
 NAMES = st.sampled_from(["a", "b", "c", "d", "e"])

@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from treering.interfaces.clients.connecting import Change, to_connect, to_remove
-from treering.interfaces.clients.kept import Ledger
-from treering.interfaces.clients.making import make
-from treering.interfaces.clients.table import client_named
+from treering.interfaces.client_configs.apply import make
+from treering.interfaces.client_configs.connection import Change, to_connect, to_remove
+from treering.interfaces.client_configs.ledger import Ledger
+from treering.interfaces.client_configs.table import client_named
 
 CLAUDE = client_named("claude")
 

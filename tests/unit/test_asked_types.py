@@ -4,8 +4,8 @@ import pytest
 
 from tests.samples import NOW
 from treering.core.settings import Settings
-from treering.retrieve.asked_types import asked_type, asks_for_nothing_else
-from treering.retrieve.question import Question, understand
+from treering.search.asked_types import asked_type, asks_for_nothing_else
+from treering.search.query import Question, understand
 
 
 def asked(query: str) -> Question:

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from treering.code.chunks import Chunk
+from treering.code.chunks.words import embedded_text, stored_chunks
+from treering.code.locations.chunk_search import ChunkSearch
 from treering.core.settings import FindingSettings
-from treering.index.chunks import Chunk
-from treering.index.chunks.words import embedded_text, stored_chunks
-from treering.index.where.finding import ChunkSearch
 
 TEXTS = {
     "web/redirects.py": ("follow", "def follow(request):\n    return send(request.location)\n"),

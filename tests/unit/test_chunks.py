@@ -1,8 +1,8 @@
 """Where files are cut."""
 
+from treering.code.chunks import Chunk, chunks_of
+from treering.code.facts import Definition, DefinitionKind
 from treering.core.settings import ChunkSettings
-from treering.index.chunks import Chunk, chunks_of
-from treering.index.facts import Definition, DefinitionKind
 
 FUNCTION, METHOD, CLASS = DefinitionKind.FUNCTION, DefinitionKind.METHOD, DefinitionKind.CLASS
 APART = ChunkSettings(joined_bytes=0)

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from tests.golden.code import drawing
-from treering.index.facts import Definition, DefinitionKind, EntryPoint
-from treering.index.graph import Standing
+from treering.code.facts import Definition, DefinitionKind, EntryPoint
+from treering.code.graph import Standing
 from treering.interfaces.cli.code import documents
 from treering.interfaces.cli.output import _plain
 

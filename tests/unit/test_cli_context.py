@@ -16,16 +16,16 @@ from tests.golden.context.drawing import (
     shown,
     span,
 )
+from treering.conversation.views import Explained, Line
+from treering.conversation.window_context import ORPHAN
 from treering.core.contexts import Removed
 from treering.core.errors import InvalidInput
-from treering.interfaces.cli.context import watch
-from treering.interfaces.cli.context.command import _refuse_contradictions
-from treering.interfaces.cli.context.gauge import fullness
-from treering.interfaces.cli.context.picture import ROWS, Picture
-from treering.interfaces.cli.context.runs import Run, pieces
-from treering.interfaces.cli.show import bar
-from treering.session.conversation.context import ORPHAN
-from treering.session.conversation.views import Explained, Line
+from treering.interfaces.cli.conversation import watch
+from treering.interfaces.cli.conversation.command import _refuse_contradictions
+from treering.interfaces.cli.conversation.gauge import fullness
+from treering.interfaces.cli.conversation.runs import Run, pieces
+from treering.interfaces.cli.conversation.view import ROWS, Picture
+from treering.interfaces.cli.views import bar
 
 HOSTILE = "a\x1b[31m\x1b]0;t\x07b\n\r\u202ec\x9b"
 

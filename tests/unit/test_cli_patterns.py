@@ -10,9 +10,9 @@ from tests.golden.patterns import drawing
 from tests.samples import NOW, sample
 from treering.core.conditions import Test
 from treering.core.patterns import Applicability, Pattern
-from treering.interfaces.cli.patterns import words
+from treering.interfaces.cli.patterns import change_lines as words
 from treering.interfaces.cli.patterns.weeks import weeks_of
-from treering.learn.patterns.validation import SessionCount
+from treering.patterns.validation import SessionCount
 
 SMALL = Test.make(field="complexity", operator="range", value=[None, 0.5])
 

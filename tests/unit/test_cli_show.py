@@ -6,12 +6,13 @@ import pytest
 from rich.console import Console, RenderableType
 
 from tests.golden.explain import drawing
+from treering.core.code_locations import CodePlace
 from treering.core.history import Action, HistoryEntry
-from treering.core.places import CodePlace
 from treering.core.records import Knowledge
 from treering.core.turns import Turn
-from treering.interfaces.cli import reasons, show
-from treering.retrieve.answer import Answer, Hit
+from treering.interfaces.cli import explanations as reasons
+from treering.interfaces.cli import views as show
+from treering.search.answer import Answer, Hit
 
 NOW = datetime(2026, 5, 8, 13, 56, tzinfo=UTC)
 MOMENTS = dict.fromkeys(("created_at", "updated_at", "last_accessed_at"), NOW)

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from treering.core.errors import InvalidInput, SecretRefused
-from treering.interfaces.clients import json_text, toml_text
-from treering.interfaces.clients.command import command_for, is_in_a_cache, own_script, server_options
-from treering.interfaces.clients.formats import NotUnderstood, with_entry, with_theirs, without_entry
-from treering.interfaces.clients.table import CLIENTS, FORWARDED, NAMES, Machine, Reach, client_named
+from treering.interfaces.client_configs import json_text, toml_text
+from treering.interfaces.client_configs.command import command_for, is_in_a_cache, own_script, server_options
+from treering.interfaces.client_configs.formats import NotUnderstood, with_entry, with_theirs, without_entry
+from treering.interfaces.client_configs.table import CLIENTS, FORWARDED, NAMES, Machine, Reach, client_named
 
 SERVERS = ("mcpServers", "treering")
 TABLES = ("mcp_servers", "treering")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.client_desk import CLAUDE, Desk
-from treering.interfaces.clients.connecting import Outcome, standing, to_remove
+from treering.interfaces.client_configs.connection import Outcome, standing, to_remove
 
 SECRET = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
 THEIRS = '{\n  "mcpServers": {\n    "treering": {"command": "mine"}\n  }\n}\n'

@@ -9,8 +9,8 @@ import pytest
 
 from tests.unit.client_desk import CLAUDE, Desk
 from treering.core.errors import ClientFileUnusable, Conflict
-from treering.interfaces.clients.connecting import Outcome, to_remove
-from treering.interfaces.clients.making import make
+from treering.interfaces.client_configs.apply import make
+from treering.interfaces.client_configs.connection import Outcome, to_remove
 
 
 @pytest.fixture

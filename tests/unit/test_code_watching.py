@@ -7,9 +7,9 @@ from threading import Event
 import pytest
 
 from treering.adapters.watcher import files
+from treering.code.live.file_watch import follow
 from treering.core.errors import Conflict, FolderUnavailable, InvalidInput, StoreUnavailable, TreeringError
-from treering.index.asking.watching import follow
-from treering.ports.watching import EVERYTHING
+from treering.ports.watcher import EVERYTHING
 
 QUIET_MS = 1_000
 

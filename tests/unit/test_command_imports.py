@@ -46,16 +46,16 @@ ELSEWHERE = (
     "treering.adapters.blobs.s3",
     "treering.adapters.sql.schema",
     "treering.archive.export",
-    "treering.health.doctor",
-    "treering.learn.upkeep.work",
+    "treering.maintenance.doctor",
+    "treering.maintenance.stages",
 )
-NO_SEARCH = ("numpy", "tokenizers", "treering.retrieve.recall")
-NO_CODE = ("msgspec", "treering.index", "watchfiles")
-NO_READERS = ("tree_sitter", "treering.index.languages.typescript", "treering.index.languages.rust")
+NO_SEARCH = ("numpy", "tokenizers", "treering.search.pipeline")
+NO_CODE = ("msgspec", "treering.code", "watchfiles")
+NO_READERS = ("tree_sitter", "treering.code.languages.typescript", "treering.code.languages.rust")
 NO_UPDATE = (
-    "treering.index.asking.watching",
-    "treering.index.building.updating",
-    "treering.index.history",
+    "treering.code.live.file_watch",
+    "treering.code.build.update",
+    "treering.code.history",
     "watchfiles",
 )
 FORBIDDEN: Mapping[str, tuple[str, ...]] = {
@@ -68,21 +68,21 @@ FORBIDDEN: Mapping[str, tuple[str, ...]] = {
         *NO_CODE,
         *ELSEWHERE,
     ),
-    "get": ("Stemmer", "treering.adapters.sql.turns", "treering.learn.teach", *NO_SEARCH, *NO_CODE, *ELSEWHERE),
+    "get": ("Stemmer", "treering.adapters.sql.turns", "treering.knowledge.api", *NO_SEARCH, *NO_CODE, *ELSEWHERE),
     "stats": (
         "Stemmer",
         "msgspec",
-        "treering.index.asking.verbs",
-        "treering.learn.teach",
+        "treering.code.api",
+        "treering.knowledge.api",
         "watchfiles",
         *NO_SEARCH,
         *NO_READERS,
         *ELSEWHERE,
     ),
-    "remember": ("treering.adapters.sql.turns", "treering.learn.reflect", *NO_SEARCH, *NO_CODE, *ELSEWHERE),
+    "remember": ("treering.adapters.sql.turns", "treering.knowledge.reflection", *NO_SEARCH, *NO_CODE, *ELSEWHERE),
     "search": (*NO_CODE, *ELSEWHERE),
     "impact": ("tokenizers", "treering.core.language", *NO_UPDATE, *NO_READERS, *ELSEWHERE),
-    "where": ("treering.index.graph.code_graph", *NO_UPDATE, *NO_READERS, *ELSEWHERE),
+    "where": ("treering.code.graph.code_graph", *NO_UPDATE, *NO_READERS, *ELSEWHERE),
 }
 LIBRARY = (
     "pydantic.plugin._loader",
@@ -90,12 +90,12 @@ LIBRARY = (
     "typer",
     "treering.interfaces",
     "Stemmer",
-    "treering.learn.teach",
+    "treering.knowledge.api",
     *NO_SEARCH,
     *NO_CODE,
     *ELSEWHERE,
 )
-SERVER = ("rich", "typer", "sqlalchemy", "alembic", "treering.compose", "treering.memory", "treering.index", *NO_SEARCH)
+SERVER = ("rich", "typer", "sqlalchemy", "alembic", "treering.compose", "treering.memory", "treering.code", *NO_SEARCH)
 
 
 def forbidden_in(imported: Sequence[str], forbidden: Sequence[str]) -> list[str]:

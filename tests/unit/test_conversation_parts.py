@@ -11,24 +11,24 @@ from hypothesis import strategies as st
 
 from tests.property.conversation_histories import QUARTER as METER
 from tests.property.conversation_histories import Quarter, histories
+from treering.conversation import markers, pruning
+from treering.conversation.cues.detection import Cues, cues_of
+from treering.conversation.fingerprints import fingerprint_of
+from treering.conversation.identifiers import names_in
+from treering.conversation.importance import Standing, importance, modifiers_of, scores, total
+from treering.conversation.markers import Marker
+from treering.conversation.message_turns import message_of, turn_of
+from treering.conversation.quotations import quoted
+from treering.conversation.state import seqs_out
+from treering.conversation.strategies import STRATEGIES, Window, completed_tasks, strategy_named
+from treering.conversation.summaries import gist_of, summarise
+from treering.conversation.transcript import Entry, Transcript, completed, redundant
+from treering.conversation.truncation import cut_text, cut_to_fit, too_large
+from treering.conversation.window_context import Shown
 from treering.core.errors import ContextTooLarge, InvalidInput
 from treering.core.messages import CallPart, Message, ResultPart, Role, TextPart
 from treering.core.scope import Scope
 from treering.core.turns import Turn
-from treering.session.conversation import markers, pruning
-from treering.session.conversation.context import Shown
-from treering.session.conversation.fingerprints import fingerprint_of
-from treering.session.conversation.fitting import cut_text, cut_to_fit, too_large
-from treering.session.conversation.importance import Standing, importance, modifiers_of, scores, total
-from treering.session.conversation.markers import Marker
-from treering.session.conversation.quoting import quoted
-from treering.session.conversation.state import seqs_out
-from treering.session.conversation.stored import message_of, turn_of
-from treering.session.conversation.strategies import STRATEGIES, Window, completed_tasks, strategy_named
-from treering.session.conversation.summaries import gist_of, summarise
-from treering.session.conversation.transcript import Entry, Transcript, completed, redundant
-from treering.session.cues.reading import Cues, cues_of
-from treering.session.names import names_in
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 PLAIN = Message.of("user", "the parser reads it")

@@ -11,8 +11,8 @@ from treering.adapters.tokenizers import tokenizer
 from treering.core.errors import InvalidInput
 from treering.core.messages import CallPart, ImagePart, Message, OtherPart, ResultPart, TextPart
 from treering.core.tokens import estimate_tokens
-from treering.session.counting import RULES, Meter, rules_of
-from treering.session.counting.images import Patches, Tiles, image_tokens, size_of
+from treering.render.token_counts import RULES, Meter, rules_of
+from treering.render.token_counts.images import Patches, Tiles, image_tokens, size_of
 
 OPENAI, ANTHROPIC, OTHER = RULES["openai"], RULES["anthropic"], RULES["other"]
 

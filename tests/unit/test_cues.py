@@ -3,10 +3,10 @@
 import pytest
 
 from bench.cues import load, outcomes, rates, read
+from treering.conversation.cues import Cues, cues_of
+from treering.conversation.cues.notation import LANGUAGES, phrase
+from treering.conversation.cues.phrases import APPLIES, Cue, book
 from treering.core.messages import CallPart, ImagePart, Message, ResultPart, Role, TextPart
-from treering.session.cues import Cues, cues_of
-from treering.session.cues.notation import LANGUAGES, phrase
-from treering.session.cues.phrases import APPLIES, Cue, book
 
 # Slightly below what was measured; the same hand wrote messages and phrases.
 FLOORS = {"tune": (0.98, 0.98), "held": (0.95, 0.92)}
@@ -231,7 +231,7 @@ def test_each_language_is_labelled() -> None:
 
 @pytest.mark.parametrize("role", [Role.USER, Role.ASSISTANT, Role.TOOL])
 def test_every_phrase_is_in_the_notation_and_compiles(role: Role) -> None:
-    from treering.session.cues.phrases import compiled
+    from treering.conversation.cues.phrases import compiled
 
     held = [(rule, each) for pairs in book(role).by_word.values() for _, rule, each in pairs]
     for rule, each in [*held, *book(role).by_part]:

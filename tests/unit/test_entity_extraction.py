@@ -11,11 +11,11 @@ from treering.core.entities import EntityKind
 from treering.core.errors import MissingDependency, ModelUnavailable
 from treering.core.privacy import ModelLocation
 from treering.core.settings import EntitySettings
-from treering.learn.entities.extraction import FAST, extract, told
-from treering.learn.entities.mentions import Mention, without_overlaps
-from treering.learn.entities.readers import accurate_readers
-from treering.learn.entities.spacy_names import SpacyNames, spacy_names
-from treering.learn.entities.written_names import WrittenNames
+from treering.entities.extraction.llm_provider import WrittenNames
+from treering.entities.extraction.mentions import Mention, without_overlaps
+from treering.entities.extraction.providers import accurate_readers
+from treering.entities.extraction.rules import FAST, extract, told
+from treering.entities.extraction.spacy_provider import SpacyNames, spacy_names
 
 
 def names(text: str, **options: Any) -> dict[str, str]:

@@ -9,8 +9,8 @@ from treering.core.episodes import Episode, EpisodeStatus
 from treering.core.failures import failure_signatures
 from treering.core.scope import Scope
 from treering.core.settings import EpisodeSettings
-from treering.learn.episodes.cache import Accesses, EpisodeCache
-from treering.learn.episodes.lifecycle import age_days, phase_at, slimmed
+from treering.episodes.cache import Accesses, EpisodeCache
+from treering.episodes.lifecycle import age_days, phase_at, slimmed
 
 SETTINGS = EpisodeSettings()
 SCOPE = Scope(project="p")

@@ -3,8 +3,8 @@
 import pytest
 
 from treering.core.statements import ATTRIBUTES
-from treering.learn.facts import read_statements
-from treering.learn.facts.wordings import LANGUAGES, language
+from treering.knowledge.facts import read_statements
+from treering.knowledge.facts.wordings import LANGUAGES, language
 
 
 def texts(said: str, speaker: str | None = None, previous: str = "") -> list[str]:

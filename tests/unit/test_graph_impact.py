@@ -2,10 +2,10 @@
 
 import pytest
 
+from treering.code.facts import Definition, DefinitionKind, Edge, EntryPoint, Flow
+from treering.code.graph import Carried, CodeGraph
 from treering.core.errors import NotFound
 from treering.core.graph import EdgeKind, GraphSource
-from treering.index.facts import Definition, DefinitionKind, Edge, EntryPoint, Flow
-from treering.index.graph import Carried, CodeGraph
 
 
 def define(*names: str, entry: str | None = None) -> tuple[Definition, ...]:

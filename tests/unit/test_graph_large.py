@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from treering.code.facts import Definition, DefinitionKind, Edge, EntryPoint, Flow
+from treering.code.graph import CodeGraph, EdgeColumns, GraphColumns
+from treering.code.graph.kinds import KIND_CODE
 from treering.core.errors import NotFound
 from treering.core.graph import EdgeKind, GraphSource
-from treering.index.facts import Definition, DefinitionKind, Edge, EntryPoint, Flow
-from treering.index.graph import CodeGraph, EdgeColumns, GraphColumns
-from treering.index.graph.kinds import KIND_CODE
 
 MANY = 20_000
 PATH = "code.py"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from treering.index.facts import Definition, DefinitionKind
-from treering.index.graph import CodeGraph, Why
+from treering.code.facts import Definition, DefinitionKind
+from treering.code.graph import CodeGraph, Why
 
 TOKENS = "src/auth/tokens.py"
 

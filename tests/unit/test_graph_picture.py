@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from treering.code.facts import Edge
+from treering.code.graph import CodeGraph, ModuleMap
+from treering.code.graph.answers import Standing
+from treering.code.graph.module_map import CentralFile, Module, ModuleEdge
+from treering.code.map_drawing import drawing, page
+from treering.code.map_drawing.layout import MOST_CARDS, Area, laid_out
+from treering.code.map_drawing.text import in_lines, shortened, width
 from treering.core.graph import EdgeKind
-from treering.index.facts import Edge
-from treering.index.graph import CodeGraph, ModuleMap
-from treering.index.graph.answers import Standing
-from treering.index.graph.module_map import CentralFile, Module, ModuleEdge
-from treering.index.picture import drawing, page
-from treering.index.picture.layout import MOST_CARDS, Area, laid_out
-from treering.index.picture.text import in_lines, shortened, width
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = (

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from treering.code.history.counts import CoChange
 from treering.core.settings import HistorySettings
-from treering.index.history.counts import CoChange
 from treering.ports.commits import Commit, Touch
 
 

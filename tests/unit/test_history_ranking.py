@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.test_history_counts import COMMITS, PATHS, commit, counted
+from treering.code.history.co_access_seeds import edge_id, seeded, weight_of
+from treering.code.history.names import name_of
+from treering.code.history.ranking import related
 from treering.core.settings import HistorySettings
-from treering.index.history.names import name_of
-from treering.index.history.ranking import related
-from treering.index.history.seeding import edge_id, seeded, weight_of
 from treering.ports.commits import Commit, Touch
 
 FILES = commit(*(f"A {name}.py" for name in ("pkg/a", "pkg/b", "other/c", "other/d", "tests/test_a", "lib/z")))

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treering.index.files.blanking import without_secrets
-from treering.index.which_language import language_named, load_language
+from treering.code.files.secrets import without_secrets
+from treering.code.language_choice import language_named, load_language
 
 KEY = "AKIA" + "IOSFODNN7EXAMPLX"
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"

@@ -11,12 +11,12 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from tests.somebody import as_somebody
+from treering.code.files import discovery as discovering
+from treering.code.files.discovery import Discovery, discover
+from treering.code.files.source_file import NO_GRAMMAR, Reading, is_back, read_file
+from treering.code.language_choice import KNOWN, language_named, load_language
 from treering.core.errors import FolderUnavailable, InvalidInput
 from treering.core.settings import IndexSettings
-from treering.index.files import discovering
-from treering.index.files.discovering import Discovery, discover
-from treering.index.files.reading import NO_GRAMMAR, Reading, is_back, read_file
-from treering.index.which_language import KNOWN, language_named, load_language
 
 Tree = Callable[..., Path]
 

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from treering.code.chunks.split import chunks_of
+from treering.code.chunks.words import stored_chunks
+from treering.code.facts import Definition, DefinitionKind
+from treering.code.locations.chunk_search import ChunkSearch
 from treering.core.settings import ChunkSettings
-from treering.index.chunks.cutting import chunks_of
-from treering.index.chunks.words import stored_chunks
-from treering.index.facts import Definition, DefinitionKind
-from treering.index.where.finding import ChunkSearch
 from treering.ports.code_chunks import StoredChunk
 
 BODY = "".join(f"    step_{number} = redirect(step_{number - 1})\n" for number in range(1, 60))

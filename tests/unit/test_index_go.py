@@ -3,7 +3,7 @@
 import pytest
 
 from tests.index_projects import edges_of, unresolved_of
-from treering.index.languages.go import LANGUAGE
+from treering.code.languages.go import LANGUAGE
 
 MOD = "module example.com/app\n\ngo 1.25\n"
 

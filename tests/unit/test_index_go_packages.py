@@ -3,7 +3,7 @@
 import pytest
 
 from tests.index_projects import edges_of, facts_of, resolve_all
-from treering.index.languages.go import LANGUAGE
+from treering.code.languages.go import LANGUAGE
 
 MOD = "module example.com/app\n\ngo 1.25\n"
 

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.index_projects import edges_of, facts_of, resolve_all
-from treering.index.facts import Definition, DefinitionKind, EntryPoint, Facts
-from treering.index.languages.go import LANGUAGE
-from treering.index.languages.go.constraints import unmet_constraint
+from treering.code.facts import Definition, DefinitionKind, EntryPoint, Facts
+from treering.code.languages.go import LANGUAGE
+from treering.code.languages.go.constraints import unmet_constraint
 
 
 def definitions_of(source: str, path: str = "p.go") -> dict[str, Definition]:

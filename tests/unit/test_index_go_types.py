@@ -1,9 +1,9 @@
 """What Go's types embed and satisfy, and what a file gives away of itself."""
 
 from tests.index_projects import edges_of, facts_of, resolve_all
-from treering.index.facts import Flow
-from treering.index.languages.go import LANGUAGE
-from treering.index.world import Asking, World
+from treering.code.facts import Flow
+from treering.code.languages.go import LANGUAGE
+from treering.code.symbols import Asking, World
 
 MOD = "module example.com/app\n"
 

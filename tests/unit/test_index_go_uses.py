@@ -1,7 +1,7 @@
 """What Go code depends on without calling it: the constants and variables of packages."""
 
 from tests.index_projects import edges_of
-from treering.index.languages.go import LANGUAGE
+from treering.code.languages.go import LANGUAGE
 
 STORE = """package store
 

@@ -4,8 +4,8 @@ import pytest
 from tree_sitter import Parser
 
 from tests.half_typed import ALL, calls_of, names_of, read
-from treering.index.languages.mending import parsed
-from treering.index.languages.python.reading import GRAMMAR
+from treering.code.languages.error_recovery import parsed
+from treering.code.languages.python.statements import GRAMMAR
 
 BROKEN = {
     "python": (

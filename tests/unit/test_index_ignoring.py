@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from pathspec import GitIgnoreSpec
 
 from tests.code_projects import written
+from treering.code.files.discovery import discover
+from treering.code.files.ignore_rule import rule
+from treering.code.files.ignore_rules import rules_of
+from treering.code.files.outer_ignore_rules import GitHome, git_home, rules_around
 from treering.core.settings import IndexSettings
-from treering.index.files.discovering import discover
-from treering.index.files.ignoring import rules_of
-from treering.index.files.ignoring_around import GitHome, git_home, rules_around
-from treering.index.files.ignoring_rule import rule
 
 
 def found(root: Path, home: GitHome | None = None) -> list[str]:

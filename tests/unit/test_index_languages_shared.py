@@ -13,18 +13,18 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tree_sitter import Language, Node, Parser
 
+from treering.code import languages
+from treering.code.facts import Edge, Facts, Problem
+from treering.code.languages.edges import EVIDENT, SURE, Edges
+from treering.code.languages.go import LANGUAGE as GO
+from treering.code.languages.lines import Lines
+from treering.code.languages.nodes import MOST_PROBLEMS, first_of, problems_of, text_of
+from treering.code.languages.paths import joined
+from treering.code.languages.python import LANGUAGE as PYTHON
+from treering.code.languages.rust import LANGUAGE as RUST
+from treering.code.languages.toml import read_toml
+from treering.code.languages.typescript import LANGUAGE as TYPESCRIPT
 from treering.core.graph import EdgeKind
-from treering.index import languages
-from treering.index.facts import Edge, Facts, Problem
-from treering.index.languages.edges import EVIDENT, SURE, Edges
-from treering.index.languages.go import LANGUAGE as GO
-from treering.index.languages.lines import Lines
-from treering.index.languages.nodes import MOST_PROBLEMS, first_of, problems_of, text_of
-from treering.index.languages.paths import joined
-from treering.index.languages.python import LANGUAGE as PYTHON
-from treering.index.languages.rust import LANGUAGE as RUST
-from treering.index.languages.toml import read_toml
-from treering.index.languages.typescript import LANGUAGE as TYPESCRIPT
 
 MODULES = sorted(Path(languages.__file__).parent.rglob("*.py"))
 GRAMMAR = Language(tree_sitter_go.language())
@@ -194,7 +194,7 @@ SAME_EVERYWHERE = {
 
 PRINT_FACTS = f"""
 import msgspec
-from treering.index.which_language import load_language
+from treering.code.language_choice import load_language
 for language, (path, source) in {SAME_EVERYWHERE!r}.items():
     print(language, msgspec.json.encode(load_language(language).extract(path, source.encode())))
 """

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from treering.code.live.path_names import Named, from_folder, from_root
 from treering.core.errors import InvalidInput
-from treering.index.asking.naming import Named, from_folder, from_root
 
 
 @pytest.mark.parametrize(

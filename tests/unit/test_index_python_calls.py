@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from tests.index_projects import edges_of, facts_of, resolve_all, unresolved_of
 from tests.python_sources import ACT, LIBRARY, RUN, calls, targets
+from treering.code.facts import Edge, Flow
+from treering.code.languages.python import LANGUAGE
 from treering.core.graph import EdgeKind
-from treering.index.facts import Edge, Flow
-from treering.index.languages.python import LANGUAGE
 
 
 def test_self_cls_and_super_go_along_the_order_of_ancestors() -> None:

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.index_projects import edges_of, facts_of, resolve_all
-from treering.index.facts import Definition, DefinitionKind, EntryPoint, Facts
-from treering.index.languages.python import LANGUAGE
-from treering.index.languages.python.model import Expression, Kind
-from treering.index.world import Asking, World
+from treering.code.facts import Definition, DefinitionKind, EntryPoint, Facts
+from treering.code.languages.python import LANGUAGE
+from treering.code.languages.python.model import Expression, Kind
+from treering.code.symbols import Asking, World
 
 SAMPLE = textwrap.dedent(
     '''

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.index_projects import edges_of, unresolved_of
-from treering.index.languages.python import LANGUAGE
+from treering.code.languages.python import LANGUAGE
 
 
 def imports(files: dict[str, str]) -> set[tuple[str, str]]:

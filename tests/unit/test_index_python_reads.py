@@ -7,9 +7,9 @@ import pytest
 
 from tests.code_projects import fresh_graph
 from tests.index_projects import edges_of, facts_of, resolve_all
+from treering.code.facts import DefinitionKind
+from treering.code.languages.python import LANGUAGE
 from treering.core.graph import EdgeKind
-from treering.index.facts import DefinitionKind
-from treering.index.languages.python import LANGUAGE
 
 
 def dependences(files: Mapping[str, str]) -> set[tuple[str, str]]:

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.index_projects import facts_of, resolve_all
-from treering.index.facts import Facts, Resolved
-from treering.index.languages.python import LANGUAGE
-from treering.index.world import Asking, World
+from treering.code.facts import Facts, Resolved
+from treering.code.languages.python import LANGUAGE
+from treering.code.symbols import Asking, World
 
 PROJECT = {
     "pkg/__init__.py": "from .base import Base\nfrom .deep import *\n__all__ = ['Base', 'make']\n",

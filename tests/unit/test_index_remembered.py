@@ -8,9 +8,9 @@ from typing import cast
 
 import pytest
 
-from treering.index.building.crew import ENDED_ITS_READER
-from treering.index.building.shelf import Shelf
-from treering.index.building.stored_world import StoredWorld
+from treering.code.build.file_cache import Shelf
+from treering.code.build.stored_symbols import StoredWorld
+from treering.code.build.worker_pool import ENDED_ITS_READER
 from treering.ports.code import CodeIndex, ListedFile
 
 

@@ -1,7 +1,7 @@
 """What is read of one Rust file: definitions, tests, entry points, problems, and what of it others can observe."""
 
-from treering.index.facts import Definition, DefinitionKind, EntryPoint
-from treering.index.languages.rust import LANGUAGE
+from treering.code.facts import Definition, DefinitionKind, EntryPoint
+from treering.code.languages.rust import LANGUAGE
 
 
 def definitions(source: str, path: str = "src/lib.rs") -> dict[str, Definition]:

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.index_projects import edges_of, facts_of, resolve_all
+from treering.code.languages.rust import LANGUAGE
 from treering.core.graph import EdgeKind
-from treering.index.languages.rust import LANGUAGE
 
 CRATE = '[package]\nname = "app"\n'
 

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.index_projects import facts_of, resolve_all
-from treering.index.facts import Facts, Resolved
-from treering.index.languages.rust import LANGUAGE
-from treering.index.languages.rust.body import Body
-from treering.index.world import Asking, World
+from treering.code.facts import Facts, Resolved
+from treering.code.languages.rust import LANGUAGE
+from treering.code.languages.rust.body import Body
+from treering.code.symbols import Asking, World
 
 SOURCE = """
 #![allow(x)]

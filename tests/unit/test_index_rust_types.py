@@ -3,7 +3,7 @@
 import pytest
 
 from tests.index_projects import edges_of, facts_of, resolve_all, unresolved_of
-from treering.index.languages.rust import LANGUAGE
+from treering.code.languages.rust import LANGUAGE
 
 MANIFEST = '[package]\nname = "app"\n'
 BASE = """

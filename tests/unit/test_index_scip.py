@@ -1,9 +1,9 @@
 """What a SCIP index adds: edges of a compiler, each checked against the text."""
 
 from tests.scip_indexes import Project
+from treering.code.facts import DefinitionKind
+from treering.code.scip import Refused
 from treering.core.graph import EdgeKind
-from treering.index.facts import DefinitionKind
-from treering.index.scip import Refused
 
 HELPER, BASE, RUN = "scip x d 1 tools/helper().", "scip x d 1 tools/Base#", "scip x d 1 tools/Base#run()."
 TOOLS = "def helper(x):\n    return x\n\n\nclass Base:\n    def run(self): ...\n"

@@ -3,10 +3,10 @@
 import pytest
 
 from tests.scip_indexes import Project
+from treering.code.facts import DefinitionKind
+from treering.code.scip import Refused, ScipLimits, read_scip
+from treering.code.scip.scip_pb2 import Document, Index
 from treering.core.errors import InvalidInput
-from treering.index.facts import DefinitionKind
-from treering.index.scip import Refused, ScipLimits, read_scip
-from treering.index.scip.scip_pb2 import Document, Index
 
 RUN = "scip x d 1 m/run()."
 

@@ -3,9 +3,9 @@
 import pytest
 
 from tests.scip_indexes import Project
+from treering.code.facts import DefinitionKind, Flow
+from treering.code.scip import Refused
 from treering.core.graph import EdgeKind, GraphSource
-from treering.index.facts import DefinitionKind, Flow
-from treering.index.scip import Refused
 
 FUNCTION, METHOD, CLASS = DefinitionKind.FUNCTION, DefinitionKind.METHOD, DefinitionKind.CLASS
 TOKEN, APP = "auth/tokens.py", "app.py"

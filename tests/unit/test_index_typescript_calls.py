@@ -3,8 +3,8 @@
 import pytest
 
 from tests.index_projects import edges_of, facts_of, resolve_all, unresolved_of
-from treering.index.facts import Flow
-from treering.index.languages.typescript import LANGUAGE
+from treering.code.facts import Flow
+from treering.code.languages.typescript import LANGUAGE
 
 
 def calls(files: dict[str, str]) -> set[tuple[str, str]]:

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.index_projects import facts_of, resolve_all
-from treering.index.facts import MODULE, EntryPoint, Facts
-from treering.index.languages.typescript import LANGUAGE
-from treering.index.world import Asking, World
+from treering.code.facts import MODULE, EntryPoint, Facts
+from treering.code.languages.typescript import LANGUAGE
+from treering.code.symbols import Asking, World
 
 SAMPLE = """
 import { other, type Kind } from './other'

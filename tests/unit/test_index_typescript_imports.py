@@ -3,7 +3,7 @@
 import pytest
 
 from tests.index_projects import edges_of, facts_of, unresolved_of
-from treering.index.languages.typescript import LANGUAGE
+from treering.code.languages.typescript import LANGUAGE
 
 HERE = "export const here = 1\n"
 

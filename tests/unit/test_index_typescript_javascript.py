@@ -3,9 +3,9 @@
 import pytest
 
 from tests.index_projects import edges_of, facts_of, resolve_all
-from treering.index.languages.typescript import LANGUAGE, surface
-from treering.index.languages.typescript.evaluate import Evaluator
-from treering.index.languages.typescript.values import Value
+from treering.code.languages.typescript import LANGUAGE, surface
+from treering.code.languages.typescript.evaluate import Evaluator
+from treering.code.languages.typescript.values import Value
 
 
 def calls(files: dict[str, str]) -> set[tuple[str, str]]:

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treering.index.languages import typescript
-from treering.index.languages.typescript import LANGUAGE
-from treering.index.languages.typescript.parts import QUERIES
-from treering.index.languages.typescript.terms import TYPE, Body
+from treering.code.languages import typescript
+from treering.code.languages.typescript import LANGUAGE
+from treering.code.languages.typescript.parts import QUERIES
+from treering.code.languages.typescript.terms import TYPE, Body
 
 PATHS = ("a.ts", "a.tsx", "a.js")
 
@@ -82,7 +82,7 @@ def test_a_comment_is_no_base_of_a_class() -> None:
 
 
 def test_each_thing_that_a_query_names_is_used() -> None:
-    queries = files("treering.index.languages.queries")
+    queries = files("treering.code.languages.queries")
     captured = {
         name
         for query in {query for queries in QUERIES.values() for query in queries}

@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.index_projects import resolve_all
-from treering.index.facts import Facts, Resolved
-from treering.index.languages.typescript import LANGUAGE
-from treering.index.world import Asking, World
+from treering.code.facts import Facts, Resolved
+from treering.code.languages.typescript import LANGUAGE
+from treering.code.symbols import Asking, World
 
 VERSIONS = {
     "src/deep.ts": (

@@ -4,9 +4,9 @@ from array import array
 
 import pytest
 
-from treering.core.language.marks import asks, names_time, speaker_of
 from treering.core.language.stems import LANGUAGES, language_of, stop_words
 from treering.core.language.terms import QueryTerm, analyse, code_of, codes_of, query_terms, terms_of
+from treering.core.language.text_features import asks, names_time, speaker_of
 from treering.core.language.words import words_of
 
 

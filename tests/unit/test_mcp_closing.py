@@ -13,8 +13,8 @@ import treering
 from tests.leftovers import files_left
 from treering.compose import now
 from treering.core.errors import StoreError, StoreUnavailable
-from treering.interfaces.mcp import leaving
-from treering.interfaces.mcp.desk import Desk
+from treering.interfaces.mcp import shutdown as leaving
+from treering.interfaces.mcp.host import Desk
 from treering.interfaces.mcp.logs import Unhurried, log_to_stderr
 from treering.memory import Memory
 
@@ -119,7 +119,7 @@ def test_after_loading_ahead_the_first_search_loads_nothing_of_ours(tmp_path: Pa
     )
     treering.open(tmp_path / "memory.db").close()
     told = subprocess.check_output([sys.executable, "-c", asked], text=True)
-    assert told.strip() == "[]", "add what is missing to treering/compose/loading.py"
+    assert told.strip() == "[]", "add what is missing to treering/compose/preload.py"
 
 
 def test_no_secret_is_logged(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from treering.core.delimiters import without_ours
 from treering.core.tokens import estimate_tokens
-from treering.interfaces.mcp.passages import Cited, lines_within, listed, passages, structured_tokens, within
+from treering.interfaces.mcp.answers import Cited, lines_within, listed, passages, structured_tokens, within
 from treering.interfaces.mcp.tool import Answer, Reply
 
 pieces = st.lists(

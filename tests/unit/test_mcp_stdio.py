@@ -12,10 +12,10 @@ import pytest
 from tests.mcp_messages import greeting, line
 from treering.compose import now
 from treering.core.errors import StoreUnavailable
-from treering.interfaces.mcp.desk import Desk
+from treering.interfaces.mcp.host import Desk
 from treering.interfaces.mcp.stdio import wire
 from treering.interfaces.mcp.stdio.inbox import Inbox
-from treering.interfaces.mcp.stdio.serving import Patience, serve
+from treering.interfaces.mcp.stdio.server import Patience, serve
 
 GREETED = (greeting("2025-11-25"), line("notifications/initialized"))
 STATS = line("tools/call", {"name": "memory_stats", "arguments": {}}, 1)

@@ -8,9 +8,9 @@ import pytest
 
 from tests.provider_items import ITEMS, PDF, PNG, Item, call, use
 from tests.provider_rules import check
+from treering.conversation.formats import EARLIER, read, read_all, write
+from treering.conversation.formats.arrangement import UNANSWERED
 from treering.core.messages import CallPart, Format, Message, ResultPart, TextPart
-from treering.session.formats import EARLIER, read, read_all, write
-from treering.session.formats.arrange import UNANSWERED
 
 PROVIDERS = (Format.CHAT, Format.RESPONSES, Format.ANTHROPIC)
 

@@ -10,9 +10,9 @@ from openai.types.chat import ChatCompletionMessage
 from openai.types.responses import ResponseFunctionToolCall
 
 from tests.provider_items import ANTHROPIC, CHAT, ITEMS, PNG, RESPONSES, Item, call, use
+from treering.conversation.formats import read, read_all, write
 from treering.core.errors import InvalidInput
 from treering.core.messages import CallPart, Format, ImagePart, Message, OtherPart, Role, TextPart
-from treering.session.formats import read, read_all, write
 
 PROVIDERS = (Format.CHAT, Format.RESPONSES, Format.ANTHROPIC)
 EACH = [(format, item) for format, items in ITEMS.items() for item in items]

@@ -1,6 +1,6 @@
 """Modules are called what people would call them, and no two the same."""
 
-from treering.index.graph.module_names import Named, beginning_of, names_of
+from treering.code.graph.module_names import Named, beginning_of, names_of
 
 
 def named(*paths: str, central: str | None = None) -> Named:

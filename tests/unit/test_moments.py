@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treering.core.errors import InvalidInput
-from treering.core.moments import moment_of
+from treering.core.timestamps import moment_of
 
 NOW = datetime(2026, 5, 8, 13, 56, 30, tzinfo=UTC)
 

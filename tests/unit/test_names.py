@@ -3,8 +3,8 @@
 import pytest
 
 from treering.core.language.stems import stemmer
-from treering.retrieve.names import Run, as_written, runs_in
-from treering.retrieve.spellings import slips, spellings
+from treering.search.entity_names import Run, as_written, runs_in
+from treering.search.spellings import slips, spellings
 
 ENGLISH = stemmer("en")
 

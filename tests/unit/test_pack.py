@@ -13,8 +13,8 @@ from treering.core.errors import InvalidInput
 from treering.core.payloads import knowledge_types
 from treering.core.phases import OTHER, PHASE_BUDGETS, PHASE_SHARES, PHASE_WEIGHTS, Phase
 from treering.core.settings import PackSettings
-from treering.inject.pack import pack
-from treering.retrieve.answer import Hit
+from treering.render.budget import pack
+from treering.search.answer import Hit
 
 ROOMY = 10_000
 WORDS = ("alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel")

@@ -9,10 +9,10 @@ from treering.core.episodes import Episode, OutcomeStatus
 from treering.core.patterns import Pattern
 from treering.core.settings.mining import MiningSettings
 from treering.core.settings.patterns import PatternSettings
-from treering.learn.patterns.bases import bases_of
-from treering.learn.patterns.mining.following import Reading, followed, holds_in_order
-from treering.learn.patterns.statistics import BaseRates, Tally
-from treering.learn.patterns.validation import SessionCount
+from treering.patterns.base_rates import bases_of
+from treering.patterns.mining.conformance import Reading, followed, holds_in_order
+from treering.patterns.statistics import BaseRates, Tally
+from treering.patterns.validation import SessionCount
 
 MINING, SETTINGS = MiningSettings(), PatternSettings()
 

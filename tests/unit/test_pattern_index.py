@@ -9,7 +9,7 @@ from tests.samples import NOW, sample
 from treering.core.applicability import applies
 from treering.core.patterns import Applicability, Pattern
 from treering.core.settings.patterns import PatternSettings
-from treering.retrieve.patterns.index import PatternIndex
+from treering.patterns.matching.index import PatternIndex
 
 TASK = {"task_type": "fix", "domain": "backend", "complexity": 0.4, "tools": ("Git",), "languages": ("go", "sql")}
 

@@ -13,13 +13,13 @@ from treering.core.conditions import explain, holds
 from treering.core.episodes import Episode, TraceEntry
 from treering.core.patterns import Heuristic, PatternCategory, Procedure, Template
 from treering.core.settings.mining import AdviceSettings, MiningSettings
-from treering.learn.patterns.mining.advice import next_steps
-from treering.learn.patterns.mining.candidates import mine
-from treering.learn.patterns.mining.commands import command_head
-from treering.learn.patterns.mining.costs import less_by_rank
-from treering.learn.patterns.mining.mined import Mined, Mining
-from treering.learn.patterns.mining.recoveries import AGAIN, failure_features
-from treering.learn.patterns.mining.steps import coarser, levels_of, step_of
+from treering.patterns.mining.candidates import mine
+from treering.patterns.mining.commands import command_head
+from treering.patterns.mining.costs import less_by_rank
+from treering.patterns.mining.findings import Mined, Mining
+from treering.patterns.mining.next_steps import next_steps
+from treering.patterns.mining.recoveries import AGAIN, failure_features
+from treering.patterns.mining.steps import coarser, levels_of, step_of
 
 FEW = MiningSettings(least_episodes=3, least_sessions=3, least_share=0)
 Step = str | tuple[str, str]

@@ -9,7 +9,7 @@ import pytest
 from tests.samples import NOW, sample
 from treering.core.patterns import Applicability, Pattern
 from treering.core.settings.patterns import PatternSettings
-from treering.retrieve.patterns.ranking import feature_match, ranked, specificity
+from treering.patterns.matching.ranking import feature_match, ranked, specificity
 
 SETTINGS = PatternSettings()
 TASK = {"task_type": "fix", "domain": "backend", "complexity": 0.4, "tools": ("git",), "languages": ("go",)}

@@ -10,7 +10,7 @@ from treering.core.conditions import Operator
 from treering.core.conditions import Test as FieldTest
 from treering.core.patterns import Applicability, Application
 from treering.core.settings.patterns import PatternSettings
-from treering.learn.patterns.refinement import Refinement, refine
+from treering.patterns.refinement import Refinement, refine
 
 SETTINGS = PatternSettings()
 BEFORE = Applicability(conditions=(FieldTest(field="domain", operator=Operator.EQ, value="backend"),))

@@ -9,8 +9,8 @@ import pytest
 
 from tests.samples import NOW, sample
 from treering.core.patterns import Pattern, PatternStatus
+from treering.patterns.matching.index_cache import PatternShelf
 from treering.ports.patterns import PatternMark, PatternStamp
-from treering.retrieve.patterns.shelf import PatternShelf
 
 
 @dataclass
@@ -139,7 +139,7 @@ def test_a_build_that_fails_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> N
     told, shelf, later = grown()
     names(shelf, told)
     with monkeypatch.context() as broken:
-        broken.setattr("treering.retrieve.patterns.shelf.PatternIndex", lambda patterns: 1 / 0)
+        broken.setattr("treering.patterns.matching.index_cache.PatternIndex", lambda patterns: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             later.waiting.pop()()
     assert len(names(shelf, told)) == 101

@@ -9,8 +9,8 @@ import pytest
 
 from treering.core.errors import InvalidInput
 from treering.core.settings.patterns import PatternSettings
-from treering.learn.patterns.bases import left_out
-from treering.learn.patterns.statistics import (
+from treering.patterns.base_rates import left_out
+from treering.patterns.statistics import (
     BETS,
     BaseRates,
     Tally,

@@ -7,7 +7,7 @@ import pytest
 from treering.core.conditions import AllOf
 from treering.core.errors import InvalidInput
 from treering.core.patterns import PatternContent, Procedure, ProcedureStep, Subtask, Template
-from treering.learn.patterns.templates import instantiate, refuse_broken
+from treering.patterns.templates import instantiate, refuse_broken
 
 ALWAYS = AllOf(conditions=())
 

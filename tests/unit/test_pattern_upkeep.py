@@ -8,8 +8,8 @@ import pytest
 from tests.samples import NOW, sample
 from treering.core.patterns import Pattern
 from treering.core.settings.patterns import PatternSettings
-from treering.learn.patterns.pruning import low_value
-from treering.learn.patterns.similarity import likeness, outlined, similar
+from treering.patterns.pruning import low_value
+from treering.patterns.similarity import likeness, outlined, similar
 
 SETTINGS = PatternSettings()
 

@@ -10,10 +10,10 @@ from tests.samples import NOW, sample
 from treering.core.errors import InvalidInput
 from treering.core.patterns import Pattern, PatternStatus
 from treering.core.settings.patterns import PatternSettings
-from treering.learn.patterns.counting import counted_by_session
-from treering.learn.patterns.lifecycle import TRANSITIONS, Cause, allowed, moved
-from treering.learn.patterns.statistics import BaseRates, Tally, as_number, binomial_p, confidence, log_e_better
-from treering.learn.patterns.validation import Judged, Measured, SessionCount, Trial, judge, judge_all, tried
+from treering.patterns.evidence import counted_by_session
+from treering.patterns.lifecycle import TRANSITIONS, Cause, allowed, moved
+from treering.patterns.statistics import BaseRates, Tally, as_number, binomial_p, confidence, log_e_better
+from treering.patterns.validation import Judged, Measured, SessionCount, Trial, judge, judge_all, tried
 from treering.ports.patterns import Applied
 
 SETTINGS = PatternSettings()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from treering.retrieve.places import asks_for_place
+from treering.search.location_questions import asks_for_place
 
 ASKED = (
     "where is the session cookie signed?",

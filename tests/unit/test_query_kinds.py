@@ -4,7 +4,7 @@ import pytest
 
 from bench.query_kinds import load
 from tests.growth import LINEAR, growth
-from treering.retrieve.kinds import LONGEST_QUERY, QueryKind, kind_of
+from treering.search.query_kinds import LONGEST_QUERY, QueryKind, kind_of
 
 
 @pytest.mark.parametrize("case", load("query_kinds", "tune"), ids=lambda case: case["query"])

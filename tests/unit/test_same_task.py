@@ -3,7 +3,7 @@
 import pytest
 
 from treering.core.settings import EpisodeSettings
-from treering.retrieve.episodes.failures import same_task
+from treering.episodes.similar_failures import same_task
 
 LEAST = EpisodeSettings().same_task
 

@@ -7,7 +7,7 @@ import pytest
 
 from treering.core.errors import InvalidInput
 from treering.core.settings import Settings
-from treering.learn.upkeep.schedule import last_slot, next_slot, zone_named
+from treering.maintenance.schedule import last_slot, next_slot, zone_named
 
 BERLIN = ZoneInfo("Europe/Berlin")
 AT_TWO, AT_HALF_PAST_TWO, AT_THREE, SUNDAYS = "0 2 * * *", "30 2 * * *", "0 3 * * *", "0 3 * * 0"

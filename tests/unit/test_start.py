@@ -9,7 +9,7 @@ import typer
 
 from treering.interfaces import start
 from treering.interfaces.cli.app import COMMANDS, app
-from treering.interfaces.cli.door import ExitCode, run
+from treering.interfaces.cli.exit_codes import ExitCode, run
 from treering.interfaces.start import Place, plain_place
 
 

@@ -18,7 +18,7 @@ from treering.core.time_words import (
 )
 from treering.core.time_words.calendar import READINGS
 from treering.core.time_words.lexicon import lexicon
-from treering.core.time_words.reading import LANGUAGES
+from treering.core.time_words.parser import LANGUAGES
 
 NOW = datetime(2026, 5, 13, 10, 30, tzinfo=UTC)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.growth import growth
-from treering.session.topics import Subject, Topic, subject_of
+from treering.conversation.topics import Subject, Topic, subject_of
 
 LETTERS = "aeiouprstv"
 PARSER = [

@@ -29,7 +29,8 @@ from treering import compose
 from treering.archive.blob_folder import blobs_beside
 from treering.compose import keep_in_data_folder, keep_in_project, project_name
 from treering.core.errors import InvalidInput, StoreError, StoreReadOnly, StoreUnavailable
-from treering.whereabouts import copying, moving
+from treering.location import database_files as copying
+from treering.location import move as moving
 
 
 @pytest.fixture

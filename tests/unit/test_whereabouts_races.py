@@ -30,7 +30,8 @@ from treering import compose
 from treering.compose import keep_in_data_folder, keep_in_project, project_name
 from treering.core.errors import NotADatabase, StoreError, StoreReadOnly, StoreUnavailable
 from treering.interfaces.cli.app import app
-from treering.whereabouts import guarding, moving
+from treering.location import lock as guarding
+from treering.location import move as moving
 
 PATIENCE = 60
 

@@ -30,8 +30,8 @@ from treering import compose
 from treering.compose import keep_in_data_folder, keep_in_project, project_name
 from treering.core.errors import InvalidInput, StoreError, StoreReadOnly, StoreUnavailable
 from treering.interfaces.cli.app import app
+from treering.location import move as moving
 from treering.ports.store import Check
-from treering.whereabouts import moving
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ import pytest
 
 from treering.adapters.tokenizers import tokenizer
 from treering.core.errors import InvalidInput
-from treering.session.counting import rules_of
-from treering.session.windows import _table, window_of
+from treering.render.model_windows import _table, window_of
+from treering.render.token_counts import rules_of
 
 DRESSED = {
     "gpt-4o": "gpt-4o",

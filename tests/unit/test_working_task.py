@@ -7,10 +7,10 @@ import pytest
 
 from treering.core.settings import Settings
 from treering.memory import Memory
-from treering.session.working.pruning import StepName
-from treering.session.working.sections import Section
-from treering.session.working.snapshots import Snapshot
-from treering.session.working.task import Task
+from treering.task.api import Task
+from treering.task.pruning import StepName
+from treering.task.sections import Section
+from treering.task.snapshots import Snapshot
 
 LONG = "the parser reads one token after another and keeps what it saw. " * 20
 

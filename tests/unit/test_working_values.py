@@ -7,12 +7,12 @@ import pytest
 from treering.core.errors import InvalidInput
 from treering.core.settings import WorkingSettings
 from treering.core.tokens import estimate_tokens
-from treering.session.working.blocks import escaped
-from treering.session.working.content import cleaned, content_of, extract_of
-from treering.session.working.sections import KINDS, Section, Temperature, budgets
-from treering.session.working.sizes import Sizes, most_tokens
-from treering.session.working.temperature import temperature
-from treering.session.working.variables import Variables, added, frozen_value, most_shown, shown_value
+from treering.task.blocks import escaped
+from treering.task.content import cleaned, content_of, extract_of
+from treering.task.sections import KINDS, Section, Temperature, budgets
+from treering.task.sizes import Sizes, most_tokens
+from treering.task.temperature import temperature
+from treering.task.variables import Variables, added, frozen_value, most_shown, shown_value
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 

@@ -9,7 +9,7 @@ import pytest
 from treering.core.errors import AnswerCutOff, ModelUnavailable, UnusableAnswer
 from treering.core.privacy import ModelLocation
 from treering.core.values import Value
-from treering.learn.written import answer_schema, ask_json, parse
+from treering.prompts.model_answers import answer_schema, ask_json, parse
 
 
 class Inner(Value):

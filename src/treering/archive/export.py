@@ -11,9 +11,9 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from treering.archive.file_lines import is_export
 from treering.archive.files import checked_target, unfinished_folder
 from treering.archive.portable import PARTS, blob_line, footer, header, record_line
-from treering.archive.reading import is_export
 from treering.core.episodes import Artifact, Episode
 from treering.core.errors import BlobMissing
 

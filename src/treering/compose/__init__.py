@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from treering import __version__
-from treering.compose.loading import load_ahead
-from treering.compose.places import (
+from treering.compose.locations import (
     current_project,
     embedded_path,
     home_of,
@@ -24,21 +23,22 @@ from treering.compose.places import (
     store_of,
 )
 from treering.compose.plug_ins import PLUG_INS, load_plug_ins
+from treering.compose.preload import load_ahead
 from treering.compose.stores import data_directory, new_id, now, open_store, salvage
 from treering.core.model_choice import from_environment
 from treering.core.redaction import refuse_secret
 from treering.core.scope import Scope
 from treering.core.settings import Settings
+from treering.location.repository import project_name, repository_around, repository_root
 from treering.memory import Memory
 from treering.parts import Ports
-from treering.whereabouts.finding import project_name, repository_around, repository_root
 
 if TYPE_CHECKING:
-    from treering.health.report import HealthReport
-    from treering.index.asking.surroundings import Surroundings
-    from treering.index.history.chronicle import Repository as IndexedRepository
-    from treering.learn.jobs import Worker
-    from treering.learn.upkeep.verbs import Upkeep
+    from treering.code.history.stored_history import Repository as IndexedRepository
+    from treering.code.sources import Surroundings
+    from treering.jobs.worker import Worker
+    from treering.maintenance.api import Upkeep
+    from treering.maintenance.health_report import HealthReport
     from treering.ports.clock import Clock
     from treering.ports.models import Models
     from treering.ports.store import Store
@@ -109,7 +109,7 @@ def open(
     wanted = os.environ.get("TREERING_BACKGROUND") != "off" if background is None else background
     thread = None
     if wanted and not store.read_only:
-        from treering.compose import working
+        from treering.compose import workers as working
 
         thread = working.background(scope, store, staff, chosen.upkeep, stop)
     ports = Ports(
@@ -133,8 +133,8 @@ def open(
 def _surroundings(root: Path | None, settings: Settings) -> Surroundings:
     """What the code graph is read from."""
     from treering.adapters.processes import has_ended, this_writer
-    from treering.index.asking.surroundings import Surroundings
-    from treering.index.files.ignoring_around import git_home
+    from treering.code.files.outer_ignore_rules import git_home
+    from treering.code.sources import Surroundings
 
     try:
         around = repository_root(Path.cwd())
@@ -160,7 +160,7 @@ def _watched(root: Path, quiet_ms: int, stop: threading.Event) -> Iterator[froze
 def _indexed_repository(seconds: float, root: Path) -> IndexedRepository:
     """The history of the repository that an indexed folder lies in."""
     from treering.adapters.git.commits import GitCommits
-    from treering.index.history.chronicle import Repository
+    from treering.code.history.stored_history import Repository
 
     top = repository_root(root)
     inside = "" if root == top else f"{root.relative_to(top).as_posix()}/"
@@ -168,7 +168,7 @@ def _indexed_repository(seconds: float, root: Path) -> IndexedRepository:
 
 
 def _workers(scope: Scope, store: Store, **parts: Any) -> tuple[Worker, Upkeep[HealthReport]]:
-    from treering.compose.working import workers
+    from treering.compose.workers import workers
 
     return workers(scope, store, **parts)
 
@@ -176,18 +176,18 @@ def _workers(scope: Scope, store: Store, **parts: Any) -> tuple[Worker, Upkeep[H
 def _check_schedule(settings: Settings) -> None:
     """`InvalidInput` for an unknown time zone or stage: at once, although maintenance is loaded later."""
     if settings.upkeep.by_hand:
-        from treering.learn.upkeep.work import check_stages
+        from treering.maintenance.stages import check_stages
 
         check_stages(settings.upkeep.by_hand)
     if settings.upkeep.timezone:
-        from treering.learn.upkeep.schedule import zone_named
+        from treering.maintenance.schedule import zone_named
 
         zone_named(settings.upkeep.timezone)
 
 
 def _models(settings: Settings) -> Models:
     """What the settings say; where they leave the choice open, what the environment says."""
-    from treering.adapters.models.choosing import ChosenModels
+    from treering.adapters.models.selection import ChosenModels
 
     return ChosenModels(settings, os.environ)
 

@@ -3,7 +3,7 @@
 from hashlib import blake2b
 
 from treering.core.episodes import Episode, Vector
-from treering.core.language.marks import without_speaker
+from treering.core.language.text_features import without_speaker
 from treering.core.patterns import Pattern
 from treering.core.records import Knowledge
 from treering.core.turns import Turn

@@ -60,7 +60,7 @@ def plain_place(arguments: Sequence[str], environment: Mapping[str, str]) -> Pla
 
 
 def _reported(error: Exception) -> int:
-    from treering.interfaces.cli.door import reported
+    from treering.interfaces.cli.exit_codes import reported
 
     return reported(error)
 

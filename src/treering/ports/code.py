@@ -1,6 +1,6 @@
 """What Treering needs from a transaction for the code graph: files as they were read, what they use, and who writes.
 
-What stands in bytes is packed and read by `treering.index`; a store keeps it as it is. Paths are relative to the
+What stands in bytes is packed and read by `treering.code`; a store keeps it as it is. Paths are relative to the
 root of the project, with slashes.
 """
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from treering.core.language.marks import asks, names_time
+from treering.core.language.text_features import asks, names_time
 
 if TYPE_CHECKING:
     import numpy as np

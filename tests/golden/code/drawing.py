@@ -9,16 +9,16 @@ from pathlib import Path
 from rich.console import Console, RenderableType
 
 from tests.samples import sample
+from treering.code.build.report import FileProblem, Indexed, ScipIndex
+from treering.code.facts import Definition, DefinitionKind, Edge, EntryPoint, Flow
+from treering.code.graph import CodeGraph, Guess, Impact, Standing
+from treering.code.history.ranking import Related, Term
+from treering.code.history.relatives import Relations
+from treering.code.linked_memories import CodeImpact
+from treering.code.status import CodeStatus
 from treering.core.graph import EdgeKind
 from treering.core.records import Knowledge
-from treering.index.asking.linked import CodeImpact
-from treering.index.asking.status import CodeStatus
-from treering.index.building.summary import FileProblem, Indexed, ScipIndex
-from treering.index.facts import Definition, DefinitionKind, Edge, EntryPoint, Flow
-from treering.index.graph import CodeGraph, Guess, Impact, Standing
-from treering.index.history.ranking import Related, Term
-from treering.index.history.relatives import Relations
-from treering.interfaces.cli.code import pictures
+from treering.interfaces.cli.code import views as pictures
 from treering.ports.code import CodeTotals
 
 FOLDER = Path(__file__).parent

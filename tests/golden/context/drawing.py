@@ -10,12 +10,12 @@ from pathlib import Path
 from rich.console import Console
 
 from tests.samples import NOW
+from treering.conversation.importance import Importance
+from treering.conversation.views import ConversationStats, Explained, Line
+from treering.conversation.window_context import ORPHAN, UNANSWERED
 from treering.core.contexts import Removed, Rules
 from treering.core.messages import Role
-from treering.interfaces.cli.context.picture import Picture
-from treering.session.conversation.context import ORPHAN, UNANSWERED
-from treering.session.conversation.importance import Importance
-from treering.session.conversation.views import ConversationStats, Explained, Line
+from treering.interfaces.cli.conversation.view import Picture
 
 FOLDER = Path(__file__).parent
 WIDTH = 80

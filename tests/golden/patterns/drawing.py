@@ -24,16 +24,17 @@ from treering.core.patterns import (
     Subtask,
 )
 from treering.core.settings.patterns import PatternSettings
-from treering.interfaces.cli.patterns import chart, pictures
+from treering.interfaces.cli.patterns import chart
+from treering.interfaces.cli.patterns import views as pictures
 from treering.interfaces.cli.patterns.weeks import weeks_of
-from treering.learn.patterns.mining.mined import Mined
-from treering.learn.patterns.pruning import LowValue
-from treering.learn.patterns.refinement import Refinement
-from treering.learn.patterns.reviewing import Refined, Review
-from treering.learn.patterns.similarity import Likeness, Similar
-from treering.learn.patterns.validating import Validated
-from treering.learn.patterns.validation import Judged, SessionCount
-from treering.retrieve.patterns.ranking import ranked
+from treering.patterns.matching.ranking import ranked
+from treering.patterns.mining.findings import Mined
+from treering.patterns.pruning import LowValue
+from treering.patterns.refinement import Refinement
+from treering.patterns.reviews import Refined, Review
+from treering.patterns.similarity import Likeness, Similar
+from treering.patterns.validation import Judged, SessionCount
+from treering.patterns.validation_stage import Validated
 
 FOLDER = Path(__file__).parent
 WIDTH, NARROW = 80, 40

@@ -29,8 +29,8 @@ from treering.adapters.sql.codec import BLOBS, instant, micros
 from treering.adapters.sql.conditions import in_scope
 from treering.adapters.sql.jobs import queue_blob_sweep
 from treering.adapters.sql.kinds import APPLICATIONS, EPISODES, PATTERNS
-from treering.adapters.sql.learned import LearnedRecords
 from treering.adapters.sql.records import LogRecords
+from treering.adapters.sql.revised_records import LearnedRecords
 from treering.core.episodes import OutcomeStatus
 from treering.core.errors import BlobMissing, Conflict, Unreadable
 from treering.core.history import Action

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treering.adapters.sql.finding import Index
+from treering.adapters.sql.index_base import Index
 from treering.adapters.sql.unstored_vectors import MadeVector, UnstoredVectors
 from treering.adapters.vectors.signs import SAMPLE, STORED, Rounded, Signs, centred, first_sampled, in_common
 from treering.adapters.words.postings import Scored, Words, score

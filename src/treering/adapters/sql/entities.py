@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from treering.adapters.sql import mentioned
+from treering.adapters.sql import entity_links as mentioned
 from treering.adapters.sql.kinds import ENTITIES
-from treering.adapters.sql.learned import LearnedRecords
+from treering.adapters.sql.revised_records import LearnedRecords
 from treering.core.entities import Entity
 from treering.core.scope import Scope, Visibility
 from treering.core.values import EMPTY

@@ -106,7 +106,7 @@ def _failures(episode: Episode) -> tuple[str, ...]:
 
 
 def _searched_turn(turn: Turn) -> Searched:
-    from treering.core.language.marks import speaker_of
+    from treering.core.language.text_features import speaker_of
 
     speaker = turn.speaker or speaker_of(turn.text) or turn.role
     return Searched(turn.text, language=turn.language, thread=turn.session, place=turn.seq, speaker=speaker)

@@ -14,11 +14,11 @@ from sqlalchemy.exc import IntegrityError
 from treering.adapters.sql.codec import Encoded, Row, codec_of, primitive
 from treering.adapters.sql.conditions import in_scope, matching
 from treering.adapters.sql.derived import Derivation
-from treering.adapters.sql.driving import choose
 from treering.adapters.sql.ids import take_ids
 from treering.adapters.sql.kinds import ADDRESSED, AUDIT, Kind
 from treering.adapters.sql.owners import SHARED, register
 from treering.adapters.sql.pages import Sort, sort
+from treering.adapters.sql.query_driver import choose
 from treering.adapters.sql.rows import insert_new, insert_rows, insert_tuples
 from treering.core.errors import BlobMissing, Conflict, InvalidInput, NotFound, SecretRefused, Unreadable, id_taken
 from treering.core.history import Action, AuditDetail

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from sqlalchemy import insert
 
 from treering.adapters.sql.codec import Codec, Row, codec_of, instant
-from treering.adapters.sql.damaged import DamagedFile
+from treering.adapters.sql.damaged_file import DamagedFile
 from treering.adapters.sql.identity import IDENTITY_TABLE
 from treering.adapters.sql.kinds import KINDS, KNOWLEDGE, SESSIONS, Kind
 from treering.adapters.sql.migrate import HEAD, VERSION_TABLE, bring_up_to_date

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlalchemy import ColumnElement, exists, select
 
-from treering.adapters.sql.finding import Index
+from treering.adapters.sql.index_base import Index
 from treering.adapters.sql.nearby import IN_VIEW, Narrowed, Nearby, Query, make_nearby
 from treering.adapters.sql.server_documents import Documents, read_documents
 from treering.adapters.sql.server_statistics import EXACT, MOST_POSTINGS, Remembered, Space, Statistics, read_vectors

@@ -12,7 +12,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from treering.adapters.sql import upkeep
+from treering.adapters.sql import integrity as upkeep
 from treering.adapters.sql.context import Context, Dialect, Unsaved
 from treering.adapters.sql.forks import survive_forks
 from treering.adapters.sql.identity import identity_of
@@ -27,9 +27,9 @@ from treering.adapters.sql.kinds import (
     REVISIONS,
     RUNS,
 )
-from treering.adapters.sql.learned import KnowledgeTable
 from treering.adapters.sql.migrate import bring_up_to_date
 from treering.adapters.sql.records import DerivedRecords, LogRecords
+from treering.adapters.sql.revised_records import KnowledgeTable
 from treering.core.errors import StoreError, StoreUnavailable, TransactionAborted
 from treering.core.scope import Scope
 from treering.core.values import is_storable

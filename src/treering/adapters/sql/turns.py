@@ -15,8 +15,8 @@ from treering.adapters.sql.codec import primitive
 from treering.adapters.sql.context import RemovedRecord
 from treering.adapters.sql.jobs import queue_blob_sweep
 from treering.adapters.sql.kinds import EPISODES, TURNS
-from treering.adapters.sql.learned import Removals
 from treering.adapters.sql.records import LogRecords
+from treering.adapters.sql.revised_records import Removals
 from treering.adapters.sql.sessions import SessionRecords
 from treering.core.episodes import Episode, EpisodeLifecycle
 from treering.core.errors import BlobMissing, Conflict, NothingToUndo, Unreadable

@@ -8,7 +8,7 @@ from threading import Event
 from watchfiles import Change, watch
 
 from treering.core.errors import FolderUnavailable
-from treering.ports.watching import EVERYTHING
+from treering.ports.watcher import EVERYTHING
 
 _SOON_MS = 50
 # Git's own files change with every command; what they mean for the working tree is told by the files there.
@@ -23,7 +23,7 @@ _CLONE_RULES = [_REPOSITORY, "info", "exclude"]
 
 
 def watched(root: Path, quiet_ms: int, stop: Event) -> Iterator[frozenset[str]]:
-    """See `treering.ports.watching.Watcher`."""
+    """See `treering.ports.watcher.Watcher`."""
     again = False
     while not stop.is_set():
         try:

@@ -4,17 +4,10 @@ from pydantic import Field
 
 from treering.core.settings.agents import AgentSettings
 from treering.core.settings.chunks import ChunkSettings, FindingSettings
-from treering.core.settings.finding import (
-    FusionSettings,
-    GraphSettings,
-    PackSettings,
-    PreciseSettings,
-    RecallSettings,
-    TrustSettings,
-)
+from treering.core.settings.conversation import ConversationSettings, WorkingSettings
 from treering.core.settings.history import HistorySettings
 from treering.core.settings.index import IndexSettings
-from treering.core.settings.learning import (
+from treering.core.settings.knowledge import (
     EntitySettings,
     EpisodeConsolidationSettings,
     EpisodeSettings,
@@ -28,8 +21,15 @@ from treering.core.settings.learning import (
 from treering.core.settings.mining import AdviceSettings, MiningSettings
 from treering.core.settings.models import EmbedderSettings, RerankerSettings, WriterSettings
 from treering.core.settings.patterns import PatternSettings
-from treering.core.settings.session import ConversationSettings, WorkingSettings
-from treering.core.settings.storing import JobSettings, KnowledgeSettings, SecretSettings, StoreSettings, UpkeepSettings
+from treering.core.settings.search import (
+    FusionSettings,
+    GraphSettings,
+    PackSettings,
+    PreciseSettings,
+    RecallSettings,
+    TrustSettings,
+)
+from treering.core.settings.store import JobSettings, KnowledgeSettings, SecretSettings, StoreSettings, UpkeepSettings
 from treering.core.values import Value
 
 __all__ = [

@@ -1,6 +1,6 @@
 """Time words of a query, in six languages: "last week", "seit Mai", "avant la migration", "三天前"."""
 
-from treering.core.time_words.reading import read_times
+from treering.core.time_words.parser import read_times
 from treering.core.time_words.values import (
     Anchor,
     Relation,

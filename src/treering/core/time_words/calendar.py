@@ -6,7 +6,7 @@ What the calendar does not hold (30 February, the year 12000) raises ValueError 
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from treering.core.moments import moment_of
+from treering.core.timestamps import moment_of
 
 Bounds = tuple[datetime, datetime]
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from treering.core.moments import moment_of
 from treering.core.queries import TimeRange
+from treering.core.timestamps import moment_of
 
 # An event is talked about for some days around the moment it was recorded.
 AROUND = timedelta(days=3)

@@ -6,12 +6,12 @@ from typing import Annotated
 import typer
 
 from treering import __version__
-from treering.interfaces.cli.door import ExitCode, leave, run
+from treering.interfaces.cli.exit_codes import ExitCode, leave, run
 from treering.interfaces.cli.lazy_group import Command, LazyGroup
 
 COMMANDS: tuple[Command, ...] = (
-    Command("remember", "Keep", "keep:remember", "Keep a piece of knowledge."),
-    Command("turn", "Keep", "keep:turn", "Keep what was said, word for word."),
+    Command("remember", "Keep", "remember:remember", "Keep a piece of knowledge."),
+    Command("turn", "Keep", "remember:turn", "Keep what was said, word for word."),
     Command("episode", "Keep", "episodes:episode", "Keep a whole task execution, with what it produced."),
     Command("search", "Find", "search:search", "Find records of every kind by words, meaning and ties."),
     Command(
@@ -20,15 +20,18 @@ COMMANDS: tuple[Command, ...] = (
         "episodes:episodes",
         "Find episodes: by meaning, attributes and time, or by what went wrong.",
     ),
-    Command("get", "Find", "find:get", "Show one record, turn or episode, whole."),
-    Command("history", "Find", "find:history", "Show what happened to a record, and what was believed before."),
-    Command("audit", "Find", "find:audit", "List the audit log, newest first: writes, injections, removals."),
-    Command("projects", "Find", "find:projects", "List the projects of the database, with their sizes."),
-    Command("stats", "Find", "find:stats", "Count what the project holds."),
+    Command("get", "Find", "records:get", "Show one record, turn or episode, whole."),
+    Command("history", "Find", "records:history", "Show what happened to a record, and what was believed before."),
+    Command("audit", "Find", "records:audit", "List the audit log, newest first: writes, injections, removals."),
+    Command("projects", "Find", "records:projects", "List the projects of the database, with their sizes."),
+    Command("stats", "Find", "records:stats", "Count what the project holds."),
     Command("about", "Find", "entities:about", "Show what is known about a person, place or thing."),
     Command("entities", "Find", "entities:entities", "List who and what the memory speaks of, or put that right."),
     Command(
-        "context", "Find", "context.command:context", "Draw a conversation's window: what is in it, what left and why."
+        "context",
+        "Find",
+        "conversation.command:context",
+        "Draw a conversation's window: what is in it, what left and why.",
     ),
     Command(
         "patterns",
@@ -72,13 +75,15 @@ COMMANDS: tuple[Command, ...] = (
         "code.commands:map_",
         "Show the modules that the files form by what they use, with their sizes and what each is built on.",
     ),
-    Command("confirm", "Put right", "put_right:confirm", "Say that it is true."),
-    Command("correct", "Put right", "put_right:correct", "Put a record right; nothing is overwritten."),
-    Command("flag", "Put right", "put_right:flag", "Doubt it: not recalled until confirmed or corrected."),
-    Command("pin", "Put right", "put_right:pin", "Keep it from fading."),
-    Command("used", "Put right", "put_right:used", "Say that records were of use: what proves itself is trusted more."),
-    Command("forget", "Put right", "put_right:forget", "Take it away; undo brings it back."),
-    Command("undo", "Put right", "put_right:undo", "Take back the last change of a record."),
+    Command("confirm", "Put right", "corrections:confirm", "Say that it is true."),
+    Command("correct", "Put right", "corrections:correct", "Put a record right; nothing is overwritten."),
+    Command("flag", "Put right", "corrections:flag", "Doubt it: not recalled until confirmed or corrected."),
+    Command("pin", "Put right", "corrections:pin", "Keep it from fading."),
+    Command(
+        "used", "Put right", "corrections:used", "Say that records were of use: what proves itself is trusted more."
+    ),
+    Command("forget", "Put right", "corrections:forget", "Take it away; undo brings it back."),
+    Command("undo", "Put right", "corrections:undo", "Take back the last change of a record."),
     Command("init", "Connect", "init:init", "Connect a coding agent to this memory."),
     Command(
         "mcp",
@@ -86,14 +91,14 @@ COMMANDS: tuple[Command, ...] = (
         "mcp:mcp",
         "Serve this project's memory to a coding agent, over stdin and stdout, or to many over HTTP.",
     ),
-    Command("export", "Carry", "carry:export", "Write the project to a portable file."),
-    Command("import", "Carry", "carry:import_", "Read an export into the project."),
-    Command("backup", "Carry", "carry:backup", "Copy the memory to a SQLite file that opens by itself."),
-    Command("settle", "Carry", "carry:settle", "Wait until background work is done."),
+    Command("export", "Carry", "archive:export", "Write the project to a portable file."),
+    Command("import", "Carry", "archive:import_", "Read an export into the project."),
+    Command("backup", "Carry", "archive:backup", "Copy the memory to a SQLite file that opens by itself."),
+    Command("settle", "Carry", "archive:settle", "Wait until background work is done."),
     Command("doctor", "Look after", "doctor:doctor", "Say how the memory is, and what to do about it."),
-    Command("report", "Look after", "maintain:report", "Show how the memory does."),
-    Command("maintain", "Look after", "maintain:maintain", "Do now what the schedule does at night."),
-    Command("work", "Look after", "work:work", "Do what is queued, and what the schedule says, until Ctrl-C."),
+    Command("report", "Look after", "maintenance:report", "Show how the memory does."),
+    Command("maintain", "Look after", "maintenance:maintain", "Do now what the schedule does at night."),
+    Command("work", "Look after", "worker:work", "Do what is queued, and what the schedule says, until Ctrl-C."),
     Command("embed", "Look after", "embed:embed", "Make the vectors that search by meaning compares."),
     Command("demo", "Look after", "demo:demo", "Show on a temporary project what this is; nothing is kept."),
     # The library's name for the same verb.

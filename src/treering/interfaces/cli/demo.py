@@ -4,7 +4,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from treering.interfaces.cli import story
+from treering.interfaces.cli import demo_story as story
 from treering.interfaces.cli.options import AsJson
 from treering.interfaces.cli.output import emit
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from treering.conversation.views import ConversationStats
+    from treering.conversation.window_context import Context
     from treering.core.history import HistoryEntry
     from treering.core.records import Knowledge
     from treering.core.turns import Turn
     from treering.memory import Memory
-    from treering.retrieve.answer import Answer
-    from treering.session.conversation.context import Context
-    from treering.session.conversation.views import ConversationStats
+    from treering.search.answer import Answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def _picture(played: Played) -> "RenderableType":
     from rich.console import Group
     from rich.text import Text
 
-    from treering.interfaces.cli import show
+    from treering.interfaces.cli import views as show
 
     return Group(
         Text.assemble(("Treering", "bold green"), ": memory for AI agents. ", (story.SETTING, show.FAINT)),
@@ -108,7 +108,7 @@ def _chapter(verb: str, title: str, body: "RenderableType") -> "tuple[Renderable
 def _conversation(played: Played) -> "RenderableType":
     from rich.text import Text
 
-    from treering.interfaces.cli import show
+    from treering.interfaces.cli import views as show
 
     def told(turn: "Turn") -> Text:
         text = Text(show.preview(turn.text))
@@ -127,7 +127,8 @@ def _found(played: Played) -> "RenderableType":
     from rich.console import Group
     from rich.text import Text
 
-    from treering.interfaces.cli import reasons, show
+    from treering.interfaces.cli import explanations as reasons
+    from treering.interfaces.cli import views as show
 
     why = reasons.in_brief(played.found.explanation) if played.found.explanation else []
     return _columns(
@@ -140,7 +141,7 @@ def _correction(played: Played) -> "RenderableType":
     from rich.console import Group
     from rich.text import Text
 
-    from treering.interfaces.cli import show
+    from treering.interfaces.cli import views as show
 
     corrected = played.history[0]
     why = f"believed until {show.when(corrected.at)}, when {corrected.actor} said: {corrected.detail['reason']}"
@@ -153,8 +154,8 @@ def _sent(played: Played) -> "RenderableType":
     from rich.console import Group
     from rich.text import Text
 
-    from treering.interfaces.cli import show
-    from treering.interfaces.cli.context.gauge import fullness
+    from treering.interfaces.cli import views as show
+    from treering.interfaces.cli.conversation.gauge import fullness
 
     told = next(message.text for message in played.sent.messages if message.text.startswith("…"))
     return Group(*fullness(played.window, 60), Text(show.preview(told, 150), show.FAINT))
@@ -174,7 +175,7 @@ def _next_steps() -> "RenderableType":
 def _columns(rows: "Iterable[tuple[str, RenderableType]]") -> "RenderableType":
     from rich.table import Table
 
-    from treering.interfaces.cli import show
+    from treering.interfaces.cli import views as show
 
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(style=show.FAINT, no_wrap=True)

@@ -9,7 +9,7 @@ import typer
 
 from treering import __version__
 from treering.core.errors import NotADatabase, TreeringError
-from treering.interfaces.cli.door import ExitCode
+from treering.interfaces.cli.exit_codes import ExitCode
 from treering.interfaces.cli.options import AsJson, Db, Project, chosen_project, opened
 from treering.interfaces.cli.output import emit
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from treering.health.doctor import Report
+    from treering.maintenance.doctor import Report
 
     class Salvaged(Protocol):
         """What was saved from a damaged file."""
@@ -96,7 +96,7 @@ def _rescue(path: Path, db: str | None, project: str | None) -> Diagnosis:
 
 def _unopened(db: str | None, project: str | None, why: TreeringError) -> "Report":
     from treering.compose import standing
-    from treering.health.doctor import Report
+    from treering.maintenance.doctor import Report
     from treering.ports.store import Check
 
     stands = standing(db)
@@ -147,7 +147,7 @@ def _picture(found: Diagnosis) -> "RenderableType":
     from rich.table import Table
     from rich.text import Text
 
-    from treering.interfaces.cli import show
+    from treering.interfaces.cli import views as show
 
     report = found.report
     grid = Table.grid(padding=(0, 2, 0, 0))
@@ -179,7 +179,7 @@ def _picture(found: Diagnosis) -> "RenderableType":
 def _rescued(found: Diagnosis) -> "list[RenderableType]":
     from rich.text import Text
 
-    from treering.interfaces.cli import show
+    from treering.interfaces.cli import views as show
 
     if found.salvaged is None:
         return []

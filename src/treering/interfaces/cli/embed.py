@@ -12,7 +12,7 @@ from treering.interfaces.cli.options import AsJson, Db, Project, opened
 from treering.interfaces.cli.output import emit
 
 if TYPE_CHECKING:
-    from treering.index.where.embedding import ChunkEmbedding
+    from treering.code.locations.embedding import ChunkEmbedding
     from treering.memory import Memory
     from treering.ports.models import Embedder
 
@@ -45,7 +45,7 @@ def embed(
         embedder, *beside = _embedders(memory)
         made = 0 if status else _make(memory, embedder, beside)
         found = _state(memory, embedder, made)
-    from treering.interfaces.cli import show
+    from treering.interfaces.cli import views as show
 
     code = f", {found.code_vectors:,} of {found.code:,} pieces of code" if found.code else ""
     covered = f"{found.vectors:,} of {found.documents:,} documents{code} have a vector of {found.model}"
@@ -55,7 +55,7 @@ def embed(
 
 def _embedders(memory: "Memory") -> "list[Embedder]":
     from treering.compose import now
-    from treering.retrieve.embed import embedders_of
+    from treering.search.embedding import embedders_of
 
     with memory.store.reading(memory.scope, now()) as tx:
         return embedders_of(memory.models, tx.index.models())
@@ -63,7 +63,7 @@ def _embedders(memory: "Memory") -> "list[Embedder]":
 
 def _state(memory: "Memory", embedder: "Embedder", made: int) -> Embedded:
     from treering.compose import now
-    from treering.retrieve.embed import coverage
+    from treering.search.embedding import coverage
 
     covered = coverage(memory.scope, memory.store, now(), embedder.model)
     code = _chunks(memory).coverage(embedder.model)
@@ -71,8 +71,8 @@ def _state(memory: "Memory", embedder: "Embedder", made: int) -> Embedded:
 
 
 def _chunks(memory: "Memory") -> "ChunkEmbedding":
+    from treering.code.locations.embedding import ChunkEmbedding
     from treering.compose import now
-    from treering.index.where.embedding import ChunkEmbedding
 
     return ChunkEmbedding(memory.scope, memory.store, now, memory.settings)
 
@@ -80,7 +80,7 @@ def _chunks(memory: "Memory") -> "ChunkEmbedding":
 def _make(memory: "Memory", embedder: "Embedder", beside: "list[Embedder]") -> int:
     """Vectors of the project's model, and of the local one `beside` a model elsewhere; those of others are removed."""
     from treering.compose import now
-    from treering.retrieve.embed import drop_others, embed_all
+    from treering.search.embedding import drop_others, embed_all
 
     for local in beside:
         embed_all(memory.scope, memory.store, now(), local, memory.settings.embedder)

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from treering.core.entities import Entity
-    from treering.learn.entities.profiles import Dated, Mentioned, Profile
-    from treering.learn.entities.verbs import Entities
+    from treering.entities.api import Entities
+    from treering.entities.profiles import Dated, Mentioned, Profile
 
 Kind = Annotated[
     str | None,
@@ -102,7 +102,7 @@ def _list(found: "tuple[Entity, ...]", *, changed: bool) -> "RenderableType":
     from rich.table import Table
     from rich.text import Text
 
-    from treering.interfaces.cli import show
+    from treering.interfaces.cli import views as show
 
     if not found:
         return Text("no entities yet: they come with what is remembered and said", show.FAINT)
@@ -119,8 +119,8 @@ def _profile(profile: "Profile") -> "RenderableType":
     from rich.console import Group
     from rich.text import Text
 
-    from treering.interfaces.cli import show
-    from treering.retrieve.citing import doubt_of
+    from treering.interfaces.cli import views as show
+    from treering.search.citations import doubt_of
 
     also = f", also {', '.join(profile.aliases)}" if profile.aliases else ""
     mentions = f"{profile.mentions:,} mention{'' if profile.mentions == 1 else 's'}"
@@ -141,7 +141,7 @@ def _profile(profile: "Profile") -> "RenderableType":
 
 def _marked(said: "Mentioned | Dated") -> str:
     """The beginning of a text, which says so itself if it is tainted."""
-    from treering.interfaces.cli import show
-    from treering.retrieve.citing import OUTSIDE
+    from treering.interfaces.cli import views as show
+    from treering.search.citations import OUTSIDE
 
     return f"({OUTSIDE}) {show.preview(said.text)}" if said.tainted else show.preview(said.text)

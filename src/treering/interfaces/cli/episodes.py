@@ -22,9 +22,9 @@ from treering.interfaces.cli.output import emit, json_object, record_document, t
 
 if TYPE_CHECKING:
     from treering.core.queries import EpisodeFilter, TimeRange
-    from treering.retrieve.episodes.answer import EpisodeAnswer
-    from treering.retrieve.episodes.search import Compared
-    from treering.retrieve.episodes.verbs import Episodes
+    from treering.episodes.answer import EpisodeAnswer
+    from treering.episodes.api import Episodes
+    from treering.episodes.search import Compared
 
 _SAID_ELSEWHERE = {"task": "TASK", "outcome": "--outcome", "artifacts": "--artifact"}
 MODES = ("hybrid", "semantic", "structured", "recent", "during")
@@ -92,7 +92,7 @@ def episode(
         raise InvalidInput(f"--detail says {twice[0]} as well as the option for it; say it once")
     with opened(db, project) as memory:
         kept = memory.episode(asked, outcome=outcome, artifacts=_files(artifacts or ()), **given, **more)
-    from treering.interfaces.cli import episode_pictures
+    from treering.interfaces.cli import episode_views as episode_pictures
 
     said = "\n".join((asked, str(given), detail or ""))
     emit(record_document(kept), lambda: episode_pictures.kept(kept, said), as_json=as_json)
@@ -162,7 +162,7 @@ def episodes(
             sessions=tuple(in_sessions or ()),
             happened=_span(since, before, found),
         )
-        from treering.interfaces.cli import episode_pictures as pictures
+        from treering.interfaces.cli import episode_views as pictures
 
         if failure is not None:
             met = found.similar_failures(text_or_stdin(failure), limit=limit)
@@ -224,8 +224,8 @@ def _one_of(**ways: object) -> None:
 
 
 def _span(since: str | None, before: str | None, episodes: "Episodes") -> "TimeRange | None":
-    from treering.core.moments import moment_of
     from treering.core.queries import TimeRange
+    from treering.core.timestamps import moment_of
 
     if since is None and before is None:
         return None
@@ -238,7 +238,7 @@ def _more(detail: str | None) -> dict[str, Any]:
     """What `--detail` adds to the record: nothing that has a place of its own on the command line."""
     if detail is None:
         return {}
-    from treering.learn.episodes.keeping import NAMES
+    from treering.episodes.storage import NAMES
 
     more = json_object("--detail", detail)
     for name in sorted(more):

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from treering.core.errors import InvalidInput, TreeringError
-from treering.interfaces.cli.init_asking import Manner, allow, show
-from treering.interfaces.cli.init_place import Move, move_asked_for
+from treering.interfaces.cli.init_confirmation import Manner, allow, show
+from treering.interfaces.cli.init_location import Move, move_asked_for
 from treering.interfaces.cli.options import AsJson
 from treering.interfaces.cli.output import emit
 
 if TYPE_CHECKING:
-    from treering.interfaces.clients.connecting import Change
-    from treering.interfaces.clients.kept import Ledger
-    from treering.interfaces.clients.table import Client, Machine, Reach
+    from treering.interfaces.client_configs.connection import Change
+    from treering.interfaces.client_configs.ledger import Ledger
+    from treering.interfaces.client_configs.table import Client, Machine, Reach
 
 
 def init(
@@ -57,8 +57,8 @@ def init(
     Shows what it writes into the agent's configuration, and asks. Everything else in the file stays as it is.
     """
     from treering.compose import data_directory, repository_around
-    from treering.interfaces.clients.kept import Ledger
-    from treering.interfaces.clients.table import Machine, Reach, client_named
+    from treering.interfaces.client_configs.ledger import Ledger
+    from treering.interfaces.client_configs.table import Machine, Reach, client_named
 
     machine = Machine(repository_around(None), Path.home(), os.environ, sys.platform)
     manner = Manner(yes, dry_run, as_json)
@@ -92,8 +92,8 @@ def _connect(
     entry: dict[str, Any],
     move: Move | None,
 ) -> None:
-    from treering.interfaces.cli import init_pictures
-    from treering.interfaces.clients.connecting import to_connect
+    from treering.interfaces.cli import init_views as init_pictures
+    from treering.interfaces.client_configs.connection import to_connect
 
     change = to_connect(client, client.file(machine, reach), entry, ledger)
     memory = move.target if move else None
@@ -117,8 +117,8 @@ def _connect(
 
 def _made(client: "Client", reach: "Reach", change: "Change", ledger: "Ledger", move: Move | None) -> Path | None:
     """Write the file, then move the memory: the entry is right wherever that is, so either may fail alone."""
-    from treering.interfaces.clients.making import make
-    from treering.interfaces.clients.table import Reach
+    from treering.interfaces.client_configs.apply import make
+    from treering.interfaces.client_configs.table import Reach
 
     make(change, ledger, private=reach is Reach.USER)
     try:
@@ -128,9 +128,9 @@ def _made(client: "Client", reach: "Reach", change: "Change", ledger: "Ledger", 
 
 
 def _disconnect(client: "Client", reach: "Reach", machine: "Machine", ledger: "Ledger", manner: Manner) -> None:
-    from treering.interfaces.cli import init_pictures
-    from treering.interfaces.clients.connecting import to_remove
-    from treering.interfaces.clients.making import make
+    from treering.interfaces.cli import init_views as init_pictures
+    from treering.interfaces.client_configs.apply import make
+    from treering.interfaces.client_configs.connection import to_remove
 
     change = to_remove(client, client.file(machine, reach), ledger)
     show(change, None, manner, reach, machine)
@@ -153,8 +153,8 @@ def _disconnect(client: "Client", reach: "Reach", machine: "Machine", ledger: "L
 
 
 def _survey(machine: "Machine", move: Move | None, manner: Manner) -> None:
-    from treering.interfaces.cli import init_pictures
-    from treering.interfaces.clients.table import CLIENTS, Reach
+    from treering.interfaces.cli import init_views as init_pictures
+    from treering.interfaces.client_configs.table import CLIENTS, Reach
 
     memory = None if move is None else move.target if manner.dry_run else move.make()
     clients = [
@@ -175,7 +175,7 @@ def _survey(machine: "Machine", move: Move | None, manner: Manner) -> None:
 
 
 def _standing(client: "Client", path: Path) -> dict[str, Any]:
-    from treering.interfaces.clients.connecting import standing
+    from treering.interfaces.client_configs.connection import standing
 
     try:
         return {"path": path, "connected": standing(client, path), "refused": None}
@@ -193,7 +193,7 @@ def _elsewhere(client: "Client", reach: "Reach", machine: "Machine") -> Path | N
 def _entry(client: "Client", db: str | None, project: str | None) -> dict[str, Any]:
     import sysconfig
 
-    from treering.interfaces.clients.command import command_for, own_script, server_options
+    from treering.interfaces.client_configs.command import command_for, own_script, server_options
 
     script = own_script(sys.argv[0], Path(sysconfig.get_path("scripts")))
     return client.entry(command_for(script, os.environ), server_options(db, project))

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from treering.core.errors import InvalidInput
-from treering.interfaces.cli.door import reported
+from treering.interfaces.cli.exit_codes import reported
 from treering.interfaces.cli.options import AsJson, Db, Project
 
 _HTTP = "Over HTTP"
@@ -70,8 +70,8 @@ def mcp(
         "--json": json or None,
     }
     if http:
-        from treering.interfaces.mcp.http.serving import Door, serve_http
-        from treering.interfaces.mcp.opening import desk_for
+        from treering.interfaces.mcp.host_factory import desk_for
+        from treering.interfaces.mcp.http.server import Door, serve_http
 
         door = Door(
             host or _HOST,

@@ -6,7 +6,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from treering.learn.small_jobs import JobsLeft
+    from treering.maintenance.inline_jobs import JobsLeft
     from treering.memory import Memory
 
 _LEFT: "ContextVar[JobsLeft | None]" = ContextVar("jobs_left", default=None)
@@ -30,7 +30,7 @@ def _left(memory: "Memory") -> "JobsLeft":
     try:
         return memory.do_small_jobs()
     except Exception as exc:  # noqa: BLE001 - the command is done: what fails after it is reported, not raised
-        from treering.learn.small_jobs import JobsLeft
+        from treering.maintenance.inline_jobs import JobsLeft
 
         return JobsLeft(1, f"{type(exc).__name__}: {exc}")
 

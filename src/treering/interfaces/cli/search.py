@@ -151,11 +151,11 @@ class Form:
             return bool(packed.text)
         answer = memory.search(query, explain=self.explain, **options)
         if answer.explanation is None:
-            from treering.interfaces.cli import show
+            from treering.interfaces.cli import views as show
 
             emit(answer, lambda: show.answer(answer), as_json=as_json)
         else:
-            from treering.interfaces.cli import reasons
+            from treering.interfaces.cli import explanations as reasons
 
             emit(answer, lambda: reasons.explained(answer), as_json=as_json)
         return bool(answer.hits)
@@ -168,7 +168,7 @@ def _tell_of_others(memory: "Memory", db: str | None) -> None:
     from rich.text import Text
 
     from treering.compose import standing
-    from treering.whereabouts.telling import RENAMED
+    from treering.location.status import RENAMED
 
     if any(check.name == RENAMED for check in standing(db).found):
         told = "this memory is empty; if the repository was renamed, `treering doctor` says how to have what it knew"
@@ -213,8 +213,8 @@ def _time_range(since: str | None, before: str | None) -> "TimeRange | None":
     if since is None and before is None:
         return None
     from treering.compose import now
-    from treering.core.moments import moment_of
     from treering.core.queries import TimeRange
+    from treering.core.timestamps import moment_of
 
     present = now()
     ends = {"since": since, "before": before}

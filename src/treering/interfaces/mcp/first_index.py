@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from treering.core.errors import Conflict, NotFound, StoreUnavailable
 
 if TYPE_CHECKING:
-    from treering.index.asking.verbs import Code
-    from treering.index.building.summary import Progress
+    from treering.code.api import Code
+    from treering.code.build.report import Progress
     from treering.memory import Memory
 
 

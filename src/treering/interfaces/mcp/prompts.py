@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from treering.core.delimiters import escaped
 from treering.core.errors import InvalidInput, NotFound
-from treering.interfaces.mcp.passages import cited, cited_ids, passages
+from treering.interfaces.mcp.answers import cited, cited_ids, passages
 from treering.interfaces.mcp.texts import written
 from treering.interfaces.mcp.tool import LONGEST_SEARCH, LONGEST_TEXT
-from treering.interfaces.mcp.tools.searching import SearchMemory, search_memory
+from treering.interfaces.mcp.tools.search import SearchMemory, search_memory
 
 if TYPE_CHECKING:
-    from treering.interfaces.mcp.desk import Call
+    from treering.interfaces.mcp.host import Call
 
 
 Written = tuple[str, Iterable[str]]

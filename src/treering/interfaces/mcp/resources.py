@@ -11,7 +11,7 @@ from treering.core.errors import NotFound
 from treering.core.values import KEY_BYTES, storable
 
 if TYPE_CHECKING:
-    from treering.interfaces.mcp.desk import Call
+    from treering.interfaces.mcp.host import Call
 
 SCHEME = "treering://"
 JSON, TEXT = "application/json", "text/plain"

@@ -15,7 +15,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from treering import __version__
 from treering.core.errors import InvalidInput, NotFound, TreeringError
 from treering.core.visible_text import visible
-from treering.interfaces.mcp.desk import Caller, Desk
+from treering.interfaces.mcp.host import Caller, Desk
 from treering.interfaces.mcp.texts import written
 from treering.interfaces.mcp.threads import Row, Threads
 
@@ -77,7 +77,7 @@ class _Serving:
             return _failed(_mistake(exc))
 
     def _called(self, tool: Tool[Any, Any], caller: Caller, given: dict[str, Any]) -> types.CallToolResult:
-        from treering.interfaces.mcp.passages import cited_ids
+        from treering.interfaces.mcp.answers import cited_ids
 
         asked = tool.understood(given)
         with self._desk.at_work(caller) as call:

@@ -15,7 +15,7 @@ from treering.core.values import KEY_BYTES
 from treering.core.visible_text import visible
 
 if TYPE_CHECKING:
-    from treering.interfaces.mcp.desk import Call
+    from treering.interfaces.mcp.host import Call
 
 LONGEST_NAME = 1_000
 """Characters of a name, a label or a path."""

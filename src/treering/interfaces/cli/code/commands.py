@@ -50,7 +50,8 @@ def index(
 
     Only what changed is read. What git ignores, other people's code and generated files are left out, and counted.
     """
-    from treering.interfaces.cli.code import documents, pictures
+    from treering.interfaces.cli.code import documents
+    from treering.interfaces.cli.code import views as pictures
     from treering.interfaces.cli.code.progress import indexing_shown
 
     if sum((watch, status, forget)) > 1 or (scip and (status or forget)):
@@ -74,7 +75,8 @@ def index(
 
 
 def _watch(memory: "Memory", path: Path | None, *, history: bool, replace: bool, as_json: bool) -> None:
-    from treering.interfaces.cli.code import documents, pictures
+    from treering.interfaces.cli.code import documents
+    from treering.interfaces.cli.code import views as pictures
     from treering.interfaces.cli.code.progress import indexing_shown, trouble_shown, until_signalled
 
     shown = chain([pictures.indexed], repeat(pictures.update))
@@ -92,8 +94,8 @@ def _watch(memory: "Memory", path: Path | None, *, history: bool, replace: bool,
 
 
 def _forget(memory: "Memory", *, yes: bool, as_json: bool) -> None:
-    from treering.interfaces.cli.code import pictures
-    from treering.interfaces.cli.show import safe
+    from treering.interfaces.cli.code import views as pictures
+    from treering.interfaces.cli.views import safe
 
     found = memory.code.status()
     if not yes:
@@ -119,7 +121,8 @@ def impact(
 
     Each stands under what it depends on; the number is how firm the uses on the way are, multiplied.
     """
-    from treering.interfaces.cli.code import documents, pictures
+    from treering.interfaces.cli.code import documents
+    from treering.interfaces.cli.code import views as pictures
 
     most = limit or LISTED
     with opened_for(db, project) as memory:
@@ -147,7 +150,8 @@ def deps(
 
     Each stands under what uses it; the number is how firm the uses on the way are, multiplied.
     """
-    from treering.interfaces.cli.code import documents, pictures
+    from treering.interfaces.cli.code import documents
+    from treering.interfaces.cli.code import views as pictures
 
     if to is not None and flow:
         raise InvalidInput("--to and --flow are different questions; ask one at a time")
@@ -177,7 +181,8 @@ def related(
 
     The likeliest come first, each with the strongest reasons.
     """
-    from treering.interfaces.cli.code import documents, pictures
+    from treering.interfaces.cli.code import documents
+    from treering.interfaces.cli.code import views as pictures
 
     with opened_for(db, project) as memory:
         found = memory.code.related(named_here(memory, path), limit=limit or LISTED)
@@ -207,8 +212,9 @@ def map_(
 ) -> None:
     """Show the modules that the files form by what they use, with their sizes and what each is built on."""
     from treering.archive.files import write_text
-    from treering.index.picture import drawing, page
-    from treering.interfaces.cli.code import documents, pictures
+    from treering.code.map_drawing import drawing, page
+    from treering.interfaces.cli.code import documents
+    from treering.interfaces.cli.code import views as pictures
 
     if cycles and entries:
         raise InvalidInput("--cycles and --entries are different lists; ask for one at a time")

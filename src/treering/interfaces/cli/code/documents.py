@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from treering.interfaces.cli.output import record_document
 
 if TYPE_CHECKING:
-    from treering.index.asking.linked import CodeImpact
-    from treering.index.building.summary import Indexed
-    from treering.index.graph import Cycles, DataFlow, Dependencies, Entries, ModuleMap, Route, Standing, Tied
-    from treering.index.history.relatives import Relations
+    from treering.code.build.report import Indexed
+    from treering.code.graph import Cycles, DataFlow, Dependencies, Entries, ModuleMap, Route, Standing, Tied
+    from treering.code.history.relatives import Relations
+    from treering.code.linked_memories import CodeImpact
 
 Document = Mapping[str, Any]
 

@@ -43,7 +43,7 @@ def opened_for(db: str | None, project: str | None, path: Path | None = None) ->
 
 def named_here(memory: "Memory", name: str) -> str:
     """A name that somebody gave in the working directory: a path from there becomes one from everywhere."""
-    from treering.index.asking.naming import from_folder
+    from treering.code.live.path_names import from_folder
 
     try:
         here = Path.cwd()

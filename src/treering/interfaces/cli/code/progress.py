@@ -12,8 +12,8 @@ import typer
 if TYPE_CHECKING:
     from types import FrameType
 
-    from treering.index.building.summary import Progress
-    from treering.index.building.updating import Tell
+    from treering.code.build.report import Progress
+    from treering.code.build.update import Tell
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 

@@ -7,11 +7,11 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from treering.core.graph import EdgeKind
-from treering.interfaces.cli.fitting import unbroken
-from treering.interfaces.cli.show import FAINT, GOOD, ID, safe
+from treering.interfaces.cli.layout import unbroken
+from treering.interfaces.cli.views import FAINT, GOOD, ID, safe
 
 if TYPE_CHECKING:
-    from treering.index.graph import Tied
+    from treering.code.graph import Tied
 
 _USUAL = EdgeKind.CALLS
 """How most depend on each other: it need not be said."""

@@ -12,7 +12,7 @@ from treering.interfaces.cli.output import emit
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from treering.index.where.places import Whereabouts
+    from treering.code.locations.search import Whereabouts
 
 _LISTED = 5
 
@@ -49,8 +49,8 @@ def _picture(found: "Whereabouts") -> "RenderableType":
     from rich.console import Group
     from rich.text import Text
 
-    from treering.interfaces.cli.places import places, relied_on
-    from treering.interfaces.cli.show import FAINT, without
+    from treering.interfaces.cli.code_locations import places, relied_on
+    from treering.interfaces.cli.views import FAINT, without
 
     shown = places(found) if found else Text("nothing in the code has to do with this")
     first = [Text(f"first made the vectors of {found.embedded:,} pieces of code", FAINT)] if found.embedded else []

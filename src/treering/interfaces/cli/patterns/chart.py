@@ -10,9 +10,9 @@ from rich.text import Text
 
 from treering.core.pattern_words import listed, said, where
 from treering.core.patterns import Evidence, Pattern, PatternStatus, Subtask
-from treering.interfaces.cli import show
-from treering.interfaces.cli.fitting import Fitting, counted, rows
-from treering.interfaces.cli.patterns.pieces import episodes
+from treering.interfaces.cli import views as show
+from treering.interfaces.cli.layout import Fitting, counted, rows
+from treering.interfaces.cli.patterns.episode_names import episodes
 from treering.interfaces.cli.patterns.weeks import Week
 
 if TYPE_CHECKING:

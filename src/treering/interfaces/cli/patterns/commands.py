@@ -4,7 +4,9 @@ from collections.abc import Callable
 
 import typer
 
-from treering.interfaces.cli.patterns import judging, keeping, looking
+from treering.interfaces.cli.patterns import changes as keeping
+from treering.interfaces.cli.patterns import queries as looking
+from treering.interfaces.cli.patterns import validation as judging
 
 VERBS: tuple[tuple[str, tuple[Callable[..., None], ...]], ...] = (
     ("Find", (looking.find, looking.list_, looking.show, looking.history, looking.similar)),

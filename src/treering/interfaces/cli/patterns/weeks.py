@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from treering.learn.patterns.validation import SessionCount
+    from treering.patterns.validation import SessionCount
 
 _WEEK = timedelta(days=7)
 

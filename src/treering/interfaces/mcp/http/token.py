@@ -11,7 +11,7 @@ from tempfile import mkstemp
 
 from treering import compose
 from treering.core.errors import InvalidInput, StoreReadOnly
-from treering.whereabouts.writing import made
+from treering.location.private_files import made
 
 FILE = "mcp-token"
 SHORTEST = 32

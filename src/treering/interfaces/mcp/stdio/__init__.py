@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from treering.core.errors import InvalidInput, StoreUnavailable
-from treering.interfaces.mcp.stdio.ending import Ending
 from treering.interfaces.mcp.stdio.inbox import Inbox
+from treering.interfaces.mcp.stdio.shutdown import Ending
 from treering.interfaces.mcp.stdio.wire import Wire, claimed
 
 _FOR_PEOPLE = """\
@@ -51,9 +51,9 @@ def _read(inbox: Inbox, ending: Ending) -> None:
 
 def _serve(db: str | None, project: str | None, inbox: Inbox, wire: Wire, ending: Ending) -> None:
     gc.disable()
+    from treering.interfaces.mcp.host_factory import desk_for
     from treering.interfaces.mcp.logs import log_to_stderr
-    from treering.interfaces.mcp.opening import desk_for
-    from treering.interfaces.mcp.stdio.serving import SILENCE_SECONDS, Patience, serve
+    from treering.interfaces.mcp.stdio.server import SILENCE_SECONDS, Patience, serve
 
     log = log_to_stderr()
     desk = desk_for(db, project)

@@ -3,11 +3,11 @@
 from typing import TYPE_CHECKING, Any
 
 from treering.interfaces.mcp.tools.code import CODE
-from treering.interfaces.mcp.tools.keeping import KEEPING
-from treering.interfaces.mcp.tools.looking import LOOKING
-from treering.interfaces.mcp.tools.putting_right import PUTTING_RIGHT
-from treering.interfaces.mcp.tools.searching import SEARCHING
-from treering.interfaces.mcp.tools.working import WORKING
+from treering.interfaces.mcp.tools.corrections import PUTTING_RIGHT
+from treering.interfaces.mcp.tools.information import LOOKING
+from treering.interfaces.mcp.tools.outcomes import WORKING
+from treering.interfaces.mcp.tools.recording import KEEPING
+from treering.interfaces.mcp.tools.search import SEARCHING
 
 if TYPE_CHECKING:
     from treering.interfaces.mcp.tool import Tool

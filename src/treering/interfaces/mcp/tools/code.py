@@ -7,16 +7,16 @@ from pydantic import Field
 
 from treering.core.delimiters import one_line
 from treering.core.tokens import estimate_tokens
-from treering.interfaces.mcp.passages import Cited, cited, lines_within, listed, passages, within
+from treering.interfaces.mcp.answers import Cited, cited, lines_within, listed, passages, within
 from treering.interfaces.mcp.tool import READS, Answer, Arguments, Name, Reply, Result, Tool
 
 if TYPE_CHECKING:
-    from treering.index.asking.linked import CodeImpact
-    from treering.index.graph import Standing, Tied
-    from treering.index.graph.answers import Dependencies, Route
-    from treering.index.graph.flows import DataFlow, Flowing
-    from treering.index.history.relatives import Relations
-    from treering.interfaces.mcp.desk import Call
+    from treering.code.graph import Standing, Tied
+    from treering.code.graph.answers import Dependencies, Route
+    from treering.code.graph.flows import DataFlow, Flowing
+    from treering.code.history.relatives import Relations
+    from treering.code.linked_memories import CodeImpact
+    from treering.interfaces.mcp.host import Call
 
 R = TypeVar("R", bound=Result)
 
@@ -186,7 +186,7 @@ def related_files(call: "Call", asked: RelatedFiles) -> Answer[RelatedResult]:
 
 
 def _related(found: "Relations", room: int) -> Answer[RelatedResult]:
-    from treering.index.history.reasons import reasons_of
+    from treering.code.history.reasons import reasons_of
 
     doubts = _doubts(found.standing, room // 8)
     related = tuple(

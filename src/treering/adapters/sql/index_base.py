@@ -1,0 +1,320 @@
+"""What the indexes of both engines share: from documents to records and back, and the vectors in the database."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sqlalchemy import ColumnElement, Select, and_, delete, func, select, true, tuple_
+
+from treering.adapters.sql.codec import codec_of
+from treering.adapters.sql.conditions import in_scope, matching
+from treering.adapters.sql.kinds import EPISODES, KINDS, TURNS, Kind
+from treering.adapters.sql.query_driver import choose
+from treering.adapters.sql.tables import documents, vectors
+from treering.adapters.sql.unstored_vectors import MadeVector, UnstoredVectors
+from treering.adapters.vectors.signs import STORED
+from treering.core.embedded_text import model_of, part_of, spaces_of
+from treering.core.errors import BlobMissing, ModelUnavailable, Unreadable
+from treering.core.values import Record
+from treering.ports.index import Candidates, Coverage, Unembedded, Wanted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from treering.adapters.sql.context import Context
+    from treering.core.queries import Filter
+
+_KINDS = {kind.name: kind for kind in KINDS}
+
+
+class Index(ABC):
+    """The documents of one project, as one transaction sees them."""
+
+    def __init__(self, context: Context, unstored: UnstoredVectors) -> None:
+        self._context = context
+        self._unstored = unstored
+        self._here = (context.scope.tenant, context.scope.project)
+
+    @abstractmethod
+    def ready(self, model: str) -> None: ...
+
+    @abstractmethod
+    def languages(self) -> Sequence[str]: ...
+
+    @abstractmethod
+    def speakers(self) -> Collection[int]: ...
+
+    @abstractmethod
+    def candidates(
+        self, wanted: Wanted, kinds: Sequence[str], *, most: int, among: NDArray[np.int64] | None = None
+    ) -> Candidates: ...
+
+    @abstractmethod
+    def look_at(self, wanted: Wanted, numbers: NDArray[np.int64]) -> Candidates: ...
+
+    @abstractmethod
+    def word_scores(self, wanted: Wanted, numbers: NDArray[np.int64]) -> NDArray[np.float64]: ...
+
+    @abstractmethod
+    def rarity(self, codes: NDArray[np.uint32]) -> NDArray[np.float64]: ...
+
+    @abstractmethod
+    def resemblance(self, model: str, numbers: NDArray[np.int64], best: NDArray[np.int64]) -> NDArray[np.float64]: ...
+
+    @abstractmethod
+    def coverage(self, model: str) -> Coverage: ...
+
+    def dimension(self, model: str) -> int | None:
+        statement = select(vectors.c.vector).where(*self._in_project(vectors), vectors.c.model == model).limit(1)
+        stored = self._execute(statement).scalar()
+        if stored is not None:
+            return len(stored) // STORED.itemsize
+        return next((len(vector) for *_, vector in self._unstored.of(model).values()), None)
+
+    @abstractmethod
+    def _bury(self, numbers: NDArray[np.int64]) -> None:
+        """These documents are no longer there."""
+
+    def passing(self, filters: Mapping[str, Filter]) -> NDArray[np.int64]:
+        found = [number for kind, where in filters.items() for number, _ in self._passing(kind, where, None)]
+        return np.array(sorted(found), np.int64)
+
+    def confirmed(self, filters: Mapping[str, Filter], numbers: NDArray[np.int64]) -> Mapping[int, tuple[str, str]]:
+        found = {
+            number: (kind, id) for kind, where in filters.items() for number, id in self._passing(kind, where, numbers)
+        }
+        if len(found) < len(numbers):
+            self._bury_missing(np.array([number for number in numbers.tolist() if number not in found], np.int64))
+        return found
+
+    def words_of(self, numbers: NDArray[np.int64]) -> Mapping[int, tuple[NDArray[np.uint32], NDArray[np.uint8]]]:
+        statement = select(documents.c.number, documents.c.codes, documents.c.counts).where(
+            self._among(documents, numbers)
+        )
+        return {
+            number: (np.frombuffer(codes, "<u4"), np.frombuffer(counts, np.uint8))
+            for number, codes, counts in self._execute(statement)
+        }
+
+    def vectors(self, model: str, numbers: NDArray[np.int64]) -> Mapping[int, NDArray[np.float32]]:
+        statement = select(vectors.c.number, vectors.c.vector).where(
+            self._among(vectors, numbers), vectors.c.model == model
+        )
+        stored = {number: read_vector(stored) for number, stored in self._execute(statement)}
+        kept = self._unstored.of(model)
+        return {number: kept[number][2] for number in numbers.tolist() if number in kept} | stored
+
+    def models(self) -> Sequence[str]:
+        """Kept vectors count only where none is stored: another process may have chosen another model since."""
+        return _whole(self._stored_models()) or sorted(_whole(self._unstored.models()))
+
+    def _stored_models(self) -> Sequence[str]:
+        """One look-up a model, however many vectors it has."""
+        found: list[str] = []
+        while True:
+            after = vectors.c.model > found[-1] if found else true()
+            following = select(func.min(vectors.c.model)).where(*self._in_project(vectors), after)
+            name = self._execute(following).scalar()
+            if name is None:
+                return found
+            found.append(name)
+
+    def keep_vectors(self, model: str, vectors: Sequence[MadeVector]) -> None:
+        self._unstored.add(model, vectors)
+
+    def unstored_vectors(self, model: str) -> Sequence[MadeVector]:
+        """Another process may have stored some of them, or chosen another model."""
+        if self._unstored.models():
+            self._unstored.discard_models(but=spaces_of(*self.models(), model_of(model)))
+        if kept := self._unstored.of(model):
+            numbers = np.array(list(kept), np.int64)
+            stored = select(vectors.c.number).where(self._among(vectors, numbers), vectors.c.model == model)
+            self._unstored.discard(model, self._execute(stored).scalars().all())
+        return list(self._unstored.of(model).values())
+
+    def unembedded(
+        self, model: str, *, limit: int, most_words: int | None = None, skip_unstored: bool = False
+    ) -> Sequence[Unembedded]:
+        """In the order of their numbers, so that what has a vector is always what came first."""
+        newest = select(func.coalesce(func.max(vectors.c.number), 0)).where(
+            *self._in_project(vectors), vectors.c.model == model
+        )
+        statement = (
+            select(documents.c.number, documents.c.kind, documents.c.id, documents.c.length)
+            .where(*self._in_project(documents), *self._of_space(model), self._without_vector(model, newest))
+            .order_by(documents.c.number)
+            .limit(limit)
+        )
+        if skip_unstored:
+            statement = statement.where(documents.c.number > max(self._unstored.of(model), default=0))
+        rows = self._execute(statement).all()
+        words = accumulate(length for *_, length in rows)
+        fitting = sum(total <= most_words for total in words) if most_words is not None else limit
+        waiting = [(number, kind, id) for number, kind, id, _ in rows[: max(1, fitting)]]
+        kinds = {kind for _, kind, _ in waiting}
+        read = {kind: self._records(kind, [id for _, of, id in waiting if of == kind]) for kind in kinds}
+        around = self._around(list(read.get(TURNS.name, {}).values()))
+        return [Unembedded(number, read[kind].get(id), *around.get(id, ("", ""))) for number, kind, id in waiting]
+
+    def _records(self, name: str, ids: Sequence[str]) -> Mapping[str, Record]:
+        kind, found = _KINDS[name], dict[str, Record]()
+        codec = codec_of(kind, self._context.settings.store.text_bytes)
+        statement = select(kind.table).where(*self._in_project(kind.table), kind.table.c.id.in_(ids))
+        for row in self._execute(statement).mappings():
+            with suppress(BlobMissing, Unreadable):
+                found[row["id"]] = codec.decode(self._context.scope, row, self._context.blobs)
+        return found
+
+    def _around(self, turns: Sequence[Any]) -> Mapping[str, tuple[str, str]]:
+        """What was said before and after turns, where the same people see it and it is not tainted."""
+        said = TURNS.table.c
+        places = {(turn.session, turn.seq + step) for turn in turns for step in (-1, 1)}
+        if not places:
+            return {}
+        statement = select(said.session, said.seq, said.owner, said.visibility, said.text).where(
+            *self._in_project(TURNS.table), tuple_(said.session, said.seq).in_(sorted(places)), said.tainted.is_(False)
+        )
+        texts = {tuple(key): text for *key, text in self._execute(statement)}
+        return {
+            turn.id: tuple(
+                texts.get((turn.session, turn.seq + step, turn.owner, turn.visibility.value), "") for step in (-1, 1)
+            )
+            for turn in turns
+        }
+
+    def known_vectors(self, model: str, digests: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
+        if not digests:
+            return {}
+        statement = select(vectors.c.digest, vectors.c.vector).where(
+            *self._in_project(vectors), vectors.c.model == model, vectors.c.digest.in_(digests)
+        )
+        wanted = frozenset(digests)
+        kept = {digest: vector for _, digest, vector in self._unstored.of(model).values() if digest in wanted}
+        return kept | {digest: read_vector(stored) for digest, stored in self._execute(statement)}
+
+    def add_vectors(self, model: str, found: Sequence[MadeVector]) -> int:
+        """In the order of their numbers, so that no two transactions wait for each other."""
+        if not found:
+            return 0
+        known = Index.dimension(self, model)
+        if any(len(vector) != (known or len(found[0][2])) for *_, vector in found):
+            raise ModelUnavailable(
+                f"the vectors of {model} here have {known} numbers, but the model now makes others; give it another "
+                "name, or choose another embedder and run `treering embed`"
+            )
+        by_number = {each[0]: each for each in sorted(found, key=lambda each: each[0])}
+        added = self._addable(model, np.array(list(by_number), np.int64))
+        if added:
+            self._insert_vectors(model, [each for number, each in by_number.items() if number in added])
+        locked = self._locked([number for number in by_number if number not in added])
+        settled = by_number.keys() - locked
+        self._context.after_commit.append(lambda: self._unstored.discard(model, settled))
+        return len(added)
+
+    @abstractmethod
+    def _addable(self, model: str, numbers: NDArray[np.int64]) -> Collection[int]:
+        """Documents whose vectors can be stored now."""
+
+    def _locked(self, numbers: Sequence[int]) -> Collection[int]:
+        """Documents that another transaction holds: their vectors stay in memory until it ends."""
+        return ()
+
+    def _insert_vectors(self, model: str, found: Sequence[MadeVector]) -> None:
+        numbers = np.array([number for number, *_ in found], np.int64)
+        owners = select(documents.c.number, documents.c.owner).where(self._among(documents, numbers))
+        owner_of = dict(self._execute(owners).all())
+        rows = [
+            {
+                "tenant": self._here[0],
+                "project": self._here[1],
+                "model": model,
+                "number": number,
+                "digest": digest,
+                "vector": vector.astype(STORED).tobytes(),
+                "owner": owner_of[number],
+            }
+            for number, digest, vector in found
+        ]
+        insert = self._context.dialect.insert(vectors)
+        self._context.connection.execute(insert.on_conflict_do_nothing(), rows)
+
+    def drop_vectors(self, *, but: str, beside: str = "") -> int:
+        kept = spaces_of(but, beside)
+        self._context.after_commit.append(lambda: self._unstored.discard_models(but=kept))
+        statement = delete(vectors).where(*self._in_project(vectors), vectors.c.model.not_in(kept))
+        return int(self._context.connection.execute(statement).rowcount)
+
+    def _of_space(self, model: str) -> tuple[ColumnElement[bool], ...]:
+        """Documents that have a vector in this space: episodes where it holds a part of them, else all."""
+        return (documents.c.kind == EPISODES.name,) if part_of(model) else ()
+
+    def _without_vector(self, model: str, newest: Select[tuple[int]]) -> ColumnElement[bool]:
+        """On an engine with one writer, vectors are made in the order of their documents."""
+        return documents.c.number > newest.scalar_subquery()
+
+    def _bury_missing(self, numbers: NDArray[np.int64]) -> None:
+        statement = select(documents.c.number).where(self._among(documents, numbers))
+        there = np.fromiter((number for (number,) in self._execute(statement)), np.int64)
+        missing = np.setdiff1d(numbers, there, assume_unique=True)
+        if len(missing):
+            self._bury(missing)
+
+    def _passing(self, name: str, where: Filter, numbers: NDArray[np.int64] | None) -> Sequence[tuple[int, str]]:
+        if numbers is not None:
+            return self._passing_among(name, where, numbers)
+        kind, scope = _KINDS[name], self._context.scope
+        driver = choose(self._context.connection, scope, kind, where)
+        rare = driver is not None and driver.is_rare
+        statement = (
+            select(documents.c.number, documents.c.id)
+            .select_from(documents.join(kind.table, _same_record(kind, documents.c)))
+            .where(
+                *self._in_project(documents),
+                documents.c.kind == name,
+                in_scope(kind, scope),
+                *matching(kind, where, driver.field if driver and rare else None),
+            )
+        )
+        if driver is not None and rare:
+            statement = driver.narrowed(kind, statement)
+        return [(number, id) for number, id in self._execute(statement)]
+
+    def _passing_among(self, name: str, where: Filter, numbers: NDArray[np.int64]) -> Sequence[tuple[int, str]]:
+        """The documents come first: beginning with a long session, SQLite tries each of its turns on all of them."""
+        kind = _KINDS[name]
+        listed = select(documents.c.tenant, documents.c.project, documents.c.number, documents.c.id)
+        listed = listed.where(documents.c.kind == name, self._among(documents, numbers))
+        candidates = listed.cte("candidates").prefix_with("MATERIALIZED")
+        statement = (
+            select(candidates.c.number, candidates.c.id)
+            .select_from(candidates.join(kind.table, _same_record(kind, candidates.c)))
+            .where(in_scope(kind, self._context.scope), *matching(kind, where))
+        )
+        return [(number, id) for number, id in self._execute(statement)]
+
+    def _among(self, table: Any, numbers: NDArray[np.int64]) -> ColumnElement[bool]:
+        return and_(*self._in_project(table), self._context.dialect.among(table.c.number, numbers.tolist()))
+
+    def _in_project(self, table: Any) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+        return table.c.tenant == self._here[0], table.c.project == self._here[1]
+
+    def _execute(self, statement: Select[Any]) -> Any:
+        return self._context.connection.execute(statement)
+
+
+def _same_record(kind: Kind[Any], document: Any) -> ColumnElement[bool]:
+    record = kind.table.c
+    return and_(record.tenant == document.tenant, record.project == document.project, record.id == document.id)
+
+
+def _whole(spaces: Iterable[str]) -> list[str]:
+    return [space for space in spaces if not part_of(space)]
+
+
+def read_vector(stored: bytes) -> NDArray[np.float32]:
+    return np.frombuffer(stored, STORED).astype(np.float32)

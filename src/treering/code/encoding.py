@@ -1,0 +1,186 @@
+"""Facts, definitions, edges and keys as bytes, and back.
+
+Edges are columns, not rows: those of all files are put side by side without looking at any of them, which is what
+makes a graph of half a million edges load in a blink.
+"""
+
+import zlib
+from array import array
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, lru_cache
+from hashlib import blake2b
+from typing import Any, TypeVar
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from treering.code.facts import Definition, Edge, Facts, Key, Problem, Unresolved
+from treering.code.graph.kinds import KIND_CODE, KINDS, SOURCE_CODE, SOURCES, WEIGHTS
+from treering.code.language_choice import load_language
+from treering.core.errors import Unreadable
+from treering.core.graph import GraphSource
+
+Hashes = NDArray[np.uint64]
+HASHES = np.dtype("<u8")
+_QUICKLY = 1
+_MOST_HASHES = 1 << 14
+"""Hashes of keys that are remembered: neighbouring files ask for the same."""
+
+
+class _StoredFacts(msgspec.Struct, frozen=True, array_like=True):
+    """Facts whose body is left to its language."""
+
+    path: str
+    definitions: tuple[Definition, ...]
+    body: msgspec.Raw
+    problems: tuple[Problem, ...] = ()
+
+
+class PackedEdges(msgspec.Struct, frozen=True, array_like=True):
+    """The edges of a file side by side; origins and targets are places among `names`."""
+
+    names: list[str]
+    origin: bytes
+    target: bytes
+    kind: bytes
+    flow: bytes
+    line: bytes
+    confidence: bytes
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+
+T = TypeVar("T")
+
+
+def _undamaged(decode: Callable[[bytes], T]) -> Callable[[bytes], T]:
+    """Whatever a damaged database gives instead of what was stored is told in our words."""
+
+    def decoded(packed: bytes) -> T:
+        try:
+            return decode(packed)
+        except (msgspec.DecodeError, zlib.error) as exc:
+            raise Unreadable(
+                "the stored code graph is damaged; run `treering index --forget`, then `treering index`"
+            ) from exc
+
+    return decoded
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_squeezed = _undamaged(zlib.decompress)
+_facts = _undamaged(msgspec.msgpack.Decoder(_StoredFacts).decode)
+_definitions = _undamaged(msgspec.msgpack.Decoder(tuple[Definition, ...]).decode)
+_edges = _undamaged(msgspec.msgpack.Decoder(PackedEdges).decode)
+_further = _undamaged(msgspec.msgpack.Decoder(dict[int, PackedEdges]).decode)
+_unresolved = _undamaged(msgspec.msgpack.Decoder(tuple[Unresolved, ...]).decode)
+
+NO_EDGES = PackedEdges([], b"", b"", b"", b"", b"", b"")
+
+
+@cache
+def _body(language: str) -> Any:
+    return _undamaged(msgspec.msgpack.Decoder(load_language(language).body).decode)
+
+
+def pack_facts(facts: Facts) -> bytes:
+    """Squeezed: facts repeat the names that their file repeats, and all of them go to every process that resolves."""
+    return zlib.compress(_encode(facts), _QUICKLY)
+
+
+def unpack_facts(language: str, packed: bytes) -> Facts:
+    stored = _facts(_squeezed(packed))
+    return Facts(stored.path, stored.definitions, _body(language)(stored.body), stored.problems)
+
+
+def pack_definitions(definitions: Sequence[Definition]) -> bytes:
+    return _encode(definitions)
+
+
+def unpack_definitions(packed: bytes) -> tuple[Definition, ...]:
+    return _definitions(packed) if packed else ()
+
+
+def pack_edges(edges: Sequence[Edge]) -> bytes:
+    return _encode(_packed(edges)) if edges else b""
+
+
+def unpack_edges(packed: bytes) -> PackedEdges:
+    return _edges(packed) if packed else NO_EDGES
+
+
+def pack_further(edges: Mapping[GraphSource, Sequence[Edge]]) -> bytes:
+    return _encode({SOURCE_CODE[source]: _packed(each) for source, each in edges.items() if each})
+
+
+def unpack_further(packed: bytes) -> Mapping[GraphSource, PackedEdges]:
+    return {SOURCES[code]: edges for code, edges in _further(packed).items()} if packed else {}
+
+
+def pack_unresolved(uses: Sequence[Unresolved]) -> bytes:
+    return _encode(uses) if uses else b""
+
+
+def unpack_unresolved(packed: bytes) -> tuple[Unresolved, ...]:
+    return _unresolved(packed) if packed else ()
+
+
+def _packed(edges: Sequence[Edge]) -> PackedEdges:
+    places: dict[str, int] = {}
+    for edge in edges:
+        places.setdefault(edge.origin, len(places))
+        places.setdefault(edge.target, len(places))
+    return PackedEdges(
+        list(places),
+        array("i", [places[edge.origin] for edge in edges]).tobytes(),
+        array("i", [places[edge.target] for edge in edges]).tobytes(),
+        bytes(KIND_CODE[edge.kind] for edge in edges),
+        bytes(edge.flow for edge in edges),
+        array("i", [edge.line for edge in edges]).tobytes(),
+        array("f", [edge.confidence for edge in edges]).tobytes(),
+    )
+
+
+def edges_in(packed: PackedEdges) -> list[Edge]:
+    """The edges themselves."""
+    numbers = zip("iiif", (packed.origin, packed.target, packed.line, packed.confidence), strict=True)
+    origins, targets, lines, confidences = (array(kind, held) for kind, held in numbers)
+    names = packed.names
+    return [
+        Edge(names[origin], names[target], KINDS[kind], confidence, line, flow)
+        for origin, target, kind, flow, line, confidence in zip(
+            origins, targets, packed.kind, packed.flow, lines, confidences, strict=True
+        )
+    ]
+
+
+def ties_of(path: str, edges: Iterable[Edge]) -> Mapping[str, float]:
+    """The other files that a file uses, with the weight of the firmest edge to each."""
+    ties: dict[str, float] = {}
+    for edge in edges:
+        target = edge.target.partition("::")[0]
+        if target != path:
+            weight = WEIGHTS[edge.kind] * edge.confidence
+            if weight > ties.get(target, 0.0):
+                ties[target] = weight
+    return ties
+
+
+@lru_cache(maxsize=_MOST_HASHES)
+def hash_of(key: Key) -> int:
+    """The same in every process, unlike Python's own."""
+    return int.from_bytes(blake2b("\x1f".join(key).encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
+def pack_keys(keys: Iterable[Key]) -> bytes:
+    return pack_hashes(sorted(map(hash_of, keys)))
+
+
+def pack_hashes(hashes: Sequence[int]) -> bytes:
+    return array("Q", hashes).tobytes()
+
+
+def unpack_hashes(packed: bytes) -> Hashes:
+    return np.frombuffer(packed, HASHES)

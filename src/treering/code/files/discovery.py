@@ -1,0 +1,219 @@
+"""Finds the files of a project that are code, and counts what is left out and why. Nothing outside the root is read."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from treering.code.files.ignore_rules import IGNORE_FILE, Rules, rules_in
+from treering.code.files.outer_ignore_rules import GitHome, rules_around
+from treering.code.language_choice import MANIFESTS, language_named
+from treering.core.errors import FolderUnavailable
+from treering.core.values import PATH_BYTES, is_storable
+
+if TYPE_CHECKING:
+    from treering.core.settings import IndexSettings
+
+IGNORED = "ignored by git"
+VENDORED = "vendored or built"
+GENERATED = "generated"
+TOO_LARGE = "too large"
+BINARY = "binary"
+LEAVES_ROOT = "a link out of the project"
+LINK = "a link to what is indexed where it leads"
+BROKEN_LINK = "a link that leads nowhere"
+NO_PERMISSION = "no permission"
+UNLISTED = "cannot be listed now"
+OTHER_REPOSITORY = "another repository"
+ODD_NAME = "a name that is not text, too long, or holds `::`"
+REPOSITORY = ".git"
+ENVIRONMENT = "pyvenv.cfg"
+NO_FILE = "a pipe, socket or device"
+VANISHED = "vanished while it was read"
+
+_TOOLS = frozenset(
+    {".git", ".hg", ".svn", ".venv", ".tox", ".nox", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".treering"}
+)
+"""Folders of tools: nobody misses them, so they are not counted."""
+_GENERATED = re.compile(
+    r"(?:_pb2(?:_grpc)?\.pyi?|\.pb(?:\.gw)?\.go|\.min\.[cm]?js|\.bundle\.js|[._]generated\.\w+|\.gen\.(?:go|ts|rs)"
+    r"|_gen\.go|^zz_generated.*)$"
+)
+_UNNAMEABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]|::")
+"""Nothing can be said of a file whose name breaks lines or moves the cursor, or looks like that of a definition."""
+_GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
+
+
+class Found(NamedTuple):
+    """A file that may be read, and what tells whether it is what was read before."""
+
+    path: str
+    language: str
+    stamp: str
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    root: Path
+    found: tuple[Found, ...]
+    skipped: Counter[str]
+    folders: frozenset[str] | None = None
+    """The folders that were looked at, each by itself; None where that is all of them."""
+    unseen: frozenset[str] = frozenset()
+    """Files, and folders with a slash at their end, of which the system did not say how they are."""
+    around: Rules | None = None
+    """The rules that held in all of it from outside."""
+
+    def covers(self, path: str) -> bool:
+        """Whether a file that is not among those found is not there."""
+        if self.hides(path):
+            return False
+        return self.folders is None or path[: path.rfind("/") + 1] in self.folders
+
+    def hides(self, path: str) -> bool:
+        """Whether a file may be there or not: nobody could look."""
+        return bool(self.unseen) and (path in self.unseen or not self.unseen.isdisjoint(_above(path)))
+
+
+def stamp_of(status: os.stat_result) -> str:
+    return f"{status.st_size}:{status.st_mtime_ns}:{status.st_ino}"
+
+
+def discover(
+    root: Path, settings: IndexSettings, folders: frozenset[str] | None = None, home: GitHome | None = None
+) -> Discovery:
+    """Every file that is code, by path, or those of some folders; links are never followed.
+
+    Folders are named with a slash at their end, the root with nothing. `FolderUnavailable` where the root cannot be
+    listed.
+    """
+    walk, around = _Walk(root, settings, folders), rules_around(root, home)
+    found = sorted(walk.files(around))
+    return Discovery(root, tuple(found), walk.skipped, folders, frozenset(walk.unseen), around)
+
+
+def _above(path: str) -> Iterator[str]:
+    """The folders that lead to a file; a folder itself, and those that lead to it."""
+    parts = path.split("/")[:-1]
+    return ("".join(f"{part}/" for part in parts[:end]) for end in range(len(parts) + 1))
+
+
+class _Walk:
+    """One way through the folders."""
+
+    def __init__(self, root: Path, settings: IndexSettings, folders: frozenset[str] | None) -> None:
+        self.skipped: Counter[str] = Counter()
+        self.unseen: set[str] = set()
+        self._root = root
+        self._folders = folders
+        self._leading = None if folders is None else frozenset(above for each in folders for above in _above(each))
+        self._vendored = frozenset(settings.vendored)
+        self._built = frozenset(settings.built)
+        self._largest = settings.largest_file
+
+    def files(self, rules: Rules | None) -> Iterator[Found]:
+        """Those of the root, in which these rules hold."""
+        waiting = [("", rules)]
+        while waiting:
+            folder, rules = waiting.pop()
+            entries = self._entries(folder)
+            names = {entry.name for entry in entries}
+            if folder and REPOSITORY in names:
+                self.skipped[OTHER_REPOSITORY] += 1
+                continue
+            if folder and ENVIRONMENT in names:
+                self.skipped[VENDORED] += 1
+                continue
+            if IGNORE_FILE in names:
+                rules = rules_in(self._root, folder, rules)
+            beside_manifest = not folder or not MANIFESTS.isdisjoint(names)
+            for entry in entries:
+                if entry.is_symlink():
+                    self._count_link(entry)
+                elif self._is_folder(entry, folder + entry.name):
+                    inner = f"{folder}{entry.name}/"
+                    if self._leading is not None and inner not in self._leading:
+                        continue
+                    if self._enters(entry.name, inner, rules, beside_manifest=beside_manifest):
+                        waiting.append((inner, rules))
+                elif self._folders is None or folder in self._folders:
+                    yield from self._file(entry, folder + entry.name, rules)
+
+    def _entries(self, folder: str) -> list[os.DirEntry[str]]:
+        try:
+            with os.scandir(self._root / folder) as scanned:
+                return list(scanned)
+        except OSError as exc:
+            if not folder:
+                raise FolderUnavailable(
+                    f"{self._root} cannot be listed ({exc.strerror}), so nothing was changed; allow it to be read, or "
+                    "name another folder"
+                ) from exc
+            self._pass_over(folder, exc)
+        return []
+
+    def _is_folder(self, entry: os.DirEntry[str], path: str) -> bool:
+        try:
+            return entry.is_dir(follow_symlinks=False)
+        except OSError as exc:
+            self._pass_over(f"{path}/", exc)
+            return False
+
+    def _pass_over(self, path: str, why: OSError) -> None:
+        """What is gone is gone; what merely cannot be looked at may be as it was."""
+        if why.errno in _GONE:
+            self.skipped[VANISHED] += 1
+            return
+        self.unseen.add(path)
+        self.skipped[NO_PERMISSION if isinstance(why, PermissionError) else UNLISTED] += 1
+
+    def _count_link(self, entry: os.DirEntry[str]) -> None:
+        """Whatever is inside the project is found where it stands; whatever is not is not read."""
+        try:
+            target = os.path.realpath(entry.path, strict=True)
+        except OSError:
+            self.skipped[BROKEN_LINK] += 1
+            return
+        inside = target == str(self._root) or target.startswith(f"{self._root}{os.sep}")
+        self.skipped[LINK if inside else LEAVES_ROOT] += 1
+
+    def _enters(self, name: str, path: str, rules: Rules | None, *, beside_manifest: bool) -> bool:
+        if name in _TOOLS:
+            return False
+        if name in self._vendored or (beside_manifest and name in self._built) or name.endswith(".egg-info"):
+            self.skipped[VENDORED] += 1
+            return False
+        if rules is not None and rules.ignore(path):
+            self.skipped[IGNORED] += 1
+            return False
+        return True
+
+    def _file(self, entry: os.DirEntry[str], path: str, rules: Rules | None) -> Iterator[Found]:
+        language = language_named(entry.name)
+        if language is None:
+            return
+        if rules is not None and rules.ignore(path):
+            self.skipped[IGNORED] += 1
+        elif not is_storable(path) or len(path.encode()) > PATH_BYTES or _UNNAMEABLE.search(path):
+            self.skipped[ODD_NAME] += 1
+        elif _GENERATED.search(entry.name):
+            self.skipped[GENERATED] += 1
+        else:
+            try:
+                status = entry.stat(follow_symlinks=False)
+            except OSError as exc:
+                self._pass_over(path, exc)
+                return
+            if not stat.S_ISREG(status.st_mode):
+                self.skipped[NO_FILE] += 1
+            elif status.st_size > self._largest:
+                self.skipped[TOO_LARGE] += 1
+            else:
+                yield Found(path, language, stamp_of(status))

@@ -1,0 +1,102 @@
+"""The rules of git that hold in a project from outside its root.
+
+They are those of the repository that it stands in (`.gitignore` above the root, `info/exclude`, also of a worktree) and
+of whoever uses git here (`core.excludesFile`). These files, and the configuration that names the last, are all that is
+ever read outside the root.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from treering.code.files.ignore_rules import IGNORE_FILE, Rules, rules_of, text_of
+
+_SECTION = re.compile(r"^\s*\[\s*(?P<name>[^\]\s\"]+)\s*(?P<part>\"[^\"]*\")?\s*\]\s*")
+_EXCLUDES = re.compile(r"^\s*excludesfile\s*=\s*\"?(?P<path>[^\"#;]*?)\"?\s*(?:[#;].*)?$", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class GitHome:
+    """Where git finds what its user wants."""
+
+    home: Path
+    configured: tuple[Path, ...]
+    """Files of configuration; a later one decides."""
+    ignore: Path
+    """The user's rules, where no configuration names another file."""
+
+
+def git_home(environ: Mapping[str, str]) -> GitHome | None:
+    """None where nobody is at home."""
+    named = environ.get("HOME") or environ.get("USERPROFILE")
+    if not named:
+        return None
+    home = Path(named)
+    own = Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "git"
+    only = environ.get("GIT_CONFIG_GLOBAL")
+    return GitHome(home, (Path(only),) if only else (own / "config", home / ".gitconfig"), own / "ignore")
+
+
+def rules_around(root: Path, home: GitHome | None) -> Rules | None:
+    """What holds in the whole root; equal as long as nothing of it changes.
+
+    A root that is itself ignored by them was named all the same: then they do not hold.
+    """
+    top = next((folder for folder in (root, *root.parents) if os.path.lexists(folder / ".git")), None)
+    if top is None:
+        return None
+    inside = "" if top == root else f"{root.relative_to(top).as_posix()}/"
+    rules: Rules | None = None
+    for before, path, linked in _files(top, inside, home):
+        file = rules_of(path, linked=linked)
+        if file is not None:
+            rules = Rules("", file, rules, before)
+    return None if inside and rules is not None and rules.ignore("") else rules
+
+
+def _files(top: Path, inside: str, home: GitHome | None) -> Iterator[tuple[str, Path, bool]]:
+    """Files of rules with the way from where they hold to the root; a later one decides before an earlier one."""
+    shared = _shared_folder(top / ".git")
+    if home is not None:
+        yield inside, _users_file(top, shared, home), True
+    if shared is not None:
+        yield inside, shared / "info" / "exclude", False
+    parts = inside.split("/")[:-1]
+    for depth in range(len(parts)):
+        above = top.joinpath(*parts[:depth])
+        yield "".join(f"{part}/" for part in parts[depth:]), above / IGNORE_FILE, False
+
+
+def _shared_folder(git: Path) -> Path | None:
+    """Where a repository keeps what all its worktrees share: `.git` of a worktree or submodule only names that."""
+    if git.is_dir():
+        return git
+    named = text_of(git).partition("gitdir:")[2].strip()
+    if not named:
+        return None
+    own = git.parent / named
+    return own / (text_of(own / "commondir").strip() or ".")
+
+
+def _users_file(top: Path, shared: Path | None, home: GitHome) -> Path:
+    of_repository = () if shared is None else (shared / "config",)
+    for configured in (*of_repository, *reversed(home.configured)):
+        named = _excludes_file(text_of(configured, linked=True))
+        if named:
+            return home.home / named[2:] if named.startswith("~/") else top / named
+    return home.ignore
+
+
+def _excludes_file(configuration: str) -> str:
+    """What `core.excludesFile` says last."""
+    named, in_core = "", False
+    for line in configuration.splitlines():
+        section = _SECTION.match(line)
+        if section:
+            in_core = section["name"].lower() == "core" and section["part"] is None
+        told = _EXCLUDES.match(line[section.end() :] if section else line) if in_core else None
+        if told:
+            named = told["path"].strip()
+    return named

@@ -1,0 +1,53 @@
+"""What breaks if this changes, and what it rests on."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from treering.code.graph.kinds import IMPORTS, Ints
+from treering.code.graph.steps import Direction, Served
+from treering.code.graph.traversal import Walked, packed, walk
+
+
+def dependents(served: Served, members: Ints, *, depth: int | None, cap: int | None) -> Walked:
+    """Who feels a change of the members, and the files that hand one of them on.
+
+    A file that hands something on passes the thing itself; who takes it from there has edges of its own to it, so that
+    the walk does not go on through such files.
+    """
+    walked = walk(served, members, Direction.DEPENDENTS, depth=depth, cap=cap)
+    if depth == 0 or not served.edges.exporters.length.take(members).any():
+        return walked
+    exports = served.along(served.edges.exporters, members)
+    met = np.concatenate((members, walked.node))
+    fresh = np.flatnonzero(served.nodes.exists[exports.neighbour] & ~np.isin(exports.neighbour, met))
+    if not len(fresh):
+        return walked
+    rank = served.nodes.rank
+    order = np.lexsort((rank[members[exports.place[fresh]]], -exports.factor[fresh], rank[exports.neighbour[fresh]]))
+    fresh = fresh[order]
+    fresh = fresh[np.unique(exports.neighbour[fresh], return_index=True)[1]]
+    edge = packed(exports.factor[fresh], members[exports.place[fresh]], exports.kind[fresh], rank)
+    joined = replace(
+        walked,
+        node=np.concatenate((walked.node, exports.neighbour[fresh])),
+        depth=np.concatenate((walked.depth, np.ones(len(fresh), np.int32))),
+        edge=np.concatenate((walked.edge, edge)),
+        whole=walked.whole and (cap is None or len(walked.node) + len(fresh) <= cap),
+    )
+    return joined if joined.whole else joined.at(joined.best_first[:cap])
+
+
+def importers(served: Served, members: Ints) -> list[int]:
+    """The files that import the members' files or one that hands them on, in the order of their names."""
+    nodes, users = served.nodes, served.edges.users
+    files = set(nodes.home.take(members).tolist())
+    if served.edges.exporters.length.take(members).any():
+        files.update(served.along(served.edges.exporters, members).neighbour.tolist())
+    found: set[int] = set()
+    for file in files:
+        if nodes.exists[file]:
+            steps = served.along(users, np.array([file]))
+            found.update(steps.neighbour[steps.kind == IMPORTS].tolist())
+    there = (file for file in found - files if nodes.exists[file])
+    return sorted(there, key=nodes.rank.__getitem__)

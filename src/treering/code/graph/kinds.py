@@ -1,0 +1,62 @@
+"""What ties two places of code, as small numbers: the weight of each kind, and what makes an edge a dependence."""
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treering.code.facts import Flow
+from treering.core.graph import EdgeKind, GraphSource
+
+Ints = NDArray[np.int32]
+Places = NDArray[np.int64]
+Floats = NDArray[np.float32]
+Flags = NDArray[np.bool_]
+Codes = NDArray[np.uint8]
+
+WEIGHTS: Final = {
+    EdgeKind.IMPORTS: 0.9,
+    EdgeKind.CALLS: 0.8,
+    EdgeKind.IS_ENTRYPOINT_FOR: 0.8,
+    EdgeKind.IMPLEMENTS: 0.7,
+    EdgeKind.EXTENDS: 0.7,
+    EdgeKind.EXPORTS: 0.6,
+    EdgeKind.FLOWS_TO: 0.6,
+    EdgeKind.DEPENDS_LOGICALLY: 0.5,
+    EdgeKind.HANDLES_ERRORS_FROM: 0.4,
+    EdgeKind.APPLIES_PATTERN: 0.3,
+}
+"""How surely a change passes along an edge of each kind; the requirement names them (KG2)."""
+
+KINDS: Final = tuple(EdgeKind)
+KIND_CODE: Final = {kind: code for code, kind in enumerate(KINDS)}
+WEIGHT_OF_CODE: Final = np.array([WEIGHTS[kind] for kind in KINDS], np.float32)
+
+SOURCES: Final = tuple(GraphSource)
+SOURCE_CODE: Final = {source: code for code, source in enumerate(SOURCES)}
+
+CALLS: Final = KIND_CODE[EdgeKind.CALLS]
+IMPORTS: Final = KIND_CODE[EdgeKind.IMPORTS]
+EXPORTS: Final = KIND_CODE[EdgeKind.EXPORTS]
+FLOWS_TO: Final = KIND_CODE[EdgeKind.FLOWS_TO]
+INHERITS: Final = frozenset({KIND_CODE[EdgeKind.IMPLEMENTS], KIND_CODE[EdgeKind.EXTENDS]})
+EXACT_CALLS: Final = len(KINDS)
+"""Among the steps of a walk: calls that no override can answer."""
+
+
+def kinds_of_steps(kind: Codes, flow: Codes) -> Codes:
+    """The kinds as walks tell them apart."""
+    exact = ((flow & np.uint8(Flow.EXACT)) != 0).nonzero()[0]
+    if not len(exact):
+        return kind
+    told = kind.copy()
+    told[exact] = EXACT_CALLS
+    return told
+
+
+def dependents_and_providers(origin: Ints, target: Ints, kind: Codes) -> tuple[Ints, Ints]:
+    """Who feels a change, and of what: the origin uses the target, except that data flows to its target."""
+    flows = kind == FLOWS_TO
+    if not flows.any():
+        return origin, target
+    return np.where(flows, target, origin), np.where(flows, origin, target)

@@ -1,0 +1,72 @@
+"""Which language reads a file, told by its name alone: no grammar is loaded before there is something to read."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
+
+from treering.code.languages.configurations import CONFIGURATIONS
+from treering.core.errors import MissingDependency
+
+if TYPE_CHECKING:
+    from treering.code.facts import Language
+
+
+class Known(NamedTuple):
+    """What a language says of itself, so that it need not be imported to be asked."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    manifests: tuple[str, ...]
+
+
+KNOWN = (
+    Known("go", (".go",), ("go.mod", "go.work")),
+    Known("python", (".py", ".pyi"), ("pyproject.toml",)),
+    Known("rust", (".rs",), ("Cargo.toml",)),
+    Known(
+        "typescript",
+        (".ts", ".mts", ".cts", ".tsx", ".js", ".jsx", ".mjs", ".cjs"),
+        (*CONFIGURATIONS, "package.json"),
+    ),
+)
+_BY_SUFFIX = {suffix: known.name for known in KNOWN for suffix in known.suffixes}
+_BY_NAME = {manifest: known.name for known in KNOWN for manifest in known.manifests}
+MANIFESTS = frozenset(_BY_NAME)
+
+
+def language_named(name: str) -> str | None:
+    """The language that reads a file of this name; None where it is no code."""
+    found = _BY_NAME.get(name)
+    if found is not None:
+        return found
+    dot = name.rfind(".")
+    return _BY_SUFFIX.get(name[dot:]) if dot > 0 else None
+
+
+def load_language(name: str) -> Language:
+    """The language itself. `MissingDependency` where its grammar is not installed."""
+    loaded = _loaded(name)
+    if isinstance(loaded, MissingDependency):
+        raise loaded
+    return loaded
+
+
+def missing_grammar(name: str) -> str | None:
+    """Why files of a language cannot be read, and what to do; None where they can."""
+    loaded = _loaded(name)
+    return str(loaded) if isinstance(loaded, MissingDependency) else None
+
+
+@cache
+def _loaded(name: str) -> Language | MissingDependency:
+    """What is missing stays so in this process: thousands of files ask for it."""
+    try:
+        language: Language = import_module(f"treering.code.languages.{name}").LANGUAGE
+    except ImportError as exc:
+        wheel = (exc.name or f"tree_sitter_{name}").partition(".")[0].replace("_", "-")
+        missing = MissingDependency(f"the grammar of {name} cannot be loaded ({exc}); run `pip install -U {wheel}`")
+        missing.__cause__ = exc
+        return missing
+    return language

@@ -1,0 +1,58 @@
+"""What a part of a text leaves open, and where its header ends."""
+
+from collections.abc import Iterator
+from functools import reduce
+from typing import NamedTuple
+
+from treering.code.languages.error_recovery.shapes import Shape
+
+_CLOSING = {b"(": b")", b"[": b"]", b"{": b"}"}
+_MOST_OPEN = 40
+"""A part that opens more brackets than this is not mended by closing them."""
+
+
+class Left(NamedTuple):
+    """What is open after a token: the closing brackets in the order they are needed, and where the token ends."""
+
+    closing: bytes
+    end: int
+    last: bytes
+
+
+def left_open(shape: Shape, text: bytes) -> Left:
+    """What the whole text leaves open, and where its code ends."""
+    return reduce(lambda _, after: after, _line_ends(shape, text), Left(b"", 0, b""))
+
+
+def header_of(shape: Shape, text: bytes) -> Left | None:
+    """Where the header of a class, a function or a block ends, if the text has one: behind its colon or brace."""
+    for found in _line_ends(shape, text):
+        if shape.by_indentation:
+            if not found.closing:
+                return found if found.last == b":" else None
+        elif found.last == b"{" and found.closing:
+            return found
+    return None
+
+
+def _line_ends(shape: Shape, text: bytes) -> Iterator[Left]:
+    """What is open after the last code of each line."""
+    open_: list[bytes] = []
+    end, last = 0, b""
+    for found in shape.tokens.finditer(text):
+        if found["comment"] is not None:
+            continue
+        if end and text.find(b"\n", end, found.start()) >= 0:
+            yield Left(_closing(open_), end, last)
+        token = found["bracket"]
+        if token in _CLOSING:
+            open_.append(token)
+        elif token and open_ and _CLOSING[open_[-1]] == token:
+            open_.pop()
+        end, last = found.end(), found.group()[-1:]
+    if end:
+        yield Left(_closing(open_), end, last)
+
+
+def _closing(open_: list[bytes]) -> bytes:
+    return b"".join(_CLOSING[each] for each in reversed(open_[-_MOST_OPEN:]))

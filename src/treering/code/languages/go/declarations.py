@@ -1,0 +1,240 @@
+"""What declarations give: definitions, entries of the package's scope, and bindings inside functions."""
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+from tree_sitter import Node
+
+from treering.code.facts import Definition, DefinitionKind
+from treering.code.languages.go.body import UNKNOWN, Declared, Expr, Type
+from treering.code.languages.go.gotest import is_test
+from treering.code.languages.go.names import Names
+from treering.code.languages.go.spelling import Spelling, fields, items
+from treering.code.languages.lines import Lines
+from treering.code.languages.nodes import text_of
+
+_SHAPES = {"struct": DefinitionKind.CLASS, "interface": DefinitionKind.INTERFACE}
+
+
+class Declarations:
+    """Collects one file's declarations as they are met; `names` says whether a function is around them."""
+
+    def __init__(self, path: str, tags: str, names: Names, spelling: Spelling, lines: Lines) -> None:
+        self.definitions: list[Definition] = []
+        self.declared: list[Declared] = []
+        self._numbers: dict[str, int] = {}
+        self._in_tests = path.endswith("_test.go")
+        self._tags = tags
+        self._names = names
+        self._spelling = spelling
+        self._line_of = lines.of
+        self._around = ""
+        self._last_constant: tuple[Node | None, list[Node]] = (None, [])
+        self._enumerated: set[str] = set()
+        self._bindings: dict[str, Callable[[Node], None]] = {
+            "short_var_declaration": self._short,
+            "range_clause": self._range,
+            "receive_statement": self._received,
+            "var_spec": self._variable,
+            "const_spec": self._constant,
+            "type_spec": self._type,
+            "type_alias": self._type,
+        }
+
+    def binding(self, node: Node) -> None:
+        self._bindings[node.type](node)
+
+    def number_of(self, qualname: str) -> int:
+        """Where the definition stands in the list, or -1."""
+        return self._numbers.get(qualname, -1)
+
+    def define(self, qualname: str, kind: DefinitionKind, node: Node, test: bool = False) -> int:
+        """Of several `init` functions the first is kept: they share one id."""
+        if qualname not in self._numbers:
+            self._numbers[qualname] = len(self.definitions)
+            exported = qualname.rpartition(".")[2][:1].isupper()
+            lines = (self._line_of(node.start_byte), self._line_of(node.end_byte))
+            self.definitions.append(Definition(qualname, kind, *lines, exported, test))
+        return self._numbers[qualname]
+
+    def finished(self) -> list[Definition]:
+        """A type that the file's constants are values of is an enumeration."""
+        return [
+            msgspec.structs.replace(each, kind=DefinitionKind.ENUM)
+            if each.kind is DefinitionKind.TYPE and each.qualname in self._enumerated
+            else each
+            for each in self.definitions
+        ]
+
+    def function(self, node: Node) -> int:
+        """Declares a function or method, binds its parameters, and gives the number of its definition."""
+        name = text_of(node.child_by_field_name("name"))
+        receiver = items(node.child_by_field_name("receiver"))
+        owner, params = self._receiver(receiver[0]) if receiver else ("", self._type_parameters(node))
+        signature = self._spelling.signature(node)
+        if receiver:
+            self._bind_parameters(receiver)
+        self.parameters(node)
+        qualname = f"{owner}.{name}" if owner else name
+        self._around = qualname
+        if not name or name == "_":
+            return -1
+        self.declared.append(Declared("method" if owner else "func", name, owner, params, signature, None, self._tags))
+        kind = DefinitionKind.METHOD if owner else DefinitionKind.FUNCTION
+        return self.define(qualname, kind, node, self._in_tests and is_test(name, owner, signature))
+
+    def parameters(self, node: Node) -> None:
+        self._bind_parameters(items(node.child_by_field_name("parameters")))
+        results = node.child_by_field_name("result")
+        if results is not None and results.type == "parameter_list":
+            self._bind_parameters(items(results))
+
+    def _bind_parameters(self, parameters: Sequence[Node]) -> None:
+        for each in parameters:
+            called = [text_of(name) for name in fields(each, "name")]
+            if called:
+                self.typed(called, each.child_by_field_name("type"), each.type == "variadic_parameter_declaration")
+
+    def _receiver(self, node: Node) -> tuple[str, tuple[Type, ...]]:
+        base = node.child_by_field_name("type")
+        while base is not None and base.type in ("pointer_type", "parenthesized_type"):
+            base = base.named_child(0)
+        if base is None or base.type != "generic_type":
+            return text_of(base), ()
+        arguments = [text_of(each) for each in items(base.child_by_field_name("type_arguments"))]
+        owner = text_of(base.child_by_field_name("type"))
+        params = tuple(
+            Type("param", name, (Type("bound", f"{place} {owner}"),)) for place, name in enumerate(arguments)
+        )
+        for each in params:
+            self._names.bind(each.name, Expr("param", type=each))
+        return owner, params
+
+    def _type_parameters(self, node: Node) -> tuple[Type, ...]:
+        """Bound before their constraints are read, which may name each other."""
+        bound: list[tuple[int, str, Node | None]] = []
+        for each in items(node.child_by_field_name("type_parameters")):
+            for name in map(text_of, fields(each, "name")):
+                number = self._names.bind(name, Expr("param", type=Type("param", name)))
+                bound.append((number, name, each.child_by_field_name("type")))
+        params = tuple(Type("param", name, (self._spelling.type(constraint),)) for _, name, constraint in bound)
+        for (number, _, _), param in zip(bound, params, strict=True):
+            self._names.bindings[number] = Expr("param", type=param)
+        return params
+
+    def typed(self, called: Sequence[str], node: Node | None, many: bool = False) -> None:
+        spelled = self._spelling.type(node)
+        value = Expr("typed", type=Type("seq", "", (spelled,)) if many else spelled)
+        uses = self._names.take_uses()
+        for name in called:
+            self._names.bind(name, value, uses)
+
+    def values(self, called: Sequence[str], given: Sequence[Node]) -> None:
+        spelled = self._spread(len(called), given, inline=False)
+        uses = self._names.take_uses()
+        for name, value in zip(called, spelled, strict=True):
+            self._names.bind(name, value, uses)
+
+    def _spread(self, wanted: int, given: Sequence[Node], inline: bool) -> list[Expr]:
+        """One value each, or one call whose results are taken apart."""
+        if len(given) == wanted:
+            return [self._spelling.value(each, 0, inline) for each in given]
+        whole = self._spelling.value(given[0], 0, inline) if len(given) == 1 else UNKNOWN
+        return [Expr("pick", "", place, (whole,)) for place in range(wanted)]
+
+    def _short(self, node: Node) -> None:
+        self.values(_names_in(node), items(node.child_by_field_name("right")))
+
+    def _range(self, node: Node) -> None:
+        if not _declares(node):
+            return
+        over = self._spelling.value(node.child_by_field_name("right"))
+        uses = self._names.take_uses()
+        for name, op in zip(_names_in(node), ("key", "elem"), strict=False):
+            self._names.bind(name, Expr(op, "", -1, (over,)), uses)
+
+    def _received(self, node: Node) -> None:
+        right = node.child_by_field_name("right")
+        if right is not None and _declares(node):
+            self.values(_names_in(node), [right])
+
+    def _variable(self, node: Node) -> None:
+        called = [text_of(name) for name in fields(node, "name")]
+        spelled = node.child_by_field_name("type")
+        given = items(node.child_by_field_name("value"))
+        if self._names.depth == 0:
+            self._declare("var", called, spelled, given)
+            for name in fields(node, "name"):
+                if text_of(name)[:1].isupper():
+                    self.define(text_of(name), DefinitionKind.CONSTANT, node)
+        elif spelled is not None:
+            self.typed(called, spelled)
+        else:
+            self.values(called, given)
+
+    def _constant(self, node: Node) -> None:
+        """In a group, a name without a value repeats the one before."""
+        called = [text_of(name) for name in fields(node, "name")]
+        spelled, given = node.child_by_field_name("type"), items(node.child_by_field_name("value"))
+        if spelled is None and not given:
+            spelled, given = self._last_constant
+        self._last_constant = (spelled, given)
+        if self._names.depth == 0:
+            self._enumerated.add(text_of(spelled))
+            self._declare("const", called, spelled, given)
+            for name in called:
+                if name[:1].isupper():
+                    self.define(name, DefinitionKind.CONSTANT, node)
+        elif spelled is not None:
+            self.typed(called, spelled)
+        else:
+            self.values(called, given)
+
+    def _declare(self, kind: str, called: Sequence[str], spelled: Node | None, given: Sequence[Node]) -> None:
+        if spelled is not None:
+            known = self._spelling.type(spelled)
+            self.declared += [Declared(kind, name, type=known, tags=self._tags) for name in called if name != "_"]
+            return
+        for name, value in zip(called, self._spread(len(called), given, inline=True), strict=True):
+            if name != "_":
+                self.declared.append(Declared(kind, name, value=value, tags=self._tags))
+
+    def leave(self) -> None:
+        """What follows stands in no function."""
+        self._around = ""
+
+    def _type(self, node: Node) -> None:
+        name = text_of(node.child_by_field_name("name"))
+        local = self._names.depth > 0
+        number = self._names.bind(name) if local else -1
+        self._names.open()
+        params = self._type_parameters(node)
+        spelled = self._spelling.type(node.child_by_field_name("type"))
+        self._names.close()
+        if local:
+            qualname = f"{self._around}.{name}" if self._around else ""
+            self._names.bindings[number] = Expr("type", qualname, type=spelled)
+            self._names.use()
+        else:
+            qualname = name
+            kind = "alias" if node.type == "type_alias" else "type"
+            self.declared.append(Declared(kind, name, "", params, spelled, None, self._tags))
+        if qualname:
+            self.define(qualname, _SHAPES.get(spelled.op, DefinitionKind.TYPE), node)
+            if spelled.op == "interface":
+                self._interface_methods(qualname, node)
+
+    def _interface_methods(self, qualname: str, node: Node) -> None:
+        for each in items(node.child_by_field_name("type")):
+            if each.type == "method_elem":
+                name = text_of(each.child_by_field_name("name"))
+                self.define(f"{qualname}.{name}", DefinitionKind.METHOD, each)
+
+
+def _names_in(node: Node) -> list[str]:
+    """What is on the left; something other than a plain name keeps its place."""
+    return [text_of(each) if each.type == "identifier" else "_" for each in items(node.child_by_field_name("left"))]
+
+
+def _declares(node: Node) -> bool:
+    return any(each.type == ":=" for each in node.children)

@@ -1,0 +1,167 @@
+"""One Go file read by itself: definitions, what the package's scope gets, and its calls with their names bound."""
+
+from operator import itemgetter
+
+import tree_sitter_go
+from tree_sitter import Language, Node, Parser, QueryCursor
+
+from treering.code.facts import Facts, Flow
+from treering.code.languages.error_recovery import parsed
+from treering.code.languages.go.body import Body, Call, Import
+from treering.code.languages.go.constraints import unmet_constraint
+from treering.code.languages.go.declarations import Declarations
+from treering.code.languages.go.entries import VERBS, Entries
+from treering.code.languages.go.names import Names, Qualifiers
+from treering.code.languages.go.spelling import Spelling, fields, items
+from treering.code.languages.go.uses import Uses, read_names
+from treering.code.languages.lines import Lines
+from treering.code.languages.nodes import problems_of, text_of
+from treering.code.languages.queries import query_of
+
+GRAMMAR = Language(tree_sitter_go.language())
+QUERY = query_of(GRAMMAR, "go")
+
+_ENDS, _OPENS = range(2)
+"""Where something ends and something else begins, the end comes first; what ends together ends from the inside."""
+
+_CAPTURES = ("call", "command", "binding", "switched", "named", "qualified", "scope")
+
+_ARGUMENTS, _RESULT = Flow.ARGUMENTS.value, Flow.RESULT.value
+
+_FUNCTIONS = frozenset(("function_declaration", "method_declaration"))
+
+
+def read_source(path: str, source: bytes) -> Facts:
+    tree, source, mended = parsed(Parser(GRAMMAR), source, "go")
+    root = tree.root_node
+    clause = next((each for each in root.named_children if each.type == "package_clause"), None)
+    header = source[: clause.start_byte if clause is not None else 0].decode("utf-8", "replace")
+    tags = unmet_constraint(path, header)
+    lines = Lines(source)
+    imports = _imports(root, lines)
+    names = Names()
+    qualifiers = Qualifiers(imports)
+    spelling = Spelling(names, qualifiers)
+    declarations = Declarations(path, tags, names, spelling, lines)
+    entries = Entries(spelling, declarations, path.endswith("_test.go"))
+    reading = _Reading(names, spelling, declarations, entries, Uses(names, qualifiers, lines))
+    captures = QueryCursor(QUERY).captures(root)
+    captures |= read_names(source, root, qualifiers)
+    reading.walk(captures)
+    body = Body(
+        package=text_of(items(clause)[0]) if items(clause) else "",
+        tags=tags,
+        imports=imports,
+        declared=tuple(declarations.declared),
+        bindings=names.needed_bindings(),
+        calls=tuple(reading.calls),
+        routes=tuple(reading.entries.routes),
+        uses=reading.uses.all(),
+    )
+    return Facts(path, reading.entries.marked(body.package), body, problems_of(root, lines, mended))
+
+
+def _imports(root: Node, lines: Lines) -> tuple[Import, ...]:
+    specs: list[Node] = []
+    for declaration in root.named_children:
+        if declaration.type == "import_declaration":
+            for each in items(declaration):
+                specs += items(each) if each.type == "import_spec_list" else [each]
+    return tuple(
+        Import(text_of(spec.child_by_field_name("name")), text_of(path)[1:-1], lines.of(spec.start_byte))
+        for spec in specs
+        if (path := spec.child_by_field_name("path")) is not None
+    )
+
+
+class _Reading:
+    """The walk through one file's captures, in the order in which names come into being and are used."""
+
+    def __init__(
+        self, names: Names, spelling: Spelling, declarations: Declarations, entries: Entries, uses: Uses
+    ) -> None:
+        self.names = names
+        self.spelling = spelling
+        self.declarations = declarations
+        self.entries = entries
+        self.calls: list[Call] = []
+        self.uses = uses
+        self._lines = uses.lines
+        self._caller = -1
+        self._switches: list[str] = []
+        self._unused: set[int] = set()
+
+    def walk(self, captures: dict[str, list[Node]]) -> None:
+        events: list[tuple[int, int, int, int, Node]] = []
+        for kind, name in enumerate(_CAPTURES):
+            events += [(each.end_byte, _ENDS, -each.start_byte, kind, each) for each in captures.get(name, ())]
+        opening = len(_CAPTURES)
+        events += [(each.start_byte, _OPENS, -each.end_byte, opening, each) for each in captures.get("scope", ())]
+        events.sort(key=itemgetter(0, 1, 2, 3))
+        self._unused = {each.id for each in captures.get("unused", ())}
+        happen = (
+            self._call,
+            self._command,
+            self.declarations.binding,
+            self._switched,
+            self._named,
+            self._qualified,
+            self._close,
+            self._open,
+        )
+        for *_, kind, node in events:
+            happen[kind](node)
+
+    def _open(self, node: Node) -> None:
+        kind = node.type
+        self.names.open()
+        if kind == "block":
+            return
+        if kind in _FUNCTIONS:
+            number = self.declarations.function(node)
+            if self.names.depth == 1:
+                self._caller = number
+        elif kind == "func_literal":
+            self.declarations.parameters(node)
+        elif kind == "type_switch_statement":
+            alias = items(node.child_by_field_name("alias"))
+            self._switches.append(text_of(alias[0]) if alias else "_")
+        elif kind == "type_case" and self._switches:
+            types = fields(node, "type")
+            if len(types) == 1:
+                self.declarations.typed([self._switches[-1]], types[0])
+
+    def _close(self, node: Node) -> None:
+        self.names.close()
+        if node.type == "type_switch_statement":
+            self._switches.pop()
+        elif self.names.depth == 0:
+            self._caller = -1
+            self.declarations.leave()
+
+    def _switched(self, node: Node) -> None:
+        """In a case of several types, and by default, the name has the type of what is looked at."""
+        self.declarations.values([self._switches[-1]], [node])
+
+    def _named(self, node: Node) -> None:
+        self.uses.named(node, self._caller)
+
+    def _qualified(self, node: Node) -> None:
+        self.uses.qualified(node, self._caller)
+
+    def _call(self, node: Node) -> None:
+        named = node.child_by_field_name("function")
+        function = self.spelling.function_of_call(node, named)
+        self.names.use()
+        self.spelling.call_numbers[node.id] = len(self.calls)
+        flow = 0 if node.id in self._unused else _RESULT
+        given = node.child_by_field_name("arguments")
+        if given is None or given.named_child_count:
+            flow |= _ARGUMENTS
+        line = self._lines.of((node if named is None else named).end_byte)
+        self.calls.append(Call(self._caller, function, line, flow, len(self.names.bindings)))
+        if function.op == "sel" and function.name in VERBS:
+            self.entries.route(function.name, items(given), self._caller, line)
+
+    def _command(self, node: Node) -> None:
+        self.entries.command(node, self._caller, self._lines.of(node.start_byte))

@@ -1,0 +1,13 @@
+"""Which functions `go test` runs."""
+
+from treering.code.languages.go.body import Type
+
+PREFIXES = ("Test", "Benchmark", "Fuzz", "Example")
+
+
+def is_test(name: str, owner: str, signature: Type) -> bool:
+    """A prefix not followed by a lower-case letter; a method called so, without parameters, is a test of a suite."""
+    prefix = next((each for each in PREFIXES if name.startswith(each)), None)
+    if prefix is None or name[len(prefix) :][:1].islower() or name == "TestMain":
+        return False
+    return not owner or (prefix == "Test" and not signature.parts[0].parts)

@@ -1,0 +1,128 @@
+"""Fields and methods of types, with what embedding promotes."""
+
+from treering.code.languages.go.body import Expr, Type
+from treering.code.languages.go.project import Found
+from treering.code.languages.go.standard import is_standard
+from treering.code.languages.go.types import EXTERNAL, OPAQUE, Home, Known, Types, pointed
+
+_DEEPEST = 8
+"""Levels of embedding."""
+_CHAIN = 12
+"""Types declared as another type, one after the other."""
+
+
+class Members:
+    """What stands after the dot, by the type before it."""
+
+    def __init__(self, types: Types, bindings: tuple[Expr, ...], path: str, package: str) -> None:
+        self._types = types
+        self._path = path
+        self._bindings = bindings
+        self._package = package
+
+    def member(self, of: Known, name: str) -> Known:
+        """The shallowest field or method; external where an embedded type of elsewhere may have it."""
+        level, seen, outside = [pointed(of)], set[tuple[str, str]](), False
+        for _ in range(_DEEPEST):
+            deeper: list[Known] = []
+            for each in level:
+                if each is None:
+                    continue
+                if each[0] == "named":
+                    if each[1:3] in seen:
+                        continue
+                    seen.add(each[1:3])
+                outside = outside or each[0] == "external" or (each[0] == "named" and is_standard(each[1]))
+                found, embedded = self._own(each, name)
+                if found is not None:
+                    return found
+                deeper += embedded
+            level = deeper
+            if not level:
+                break
+        return EXTERNAL if outside else None
+
+    def _own(self, known: Known, name: str) -> tuple[Known, list[Known]]:
+        """The type's own member of that name, or else what it embeds."""
+        assert known is not None
+        kind = known[0]
+        if kind == "named":
+            method = self._types.project.method(known[1], known[2], name)
+            if method is not None:
+                return self._method(method, known), []
+            written, home, owner = self.shape(known)
+            return self._literal(written, home, owner.method_ids(name) if owner is not None else (), name)
+        if kind in ("struct", "interface"):
+            return self._literal(known[1], known[2], (), name)
+        if kind == "local":
+            binding = self._bindings[known[1]]
+            ids = (f"{self._path}::{binding.name}.{name}",) if binding.name else ()
+            return self._literal(binding.type, (self._package, ()), ids, name)
+        if kind == "param":
+            constraint = known[2].parts[0] if known[2].parts else None
+            return None, [self._types.known(constraint, known[3])]
+        return None, []
+
+    def shape(self, known: Known) -> tuple[Type | None, Home, Found | None]:
+        """How a named type is made, through types declared as other types; an interface belongs to its own name."""
+        home: Home = (self._package, ())
+        for _ in range(_CHAIN):
+            if known is None or known[0] != "named":
+                break
+            found = self._types.underlying(known[1], known[2], known[3])
+            if found is None:
+                return None, home, None
+            written, home, owner = found
+            if written.op in ("struct", "interface"):
+                return written, home, owner
+            known = self._types.known(written, home)
+            if known is None or known[0] != "named":
+                return written, home, owner
+        return None, home, None
+
+    def _method(self, found: Found, known: Known) -> Known:
+        assert known is not None
+        given = zip((each.name for each in found.declared.params), known[3], strict=False)
+        return ("func", found.declared.type, (known[1], tuple(given)), found.ids, ())
+
+    def _literal(self, written: Type | None, home: Home, ids: tuple[str, ...], name: str) -> tuple[Known, list[Known]]:
+        """The member that a struct or interface writes down, or else what it embeds; `ids` are its as a method's."""
+        if written is None:
+            return None, []
+        if written.op not in ("struct", "interface"):
+            return self._declared_as(self._types.known(written, home), name)
+        embedded: list[Known] = []
+        for each in written.parts:
+            if each.op == "method" and each.name == name:
+                return ("func", each.parts[0], home, ids, ()), []
+            if each.op == "embed" or each.name == name:
+                known = self._types.known(each.parts[0], home)
+                if each.name == name:
+                    return known or OPAQUE, []
+                embedded.append(pointed(known))
+        return None, embedded
+
+    def _declared_as(self, known: Known, name: str) -> tuple[Known, list[Known]]:
+        """A type declared as another has that one's fields but not its methods, unless it is an interface."""
+        if known is not None and known[0] == "named":
+            written, home, owner = self.shape(known)
+            if written is not None and written.op in ("struct", "interface"):
+                return self._literal(written, home, owner.method_ids(name) if owner is not None else (), name)
+        return None, [known] if known is not None and known[0] in ("external", "local") else []
+
+    def made_of(self, known: Known) -> Known:
+        """A type without its name: what ranges, indexes and calls look at."""
+        for _ in range(_CHAIN):
+            if known is None:
+                return None
+            if known[0] == "named":
+                written, home, _ = self.shape(known)
+                return self._types.known(written, home)
+            if known[0] == "local":
+                known = self._types.known(self._bindings[known[1]].type, (self._package, ()))
+            elif known[0] == "param":
+                constraint = known[2].parts[0] if known[2].parts else None
+                known = self._types.known(constraint, known[3])
+            else:
+                return known
+        return None

@@ -1,0 +1,105 @@
+"""Which declaration a name means inside a file: bindings by scope, and what its imports are called."""
+
+import re
+
+from treering.code.languages.go.body import UNKNOWN, Expr, Import, Type
+
+_MAJOR = re.compile(r"v\d+$")
+_GOPKG = re.compile(r"\.v\d+$")
+_AFFIX = re.compile(r"^go[-.]|[-.]go$")
+
+
+class Names:
+    """The bindings of one file, numbered in the order of their declaration, and those that are visible now."""
+
+    def __init__(self) -> None:
+        self.bindings: list[Expr] = []
+        self._visible: dict[str, list[int]] = {}
+        self._opened: list[list[str]] = []
+        self._looked_up: list[int] = []
+        self._needed: set[int] = set()
+        self._uses: dict[int, tuple[int, ...]] = {}
+
+    @property
+    def depth(self) -> int:
+        return len(self._opened)
+
+    def open(self) -> None:
+        self._opened.append([])
+
+    def close(self) -> None:
+        if self._opened:
+            for name in self._opened.pop():
+                self._visible[name].pop()
+
+    def bind(self, name: str, value: Expr = UNKNOWN, uses: tuple[int, ...] = ()) -> int:
+        number = len(self.bindings)
+        self.bindings.append(value)
+        if uses:
+            self._uses[number] = uses
+        if name != "_" and self._opened:
+            self._visible.setdefault(name, []).append(number)
+            self._opened[-1].append(name)
+        return number
+
+    def find(self, name: str) -> int:
+        """The number of the innermost visible binding, or -1."""
+        visible = self._visible.get(name)
+        if not visible:
+            return -1
+        self._looked_up.append(visible[-1])
+        return visible[-1]
+
+    def is_bound(self, name: str) -> bool:
+        return bool(self._visible.get(name))
+
+    def take_uses(self) -> tuple[int, ...]:
+        """What was looked up since, which the caller now builds on."""
+        taken = tuple(self._looked_up)
+        self._looked_up.clear()
+        return taken
+
+    def use(self) -> None:
+        """What was looked up since is needed to know what a call reaches."""
+        self._needed.update(self._looked_up)
+        self._looked_up.clear()
+
+    def needed_bindings(self) -> tuple[Expr, ...]:
+        """All bindings, without the values of those that no call builds on."""
+        needed = set(self._needed)
+        for number in range(len(self.bindings) - 1, -1, -1):
+            if number in needed:
+                needed.update(self._uses.get(number, ()))
+        return tuple(each if number in needed else UNKNOWN for number, each in enumerate(self.bindings))
+
+
+LIKELY_NAMES = 4
+
+
+def likely_names(path: str) -> tuple[str, ...]:
+    """What the package at an import path is probably called, where the import gives no name; the likeliest first."""
+    parts = path.split("/")
+    last = parts[-2] if len(parts) > 1 and _MAJOR.match(parts[-1]) else parts[-1]
+    last = _GOPKG.sub("", last)
+    return (last, _AFFIX.sub("", last), last.replace("-", "_"), last.replace("-", ""))
+
+
+class Qualifiers:
+    """The imports of a file by the name that stands before the dot."""
+
+    def __init__(self, imports: tuple[Import, ...]) -> None:
+        self.dots = tuple(Type("import", each.path) for each in imports if each.name == ".")
+        self._known = {each.name: Type("imports", "", (Type("import", each.path),)) for each in imports if each.name}
+        self._unnamed = tuple(Type("import", each.path) for each in imports if not each.name)
+        likely = [(each, likely_names(each.name)) for each in self._unnamed]
+        for rank in range(LIKELY_NAMES):
+            for each, names in likely:
+                self._known.setdefault(names[rank], Type("imports", names[rank], (each,)))
+
+    def surely(self, name: str) -> Type | None:
+        """The import called so, or probably called so."""
+        return self._known.get(name)
+
+    def perhaps(self, name: str) -> Type:
+        """The imports that may be called so: in a type, what stands before a dot is a package."""
+        return self._known.get(name) or Type("imports", name, self._unnamed)

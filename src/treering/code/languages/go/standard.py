@@ -1,0 +1,33 @@
+"""The standard library as far as a project's own types pass through it; all the rest of it is external."""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+
+from treering.code.languages.go.body import Body, Declared
+from treering.code.languages.go.extraction import read_source
+
+PREFIX = "std!"
+"""Before an import path, in the id of a package that no directory of the project holds."""
+PATHS = frozenset(("sync", "sync/atomic", "cmp", "slices", "maps", "iter"))
+
+
+def package_of(path: str) -> str | None:
+    return f"{PREFIX}{path}:{path.rpartition('/')[2]}" if path in PATHS else None
+
+
+def is_standard(package: str) -> bool:
+    return package.startswith(PREFIX)
+
+
+def standard_name(package: str, name: str, owner: str = "") -> Declared | None:
+    """A function or type, or a method of `owner`."""
+    path = package[len(PREFIX) :].rpartition(":")[0].replace("/", "_")
+    return _declared().get((f"{path}_{owner}", name) if owner else ("", f"{path}_{name}"))
+
+
+@cache
+def _declared() -> Mapping[tuple[str, str], Declared]:
+    source = files("treering.code.languages.go").joinpath("standard.go.txt").read_bytes()
+    body: Body = read_source("standard.go", source).body
+    return {(each.owner, each.name): each for each in body.declared}

@@ -1,0 +1,48 @@
+"""What other files may see of a Go file, name by name."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
+
+from treering.code.facts import Facts, Key
+from treering.code.languages.go.body import Body, Declared, directory_of, package_id
+
+MODULES = "go.modules"
+PACKAGE = "go.package"
+NAME = "go.name"
+METHOD = "go.method"
+METHODS = "go.methods"
+INTERFACES = "go.interfaces"
+
+Interface = tuple[str, str, tuple[str, ...]]
+"""Package and name, and the methods that it writes down: most types are told apart from it by those names alone."""
+
+
+def surface_of(facts: Facts) -> Mapping[Key, Any]:
+    body: Body = facts.body
+    if body.module is not None:
+        return {(MODULES,): body.module}
+    directory = directory_of(facts.path)
+    package = package_id(directory, body.package)
+    found: dict[Key, Any] = {(PACKAGE, directory): (body.package, body.tags, facts.path.endswith("_test.go"))}
+    methods: defaultdict[str, list[str]] = defaultdict(list)
+    interfaces: defaultdict[str, list[Interface]] = defaultdict(list)
+    for each in body.declared:
+        if each.kind == "method":
+            found.setdefault((METHOD, package, each.owner, each.name), each)
+            methods[each.owner].append(each.name)
+        else:
+            found.setdefault((NAME, package, each.name), each)
+            wanted = tuple(interface_methods(each))
+            for name in wanted:
+                interfaces[name].append((package, each.name, wanted))
+    found.update({(METHODS, package, owner): tuple(names) for owner, names in methods.items()})
+    found.update({(INTERFACES, name): tuple(those) for name, those in interfaces.items()})
+    return found
+
+
+def interface_methods(declared: Declared) -> list[str]:
+    """The methods that an interface writes down itself."""
+    if declared.kind != "type" or declared.type is None or declared.type.op != "interface":
+        return []
+    return [each.name for each in declared.type.parts if each.op == "method"]

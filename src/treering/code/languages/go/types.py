@@ -1,0 +1,175 @@
+"""Types as they are after looking names up: plain tuples, compared by ==, read lazily where they are large.
+
+named (package, name, arguments) · local (binding, arguments) · basic (name) · external (name)
+ptr, seq, chan (element) · map (key, element) · tuple (types) · param (name, type as written, home)
+struct, interface (type as written, home) · func (type as written, home, target, type parameters)
+type (type, ids) · package (id) · builtin (name) · opaque
+A home is where a written type's names are to be looked up: (package, types of type parameters).
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from treering.code.languages.go.body import Type
+from treering.code.languages.go.project import Found, Project
+from treering.code.languages.go.standard import is_standard
+
+Known = tuple[Any, ...] | None
+"""A type, or None where it is not known."""
+Home = tuple[str, tuple[tuple[str, Known], ...]]
+
+EXTERNAL: Final[Known] = ("external", "")
+OPAQUE: Final[Known] = ("opaque",)
+"""Of something that is there, but whose type is not known."""
+_BASIC = """
+    bool string int int8 int16 int32 int64 uint uint8 uint16 uint32 uint64 uintptr byte rune float32 float64
+    complex64 complex128 any comparable
+"""
+_BUILTINS = "append cap clear close complex copy delete imag len make max min new panic print println real recover"
+BASIC: Final = frozenset(_BASIC.split())
+BUILTINS: Final = frozenset(_BUILTINS.split())
+_DEEPEST = 60
+
+
+class Types:
+    """Written types looked up in their homes."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self._aliases: dict[tuple[str, str, tuple[Known, ...]], Known] = {}
+
+    def known(self, written: Type | None, home: Home, depth: int = 0) -> Known:
+        if written is None or depth > _DEEPEST:
+            return None
+        read = _READERS.get(written.op)
+        return read(self, written, home, depth + 1) if read else None
+
+    def _plain(self, written: Type, home: Home, depth: int) -> Known:
+        return self._named(home[0], written.name, written.parts, home, depth)
+
+    def _around(self, written: Type, home: Home, depth: int) -> Known:
+        return (written.op, *(self.known(each, home, depth) for each in written.parts))
+
+    def _as_written(self, written: Type, home: Home, depth: int) -> Known:
+        return (written.op, written, home)
+
+    def _function(self, written: Type, home: Home, depth: int) -> Known:
+        return ("func", written, home, None, ())
+
+    def _param(self, written: Type, home: Home, depth: int) -> Known:
+        return dict(home[1]).get(written.name, ("param", written.name, written, home))
+
+    def _bound(self, written: Type, home: Home, depth: int) -> Known:
+        """The constraint that a receiver's type parameter has where its type is declared."""
+        place, _, owner = written.name.partition(" ")
+        found = self.project.name(home[0], owner)
+        params = found.declared.params if found is not None else ()
+        bounds = params[int(place)].parts if int(place) < len(params) else ()
+        return self.known(bounds[0], (home[0], ()), depth) if bounds else None
+
+    def _local(self, written: Type, home: Home, depth: int) -> Known:
+        return ("local", int(written.name), tuple(self.known(each, home, depth) for each in written.parts))
+
+    def _rest(self, written: Type, home: Home, depth: int) -> Known:
+        return ("seq", self.known(written.parts[0], home, depth))
+
+    def _tilde(self, written: Type, home: Home, depth: int) -> Known:
+        return self.known(written.parts[0], home, depth)
+
+    def _named(self, package: str, name: str, arguments: tuple[Type, ...], home: Home, depth: int) -> Known:
+        found = self.project.name(package, name)
+        if found is None:
+            return ("external", f"{package}.{name}") if is_standard(package) else universe_type(name)
+        declared = found.declared
+        given = tuple(self.known(each, home, depth + 1) for each in arguments)
+        if declared.kind == "alias":
+            key = (package, name, given)
+            if key not in self._aliases:
+                self._aliases[key] = None
+                inner = (package, tuple(zip((each.name for each in declared.params), given, strict=False)))
+                self._aliases[key] = self.known(declared.type, inner, depth + 1)
+            return self._aliases[key]
+        return ("named", package, name, given) if declared.kind == "type" else None
+
+    def _qualified(self, written: Type, home: Home, depth: int) -> Known:
+        imports, *arguments = written.parts
+        package = self.imported(imports)
+        if package is None:
+            return ("external", f"{imports.parts[0].name if imports.parts else ''}.{written.name}")
+        return self._named(package, written.name, tuple(arguments), home, depth)
+
+    def _dotted(self, written: Type, home: Home, depth: int) -> Known:
+        imports, *arguments = written.parts
+        for package in (home[0], *self.dotted(imports)):
+            if self.project.name(package, written.name) is not None:
+                return self._named(package, written.name, tuple(arguments), home, depth)
+        return universe_type(written.name) or EXTERNAL
+
+    def imported(self, imports: Type) -> str | None:
+        """The package of this project that a qualifier stands for; a path without an alias must be called so."""
+        for each in imports.parts:
+            package = self.project.package_of_import(each.name)
+            if package is not None and (not imports.name or package.endswith(f":{imports.name}")):
+                return package
+        return None
+
+    def dotted(self, imports: Type) -> list[str]:
+        packages = (self.project.package_of_import(each.name) for each in imports.parts)
+        return [package for package in packages if package is not None]
+
+    def underlying(self, package: str, name: str, arguments: tuple[Known, ...]) -> tuple[Type, Home, Found] | None:
+        """How a named type is written, and where."""
+        found = self.project.name(package, name)
+        if found is None or found.declared.kind != "type" or found.declared.type is None:
+            return None
+        given = tuple(zip((each.name for each in found.declared.params), arguments, strict=False))
+        return found.declared.type, (package, given), found
+
+    def parameters(self, function: Known) -> tuple[Known, ...]:
+        return self._members(function, 0)
+
+    def results(self, function: Known) -> tuple[Known, ...]:
+        return self._members(function, 1)
+
+    def _members(self, function: Known, place: int) -> tuple[Known, ...]:
+        if function is None or function[0] != "func" or len(function[1].parts) < 2:
+            return ()
+        return tuple(self.known(each, function[2]) for each in function[1].parts[place].parts)
+
+
+_READERS: dict[str, Callable[[Types, Type, Home, int], Known]] = {
+    "name": Types._plain,
+    "qual": Types._qualified,
+    "dotted": Types._dotted,
+    "ptr": Types._around,
+    "seq": Types._around,
+    "chan": Types._around,
+    "map": Types._around,
+    "func": Types._function,
+    "struct": Types._as_written,
+    "interface": Types._as_written,
+    "param": Types._param,
+    "bound": Types._bound,
+    "local": Types._local,
+    "rest": Types._rest,
+    "tilde": Types._tilde,
+}
+
+
+def universe_type(name: str) -> Known:
+    if name in BASIC:
+        return ("basic", name)
+    return ("external", "error") if name == "error" else None
+
+
+def pointed(known: Known) -> Known:
+    """Without the pointer around it: selectors look through one."""
+    return known[1] if known is not None and known[0] == "ptr" else known
+
+
+def with_arguments(function: Known, given: Mapping[str, Known]) -> Known:
+    """A generic function whose type parameters are known."""
+    if function is None or function[0] != "func":
+        return function
+    _, written, (package, before), target, params = function
+    return ("func", written, (package, (*before, *given.items())), target, params)

@@ -1,0 +1,87 @@
+"""Exported names that a Go file reads without calling them: what may be constants and variables of packages."""
+
+import re
+
+from tree_sitter import Node
+
+from treering.code.languages.go.body import Type, Use
+from treering.code.languages.go.names import Names, Qualifiers
+from treering.code.languages.lines import Lines
+from treering.code.languages.nodes import text_of
+
+_WRITTEN = re.compile(rb"(?<![\w.\"])(?:(\w+)\.)?([A-Z]\w*)(?![\w({])")
+"""An exported name that is neither called nor the type of a literal, with what stands before its dot."""
+
+
+def read_names(source: bytes, root: Node, qualifiers: Qualifiers) -> dict[str, list[Node]]:
+    """Exported names of the own package, and of others behind a dot.
+
+    They are looked for in the text: to be handed every name of the tree takes several times as long.
+    """
+    named: list[Node] = []
+    qualified: list[Node] = []
+    for written in _WRITTEN.finditer(source):
+        qualifier = written[1]
+        behind = qualifier is not None and qualifiers.surely(qualifier.decode()) is not None
+        if not behind and qualifier is not None and not qualifier[:1].isupper():
+            continue
+        end = written.end() if behind or qualifier is None else written.end(1)
+        node = root.descendant_for_byte_range(written.start(), end)
+        if node is not None and node.type == ("selector_expression" if behind else "identifier"):
+            (qualified if behind else named).append(node)
+    return {"named": named, "qualified": qualified}
+
+
+class Uses:
+    """Collects them as they are met, each once for a function."""
+
+    def __init__(self, names: Names, qualifiers: Qualifiers, lines: Lines) -> None:
+        self.lines = lines
+        self._names, self._qualifiers = names, qualifiers
+        self._met: dict[int, tuple[int, str, Type | None, int]] = {}
+
+    def all(self) -> tuple[Use, ...]:
+        first: dict[tuple[int, str, Type | None], int] = {}
+        for caller, name, imports, line in self._met.values():
+            first.setdefault((caller, name, imports), line)
+        return tuple(Use(*key, line) for key, line in first.items())
+
+    def named(self, node: Node, caller: int) -> None:
+        name = text_of(node)
+        if not self._names.is_bound(name) and not _is_no_read(node):
+            self._met[node.id] = (caller, name, None, self.lines.of(node.start_byte))
+
+    def qualified(self, node: Node, caller: int) -> None:
+        qualifier = text_of(node.child_by_field_name("operand"))
+        imports = None if self._names.is_bound(qualifier) else self._qualifiers.surely(qualifier)
+        if imports is not None:
+            name = text_of(node.child_by_field_name("field"))
+            self._met[node.id] = (caller, name, imports, self.lines.of(node.start_byte))
+
+
+_DECLARING = frozenset(
+    {
+        "const_spec",
+        "function_declaration",
+        "parameter_declaration",
+        "type_parameter_declaration",
+        "var_spec",
+        "variadic_parameter_declaration",
+    }
+)
+_BINDING = frozenset({"short_var_declaration", "range_clause", "receive_statement"})
+
+
+def _is_no_read(node: Node) -> bool:
+    """Whether the name is declared here, or stands before the colon of a literal, where fields of structs stand."""
+    around = node.parent
+    if around is None:
+        return False
+    if around.type in _DECLARING:
+        return node.id in {name.id for name in around.children_by_field_name("name")}
+    pair = around.parent
+    if pair is not None and pair.type in _BINDING:
+        left = pair.child_by_field_name("left")
+        return left is not None and left.id == around.id
+    key = pair.named_child(0) if pair is not None and pair.type == "keyed_element" else None
+    return key is not None and key.id == around.id

@@ -1,0 +1,34 @@
+"""Small questions to syntax nodes, the same in every language."""
+
+from tree_sitter import Node
+
+from treering.code.facts import Problem
+from treering.code.languages.lines import Lines
+
+MOST_PROBLEMS = 20
+"""Enough to say that a file is broken."""
+
+
+def text_of(node: Node | None) -> str:
+    text = None if node is None else node.text
+    return text.decode("utf-8", "replace") if text else ""
+
+
+def first_of(node: Node) -> Node | None:
+    return node.named_child(0) if node.named_child_count else None
+
+
+def problems_of(root: Node, lines: Lines, mended: tuple[int, ...] = ()) -> tuple[Problem, ...]:
+    """The first places where the grammar could not follow, each line once; and the lines mended before it could."""
+    if not root.has_error and not mended:
+        return ()
+    found = dict.fromkeys([Problem(line, "syntax error") for line in mended[:MOST_PROBLEMS]])
+    waiting = [root]
+    while waiting and len(found) < MOST_PROBLEMS:
+        node = waiting.pop()
+        if node.is_error or node.is_missing:
+            what = f"missing {node.type}" if node.is_missing else "syntax error"
+            found[Problem(lines.of(node.start_byte), what)] = None
+        else:
+            waiting.extend(child for child in reversed(node.children) if child.has_error or child.is_missing)
+    return tuple(sorted(found, key=lambda problem: problem.line))

@@ -1,0 +1,37 @@
+"""Python: read with tree-sitter, resolved by the language's rules and by types that are evident."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from tree_sitter import Parser
+
+from treering.code.facts import Ask, Facts, Key, Resolved, Span
+from treering.code.languages.python.extract import extract_source
+from treering.code.languages.python.manifest import extract_manifest, is_manifest, resolve_manifest
+from treering.code.languages.python.model import Body
+from treering.code.languages.python.resolve import resolve_source
+from treering.code.languages.python.statements import GRAMMAR
+from treering.code.languages.python.surface import surface_of
+from treering.code.languages.texts import texts_in
+
+
+class Python:
+    name = "python"
+    suffixes = (".py", ".pyi")
+    manifests = ("pyproject.toml",)
+    body = Body
+
+    def extract(self, path: str, source: bytes) -> Facts:
+        return extract_manifest(path, source) if is_manifest(path) else extract_source(path, source)
+
+    def texts(self, path: str, source: bytes, spans: Sequence[Span]) -> Iterable[Span]:
+        return spans if is_manifest(path) else texts_in(Parser(GRAMMAR).parse(source), spans)
+
+    def surface(self, facts: Facts) -> Mapping[Key, Any]:
+        return surface_of(facts)
+
+    def resolve(self, facts: Facts, ask: Ask) -> Resolved:
+        return resolve_manifest(facts, ask) if is_manifest(facts.path) else resolve_source(facts, ask)
+
+
+LANGUAGE = Python()

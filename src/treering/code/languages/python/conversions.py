@@ -1,0 +1,289 @@
+"""Syntax nodes as small expressions: one entry of a table for each kind of node."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from tree_sitter import Node
+
+from treering.code.languages.nodes import first_of, text_of
+from treering.code.languages.python.model import UNKNOWN, Expression, Kind
+from treering.code.languages.python.nodes import string_content
+from treering.code.languages.python.scopes import Binding, Scope
+
+if TYPE_CHECKING:
+    from treering.code.languages.python.expressions import Expressions
+
+DEPTH = 40
+"""An expression nested deeper says nothing evident about a type."""
+KEPT_ARGUMENTS = 2
+"""As many positional arguments of a call as `cast`, `partial` and their like need."""
+KEPT_ITEMS = 4
+"""As many items of a literal list as are looked at for the type of its elements."""
+
+LONGEST_NARROWED = 200
+"""An attribute written longer than this is not looked for among those that an `isinstance` tells about."""
+
+_TYPE_VARIABLES = frozenset({"TypeVar", "typing.TypeVar", "t.TypeVar"})
+
+
+class Place(NamedTuple):
+    """Where an expression stands, for the names in it."""
+
+    scope: Scope
+    but: Binding | None = None
+    """The binding whose own value this is."""
+    at: int = -1
+    """A place that holds for the whole expression: a quoted annotation has no places of its own."""
+    annotation: bool = False
+
+
+_Convert = Callable[["Expressions", Node, Place, int], Expression]
+
+
+def receiver_of(node: Node) -> Node | None:
+    """What a chain goes on from: the object of an attribute, what is called, subscribed or waited for."""
+    field = _RECEIVERS.get(node.type)
+    return None if field is None else node.child_by_field_name(field) if field else first_of(node)
+
+
+_RECEIVERS = {
+    "attribute": "object",
+    "call": "function",
+    "subscript": "value",
+    "await": "",
+    "parenthesized_expression": "",
+}
+
+
+def _identifier(expressions: "Expressions", node: Node, place: Place, depth: int) -> Expression:
+    return expressions.name(text_of(node), place, node.start_byte if place.at < 0 else place.at)
+
+
+def _attribute(expressions: "Expressions", node: Node, place: Place, depth: int) -> Expression:
+    value = node.child_by_field_name("object")
+    if value is None:
+        return UNKNOWN
+    if place.scope.dotted and place.at < 0 and node.end_byte - node.start_byte < LONGEST_NARROWED:
+        narrowed = expressions.narrowed(text_of(node), place, node.start_byte)
+        if narrowed is not None:
+            return narrowed
+    name = text_of(node.child_by_field_name("attribute"))
+    return Expression(Kind.ATTRIBUTE, name, (expressions.of(value, place, depth),))
+
+
+def _dotted(expressions: "Expressions", node: Node, place: Place, depth: int) -> Expression:
+    first, *rest = node.named_children
+    value = _identifier(expressions, first, place, depth)
+    for part in rest:
+        value = Expression(Kind.ATTRIBUTE, text_of(part), (value,))
+    return value
+
+
+def _call(expressions: "Expressions", node: Node, place: Place, depth: int) -> Expression:
+    function = node.child_by_field_name("function")
+    arguments = node.child_by_field_name("arguments")
+    if function is None:
+        return UNKNOWN
+    plain = function.type == "identifier"
+    name = text_of(function if plain else function.child_by_field_name("attribute"))
+    if plain and name == "super" and place.scope.owner is not None:
+        after = first_of(arguments) if arguments is not None else None
+        named = () if after is None else (expressions.of(after, place, depth),)
+        return Expression(Kind.SUPER, place.scope.owner.qualname, named)
+    parts = [expressions.of(function, place, depth)]
+    if arguments is None or arguments.type != "argument_list":
+        return Expression(Kind.CALL, "", tuple(parts))
+    given = arguments.named_children
+    if name == "TypeVar" and text_of(function) in _TYPE_VARIABLES:
+        given = [bound for bound in (_keyword(given, "bound"),) if bound is not None]
+        place = place._replace(annotation=True)
+    elif name == "cast":
+        place = place._replace(annotation=True)
+    for argument in given[:KEPT_ARGUMENTS]:
+        if argument.type in ("keyword_argument", "list_splat", "dictionary_splat"):
+            break
+        parts.append(expressions.of(argument, place, depth))
+    return Expression(Kind.CALL, "", tuple(parts))
+
+
+def _keyword(arguments: list[Node], name: str) -> Node | None:
+    for argument in arguments:
+        if argument.type == "keyword_argument" and text_of(argument.child_by_field_name("name")) == name:
+            return argument.child_by_field_name("value")
+    return None
+
+
+def _subscript(expressions: "Expressions", node: Node, place: Place, depth: int) -> Expression:
+    value, *indexes = node.named_children or [node]
+    if value.id == node.id:
+        return UNKNOWN
+    if indexes and indexes[0].type == "type_parameter":
+        indexes = indexes[0].named_children
+    inside = expressions.of(value, place, depth)
+    if len(indexes) == 1 and indexes[0].type == "slice":
+        return inside
+    literal = inside.name.rpartition(".")[2] == "Literal"
+    number = text_of(indexes[0]) if len(indexes) == 1 and indexes[0].type == "integer" else ""
+    parts = () if literal else tuple([expressions.of(index, place, depth) for index in indexes])
+    return Expression(Kind.SUBSCRIPT, number, (inside, *parts))
+
+
+def _inside(expressions: "Expressions", node: Node, place: Place, depth: int) -> Expression:
+    inside = first_of(node)
+    return UNKNOWN if inside is None else expressions.of(inside, place, depth)
+
+
+def _wrapped(made: Kind) -> _Convert:
+    def convert(expressions: "Expressions", node: Node, place: Place, depth: int) -> Expression:
+        return Expression(made, "", (_inside(expressions, node, place, depth),))
+
+    return convert
+
+
+def _items(made: Kind, kept: int) -> _Convert:
+    def convert(expressions: "Expressions", node: Node, place: Place, depth: int) -> Expression:
+        items = [item for item in node.named_children if item.type != "comment"]
+        return Expression(made, "", tuple([expressions.of(item, place, depth) for item in _kept(items, kept)]))
+
+    return convert
+
+
+def _kept(items: list[Node], kept: int) -> list[Node]:
+    """All of few items; of many, some that show their type, or none: a long table of functions shows nothing."""
+    if len(items) <= kept or all(item.type == "call" for item in items[:kept]):
+        return items[:kept]
+    return []
+
+
+def _dictionary(expressions: "Expressions", node: Node, place: Place, depth: int) -> Expression:
+    values = [pair.child_by_field_name("value") for pair in node.named_children if pair.type == "pair"]
+    written = _kept([value for value in values if value is not None], KEPT_ITEMS)
+    return Expression(Kind.DICT, "", tuple([expressions.of(value, place, depth) for value in written]))
+
+
+def _comprehension(made: Kind) -> _Convert:
+    def convert(expressions: "Expressions", node: Node, place: Place, depth: int) -> Expression:
+        body = node.child_by_field_name("body")
+        if body is not None and body.type == "pair":
+            body = body.child_by_field_name("value")
+        return UNKNOWN if body is None else Expression(made, "", (expressions.of(body, place, depth),))
+
+    return convert
+
+
+def _conditional(expressions: "Expressions", node: Node, place: Place, depth: int) -> Expression:
+    parts = node.named_children
+    return Expression(Kind.EITHER, "", tuple([expressions.of(part, place, depth) for part in (parts[0], parts[-1])]))
+
+
+def _boolean(expressions: "Expressions", node: Node, place: Place, depth: int) -> Expression:
+    sides = [side for side in (node.child_by_field_name("left"), node.child_by_field_name("right")) if side is not None]
+    operator = node.child_by_field_name("operator")
+    if operator is not None and operator.type == "and":
+        sides = sides[1:]
+    return Expression(Kind.EITHER, "", tuple([expressions.of(side, place, depth) for side in sides]))
+
+
+def _binary(expressions: "Expressions", node: Node, place: Place, depth: int) -> Expression:
+    """`A | B` is taken as a type, any other operator as a call of the left side's special method."""
+    operator, left = node.child_by_field_name("operator"), node.child_by_field_name("left")
+    right = node.child_by_field_name("right")
+    if operator is None or left is None or right is None:
+        return UNKNOWN
+    first = expressions.of(left, place, depth)
+    if operator.type == "|":
+        return Expression(Kind.EITHER, "", (first, expressions.of(right, place, depth)))
+    method = Expression(Kind.ATTRIBUTE, _OPERATORS.get(operator.type, ""), (first,))
+    return Expression(Kind.CALL, "", (method,))
+
+
+_OPERATORS = {
+    "+": "__add__",
+    "-": "__sub__",
+    "*": "__mul__",
+    "/": "__truediv__",
+    "//": "__floordiv__",
+    "%": "__mod__",
+    "@": "__matmul__",
+    "**": "__pow__",
+    "&": "__and__",
+    "^": "__xor__",
+    "<<": "__lshift__",
+    ">>": "__rshift__",
+}
+
+
+def _string(expressions: "Expressions", node: Node, place: Place, depth: int) -> Expression:
+    if place.annotation:
+        content = string_content(node)
+        if content is not None:
+            return expressions.quoted(content, place, node.start_byte if place.at < 0 else place.at, depth)
+    return _STRING
+
+
+def _sent(expressions: "Expressions", node: Node, place: Place, depth: int) -> Expression:
+    """The value of a `yield`: what is sent, as the annotation of the generator says."""
+    annotation = place.scope.returns
+    if annotation is None or place.scope.outer is None:
+        return UNKNOWN
+    written = expressions.annotation(annotation, place.scope.outer)
+    return Expression(Kind.TYPED, "", (written.parts[2],)) if len(written.parts) > 2 else UNKNOWN
+
+
+def _field(name: str) -> _Convert:
+    def convert(expressions: "Expressions", node: Node, place: Place, depth: int) -> Expression:
+        inside = node.child_by_field_name(name)
+        return UNKNOWN if inside is None else expressions.of(inside, place, depth)
+
+    return convert
+
+
+def _lambda(expressions: "Expressions", node: Node, place: Place, depth: int) -> Expression:
+    return Expression(Kind.LAMBDA, "", (_field("body")(expressions, node, place, depth),))
+
+
+def _constant(name: str) -> _Convert:
+    made = Expression(Kind.CONSTANT, name)
+    return lambda expressions, node, place, depth: made
+
+
+_STRING = Expression(Kind.CONSTANT, "str")
+CONVERT: dict[str, _Convert] = {
+    "identifier": _identifier,
+    "attribute": _attribute,
+    "dotted_name": _dotted,
+    "member_type": _dotted,
+    "call": _call,
+    "subscript": _subscript,
+    "generic_type": _subscript,
+    "await": _wrapped(Kind.AWAIT),
+    "yield": _sent,
+    "type": _inside,
+    "parenthesized_expression": _inside,
+    "as_pattern": _inside,
+    "list_splat": _wrapped(Kind.ELEMENT),
+    "named_expression": _field("value"),
+    "conditional_expression": _conditional,
+    "boolean_operator": _boolean,
+    "binary_operator": _binary,
+    "union_type": _items(Kind.EITHER, KEPT_ITEMS),
+    "not_operator": _constant("bool"),
+    "comparison_operator": _constant("bool"),
+    "string": _string,
+    "concatenated_string": _constant("str"),
+    "integer": _constant("int"),
+    "float": _constant("float"),
+    "true": _constant("bool"),
+    "false": _constant("bool"),
+    "none": _constant("None"),
+    "list": _items(Kind.LIST, KEPT_ITEMS),
+    "set": _items(Kind.LIST, KEPT_ITEMS),
+    "tuple": _items(Kind.TUPLE, 2 * KEPT_ITEMS),
+    "expression_list": _items(Kind.TUPLE, 2 * KEPT_ITEMS),
+    "dictionary": _dictionary,
+    "list_comprehension": _comprehension(Kind.LIST),
+    "set_comprehension": _comprehension(Kind.LIST),
+    "generator_expression": _comprehension(Kind.LIST),
+    "dictionary_comprehension": _comprehension(Kind.DICT),
+    "lambda": _lambda,
+}

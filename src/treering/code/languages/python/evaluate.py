@@ -1,0 +1,242 @@
+"""What the expressions of a file may be, by Python's rules and what annotations and constructions make evident."""
+
+from collections.abc import Callable
+
+from treering.code.facts import Ask
+from treering.code.languages.python import outside
+from treering.code.languages.python.annotations import Given
+from treering.code.languages.python.fixtures import fixture_functions
+from treering.code.languages.python.model import Expression, Kind
+from treering.code.languages.python.operations import Operations
+from treering.code.languages.python.project import DEPTH, Where
+from treering.code.languages.python.values import (
+    FOREIGN,
+    NOTHING,
+    ClassValue,
+    Instance,
+    LambdaValue,
+    Outside,
+    OutsideInstance,
+    Super,
+    TypeForm,
+    Values,
+    merged,
+)
+
+
+class Evaluator(Operations):
+    """Evaluates the expressions of one file, and of others as far as those lead there."""
+
+    def __init__(self, path: str, bindings: tuple[Expression, ...], ask: Ask) -> None:
+        super().__init__(ask)
+        self._path = path
+        self._bindings = bindings
+        self._locals: dict[int, Values] = {}
+
+    def evaluate(self, expression: Expression, where: Where) -> Values:
+        evaluate = _EVALUATE.get(expression.kind)
+        if evaluate is None or self._depth >= DEPTH:
+            return NOTHING
+        self._depth += 1
+        found = evaluate(self, expression, where)
+        self._depth -= 1
+        return found
+
+    def local(self, ref: int) -> Values:
+        """What a binding is: first those that its value goes on from, one after the other, so that no chain is too
+        long."""
+        if ref not in self._locals:
+            self._locals[ref] = NOTHING
+            waiting = [(ref, iter(self._begins_with(ref)))]
+            while waiting:
+                current, needed = waiting[-1]
+                before = next((one for one in needed if one not in self._locals), None)
+                if before is None:
+                    self._locals[current] = self.evaluate(self._bindings[current], Where(self._path))
+                    waiting.pop()
+                else:
+                    self._locals[before] = NOTHING
+                    waiting.append((before, iter(self._begins_with(before))))
+        return self._locals[ref]
+
+    def made_here(self, expression: Expression, where: Where) -> bool:
+        """Whether the value is made by calling a class, whose very instance it is then; a `with` hands on the same."""
+        if expression.kind is Kind.LOCAL:
+            bound = [self._bindings[ref] for ref in expression.refs]
+            return bool(bound) and all(each.kind is not Kind.LOCAL and self.made_here(each, where) for each in bound)
+        if expression.kind in (Kind.ENTERED, Kind.ENTERED_ASYNC):
+            inner = expression.parts[0]
+            return self.made_here(inner, where) and self.evaluate(expression, where) == self.evaluate(inner, where)
+        if expression.kind is not Kind.CALL:
+            return False
+        called = self.evaluate(expression.parts[0], where)
+        return bool(called) and all(isinstance(each, ClassValue) and self._makes_its_own(each) for each in called)
+
+    def _makes_its_own(self, value: ClassValue) -> bool:
+        return self.member(value, "__new__") is None
+
+    def _begins_with(self, ref: int) -> tuple[int, ...]:
+        expression = self._bindings[ref]
+        while expression.parts:
+            expression = expression.parts[0]
+        return expression.refs
+
+
+_Evaluate = Callable[[Evaluator, Expression, Where], Values]
+
+
+def _attribute(project: Evaluator, expression: Expression, where: Where) -> Values:
+    values = project.evaluate(expression.parts[0], where)
+    return merged([project.attribute(value, expression.name) for value in values] or [NOTHING])
+
+
+def _call(project: Evaluator, expression: Expression, where: Where) -> Values:
+    callees = project.evaluate(expression.parts[0], where)
+    given = Given(project, expression.parts[1:], where)
+    return merged([project.call(callee, given) for callee in callees] or [NOTHING])
+
+
+def _subscript(project: Evaluator, expression: Expression, where: Where) -> Values:
+    values = project.evaluate(expression.parts[0], where)
+    if any(isinstance(value, Outside) for value in values):
+        return (TypeForm(project.annotated(expression, where)),)
+    return project.items(values, int(expression.name) if expression.name.isdigit() else None)
+
+
+def _first_known(project: Evaluator, expression: Expression, where: Where) -> Values:
+    first = project.evaluate(expression.parts[0], where)
+    if any(isinstance(value, Instance) for value in first):
+        return first
+    return project.evaluate(expression.parts[1], where) or first
+
+
+def _excluded(project: Evaluator, expression: Expression, where: Where) -> Values:
+    values, excluded = (project.evaluate(part, where) for part in expression.parts)
+    classes = set(excluded)
+    for value in excluded:
+        if isinstance(value, OutsideInstance) and value.name == "tuple":
+            classes.update(one for inside in value.holds for one in inside)
+    names = {outside.last_name(one.name).lower() for one in classes if isinstance(one, Outside)}
+    return tuple(
+        value
+        for value in values
+        if not (isinstance(value, Instance) and classes.intersection(project.order(value.of)))
+        and not (isinstance(value, OutsideInstance) and value.name in names)
+    )
+
+
+def _unpacked(project: Evaluator, expression: Expression, where: Where) -> Values:
+    index = int(expression.name)
+    found = []
+    for value in project.evaluate(expression.parts[0], where):
+        field = project.tuple_field(value, index) if isinstance(value, Instance) else None
+        if field is not None:
+            found.append(project.attribute(value, field))
+        elif isinstance(value, OutsideInstance) and value.name == "tuple":
+            found.append(outside.item_of(value, index))
+        else:
+            found.append(project.elements((value,)))
+    return merged(found or [NOTHING])
+
+
+def _holding(name: str) -> _Evaluate:
+    def evaluate(project: Evaluator, expression: Expression, where: Where) -> Values:
+        return (OutsideInstance(name, (project.every(expression.parts, where),)),)
+
+    return evaluate
+
+
+def _dict(project: Evaluator, expression: Expression, where: Where) -> Values:
+    return (OutsideInstance("dict", (NOTHING, project.every(expression.parts, where))),)
+
+
+def _tuple(project: Evaluator, expression: Expression, where: Where) -> Values:
+    return (OutsideInstance("tuple", tuple([project.evaluate(part, where) for part in expression.parts])),)
+
+
+def _constant(project: Evaluator, expression: Expression, where: Where) -> Values:
+    return NOTHING if expression.name == "None" else (OutsideInstance(expression.name),)
+
+
+def _self(project: Evaluator, expression: Expression, where: Where) -> Values:
+    own = ClassValue(where.path, expression.name)
+    if isinstance(where.receiver, Instance) and own in project.order(where.receiver.of):
+        return (where.receiver,)
+    return (Instance(own),)
+
+
+def _cls(project: Evaluator, expression: Expression, where: Where) -> Values:
+    own = ClassValue(where.path, expression.name)
+    receiver = where.receiver.of if isinstance(where.receiver, Instance) else where.receiver
+    if isinstance(receiver, ClassValue) and own in project.order(receiver):
+        return (receiver,)
+    return (own,)
+
+
+def _super(project: Evaluator, expression: Expression, where: Where) -> Values:
+    own = ClassValue(where.path, expression.name)
+    written = [value for value in project.every(expression.parts, where) if isinstance(value, ClassValue)]
+    receiver = where.receiver if where.receiver is not None else Instance(own)
+    return tuple([Super(after, receiver) for after in written or [own]])
+
+
+def _lambda(project: Evaluator, expression: Expression, where: Where) -> Values:
+    return (LambdaValue(project.evaluate(expression.parts[0], where)),)
+
+
+def _inherited_parameter(project: Evaluator, expression: Expression, where: Where) -> Values:
+    method = project.function(where.path, expression.parts[0].name)
+    if method is None or not method.owner:
+        return NOTHING
+    name = method.qualname.rpartition(".")[2]
+    for ancestor in project.order(ClassValue(where.path, method.owner))[1:]:
+        overridden = project.function(ancestor.path, f"{ancestor.qualname}.{name}")
+        if overridden is not None:
+            annotation = dict(overridden.parameters).get(expression.name)
+            return NOTHING if annotation is None else project.annotated(annotation, Where(ancestor.path))
+    return NOTHING
+
+
+def _fixture(project: Evaluator, expression: Expression, where: Where) -> Values:
+    found = fixture_functions(project, where.path, expression.parts[0].name, expression.name)
+    if not found and expression.name in outside.FIXTURES:
+        return FOREIGN
+    return merged([project.fixture_value(function) for function in found] or [NOTHING])
+
+
+_EVALUATE: dict[Kind, _Evaluate] = {
+    Kind.NAME: lambda project, expression, where: project.name(where.path, expression.name),
+    Kind.LOCAL: lambda project, expression, where: merged([project.local(ref) for ref in expression.refs]),
+    Kind.DEFINITION: lambda project, expression, where: project.definition(where.path, expression.name),
+    Kind.ATTRIBUTE: _attribute,
+    Kind.CALL: _call,
+    Kind.AWAIT: lambda project, expression, where: project.waited(project.evaluate(expression.parts[0], where)),
+    Kind.SUBSCRIPT: _subscript,
+    Kind.ELEMENT: lambda project, expression, where: project.elements(project.evaluate(expression.parts[0], where)),
+    Kind.ENTERED: lambda project, expression, where: project.entered(
+        project.evaluate(expression.parts[0], where), "__enter__"
+    ),
+    Kind.ENTERED_ASYNC: lambda project, expression, where: project.entered(
+        project.evaluate(expression.parts[0], where), "__aenter__"
+    ),
+    Kind.EITHER: lambda project, expression, where: project.every(expression.parts, where),
+    Kind.FIRST_KNOWN: _first_known,
+    Kind.EXCLUDED: _excluded,
+    Kind.UNPACKED: _unpacked,
+    Kind.TUPLE: _tuple,
+    Kind.LIST: _holding("list"),
+    Kind.DICT: _dict,
+    Kind.CONSTANT: _constant,
+    Kind.TYPED: lambda project, expression, where: project.annotated(expression.parts[0], where),
+    Kind.SELF: _self,
+    Kind.CLS: _cls,
+    Kind.SUPER: _super,
+    Kind.FIXTURE: _fixture,
+    Kind.INHERITED_PARAMETER: _inherited_parameter,
+    Kind.LAMBDA: _lambda,
+    Kind.MODULE: lambda project, expression, where: project.imported(where.path, expression.name),
+    Kind.TOP_MODULE: lambda project, expression, where: project.imported_top(where.path, expression.name),
+    Kind.FROM: lambda project, expression, where: project.imported_from(
+        where.path, expression.parts[0].name, expression.name
+    ),
+}

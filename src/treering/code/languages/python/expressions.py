@@ -1,0 +1,210 @@
+"""The expressions of a file: each name tied to the bindings that reach it, each binding written out once."""
+
+from collections.abc import Callable
+
+from tree_sitter import Node, Parser
+
+from treering.code.languages.nodes import first_of
+from treering.code.languages.python.conversions import CONVERT, DEPTH, Place, receiver_of
+from treering.code.languages.python.model import UNKNOWN, Expression, Kind
+from treering.code.languages.python.scopes import Binding, Scope, ScopeKind, reaching, visible_inside
+
+_INLINE = frozenset({"definition", "module", "top", "from", "self", "cls"})
+_LINKED = 12
+"""So deep inside an expression the receiver of a long chain is written out as a binding of its own."""
+_MOST_LINKING = 3
+"""Long chains in arguments of long chains, as deep as is looked at."""
+
+
+class Expressions:
+    """The expressions of one file. Only bindings that some use needs are ever written out."""
+
+    def __init__(self, parser: Parser) -> None:
+        self._parser = parser
+        self._values: list[Expression] = []
+        self._waiting: list[Binding] = []
+        self._links: dict[tuple[int, Binding | None], Expression] = {}
+        self._linking = 0
+
+    def bindings(self) -> tuple[Expression, ...]:
+        """The values of all bindings that were referred to."""
+        while self._waiting:
+            binding = self._waiting.pop()
+            self._values[binding.index] = self.value(binding)
+        return tuple(self._values)
+
+    def value(self, binding: Binding, declared: bool = False) -> Expression:
+        """What a binding gives its name; with `declared`, as code elsewhere sees it: an annotation goes first."""
+        annotated = None
+        if binding.annotation is not None:
+            annotated = Expression(Kind.TYPED, "", (self.annotation(binding.annotation, binding.scope),))
+            if declared or binding.how == "declared":
+                return _unpacked(annotated, binding.path)
+            if binding.how == "filled":
+                return Expression(Kind.FIRST_KNOWN, "", (annotated, _VALUES["fixture"](self, binding)))
+        value = _VALUES[binding.how](self, binding)
+        if annotated is not None:
+            value = Expression(Kind.FIRST_KNOWN, "", (value, annotated))
+        return _unpacked(value, binding.path)
+
+    def annotation(self, node: Node, scope: Scope) -> Expression:
+        return self.of(node, Place(scope, None, -1, True))
+
+    def of(self, node: Node, place: Place, depth: int = 0) -> Expression:
+        convert = CONVERT.get(node.type)
+        if convert is None or depth > DEPTH:
+            return UNKNOWN
+        if depth > _LINKED and node.type == "call" and not place.annotation and self._linking < _MOST_LINKING:
+            return self._link(node, place)
+        return convert(self, node, place, depth + 1)
+
+    def _link(self, call: Node, place: Place) -> Expression:
+        """A call deep in a chain, by reference: however long the chain, each of its parts is small, and read once."""
+        waiting: list[Node] = []
+        at: Node | None = call
+        depth = _LINKED + 1
+        while at is not None:
+            if depth > _LINKED and at.type == "call":
+                if (at.id, place.but) in self._links:
+                    break
+                waiting.append(at)
+                depth = 0
+            at = receiver_of(at)
+            depth += 1
+        self._linking += 1
+        for part in reversed(waiting):
+            index = len(self._values)
+            self._values.append(UNKNOWN)
+            self._values[index] = CONVERT["call"](self, part, place, 1)
+            self._links[part.id, place.but] = Expression(Kind.LOCAL, "", (), (index,))
+        self._linking -= 1
+        return self._links[call.id, place.but]
+
+    def _refer(self, bindings: list[Binding]) -> Expression:
+        only = bindings[0] if len(bindings) == 1 else None
+        if only is not None and only.how in _INLINE:
+            if only.written is None:
+                only.written = self.value(only)
+            return only.written
+        for binding in bindings:
+            if binding.index < 0:
+                binding.index = len(self._values)
+                self._values.append(UNKNOWN)
+                self._waiting.append(binding)
+        return Expression(Kind.LOCAL, "", (), tuple([binding.index for binding in bindings]))
+
+    def name(self, name: str, place: Place, at: int) -> Expression:
+        """The name as the scopes around the place see it."""
+        scope: Scope | None = place.scope
+        own = True
+        while scope is not None:
+            if name in scope.elsewhere:
+                scope, own = scope.elsewhere[name], False
+            bindings = scope.of(name) if own or scope.kind is not ScopeKind.CLASS else None
+            if bindings:
+                if scope.kind is ScopeKind.MODULE:
+                    return self._module_name(name, bindings, place, at, own)
+                found = reaching(bindings, at, place.but) if own else visible_inside(bindings, at, place.but)
+                if found:
+                    return self._refer(found)
+                if scope.kind is ScopeKind.FUNCTION and not all(binding.until for binding in bindings):
+                    return UNKNOWN
+            own = False
+            scope = scope.outer
+        return Expression(Kind.NAME, name)
+
+    def narrowed(self, dotted: str, place: Place, at: int) -> Expression | None:
+        """An attribute of which an `isinstance` says what it is here."""
+        bindings = place.scope.of(dotted)
+        found = reaching(bindings, at, place.but) if bindings else []
+        return self._refer(found) if found else None
+
+    def _module_name(self, name: str, bindings: list[Binding], place: Place, at: int, own: bool) -> Expression:
+        if own and (len(bindings) > 1 or bindings[0].until):
+            found = reaching(bindings, at, place.but)
+            if found and len(found) < len(bindings):
+                return self._refer(found)
+        return Expression(Kind.NAME, name)
+
+    def quoted(self, text: str, place: Place, at: int, depth: int) -> Expression:
+        """An annotation written as a string."""
+        root = self._parser.parse(text.strip().encode()).root_node
+        statement = first_of(root)
+        if root.has_error or statement is None or statement.named_child_count != 1:
+            return UNKNOWN
+        inside = first_of(statement)
+        return UNKNOWN if inside is None else self.of(inside, place._replace(at=at), depth)
+
+
+def _unpacked(value: Expression, path: tuple[int, ...]) -> Expression:
+    for item in path:
+        value = Expression(Kind.UNPACKED, str(item), (value,))
+    return value
+
+
+def _written(made: Kind) -> Callable[[Expressions, Binding], Expression]:
+    def value(expressions: Expressions, binding: Binding) -> Expression:
+        return Expression(made, binding.detail, (_plain(expressions, binding),))
+
+    return value
+
+
+def _plain(expressions: Expressions, binding: Binding) -> Expression:
+    if binding.node is None:
+        return UNKNOWN
+    return expressions.of(binding.node, Place(binding.scope, binding))
+
+
+def _alias(expressions: Expressions, binding: Binding) -> Expression:
+    return UNKNOWN if binding.node is None else expressions.annotation(binding.node, binding.scope)
+
+
+def _excluded(expressions: Expressions, binding: Binding) -> Expression:
+    if binding.classes is None:
+        return UNKNOWN
+    classes = expressions.of(binding.classes, Place(binding.scope))
+    return Expression(Kind.EXCLUDED, "", (_plain(expressions, binding), classes))
+
+
+def _named(made: Kind) -> Callable[[Expressions, Binding], Expression]:
+    return lambda expressions, binding: Expression(made, binding.detail)
+
+
+def _from(expressions: Expressions, binding: Binding) -> Expression:
+    module, _, name = binding.detail.rpartition(" ")
+    return Expression(Kind.FROM, name, (Expression(Kind.MODULE, module),))
+
+
+def _parameter(made: Kind) -> Callable[[Expressions, Binding], Expression]:
+    """A parameter without annotation: what the language or the test runner says, else what its default shows."""
+
+    def value(expressions: Expressions, binding: Binding) -> Expression:
+        method, _, name = binding.detail.rpartition(" ")
+        asked = Expression(made, name, (Expression(Kind.DEFINITION, method),))
+        if binding.node is None:
+            return asked
+        return Expression(Kind.EITHER, "", (asked, _plain(expressions, binding)))
+
+    return value
+
+
+_VALUES: dict[str, Callable[[Expressions, Binding], Expression]] = {
+    "value": _plain,
+    "alias": _alias,
+    "declared": _plain,
+    "element": _written(Kind.ELEMENT),
+    "entered": _written(Kind.ENTERED),
+    "entered_async": _written(Kind.ENTERED_ASYNC),
+    "instance": _written(Kind.TYPED),
+    "excluded": _excluded,
+    "many": _written(Kind.LIST),
+    "keywords": _written(Kind.DICT),
+    "definition": _named(Kind.DEFINITION),
+    "module": _named(Kind.MODULE),
+    "top": _named(Kind.TOP_MODULE),
+    "from": _from,
+    "self": _named(Kind.SELF),
+    "cls": _named(Kind.CLS),
+    "parameter": _parameter(Kind.INHERITED_PARAMETER),
+    "fixture": _parameter(Kind.FIXTURE),
+}

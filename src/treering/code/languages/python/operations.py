@@ -1,0 +1,234 @@
+"""What can be done with values: attributes, calls, iteration, subscription, context managers."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from treering.code.facts import Ask
+from treering.code.languages.python import outside
+from treering.code.languages.python.annotations import Annotations
+from treering.code.languages.python.model import Expression, Trait
+from treering.code.languages.python.project import Where
+from treering.code.languages.python.values import (
+    FOREIGN,
+    NOTHING,
+    ClassValue,
+    FunctionValue,
+    Instance,
+    LambdaValue,
+    ModuleValue,
+    Outside,
+    OutsideInstance,
+    Super,
+    TypeForm,
+    Value,
+    Values,
+    merged,
+)
+
+
+class Operations(Annotations):
+    def __init__(self, ask: Ask) -> None:
+        super().__init__(ask)
+        self._attributes: dict[tuple[Value, str], Values] = {}
+        self._results: dict[FunctionValue, Values] = {}
+        self._getters: dict[str, dict[Value, FunctionValue]] = {}
+
+    # attributes
+
+    def attribute(self, value: Value, name: str) -> Values:
+        key = (value, name)
+        known = self._attributes.get(key)
+        if known is None:
+            self._attributes[key] = NOTHING
+            known = _ATTRIBUTES[type(value)](self, value, name)
+            self._attributes[key] = known
+        return known
+
+    def getters(self, name: str) -> Mapping[Value, FunctionValue]:
+        """The properties of this name that ran so far, by the receiver of which the attribute was taken."""
+        return self._getters.get(name, {})
+
+    def class_attribute(self, value: ClassValue, name: str) -> Values:
+        member = self.member(value, name)
+        if member is None:
+            return self.unknown_member(value, name)
+        found = self.every(member.values, Where(member.owner.path, value))
+        if self.is_enum(value) and not any(isinstance(one, (FunctionValue, ClassValue)) for one in found):
+            return (Instance(value),)
+        return tuple([self._bound(one, value) for one in found])
+
+    def is_enum(self, value: ClassValue) -> bool:
+        return any(
+            isinstance(base, Outside) and base.name in outside.ENUMS
+            for one in self.order(value)
+            for bases in self.bases(one)
+            for base in bases
+        )
+
+    def instance_attribute(self, value: Instance, name: str) -> Values:
+        return self._attribute_among(value, self.order(value.of), name)
+
+    def super_attribute(self, value: Super, name: str) -> Values:
+        return self._attribute_among(value.receiver, self.order(value.of)[1:], name, value.of)
+
+    def _attribute_among(
+        self, receiver: Value, classes: tuple[ClassValue, ...], name: str, of: ClassValue | None = None
+    ) -> Values:
+        member = self.member_among(classes, name)
+        if member is None and name == "__class__":
+            return outside.class_of(receiver)
+        if member is None:
+            lookup = self.member_among(classes, "__getattr__") if of is None else None
+            if lookup is not None:
+                return self._results_of(lookup.values, Where(lookup.owner.path, receiver))
+            known = of if of is not None else classes[0]
+            return self.unknown_member(known, name)
+        where = Where(member.owner.path, receiver)
+        found = []
+        for one in self.every(member.values, where):
+            if isinstance(one, FunctionValue) and one.receiver is None:
+                made = self.function(one.path, one.qualname)
+                if made is not None and made.traits & Trait.PROPERTY and made.owner:
+                    self._getters.setdefault(name, {})[receiver] = one
+                    found.append(self.result(self._bound(one, receiver), ()))
+                    continue
+            given = self.special(one, "__get__") if isinstance(one, Instance) else None
+            found.append(given or (self._bound(one, receiver),))
+        return merged(found or [NOTHING])
+
+    def _results_of(self, values: tuple[Expression, ...], where: Where) -> Values:
+        functions = [one for one in self.every(values, where) if isinstance(one, FunctionValue)]
+        return merged([self.result(self._bound(one, where.receiver), ()) for one in functions] or [NOTHING])
+
+    @staticmethod
+    def _bound(value: Value, receiver: Value | None) -> Value:
+        if isinstance(value, FunctionValue) and value.receiver is None:
+            return FunctionValue(value.path, value.qualname, receiver)
+        return value
+
+    def special(self, value: Instance, name: str) -> Values | None:
+        """The result of a special method such as `__iter__`; None where no class of the project has it."""
+        if self.member(value.of, name) is None:
+            return None
+        found = [self.call(one, ()) for one in self.instance_attribute(value, name)]
+        return merged(found or [NOTHING])
+
+    # calls
+
+    def call(self, value: Value, given: Sequence[Values]) -> Values:
+        """The result of calling the value with these positional arguments."""
+        called = _CALLS.get(type(value))
+        return NOTHING if called is None else called(self, value, given)
+
+    def call_outside(self, value: Outside, given: Sequence[Values]) -> Values:
+        known = outside.CALLS.get(value.name)
+        return outside.called(value.name) if known is None else known(given, self.elements)
+
+    def result(self, value: Value, given: Sequence[Values]) -> Values:
+        if not isinstance(value, FunctionValue):
+            return NOTHING
+        made = self.function(value.path, value.qualname)
+        if made is None:
+            return NOTHING
+        generic = self.generic_result(made, value, given)
+        if generic is not None:
+            return generic
+        known = self._results.get(value)
+        if known is None:
+            self._results[value] = NOTHING
+            known = self.plain_result(made, value)
+            self._results[value] = known
+        return known
+
+    # iteration, subscription, context managers
+
+    def elements(self, values: Values) -> Values:
+        return merged([self._element(value) for value in values] or [NOTHING])
+
+    def _element(self, value: Value) -> Values:
+        if isinstance(value, OutsideInstance):
+            return outside.element_of(value)
+        if isinstance(value, ClassValue) and self.is_enum(value):
+            return (Instance(value),)
+        if not isinstance(value, Instance):
+            return FOREIGN if isinstance(value, Outside) else NOTHING
+        for begin, step in (("__iter__", "__next__"), ("__aiter__", "__anext__")):
+            iterators = self.special(value, begin)
+            if iterators is None:
+                continue
+            found = [
+                self.waited(self.special(one, step) or NOTHING) if step == "__anext__" else self.special(one, step)
+                for one in iterators
+                if isinstance(one, Instance)
+            ]
+            found += [outside.element_of(one) for one in iterators if isinstance(one, OutsideInstance)]
+            return merged([one for one in found if one] or [NOTHING])
+        item = self.special(value, "__getitem__")
+        return self.unknown_member(value.of, "__iter__") if item is None else item
+
+    def items(self, values: Values, index: int | None) -> Values:
+        return merged([self._item(value, index) for value in values] or [NOTHING])
+
+    def _item(self, value: Value, index: int | None) -> Values:
+        if isinstance(value, OutsideInstance):
+            return outside.item_of(value, index)
+        if isinstance(value, ClassValue):
+            return (value,)
+        if isinstance(value, Instance):
+            field = None if index is None else self.tuple_field(value, index)
+            if field is not None:
+                return self.instance_attribute(value, field)
+            found = self.special(value, "__getitem__")
+            return self.unknown_member(value.of, "__getitem__") if found is None else found
+        return FOREIGN if isinstance(value, Outside) else NOTHING
+
+    def tuple_field(self, value: Instance, index: int) -> str | None:
+        """The name of an item of a `NamedTuple`."""
+        for one in self.order(value.of):
+            named = any(isinstance(base, Outside) and base.name in outside.TUPLES for base in merged(self.bases(one)))
+            made = self.class_of(one) if named else None
+            if made is not None and index < len(made.fields):
+                return made.fields[index]
+        return None
+
+    def waited(self, values: Values) -> Values:
+        found = []
+        for value in values:
+            if isinstance(value, OutsideInstance):
+                found.append(outside.awaited(value))
+            elif isinstance(value, Instance):
+                found.append(self.special(value, "__await__") or NOTHING)
+        return merged(found or [NOTHING])
+
+    def entered(self, values: Values, method: str) -> Values:
+        found = []
+        for value in values:
+            if isinstance(value, OutsideInstance):
+                found.append(outside.entered(value))
+            elif isinstance(value, Instance):
+                given = self.special(value, method)
+                if given is not None and method == "__aenter__":
+                    given = self.waited(given)
+                found.append(given or (value,))
+        return merged(found or [NOTHING])
+
+
+_ATTRIBUTES: dict[type, Callable[..., Values]] = {
+    ModuleValue: Operations.module_attribute,
+    ClassValue: Operations.class_attribute,
+    Instance: Operations.instance_attribute,
+    Super: Operations.super_attribute,
+    FunctionValue: lambda project, value, name: FOREIGN,
+    LambdaValue: lambda project, value, name: FOREIGN,
+    TypeForm: lambda project, value, name: FOREIGN,
+    Outside: lambda project, value, name: (Outside(f"{value.name}.{name}"),),
+    OutsideInstance: lambda project, value, name: outside.method_of(value, name),
+}
+_CALLS: dict[type, Callable[..., Values]] = {
+    ClassValue: lambda project, value, given: (Instance(value),),
+    FunctionValue: Operations.result,
+    LambdaValue: lambda project, value, given: value.results,
+    TypeForm: lambda project, value, given: value.instances,
+    Instance: lambda project, value, given: project.special(value, "__call__") or NOTHING,
+    Outside: Operations.call_outside,
+    OutsideInstance: lambda project, value, given: outside.called_instance(value),
+}

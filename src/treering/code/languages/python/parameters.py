@@ -1,0 +1,115 @@
+"""What a function's parameters are to its body, and what its decorators make of it."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from tree_sitter import Node
+
+from treering.code.languages.nodes import first_of, text_of
+from treering.code.languages.python.model import Trait
+from treering.code.languages.python.scopes import Binding, Scope
+
+_TRAITS = {
+    "property": Trait.PROPERTY,
+    "cached_property": Trait.PROPERTY,
+    "abstractproperty": Trait.PROPERTY,
+    "staticmethod": Trait.STATIC,
+    "classmethod": Trait.CLASS_METHOD,
+    "contextmanager": Trait.CONTEXT_MANAGER,
+    "asynccontextmanager": Trait.CONTEXT_MANAGER,
+    "fixture": Trait.FIXTURE,
+    "overload": Trait.OVERLOAD,
+}
+_CLASS_METHODS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
+
+
+def decorator_names(decorators: list[Node]) -> list[str]:
+    """Each decorator as it is written, without the arguments it is called with."""
+    names = []
+    for decorator in decorators:
+        expression = first_of(decorator)
+        if expression is not None and expression.type == "call":
+            expression = expression.child_by_field_name("function")
+        names.append(text_of(expression))
+    return names
+
+
+def traits_of(node: Node, decorators: list[Node]) -> int:
+    traits = 0
+    for name in decorator_names(decorators):
+        traits |= _TRAITS.get(name.rpartition(".")[2], 0)
+    first = node.child(0)
+    if first is not None and first.type == "async":
+        traits |= Trait.ASYNC
+    return traits
+
+
+def is_test_file(path: str) -> bool:
+    name = path.rpartition("/")[2]
+    return name.startswith("test_") or name.endswith("_test.py") or name == "conftest.py"
+
+
+class _Written(NamedTuple):
+    name: str
+    annotation: Node | None = None
+    default: Node | None = None
+    splat: str = ""
+
+
+def _plain(node: Node) -> _Written:
+    return _Written(text_of(node))
+
+
+def _with_default(node: Node) -> _Written:
+    annotation, default = node.child_by_field_name("type"), node.child_by_field_name("value")
+    return _Written(text_of(node.child_by_field_name("name")), annotation, default)
+
+
+def _typed(node: Node) -> _Written:
+    inside = _READ[named.type](named) if (named := first_of(node)) is not None and named.type in _READ else _Written("")
+    return inside._replace(annotation=node.child_by_field_name("type"))
+
+
+def _splat(how: str) -> Callable[[Node], _Written]:
+    return lambda node: _Written(text_of(first_of(node)), splat=how)
+
+
+_READ: dict[str, Callable[[Node], _Written]] = {
+    "identifier": _plain,
+    "default_parameter": _with_default,
+    "typed_default_parameter": _with_default,
+    "typed_parameter": _typed,
+    "list_splat_pattern": _splat("many"),
+    "dictionary_splat_pattern": _splat("keywords"),
+}
+
+
+def bind_parameters(
+    node: Node, inner: Scope, outer: Scope, *, body: int, traits: int, method: bool, tests: bool
+) -> None:
+    """Bind the parameters of `node` at the beginning of its body; in a file of tests, pytest may fill them."""
+    parameters = node.child_by_field_name("parameters")
+    if parameters is None:
+        return
+    name = inner.qualname.rpartition(".")[2]
+    filled = tests and (name.startswith("test") or bool(traits & Trait.FIXTURE))
+    first = method and not traits & Trait.STATIC
+    for parameter in parameters.named_children:
+        read = _READ.get(parameter.type)
+        if read is None:
+            continue
+        bound, annotation, default, splat = read(parameter)
+        if first:
+            first = False
+            inner.receiver = bound
+            of_class = traits & Trait.CLASS_METHOD or name in _CLASS_METHODS
+            binding = Binding(body, None, None, "cls" if of_class else "self", inner, outer.qualname)
+        elif splat:
+            binding = Binding(body, None, annotation, splat, outer)
+        elif annotation is not None:
+            how = "filled" if filled else "declared"
+            binding = Binding(body, None, None, how, outer, f"{inner.qualname} {bound}", annotation)
+        else:
+            how = "fixture" if filled else "parameter"
+            binding = Binding(body, None, default, how, outer, f"{inner.qualname} {bound}")
+        inner.bind(bound, binding)

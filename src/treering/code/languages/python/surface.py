@@ -1,0 +1,80 @@
+"""What other files may see of a Python file, by the key they ask for."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from treering.code.facts import DefinitionKind, Facts, Key
+from treering.code.languages.python.model import Body, Trait
+
+FILE = "py.file"
+"""`(FILE, path)`: the file exists."""
+MODULE = "py.module"
+"""`(MODULE, dotted)`: files that are this module if the directory above them is a root."""
+NAME = "py.name"
+"""`(NAME, path, scope, name)`: everything bound to a name of a module or class."""
+FUNCTION = "py.function"
+CLASS = "py.class"
+"""`(CLASS, path, qualname)`."""
+STARS = "py.stars"
+"""`(STARS, path)`: the modules whose names a file takes with `*`."""
+EXPORTS = "py.exports"
+"""`(EXPORTS, path)`: a literal `__all__`."""
+FIXTURE = "py.fixture"
+"""`(FIXTURE, path, name)`: the functions of a file that pytest knows under the name."""
+
+CONSTANT = "py.constant"
+"""`(CONSTANT, path, name)`: a name of a module that is a definition, and neither function nor class."""
+PROPERTY = "py.property"
+"""`(PROPERTY, name)`: the files in which some class has a property of this name."""
+UNASKED = "py.unasked"
+"""`(UNASKED, path)`: the fixtures of a file that pytest makes for every test within reach."""
+
+
+def is_source(path: str) -> bool:
+    return path.endswith((".py", ".pyi"))
+
+
+def module_names(path: str) -> list[str]:
+    """Every dotted name the file may have, by which of the directories above it is a root."""
+    parts = path.rpartition(".")[0].split("/")
+    if parts[-1] == "__init__":
+        parts.pop()
+    names = []
+    for start in range(len(parts) - 1, -1, -1):
+        if not parts[start].isidentifier():
+            break
+        names.append(".".join(parts[start:]))
+    return names
+
+
+def surface_of(facts: Facts) -> Mapping[Key, Any]:
+    path, body = facts.path, facts.body
+    assert isinstance(body, Body)
+    given: dict[Key, Any] = {(FILE, path): True}
+    if not is_source(path):
+        return given
+    for name in module_names(path):
+        given[(MODULE, name)] = True
+    for table in body.tables:
+        for name, values in table.names:
+            named = (NAME, path, table.scope, name)
+            given[named] = (*given.get(named, ()), *values)
+    for function in body.functions:
+        given[(FUNCTION, path, function.qualname)] = function
+        if function.fixture:
+            asked = (FIXTURE, path, function.fixture)
+            given[asked] = (*given.get(asked, ()), function.qualname)
+        if function.owner and function.traits & Trait.PROPERTY:
+            given[(PROPERTY, function.qualname.rpartition(".")[2])] = True
+    constants = (one.qualname for one in facts.definitions if one.kind is DefinitionKind.CONSTANT)
+    given.update(((CONSTANT, path, name), True) for name in constants)
+    if body.requests.unasked:
+        given[(UNASKED, path)] = body.requests.unasked
+    for made in body.classes:
+        given[(CLASS, path, made.qualname)] = made
+    stars = tuple(taken.module for taken in body.imports if "*" in taken.names)
+    if stars:
+        given[(STARS, path)] = stars
+    if body.exports is not None:
+        given[(EXPORTS, path)] = body.exports
+    return given

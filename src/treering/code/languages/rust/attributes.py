@@ -1,0 +1,54 @@
+"""Attributes of items: what they derive, where their file is, what the outside calls them."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from tree_sitter import Node as Tree
+
+from treering.code.languages.nodes import first_of, text_of
+from treering.code.languages.rust.grammar import path_text
+
+_DERIVE = re.compile(r"#\s*\[\s*derive\s*\(([^)]*)\)")
+_STANDARD_DERIVES = frozenset({"Debug", "Clone", "Copy", "PartialEq", "Eq", "PartialOrd", "Ord", "Hash", "Default"})
+
+
+def with_attributes(tree: Tree) -> Iterator[Tree]:
+    before: list[Tree] = []
+    sibling = tree.prev_named_sibling
+    while sibling is not None and sibling.type == "attribute_item":
+        before.append(sibling)
+        sibling = sibling.prev_named_sibling
+    yield from reversed(before)
+    yield tree
+
+
+def derived(attributes: Iterable[Tree]) -> Iterator[str]:
+    """The traits that `#[derive(…)]` implements, but those of the standard library."""
+    for attribute in attributes:
+        matched = _DERIVE.match(text_of(attribute))
+        for name in matched.group(1).split(",") if matched else ():
+            trait = "".join(name.split())
+            if trait and trait not in _STANDARD_DERIVES:
+                yield trait
+
+
+def path_attribute(attribute: Tree) -> str:
+    inner = first_of(attribute)
+    value = inner.child_by_field_name("value") if inner is not None else None
+    if inner is None or value is None or path_text(inner.named_children[0]) != "path":
+        return ""
+    return first_string(attribute) or ""
+
+
+def first_string(attribute: Tree) -> str | None:
+    pending = list(attribute.named_children)
+    while pending:
+        tree = pending.pop(0)
+        if tree.type == "string_content":
+            return text_of(tree)
+        pending[:0] = tree.named_children
+    return None
+
+
+def says(attributes: Iterable[Tree], word: bytes) -> bool:
+    return any(word in (attribute.text or b"") for attribute in attributes)

@@ -1,0 +1,266 @@
+"""Calls of functions and methods: whom they reach, what they give, what their closures are called with."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from treering.code.facts import Ask, Flow
+from treering.code.languages.edges import EVIDENT, SURE
+from treering.code.languages.rust.body import Decl, Node
+from treering.code.languages.rust.found import Findings
+from treering.code.languages.rust.members import Members
+from treering.code.languages.rust.modules import Module
+from treering.code.languages.rust.names import MACROS
+from treering.code.languages.rust.patterns import Locals
+from treering.code.languages.rust.standard import (
+    CHANNELS,
+    CONSTRUCTORS,
+    PASSING_ON,
+    PRELUDE_FUNCTIONS,
+    SAME_AS,
+    TRANSPARENT,
+    WRAPPING,
+    filled,
+    given_by_macro,
+    has_rule,
+    rule_of,
+)
+from treering.code.languages.rust.terms import EXT, Context, Member, Ty, same_type
+from treering.code.languages.rust.types import Types
+from treering.code.languages.rust.values import Values
+
+_ARGUMENTS, _RESULT = int(Flow.ARGUMENTS), int(Flow.RESULT)
+_FILLING = frozenset({"push", "push_back", "push_front", "insert", "send", "entry", "extend_one"})
+_LISTS = frozenset({"vec", "smallvec", "array"})
+
+
+class Calls(ABC):
+    """The half of inference that follows calls; the other half gives the types of what they are made of."""
+
+    def __init__(self, types: Types, members: Members, findings: Findings, ask: Ask) -> None:
+        self._types = types
+        self._members = members
+        self._findings = findings
+        self._ask = ask
+        self._values = Values(types, members, findings)
+        self._context = Context(Module(""), {})
+        self._locals = Locals()
+        self._unused: Node | None = None
+        self._in_macro = False
+        self._results: dict[tuple[str, Decl, Ty | None], Ty | None] = {}
+
+    @abstractmethod
+    def type_of(self, node: Node) -> Ty | None: ...
+
+    @abstractmethod
+    def closure(self, node: Node, given: Ty | None) -> Ty: ...
+
+    def _arguments(self, parts: tuple[Node, ...], given: Callable[[int], Ty | None] | None = None) -> list[Ty | None]:
+        """The types of arguments; closures last, when what they are called with is known."""
+        if not parts:
+            return []
+        types: list[Ty | None] = [None] * len(parts)
+        for place, part in enumerate(parts):
+            if part.kind not in {"closure", "turbofish"}:
+                types[place] = self.type_of(part)
+        for place, part in enumerate(parts):
+            if part.kind == "closure":
+                types[place] = self.closure(part, given(place) if given is not None else None)
+        return types
+
+    def _flow(self, node: Node, arguments: tuple[Node, ...]) -> int:
+        given = bool(arguments) and (len(arguments) > 1 or arguments[0].kind != "turbofish")
+        return (_ARGUMENTS if given else 0) | (0 if node is self._unused else _RESULT)
+
+    def call(self, node: Node) -> Ty | None:
+        callee, arguments = node.parts[0], node.parts[1:]
+        flow = self._flow(node, arguments)
+        if callee.kind not in {"path", "qual"} or self._locals.knows(callee.name):
+            ty = self.type_of(callee)
+            self._arguments(arguments)
+            return _result(ty)
+        meaning = self._values.meaning(callee, self._context)
+        if meaning is None or meaning.member is None:
+            types = self._arguments(arguments)
+            if meaning is not None and meaning.ty is not None and meaning.ty.kind == "adt":
+                return meaning.ty
+            if callee.name.rpartition("::")[2] in CHANNELS and arguments and arguments[-1].kind == "turbofish":
+                end = Ty("std", "Vec", tuple(self._types.lower(part, self._context) for part in arguments[-1].parts))
+                return Ty("tuple", "", (end, end))
+            given = self._standard_call(callee.name, meaning.ty if meaning is not None else None, types)
+            if meaning is None and given is None and self._is_worth_telling(callee):
+                self._findings.unknown(callee.name, node.line)
+            return given
+        member = self._chosen(meaning.member, arguments)
+        self._findings.call(member.path, member.decl, SURE, node.line, flow)
+        if member.decl.kind != "fn":
+            self._arguments(arguments)
+            return meaning.ty
+        return self._applied(member, arguments, 1 if member.decl.flag == "self" else 0)
+
+    def _chosen(self, member: Member, arguments: tuple[Node, ...]) -> Member:
+        """Of the implementations of a trait with arguments, the one for the type of the first argument."""
+        every = self._types.overloads(member)
+        given = self.type_of(arguments[0]) if len(every) > 2 and arguments else None
+        if given is None:
+            return member
+        fitting = (one for one in every if len(one.decl.types) > 1)
+        return next(
+            (one for one in fitting if same_type(self._types.lower(one.decl.types[1], one.context), given)), member
+        )
+
+    def _is_worth_telling(self, callee: Node) -> bool:
+        """Constructors and the prelude are known, and what stands in a macro's arguments may be no call."""
+        return callee.name[:1].islower() and callee.name not in PRELUDE_FUNCTIONS and not self._in_macro
+
+    def default(self, ty: Ty, line: int) -> None:
+        """`Default::default()` where a type is asked for is that type's own."""
+        member = self._members.method(ty, "default")
+        if member is not None:
+            self._findings.call(member.path, member.decl, EVIDENT, line, _RESULT)
+
+    def _standard_call(self, path: str, base: Ty | None, types: list[Ty | None]) -> Ty | None:
+        """What a function of the standard library gives, where it holds or passes on its argument."""
+        before, _, name = path.rpartition("::")
+        owner = before.rpartition("::")[2]
+        first = types[0] if types else None
+        if name in CONSTRUCTORS and owner in {"", "Option", "Result", "Poll"}:
+            family, place = CONSTRUCTORS[name]
+            return Ty("std", family, (None,) * place + (first,))
+        if owner in TRANSPARENT or (name in PASSING_ON and owner and owner[0].islower()):
+            return first
+        if base is not None and base.kind == "std" and name in WRAPPING:
+            return Ty("std", base.name, (first,)) if SAME_AS.get(owner) in {"Mutex", "Cell"} else base
+        if base is not None and first is not None and has_rule(base, name):
+            rule = rule_of(base, name)
+            return filled(rule.result, first, None, None) if rule is not None else None
+        return EXT if base is not None and base.kind == "ext" else None
+
+    def _applied(self, member: Member, arguments: tuple[Node, ...], shift: int) -> Ty | None:
+        """What a function gives for these arguments; its closures are walked with what it calls them with."""
+        decl, context = member.decl, member.context
+        if not decl.generics and not context.env and not any(part.kind == "closure" for part in arguments):
+            self._arguments(arguments)
+            return self._given(member)
+        env = self._types.parameters(decl.generics, context) if decl.generics else dict(context.env)
+        inside = Context(context.module, env, context.me)
+        parameters = decl.types[1:]
+
+        def given(place: int) -> Ty | None:
+            place -= shift
+            return self._types.lower(parameters[place], inside) if 0 <= place < len(parameters) else None
+
+        types = self._arguments(arguments, given)
+        if decl.generics or (decl.header is not None and decl.header.generics):
+            for parameter, ty in zip(parameters, types[shift:], strict=False):
+                if ty is not None:
+                    _fix(parameter, ty, env)
+            self._turbofish(arguments, member, env)
+        return self._types.lower(decl.types[0], inside)
+
+    def _given(self, member: Member) -> Ty | None:
+        """What a function without type parameters gives."""
+        key = (member.path, member.decl, member.context.me)
+        if key not in self._results:
+            self._results[key] = self._types.lower(member.decl.types[0], member.context)
+        return self._results[key]
+
+    def _turbofish(self, arguments: tuple[Node, ...], member: Member, env: dict[str, Ty | None]) -> None:
+        if arguments and arguments[-1].kind == "turbofish":
+            names = [node.name for node in member.decl.generics if node.kind == "tparam"]
+            for name, written in zip(names, arguments[-1].parts, strict=False):
+                env[name] = self._types.lower(written, self._context) or env[name]
+
+    def method(self, node: Node) -> Ty | None:
+        receiver, arguments = node.parts[0], node.parts[1:]
+        flow = self._flow(node, arguments)
+        ty = self.type_of(receiver)
+        if ty is None:
+            self._arguments(arguments)
+            if self._ask("rs.method", node.name):
+                self._findings.unknown(f"{_written(receiver)}.{node.name}", node.line)
+            return None
+        member = None if has_rule(ty, node.name) else self._members.method(ty, node.name)
+        if member is None:
+            return self._standard_method(node, ty)
+        self._findings.call(member.path, member.decl, EVIDENT, node.line, flow)
+        return self._applied(member, arguments, 0)
+
+    def _standard_method(self, node: Node, ty: Ty) -> Ty | None:
+        receiver, arguments = node.parts[0], node.parts[1:]
+        seen = self._members.as_standard(ty)
+        rule = rule_of(seen, node.name)
+        if rule is None:
+            self._learn(receiver, seen, node.name, self._arguments(arguments))
+            return EXT if ty.kind in {"ext", "std", "tuple"} else None
+        plain = [self.type_of(part) for part in arguments if part.kind not in {"closure", "turbofish"}]
+        first = plain[0] if plain else None
+        self._learn(receiver, seen, node.name, plain)
+        called_with = Ty("fn", "", (None, *(filled(one, seen, None, first) for one in rule.given)))
+        closures = [self.closure(part, called_with) for part in arguments if part.kind == "closure"]
+        function = next((ty for ty in (*closures, *plain) if ty is not None and ty.kind == "fn"), None)
+        if node.name == "collect" and arguments and arguments[-1].parts:
+            held = seen.args[0] if seen.args else None
+            return with_elements(self._types.lower(arguments[-1].parts[0], self._context), held)
+        return filled(rule.result, seen, _result(function), first)
+
+    def _learn(self, receiver: Node, ty: Ty, method: str, types: list[Ty | None]) -> None:
+        """An empty container is one of what is first put into it."""
+        if receiver.kind == "path" and ty.kind == "std" and method in _FILLING and not any(ty.args) and any(types):
+            self._locals.learn(receiver.name, Ty("std", ty.name, tuple(types)))
+
+    def macro(self, node: Node) -> Ty | None:
+        name = node.name
+        names, module = self._types.names, self._context.module
+        found = names.resolve(module, tuple(name.split("::")), MACROS) if "::" in name else names.macro(module, name)
+        if found is not None and found.decl is not None:
+            self._findings.call(found.path, found.decl, SURE, node.line, self._flow(node, node.parts))
+        before, self._in_macro = self._in_macro, True
+        self._locals.enter()
+        types = [self.type_of(part) for part in node.parts]
+        self._locals.leave()
+        self._in_macro = before
+        if found is not None and found.decl is not None:
+            return None
+        if name in _LISTS and not types:
+            return Ty("std", "Vec", (None,))
+        return given_by_macro(name.rpartition("::")[2], types[0] if types else None)
+
+
+def _result(ty: Ty | None) -> Ty | None:
+    return ty.args[0] if ty is not None and ty.kind == "fn" and ty.args else None
+
+
+def _fix(written: Node, ty: Ty, env: dict[str, Ty | None]) -> None:
+    """A type parameter is what stands in its place in an argument."""
+    if written.kind != "tpath":
+        return
+    if written.name in env:
+        env[written.name] = ty if ty.kind != "ext" or env[written.name] is None else env[written.name]
+        return
+    for part, inside in zip(written.parts, ty.args, strict=False):
+        if inside is not None:
+            _fix(part, inside, env)
+
+
+def with_elements(ty: Ty | None, held: Ty | None) -> Ty | None:
+    """A container written `Vec<_>`, holding this."""
+    if ty is None or ty.kind != "std" or not ty.args or ty.args[0] is not None:
+        if ty is not None and ty.kind == "std" and ty.name in {"Result", "Option"} and held is not None and held.args:
+            return replace(ty, args=(with_elements(ty.args[0], held.args[0]), *ty.args[1:]))
+        return ty
+    if ty.name == "HashMap" and held is not None and held.kind == "tuple":
+        return replace(ty, args=held.args)
+    return replace(ty, args=(held, *ty.args[1:]))
+
+
+def _written(node: Node) -> str:
+    """An expression as it was written, shortened to its names."""
+    names: list[str] = []
+    while node.kind in {"method", "field", "call", "try", "await", "index"} and node.parts:
+        if node.name:
+            names.append(f"{node.name}()" if node.kind == "method" else node.name)
+        node = node.parts[0]
+    names.append(node.name or "_")
+    return ".".join(reversed(names))

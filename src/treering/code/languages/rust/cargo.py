@@ -1,0 +1,75 @@
+"""Cargo.toml: which files are roots of crates, and by which names crates know each other."""
+
+import posixpath
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from treering.code.facts import Problem
+from treering.code.languages.paths import joined
+from treering.code.languages.rust.body import Dependency, Manifest
+from treering.code.languages.toml import read_toml
+
+_TARGETS = {"bin": "autobins", "example": "autoexamples", "test": "autotests", "bench": "autobenches"}
+_DEPENDENCIES = ("dependencies", "dev-dependencies", "build-dependencies", "dev_dependencies", "build_dependencies")
+
+
+def read_manifest(path: str, source: bytes) -> tuple[Manifest | None, tuple[Problem, ...]]:
+    """What the manifest says, or why it cannot be read."""
+    told = read_toml(source)
+    if isinstance(told, Problem):
+        return None, (told,)
+    place = posixpath.dirname(path)
+    package = _table(told, "package")
+    workspace = _table(told, "workspace")
+    library = _table(told, "lib")
+    name = _text(package, "name")
+    return Manifest(
+        package=name,
+        library=(_text(library, "name") or name).replace("-", "_"),
+        library_path=joined(place, _text(library, "path") or "src/lib.rs") if package else "",
+        roots=tuple(sorted(set(_roots(place, told, package)))),
+        automatic=tuple(kind for kind, switch in _TARGETS.items() if package.get(switch, True) is not False),
+        dependencies=tuple(_dependencies(place, told)),
+        workspace="workspace" in told,
+        shared=tuple(_named(place, workspace, "dependencies")),
+    ), ()
+
+
+def _roots(place: str, told: Mapping[str, Any], package: Mapping[str, Any]) -> Iterator[str]:
+    build = package.get("build", "build.rs")
+    if isinstance(build, str):
+        yield joined(place, build)
+    for kind in _TARGETS:
+        targets = told.get(kind)
+        for target in targets if isinstance(targets, list) else ():
+            if isinstance(target, dict) and isinstance(target.get("path"), str):
+                yield joined(place, target["path"])
+
+
+def _dependencies(place: str, told: Mapping[str, Any]) -> Iterator[Dependency]:
+    tables = [told, *(table for table in _table(told, "target").values() if isinstance(table, dict))]
+    for table in tables:
+        for kind in _DEPENDENCIES:
+            yield from _named(place, table, kind)
+
+
+def _named(place: str, table: Mapping[str, Any], kind: str) -> Iterator[Dependency]:
+    for name, told in _table(table, kind).items():
+        details = told if isinstance(told, dict) else {}
+        path = _text(details, "path")
+        yield Dependency(
+            name.replace("-", "_"),
+            _text(details, "package") or name,
+            joined(place, path) or "." if path else "",
+            details.get("workspace") is True,
+        )
+
+
+def _table(table: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = table.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _text(table: Mapping[str, Any], name: str) -> str:
+    found = table.get(name)
+    return found if isinstance(found, str) else ""

@@ -1,0 +1,118 @@
+"""Crates as Cargo sees them: which files are roots, and which crate a name stands for in a file."""
+
+import posixpath
+from collections.abc import Iterator
+
+from treering.code.facts import Ask
+from treering.code.languages.paths import joined
+from treering.code.languages.rust.body import Dependency, Manifest
+from treering.code.languages.rust.surface import ROOT_NAMES
+
+_AUTOMATIC = {"bin": "src/bin", "example": "examples", "test": "tests", "bench": "benches"}
+"""Where Cargo makes a crate of every file, by kind of target."""
+
+_ALWAYS_THERE = frozenset({"std", "core", "alloc", "proc_macro", "test"})
+
+
+class Crates:
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+        self._manifests: dict[str, tuple[str, Manifest] | None] = {}
+        self._reached: dict[str, frozenset[str]] = {}
+        self._libraries: dict[tuple[str, str], str | None] = {}
+
+    def is_root(self, path: str) -> bool:
+        """Whether `mod x;` in this file looks beside it."""
+        if posixpath.basename(path) in ROOT_NAMES:
+            return True
+        place = self._manifest(path)
+        if place is None:
+            return False
+        directory, manifest = place
+        places = (joined(directory, _AUTOMATIC[kind]) for kind in manifest.automatic)
+        return path == manifest.library_path or path in manifest.roots or posixpath.dirname(path) in places
+
+    def library_name(self, root: str) -> str:
+        """The name by which others know the library with this root; empty if it is no library's."""
+        place = self._manifest(root)
+        return place[1].library if place is not None and place[1].library_path == root else ""
+
+    def library(self, path: str, name: str) -> str | None:
+        """The root of the crate a name stands for in a file; empty if outside the project, `None` if there is none."""
+        key = (path, name)
+        if key not in self._libraries:
+            self._libraries[key] = self._library(path, name)
+        return self._libraries[key]
+
+    def reaches(self, path: str, other: str) -> bool:
+        """Whether the package of a file is that of the other, or depends on it, however far."""
+        there = self._manifest(other)
+        return there is None or there[0] in self._dependencies(path)
+
+    def _dependencies(self, path: str) -> frozenset[str]:
+        """The directories of the package of a file and of all that it depends on."""
+        own = self._manifest(path)
+        key = own[0] if own is not None else ""
+        if key not in self._reached:
+            found = {} if own is None else {own[0]: own}
+            waiting = list(found.values())
+            for directory, manifest in waiting:
+                roots = [self._depended(directory, dependency) for dependency in manifest.dependencies]
+                places = [place for root in roots if root and (place := self._manifest(root)) is not None]
+                waiting += [place for place in places if place[0] not in found]
+                found.update((place[0], place) for place in places)
+            self._reached[key] = frozenset(found)
+        return self._reached[key]
+
+    def _library(self, path: str, name: str) -> str | None:
+        if name in _ALWAYS_THERE:
+            return ""
+        place = self._manifest(path)
+        if place is None:
+            return None
+        directory, manifest = place
+        if name == manifest.library and self._ask("rs.file", manifest.library_path):
+            return manifest.library_path
+        for dependency in manifest.dependencies:
+            if dependency.name == name:
+                return self._depended(directory, dependency)
+        return None
+
+    def _manifest(self, path: str) -> tuple[str, Manifest] | None:
+        """The nearest manifest above a file that is a package's."""
+        directory = posixpath.dirname(path)
+        if directory not in self._manifests:
+            self._manifests[directory] = next(
+                (
+                    (above, manifest)
+                    for above in _directories(directory)
+                    for _, manifest in self._ask("rs.cargo", above)
+                    if manifest.package
+                ),
+                None,
+            )
+        return self._manifests[directory]
+
+    def _depended(self, directory: str, dependency: Dependency) -> str:
+        if dependency.inherited:
+            shared = (
+                given
+                for above in _directories(directory)
+                for _, manifest in self._ask("rs.cargo", above)
+                for given in manifest.shared
+                if given.name == dependency.name
+            )
+            dependency = next(shared, dependency)
+        if dependency.path:
+            manifests = self._ask("rs.cargo", joined("", dependency.path))
+        else:
+            manifests = self._ask("rs.package", dependency.package)
+        roots = (manifest.library_path for _, manifest in manifests if manifest.library_path)
+        return next((root for root in roots if self._ask("rs.file", root)), "")
+
+
+def _directories(directory: str) -> Iterator[str]:
+    yield directory
+    while directory:
+        directory = posixpath.dirname(directory)
+        yield directory

@@ -1,0 +1,312 @@
+"""Expressions of the grammar as nodes: what calls, what binds a name, what has a type."""
+
+from collections.abc import Callable
+
+from tree_sitter import Node as Tree
+from tree_sitter import Parser
+
+from treering.code.languages.lines import Lines
+from treering.code.languages.nodes import first_of, text_of
+from treering.code.languages.rust.body import HOLE, Node
+from treering.code.languages.rust.grammar import (
+    DEEPEST,
+    path_text,
+    pattern_node,
+    qualified,
+    type_node,
+    type_nodes,
+)
+
+NestedItem = Callable[[Tree, int], None]
+"""Takes an item that stands among the statements of a function, and its depth."""
+
+STRING = Node("lit", "str")
+VALUE = Node("lit")
+NOTHING = Node("other")
+
+_ITEMS = frozenset(
+    {
+        "function_item",
+        "struct_item",
+        "enum_item",
+        "union_item",
+        "trait_item",
+        "impl_item",
+        "use_declaration",
+        "mod_item",
+        "const_item",
+        "static_item",
+        "type_item",
+        "macro_definition",
+        "extern_crate_declaration",
+    }
+)
+_LITERALS = {
+    "string_literal": STRING,
+    "raw_string_literal": STRING,
+    "integer_literal": VALUE,
+    "float_literal": VALUE,
+    "char_literal": VALUE,
+    "boolean_literal": VALUE,
+    "continue_expression": NOTHING,
+}
+_SAME_AS_INSIDE = frozenset({"reference_expression", "parenthesized_expression", "else_clause"})
+_BLOCKS = frozenset({"block", "unsafe_block", "async_block", "const_block", "gen_block", "try_block"})
+_PATHS = frozenset({"identifier", "self", "scoped_identifier", "crate", "super", "metavariable"})
+_LISTS = {
+    "tuple_expression": "tuple",
+    "unit_expression": "tuple",
+    "array_expression": "array",
+    "index_expression": "index",
+    "range_expression": "range",
+    "try_expression": "try",
+    "await_expression": "await",
+    "return_expression": "return",
+    "break_expression": "return",
+    "yield_expression": "return",
+    "let_chain": "chain",
+    "loop_expression": "loop",
+}
+_FIELDS = {
+    "binary_expression": ("left", "right"),
+    "assignment_expression": ("left", "right"),
+    "compound_assignment_expr": ("left", "right"),
+    "if_expression": ("condition", "consequence", "alternative"),
+    "while_expression": ("condition", "body"),
+}
+_FIELD_KINDS = {
+    "binary_expression": "binary",
+    "assignment_expression": "assign",
+    "compound_assignment_expr": "binary",
+    "if_expression": "if",
+    "while_expression": "while",
+}
+_SILENT = frozenset(
+    {"line_comment", "block_comment", "label", "attribute_item", "inner_attribute_item", "empty_statement"}
+)
+_QUOTING = frozenset({"quote", "quote_spanned", "parse_quote", "parse_quote_spanned", "stringify"})
+"""Macros whose arguments are code for somewhere else."""
+
+_BRACKETS = {b"[": (b"[", b"]"), b"{": (b"{", b"}")}
+
+
+class Expressions:
+    """Reads expressions; items nested in them go to `nested`, arguments of macros are parsed as expressions again."""
+
+    def __init__(self, parser: Parser, nested: NestedItem, lines: Lines) -> None:
+        self._parser = parser
+        self._nested = nested
+        self._lines = lines
+        self._readers: dict[str, Callable[[Tree, int], Node]] = {
+            "call_expression": self._call,
+            "field_expression": self._field,
+            "generic_function": self._generic,
+            "unary_expression": self._unary,
+            "type_cast_expression": self._cast,
+            "struct_expression": self._struct,
+            "closure_expression": self._closure,
+            "let_condition": self._let_condition,
+            "match_expression": self._match,
+            "for_expression": self._for,
+            "macro_invocation": self._macro,
+            "let_declaration": self._let,
+            "expression_statement": self._statement,
+            **dict.fromkeys(_BLOCKS, self._block),
+            **dict.fromkeys(_PATHS, self._path),
+            **dict.fromkeys(_SAME_AS_INSIDE, self._inside),
+            **dict.fromkeys(_LISTS, self._list),
+            **dict.fromkeys(_FIELDS, self._by_fields),
+            **dict.fromkeys(_ITEMS, self._item),
+        }
+
+    def read(self, tree: Tree | None, depth: int) -> Node:
+        if tree is None:
+            return HOLE
+        kind = tree.type
+        literal = _LITERALS.get(kind)
+        if literal is not None:
+            return literal
+        if depth > DEEPEST:
+            return NOTHING
+        reader = self._readers.get(kind)
+        return reader(tree, depth) if reader is not None else self._other(tree, depth)
+
+    def line_of(self, tree: Tree) -> int:
+        """The line in the file, also of what was parsed again out of a macro's arguments."""
+        return self._lines.of(tree.start_byte)
+
+    def last_line_of(self, tree: Tree) -> int:
+        return self._lines.of(tree.end_byte)
+
+    def _all(self, trees: list[Tree], depth: int) -> tuple[Node, ...]:
+        read = self.read
+        return tuple([read(tree, depth) for tree in trees if tree.type not in _SILENT])
+
+    def _other(self, tree: Tree, depth: int) -> Node:
+        parts = self._all(tree.named_children, depth + 1) if tree.named_child_count else ()
+        return Node("other", "", parts) if parts else NOTHING
+
+    def _item(self, tree: Tree, depth: int) -> Node:
+        self._nested(tree, depth)
+        return NOTHING
+
+    def _path(self, tree: Tree, depth: int) -> Node:
+        kind = tree.type
+        if kind == "identifier":
+            return Node("path", text_of(tree))
+        if kind == "scoped_identifier":
+            before = tree.child_by_field_name("path")
+            if before is not None and before.type == "bracketed_type":
+                return Node("qual", path_text(tree.child_by_field_name("name")), (qualified(before),))
+            if before is not None and before.type == "generic_type":
+                return Node("path", path_text(tree), (type_node(before, depth),))
+        return Node("path", path_text(tree))
+
+    def _generic(self, tree: Tree, depth: int) -> Node:
+        return self.read(tree.child_by_field_name("function"), depth + 1)
+
+    def _inside(self, tree: Tree, depth: int) -> Node:
+        inner = tree.child_by_field_name("value")
+        if inner is None:
+            inner = next((child for child in tree.named_children if child.type not in _SILENT), None)
+        return self.read(inner, depth + 1) if inner is not None else NOTHING
+
+    def _unary(self, tree: Tree, depth: int) -> Node:
+        inner = self._inside(tree, depth + 1)
+        return inner if tree.child_count and tree.children[0].type == "*" else Node("unary", "", (inner,))
+
+    def _list(self, tree: Tree, depth: int) -> Node:
+        """Parts in their order; of the elements of an array only those that differ, for tables are long."""
+        parts = self._all(tree.named_children, depth + 1)
+        kind = _LISTS[tree.type]
+        return Node(kind, "", tuple(dict.fromkeys(parts)) if kind == "array" else parts)
+
+    def _by_fields(self, tree: Tree, depth: int) -> Node:
+        operator = tree.child_by_field_name("operator")
+        parts = [tree.child_by_field_name(field) for field in _FIELDS[tree.type]]
+        read = tuple([self.read(part, depth + 1) for part in parts if part is not None])
+        return Node(_FIELD_KINDS[tree.type], text_of(operator), read, self.line_of(tree))
+
+    def _call(self, tree: Tree, depth: int) -> Node:
+        function = tree.child_by_field_name("function")
+        arguments = tree.child_by_field_name("arguments")
+        given = self._all(arguments.named_children, depth + 1) if arguments is not None else ()
+        turbofish: tuple[Node, ...] = ()
+        if function is not None and function.type == "generic_function":
+            types = type_nodes(function.child_by_field_name("type_arguments"), depth)
+            turbofish = (Node("turbofish", "", types),)
+            function = function.child_by_field_name("function")
+        if function is not None and function.type == "field_expression":
+            name = function.child_by_field_name("field")
+            if name is not None and name.type == "field_identifier":
+                receiver = self.read(function.child_by_field_name("value"), depth + 1)
+                return Node("method", text_of(name), (receiver, *given, *turbofish), self.line_of(name))
+        return Node("call", "", (self.read(function, depth + 1), *given, *turbofish), self.line_of(tree))
+
+    def _field(self, tree: Tree, depth: int) -> Node:
+        name = tree.child_by_field_name("field")
+        return Node("field", text_of(name), (self.read(tree.child_by_field_name("value"), depth + 1),))
+
+    def _cast(self, tree: Tree, depth: int) -> Node:
+        value = self.read(tree.child_by_field_name("value"), depth + 1)
+        return Node("cast", "", (value, type_node(tree.child_by_field_name("type"), depth)))
+
+    def _struct(self, tree: Tree, depth: int) -> Node:
+        body = tree.child_by_field_name("body")
+        values: list[Node] = []
+        for field in body.named_children if body is not None else ():
+            value = field.child_by_field_name("value")
+            if value is not None:
+                values.append(self.read(value, depth + 1))
+            elif field.type in {"shorthand_field_initializer", "base_field_initializer"}:
+                values.extend(self._all(field.named_children, depth + 1))
+        return Node("struct", path_text(tree.child_by_field_name("name")), tuple(values))
+
+    def _closure(self, tree: Tree, depth: int) -> Node:
+        parameters = tree.child_by_field_name("parameters")
+        read = tuple(
+            parameter_node(child)
+            for child in (parameters.named_children if parameters is not None else ())
+            if child.type not in _SILENT
+        )
+        result = type_node(tree.child_by_field_name("return_type"), depth)
+        body = self.read(tree.child_by_field_name("body"), depth + 1)
+        return Node("closure", "", (body, result, *read))
+
+    def _let_condition(self, tree: Tree, depth: int) -> Node:
+        pattern = pattern_node(tree.child_by_field_name("pattern"))
+        return Node("iflet", "", (pattern, self.read(tree.child_by_field_name("value"), depth + 1)))
+
+    def _match(self, tree: Tree, depth: int) -> Node:
+        body = tree.child_by_field_name("body")
+        arms = [
+            self._arm(arm, depth + 1)
+            for arm in (body.named_children if body is not None else ())
+            if arm.type == "match_arm"
+        ]
+        return Node("match", "", (self.read(tree.child_by_field_name("value"), depth + 1), *arms))
+
+    def _arm(self, tree: Tree, depth: int) -> Node:
+        outer = tree.child_by_field_name("pattern")
+        condition = outer.child_by_field_name("condition") if outer is not None else None
+        inner = next((child for child in outer.named_children if child.type not in _SILENT), None) if outer else None
+        guard = self.read(condition, depth + 1)
+        return Node("arm", "", (pattern_node(inner), guard, self.read(tree.child_by_field_name("value"), depth + 1)))
+
+    def _for(self, tree: Tree, depth: int) -> Node:
+        pattern = pattern_node(tree.child_by_field_name("pattern"))
+        value = self.read(tree.child_by_field_name("value"), depth + 1)
+        return Node("for", "", (pattern, value, self.read(tree.child_by_field_name("body"), depth + 1)))
+
+    def _let(self, tree: Tree, depth: int) -> Node:
+        annotated = tree.child_by_field_name("type")
+        parts = (
+            pattern_node(tree.child_by_field_name("pattern")),
+            type_node(annotated, depth),
+            self.read(tree.child_by_field_name("value"), depth + 1),
+            self.read(tree.child_by_field_name("alternative"), depth + 1),
+        )
+        return Node("let", "", parts)
+
+    def _statement(self, tree: Tree, depth: int) -> Node:
+        inner = next((child for child in tree.named_children if child.type not in _SILENT), None)
+        read = self.read(inner, depth + 1) if inner is not None else NOTHING
+        return Node("semi", "", (read,)) if tree.children[-1].type == ";" else read
+
+    def _block(self, tree: Tree, depth: int) -> Node:
+        if tree.type != "block":
+            inner = next((child for child in tree.named_children if child.type == "block"), None)
+            return self.read(inner, depth + 1) if inner is not None else NOTHING
+        return Node("block", "", self._all(tree.named_children, depth + 1))
+
+    def _macro(self, tree: Tree, depth: int) -> Node:
+        name = path_text(tree.child_by_field_name("macro"))
+        tokens = next((child for child in tree.named_children if child.type == "token_tree"), None)
+        if tokens is None or not tokens.named_child_count or name.rpartition("::")[2] in _QUOTING:
+            return Node("macro", name, (), self.line_of(tree))
+        parts = self._tokens(tokens, depth + 1)
+        return Node("macro", name, parts, self.line_of(tree))
+
+    def _tokens(self, tokens: Tree, depth: int) -> tuple[Node, ...]:
+        """A macro's arguments read as those of a call, a list or a block, by its brackets."""
+        raw = tokens.text or b""
+        opening, closing = _BRACKETS.get(raw[:1], (b"m(", b")"))
+        source = b"fn f(){" + opening + raw[1:-1] + closing + b"}"
+        parsed = self._parser.parse(source).root_node
+        before, self._lines = self._lines, Lines(source, self.line_of(tokens))
+        try:
+            function = first_of(parsed) or parsed
+            read = self.read(function.child_by_field_name("body") or parsed, depth)
+        finally:
+            self._lines = before
+        inside = read.parts[0] if read.kind == "block" and len(read.parts) == 1 else read
+        return inside.parts[1:] if inside.kind == "call" else (inside,)
+
+
+def parameter_node(tree: Tree) -> Node:
+    """A parameter of a function or a closure: its pattern and its type."""
+    if tree.type != "parameter":
+        return Node("param", "", (pattern_node(tree), HOLE))
+    return Node(
+        "param", "", (pattern_node(tree.child_by_field_name("pattern")), type_node(tree.child_by_field_name("type")))
+    )

@@ -1,0 +1,247 @@
+"""Types, patterns and paths of the grammar as nodes."""
+
+import re
+from collections.abc import Callable, Iterable
+
+from tree_sitter import Node as Tree
+
+from treering.code.languages.nodes import first_of, text_of
+from treering.code.languages.rust.body import HOLE, Node
+
+DEEPEST = 100
+"""Nesting beyond this is left out: nobody writes it, and reading it would exhaust the stack."""
+
+_SPACE = re.compile(r"\s+")
+_INNER_TYPES = ("reference_type", "pointer_type", "higher_ranked_trait_bound", "parenthesized_type", "parameter")
+_BOUND_TYPES = frozenset({"dynamic_type", "abstract_type", "bounded_type", "trait_bounds"})
+_NAME_TYPES = ("type_identifier", "primitive_type", "identifier", "metavariable", "self", "crate", "super")
+_NO_TYPES = frozenset(
+    {"lifetime", "removed_trait_bound", "block", "mutable_specifier", "line_comment", "block_comment"}
+)
+_WRAPPING_PATTERNS = frozenset({"mut_pattern", "ref_pattern", "reference_pattern", "parenthesized_pattern"})
+_PATTERN_LISTS = {"tuple_pattern": "ptuple", "or_pattern": "por", "slice_pattern": "pslice"}
+
+WILD = Node("pwild")
+REST = Node("prest")
+
+
+def squeezed(tree: Tree) -> str:
+    return _SPACE.sub(" ", text_of(tree)).strip()
+
+
+def path_text(tree: Tree | None, depth: int = 0) -> str:
+    """A path without its type arguments; a qualified type counts as its own path."""
+    if tree is None or depth > DEEPEST:
+        return ""
+    if tree.type in {"scoped_identifier", "scoped_type_identifier"}:
+        last = tree.child_by_field_name("name")
+        before = tree.child_by_field_name("path")
+        return f"{path_text(before, depth + 1)}::{text_of(last)}"
+    if tree.type in {"generic_type", "generic_function", "generic_type_with_turbofish"}:
+        return path_text(tree.child_by_field_name("type") or tree.child_by_field_name("function"), depth + 1)
+    if tree.type in {"bracketed_type", "qualified_type"}:
+        inner = tree.child_by_field_name("type") or first_of(tree)
+        return path_text(inner, depth + 1)
+    return text_of(tree).strip()
+
+
+def type_node(tree: Tree | None, depth: int = 0) -> Node:
+    """A type as it is written; references are left out, what is inferred is a hole."""
+    if tree is None or depth > DEEPEST:
+        return HOLE
+    reader = _TYPE_READERS.get(tree.type)
+    return reader(tree, depth + 1) if reader is not None else HOLE
+
+
+def _named_type(tree: Tree, depth: int) -> Node:
+    name = text_of(tree)
+    return HOLE if name == "_" else Node("tpath", name)
+
+
+def _generic_type(tree: Tree, depth: int) -> Node:
+    return Node("tpath", path_text(tree), type_nodes(tree.child_by_field_name("type_arguments"), depth))
+
+
+def _scoped_type(tree: Tree, depth: int) -> Node:
+    before = tree.child_by_field_name("path")
+    if before is not None and before.type == "bracketed_type":
+        return Node("tqual", path_text(tree.child_by_field_name("name")), (_qualified(before, depth),))
+    return Node("tpath", path_text(tree))
+
+
+def _inner_type(tree: Tree, depth: int) -> Node:
+    return type_node(tree.child_by_field_name("type") or _last_named(tree), depth)
+
+
+def _bound_type(tree: Tree, depth: int) -> Node:
+    return Node("tbounds", "", _bounds(tree, depth))
+
+
+def _tuple_type(tree: Tree, depth: int) -> Node:
+    return Node("ttuple", "", type_nodes(tree, depth))
+
+
+def _array_type(tree: Tree, depth: int) -> Node:
+    return Node("tpath", "Vec", (type_node(tree.child_by_field_name("element"), depth),))
+
+
+def _function_type(tree: Tree, depth: int) -> Node:
+    parameters = type_nodes(tree.child_by_field_name("parameters"), depth)
+    return Node("tfn", "", (type_node(tree.child_by_field_name("return_type"), depth), *parameters))
+
+
+def _type_binding(tree: Tree, depth: int) -> Node:
+    bound = type_node(tree.child_by_field_name("type"), depth)
+    return Node("tbind", path_text(tree.child_by_field_name("name")), (bound,))
+
+
+_TYPE_READERS: dict[str, Callable[[Tree, int], Node]] = {
+    **dict.fromkeys(_NAME_TYPES, _named_type),
+    **dict.fromkeys(_INNER_TYPES, _inner_type),
+    **dict.fromkeys(_BOUND_TYPES, _bound_type),
+    "generic_type": _generic_type,
+    "scoped_type_identifier": _scoped_type,
+    "scoped_identifier": _scoped_type,
+    "tuple_type": _tuple_type,
+    "unit_type": _tuple_type,
+    "array_type": _array_type,
+    "function_type": _function_type,
+    "type_binding": _type_binding,
+}
+
+
+def type_nodes(tree: Tree | None, depth: int = 0) -> tuple[Node, ...]:
+    """The types written in a list of them; lifetimes and constants are no types."""
+    if tree is None:
+        return ()
+    return tuple(type_node(child, depth) for child in tree.named_children if child.type not in _NO_TYPES)
+
+
+def bounds(tree: Tree | None) -> tuple[Node, ...]:
+    return _bounds(tree, 0) if tree is not None else ()
+
+
+def _bounds(tree: Tree, depth: int) -> tuple[Node, ...]:
+    if depth > DEEPEST:
+        return ()
+    found: list[Node] = []
+    for child in tree.named_children:
+        if child.type in _NO_TYPES:
+            continue
+        if child.type in _BOUND_TYPES:
+            found.extend(_bounds(child, depth + 1))
+        else:
+            found.append(type_node(child, depth + 1))
+    return tuple(found)
+
+
+def _qualified(tree: Tree, depth: int) -> Node:
+    """`<T as Trait>` by its type; the trait stands as its only part where it is said."""
+    inner = first_of(tree)
+    if inner is None:
+        return HOLE
+    if inner.type != "qualified_type":
+        return type_node(inner, depth)
+    alias = type_node(inner.child_by_field_name("alias"), depth)
+    return Node("tas", "", (type_node(inner.child_by_field_name("type"), depth), alias))
+
+
+def qualified(tree: Tree) -> Node:
+    return _qualified(tree, 0)
+
+
+def _last_named(tree: Tree) -> Tree | None:
+    children = tree.named_children
+    return children[-1] if children else None
+
+
+def generics(tree: Tree) -> tuple[Node, ...]:
+    """The type parameters of an item, each with its bounds, then its default; `where` clauses come last."""
+    found: list[Node] = []
+    parameters = tree.child_by_field_name("type_parameters")
+    for child in parameters.named_children if parameters is not None else ():
+        if child.type == "type_parameter":
+            name = path_text(child.child_by_field_name("name"))
+            found.append(Node("tparam", name, _bounds_of(child)))
+            default = child.child_by_field_name("default_type")
+            if default is not None:
+                found.append(Node("tdefault", name, (type_node(default),)))
+    for child in tree.named_children:
+        if child.type == "where_clause":
+            found.extend(
+                Node("twhere", path_text(predicate.child_by_field_name("left")), _bounds_of(predicate))
+                for predicate in child.named_children
+                if predicate.type == "where_predicate"
+            )
+    return tuple(found)
+
+
+def _bounds_of(tree: Tree) -> tuple[Node, ...]:
+    return bounds(tree.child_by_field_name("bounds"))
+
+
+def pattern_node(tree: Tree | None, depth: int = 0) -> Node:
+    """A pattern; what binds no name and has no parts is a wild one."""
+    if tree is None or depth > DEEPEST:
+        return WILD
+    reader = _PATTERN_READERS.get(tree.type)
+    return reader(tree, depth + 1) if reader is not None else WILD
+
+
+def _name_pattern(tree: Tree, depth: int) -> Node:
+    """A name binds, unless it is written like a constant or a variant."""
+    name = text_of(tree)
+    return Node("ppath" if name[:1].isupper() else "pbind", name)
+
+
+def _path_pattern(tree: Tree, depth: int) -> Node:
+    return Node("ppath", path_text(tree))
+
+
+def _wrapped_pattern(tree: Tree, depth: int) -> Node:
+    return pattern_node(_last_named(tree), depth)
+
+
+def _listed_pattern(tree: Tree, depth: int) -> Node:
+    return Node(_PATTERN_LISTS[tree.type], "", _patterns(tree.named_children, depth))
+
+
+def _tuple_struct_pattern(tree: Tree, depth: int) -> Node:
+    constructor = tree.child_by_field_name("type")
+    fields = [child for child in tree.named_children if child != constructor]
+    return Node("pcall", path_text(constructor), _patterns(fields, depth))
+
+
+def _struct_pattern(tree: Tree, depth: int) -> Node:
+    fields = [child for child in tree.named_children if child.type == "field_pattern"]
+    return Node(
+        "pstruct", path_text(tree.child_by_field_name("type")), tuple(_field_pattern(child, depth) for child in fields)
+    )
+
+
+def _captured_pattern(tree: Tree, depth: int) -> Node:
+    children = tree.named_children
+    return Node("pbind", text_of(children[0]), (pattern_node(children[-1], depth),)) if len(children) > 1 else WILD
+
+
+_PATTERN_READERS: dict[str, Callable[[Tree, int], Node]] = {
+    **dict.fromkeys(("identifier", "shorthand_field_identifier", "self"), _name_pattern),
+    **dict.fromkeys(("scoped_identifier", "generic_pattern"), _path_pattern),
+    **dict.fromkeys(_WRAPPING_PATTERNS, _wrapped_pattern),
+    **dict.fromkeys(_PATTERN_LISTS, _listed_pattern),
+    "tuple_struct_pattern": _tuple_struct_pattern,
+    "struct_pattern": _struct_pattern,
+    "captured_pattern": _captured_pattern,
+    "remaining_field_pattern": lambda tree, depth: REST,
+}
+
+
+def _field_pattern(tree: Tree, depth: int) -> Node:
+    name = tree.child_by_field_name("name")
+    inside = tree.child_by_field_name("pattern")
+    field = text_of(name)
+    return Node("pfield", field, (pattern_node(inside, depth) if inside is not None else Node("pbind", field),))
+
+
+def _patterns(trees: Iterable[Tree], depth: int) -> tuple[Node, ...]:
+    return tuple(pattern_node(tree, depth) for tree in trees if tree.type not in {"line_comment", "block_comment"})

@@ -1,0 +1,332 @@
+"""Items of the grammar as declarations: functions, types, traits, implementations, modules, uses, macros."""
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from tree_sitter import Node as Tree
+from tree_sitter import Parser
+
+from treering.code.facts import Definition, DefinitionKind, EntryPoint
+from treering.code.languages.lines import Lines
+from treering.code.languages.nodes import text_of
+from treering.code.languages.rust.attributes import derived, first_string, path_attribute, says, with_attributes
+from treering.code.languages.rust.body import (
+    FUNCTION_MARK,
+    HOLE,
+    MACRO_USE,
+    Decl,
+    Item,
+    Node,
+    inner_scope,
+    qualname,
+)
+from treering.code.languages.rust.conditions import left_out
+from treering.code.languages.rust.expressions import Expressions, parameter_node
+from treering.code.languages.rust.grammar import DEEPEST, bounds, generics, path_text, squeezed, type_node
+from treering.code.languages.rust.standard import TRANSPARENT
+from treering.code.languages.rust.uses import used
+
+Result = TypeVar("Result")
+
+POINTER = "*const"
+"""The name under which the members of `impl Trait for *const T` stand: no other type has them."""
+BLANKET = "*"
+"""The name under which the members of `impl<T> Trait for T` are asked for."""
+
+_DEFINED = {
+    "fn": DefinitionKind.FUNCTION,
+    "struct": DefinitionKind.CLASS,
+    "enum": DefinitionKind.ENUM,
+    "trait": DefinitionKind.TRAIT,
+    "type": DefinitionKind.TYPE,
+    "const": DefinitionKind.CONSTANT,
+    "macro": DefinitionKind.FUNCTION,
+}
+_ENTRIES = {"main": EntryPoint.MAIN, "route": EntryPoint.ROUTE, "command": EntryPoint.COMMAND}
+
+
+class Items:
+    """Reads a file's items in order; `mark` says whether an attribute makes a test or an entry point."""
+
+    def __init__(self, parser: Parser, mark: Callable[[Tree], str], lines: Lines) -> None:
+        self.items: list[Item] = []
+        self.definitions: list[Definition] = []
+        self._mark = mark
+        self._scope = ""
+        self._left_out: list[Item] = []
+        self._header: Decl | None = None
+        self._expressions = Expressions(parser, self._nested, lines)
+        self._readers: dict[str, Callable[[Tree, list[Tree], Decl | None, int], None]] = {
+            "function_item": self._function,
+            "function_signature_item": self._function,
+            "struct_item": self._struct,
+            "union_item": self._struct,
+            "enum_item": self._enum,
+            "trait_item": self._trait,
+            "impl_item": self._impl,
+            "mod_item": self._module,
+            "use_declaration": self._use,
+            "extern_crate_declaration": self._extern_crate,
+            "const_item": self._constant,
+            "static_item": self._constant,
+            "type_item": self._type,
+            "associated_type": self._type,
+            "macro_definition": self._macro,
+            "macro_invocation": self._invocation,
+            "expression_statement": self._invocation,
+            "foreign_mod_item": self._foreign,
+        }
+
+    def read(self, trees: Iterable[Tree], header: Decl | None, depth: int) -> None:
+        """Every item among these, with the attributes that stand before it."""
+        if depth > DEEPEST:
+            return
+        attributes: list[Tree] = []
+        for tree in trees:
+            kind = tree.type
+            if kind == "attribute_item":
+                attributes.append(tree)
+                continue
+            reader = self._readers.get(kind)
+            if reader is not None:
+                place = len(self.items)
+                reader(tree, attributes, header, depth)
+                if any(left_out(text_of(attribute)) for attribute in attributes):
+                    self._left_out += self.items[place:]
+                    del self.items[place:]
+            elif kind == "ERROR":
+                self.read(tree.named_children, header, depth + 1)
+            if kind not in {"line_comment", "block_comment"}:
+                attributes = []
+
+    def in_order(self) -> tuple[Item, ...]:
+        """All items; what this platform leaves out comes last, so that its twin is found before it."""
+        return (*self.items, *self._left_out)
+
+    def _nested(self, tree: Tree, depth: int) -> None:
+        self.read(with_attributes(tree), self._header, depth + 1)
+
+    def _inside(self, scope: str, header: Decl | None, read: Callable[[], Result]) -> Result:
+        """Reads with items nested in expressions standing in this scope, as members of what has this header."""
+        before = self._scope, self._header
+        self._scope, self._header = scope, header
+        result = read()
+        self._scope, self._header = before
+        return result
+
+    def _add(self, tree: Tree, decl: Decl, params: tuple[Node, ...] = (), body: Node | None = None) -> None:
+        self.items.append(Item(decl, self._expressions.line_of(tree), params, body))
+
+    def _define(self, tree: Tree, decl: Decl, attributes: Iterable[Tree] = ()) -> None:
+        if not decl.name:
+            return
+        kind = DefinitionKind.METHOD if decl.kind == "fn" and decl.header else _DEFINED[decl.kind]
+        marks = {self._mark(attribute): attribute for attribute in attributes} if decl.kind == "fn" else {}
+        entry = next((found for mark, found in _ENTRIES.items() if mark in marks), None)
+        if entry is None and decl.kind == "fn" and decl.name == "main" and not decl.scope and not decl.header:
+            entry = EntryPoint.MAIN
+        self.definitions.append(
+            Definition(
+                qualname(decl),
+                kind,
+                self._expressions.line_of(tree),
+                self._expressions.last_line_of(tree),
+                decl.public,
+                "test" in marks,
+                entry,
+                first_string(marks["route"]) if "route" in marks else None,
+            )
+        )
+
+    def _function(self, tree: Tree, attributes: list[Tree], header: Decl | None, depth: int) -> None:
+        name = path_text(tree.child_by_field_name("name"))
+        listed = tree.child_by_field_name("parameters")
+        read = [
+            parameter_node(child) if child.type == "parameter" else Node("param", "", (Node("pbind", "self"), HOLE))
+            for child in (listed.named_children if listed is not None else ())
+            if child.type in {"parameter", "self_parameter"}
+        ]
+        takes_self = bool(read) and read[0].parts[0].name == "self"
+        params = tuple(read[1:] if takes_self else read)
+        result = tree.child_by_field_name("return_type")
+        types = (type_node(result) if result is not None else Node("ttuple"), *(param.parts[1] for param in params))
+        decl = Decl(
+            "fn",
+            name,
+            self._scope,
+            _is_public(tree) or _is_seen_with(header),
+            "self" if takes_self else "",
+            generics(tree),
+            types,
+            "",
+            header,
+        )
+        self._define(tree, decl, attributes)
+        body = tree.child_by_field_name("body")
+        place = len(self.items)
+        owner = f"{header.text}." if header else ""
+
+        scope = inner_scope(self._scope, f"{owner}{name}{FUNCTION_MARK}")
+        read_body = (
+            self._inside(scope, None, lambda: self._expressions.read(body, depth + 1)) if body is not None else None
+        )
+        self.items.insert(place, Item(decl, self._expressions.line_of(tree), params, read_body))
+
+    def _struct(self, tree: Tree, attributes: list[Tree], header: Decl | None, depth: int) -> None:
+        body = tree.child_by_field_name("body")
+        fields, shape = _fields(body)
+        self._declare(tree, attributes, "struct", flag=shape, types=fields)
+
+    def _enum(self, tree: Tree, attributes: list[Tree], header: Decl | None, depth: int) -> None:
+        body = tree.child_by_field_name("body")
+        variants = tuple(
+            Node("variant", path_text(child.child_by_field_name("name")), _fields(child.child_by_field_name("body"))[0])
+            for child in (body.named_children if body is not None else ())
+            if child.type == "enum_variant"
+        )
+        self._declare(tree, attributes, "enum", types=variants)
+
+    def _trait(self, tree: Tree, attributes: list[Tree], header: Decl | None, depth: int) -> None:
+        name = path_text(tree.child_by_field_name("name"))
+        decl = self._declare(tree, attributes, "trait", types=bounds(tree.child_by_field_name("bounds")), text_=name)
+        self._members(tree, decl, depth)
+
+    def _impl(self, tree: Tree, attributes: list[Tree], header: Decl | None, depth: int) -> None:
+        written = tree.child_by_field_name("type")
+        trait = tree.child_by_field_name("trait")
+        if written is None:
+            return
+        parameters = generics(tree)
+        itself = type_node(written)
+        bare = path_text(written) if written.type == "generic_type" else squeezed(written)
+        types = (itself, type_node(trait)) if trait is not None else (itself,)
+        pointer = written.type == "pointer_type"
+        key = POINTER if pointer else _implemented_name(itself, {parameter.name for parameter in parameters})
+        decl = Decl("impl", key, self._scope, trait is not None, "", parameters, types, bare)
+        self._add(tree, decl)
+        self._members(tree, decl, depth)
+
+    def _members(self, tree: Tree, header: Decl, depth: int) -> None:
+        body = tree.child_by_field_name("body")
+        if body is not None:
+            self.read(body.named_children, header, depth + 1)
+
+    def _module(self, tree: Tree, attributes: list[Tree], header: Decl | None, depth: int) -> None:
+        name = path_text(tree.child_by_field_name("name"))
+        body = tree.child_by_field_name("body")
+        file = next((path for path in map(path_attribute, attributes) if path), "")
+        flag = "inline" if body is not None else "file"
+        if says(attributes, b"macro_use"):
+            flag += MACRO_USE
+        self._add(tree, Decl("mod", name, self._scope, _is_public(tree), flag, text=file))
+        if body is not None:
+            self._inside(inner_scope(self._scope, name), None, lambda: self.read(body.named_children, None, depth + 1))
+
+    def _use(self, tree: Tree, attributes: list[Tree], header: Decl | None, depth: int) -> None:
+        public = _is_public(tree)
+        for name, path in used(tree.child_by_field_name("argument"), ""):
+            kind = "glob" if name == "*" else "use"
+            self._add(tree, Decl(kind, name, self._scope, public, text=path))
+
+    def _extern_crate(self, tree: Tree, attributes: list[Tree], header: Decl | None, depth: int) -> None:
+        name = path_text(tree.child_by_field_name("name"))
+        alias = tree.child_by_field_name("alias")
+        bound = path_text(alias) if alias is not None else name
+        macros = says(attributes, b"macro_use")
+        flag = f"crate{MACRO_USE if macros else ''}"
+        self._add(tree, Decl("use", bound, self._scope, _is_public(tree), flag, text=f"::{name}"))
+
+    def _constant(self, tree: Tree, attributes: list[Tree], header: Decl | None, depth: int) -> None:
+        types = (type_node(tree.child_by_field_name("type")),)
+        value = self._expressions.read(tree.child_by_field_name("value"), depth + 1)
+        self._declare(tree, attributes, "const", types=types, header=header, body=value)
+
+    def _type(self, tree: Tree, attributes: list[Tree], header: Decl | None, depth: int) -> None:
+        aliased = tree.child_by_field_name("type")
+        known = (
+            type_node(aliased)
+            if aliased is not None
+            else Node("tbounds", "", bounds(tree.child_by_field_name("bounds")))
+        )
+        self._declare(tree, attributes, "type", types=(known,), header=header)
+
+    def _macro(self, tree: Tree, attributes: list[Tree], header: Decl | None, depth: int) -> None:
+        exported = says(attributes, b"macro_export")
+        self._declare(tree, attributes, "macro", flag="export" if exported else "", public=exported)
+
+    def _invocation(self, tree: Tree, attributes: list[Tree], header: Decl | None, depth: int) -> None:
+        if text_of(tree).startswith("automod::dir!"):
+            self._add(tree, Decl("glob", "*", self._scope, flag="directory"))
+            return
+        place = len(self.items)
+        body = self._inside(self._scope, header, lambda: self._expressions.read(tree, depth + 1))
+        self.items.insert(place, Item(Decl("code", "", self._scope), self._expressions.line_of(tree), (), body))
+
+    def _foreign(self, tree: Tree, attributes: list[Tree], header: Decl | None, depth: int) -> None:
+        body = tree.child_by_field_name("body")
+        if body is not None:
+            self.read(body.named_children, None, depth + 1)
+
+    def _declare(
+        self,
+        tree: Tree,
+        attributes: list[Tree],
+        kind: str,
+        *,
+        flag: str = "",
+        types: tuple[Node, ...] = (),
+        text_: str = "",
+        header: Decl | None = None,
+        body: Node | None = None,
+        public: bool = False,
+    ) -> Decl:
+        name = path_text(tree.child_by_field_name("name"))
+        seen = public or _is_public(tree) or _is_seen_with(header)
+        decl = Decl(kind, name, self._scope, seen, flag, generics(tree), types, text_, header)
+        self._define(tree, decl, attributes)
+        self._add(tree, decl, (), body)
+        for trait in derived(attributes) if kind in {"struct", "enum"} else ():
+            itself = Node(
+                "tpath", name, tuple(Node("tpath", node.name) for node in decl.generics if node.kind == "tparam")
+            )
+            self._add(
+                tree,
+                Decl("impl", name, self._scope, True, "derive", decl.generics, (itself, Node("tpath", trait)), name),
+            )
+        return decl
+
+
+def _is_public(tree: Tree) -> bool:
+    return any(child.type == "visibility_modifier" for child in tree.children[:3])
+
+
+def _is_seen_with(header: Decl | None) -> bool:
+    """Members of a trait, and of its implementations, are as visible as the trait."""
+    return header is not None and header.public
+
+
+def _fields(body: Tree | None) -> tuple[tuple[Node, ...], str]:
+    if body is None:
+        return (), "unit"
+    if body.type == "ordered_field_declaration_list":
+        types = body.children_by_field_name("type")
+        return tuple(Node("fielddecl", str(place), (type_node(tree),)) for place, tree in enumerate(types)), "tuple"
+    named = [child for child in body.named_children if child.type == "field_declaration"]
+    return tuple(
+        Node("fielddecl", path_text(child.child_by_field_name("name")), (type_node(child.child_by_field_name("type")),))
+        for child in named
+    ), "named"
+
+
+def _implemented_name(itself: Node, parameters: set[str]) -> str:
+    """Under which name members of an implementation are asked for: the last of its self type, seen through pointers;
+    what is implemented for `Box<T>` is not there for every `T`."""
+    last = itself.name.rpartition("::")[2]
+    if itself.kind == "tpath" and itself.parts and last in TRANSPARENT:
+        inside = _implemented_name(itself.parts[0], parameters)
+        return last if inside == BLANKET else inside
+    if itself.kind == "tpath":
+        return BLANKET if itself.name in parameters else last
+    if itself.kind == "tbounds" and itself.parts:
+        return itself.parts[0].name.rpartition("::")[2]
+    return itself.kind

@@ -1,0 +1,153 @@
+"""Fields, methods and associated functions of a type: its own, its traits', those of what it dereferences to."""
+
+from treering.code.languages.rust.items import BLANKET
+from treering.code.languages.rust.modules import Module
+from treering.code.languages.rust.standard import element
+from treering.code.languages.rust.terms import Context, Member, Ty, same_type
+from treering.code.languages.rust.types import Types
+
+_SEEN_AS = {"String": ("String", "str"), "PathBuf": ("PathBuf", "Path"), "OsString": ("OsString", "OsStr")}
+_MOST_DEREFS = 4
+_DEREF = frozenset({"Deref"})
+_FUTURES = frozenset({"Future", "IntoFuture"})
+_ITERATORS = frozenset({"Iterator"})
+_LOOPS = frozenset({"Iterator", "IntoIterator"})
+
+
+class Members:
+    def __init__(self, types: Types) -> None:
+        self._types = types
+        self._methods: dict[tuple[Ty, str], Member | None] = {}
+
+    def method(self, ty: Ty, name: str) -> Member | None:
+        """The function that `value.name()` or `Type::name()` means, if it stands in the project."""
+        key = (ty, name)
+        if key not in self._methods:
+            self._methods[key] = self._method(ty, name, _MOST_DEREFS)
+        return self._methods[key]
+
+    def _method(self, ty: Ty, name: str, derefs: int) -> Member | None:
+        if ty.kind == "param":
+            return self._of_bounds(ty, name) or self._blanket(ty, name)
+        if ty.kind == "adt":
+            found = self._of_declared(ty, name)
+            if found is not None:
+                return found
+            target = self.target(ty) if derefs else None
+            found = self._method(target, name, derefs - 1) if target is not None and target != ty else None
+            return found or self._blanket(ty, name)
+        if ty.kind in {"std", "ext"} and ty.name:
+            for seen_as in _SEEN_AS.get(ty.name, (ty.name,)):
+                found = self._types.of_impl(Ty(ty.kind, seen_as, ty.args), name, "fn")
+                if found is not None:
+                    return found
+        return self._blanket(ty, name)
+
+    def _of_declared(self, ty: Ty, name: str) -> Member | None:
+        if ty.decl is not None and ty.decl.kind == "trait":
+            return self._types.of_trait(ty, name, ty, "fn") or self._types.of_impl(ty, name, "fn")
+        found = self._types.of_impl(ty, name, "fn")
+        if found is not None:
+            return found
+        for trait in self._types.traits_of(ty):
+            found = self._types.of_trait(trait, name, ty, "fn")
+            if found is not None:
+                return found
+        return None
+
+    def _of_bounds(self, ty: Ty, name: str) -> Member | None:
+        for trait in ty.args:
+            if trait is not None and trait.kind == "adt":
+                found = self._types.of_trait(trait, name, ty, "fn") or self._types.of_impl(trait, name, "fn")
+                if found is not None:
+                    return found
+        return None
+
+    def _blanket(self, ty: Ty, name: str) -> Member | None:
+        """A method that every type with some trait has, by `impl<T: Trait> More for T`."""
+        for path, decl in self._types.asked_members(BLANKET, name):
+            seen = self._types.names.sees(path)
+            if seen and decl.header is not None and decl.kind == "fn" and len(decl.header.types) > 1:
+                inside = self._types.context(path, decl.header)
+                if self._fits(ty, inside.me):
+                    return Member(path, decl, Context(inside.module, inside.env, ty))
+        return None
+
+    def _fits(self, ty: Ty, asked: Ty | None) -> bool:
+        """Whether a type has the traits that a blanket implementation asks of it."""
+        if asked is None or asked.kind == "std":
+            return asked is not None and asked.name == ty.name
+        wanted = [trait for trait in asked.args if trait is not None]
+        if not wanted:
+            return True
+        if ty.kind == "param":
+            had = [trait for trait in ty.args if trait is not None]
+        else:
+            had = list(self._types.traits_of(ty)) if ty.kind == "adt" else []
+        return all(any(same_type(trait, want) for trait in had) for want in wanted)
+
+    def target(self, ty: Ty) -> Ty | None:
+        """What a type dereferences to by its own `Deref`."""
+        return self._promised(ty, "Target", _DEREF)
+
+    def awaited(self, ty: Ty | None) -> Ty | None:
+        """What waiting for a value gives: by its own `Future`, else what an `async` function said it gives."""
+        if ty is None or ty.kind != "adt":
+            return ty
+        return self._promised(ty, "Output", _FUTURES) or ty
+
+    def _promised(self, ty: Ty, name: str, traits: frozenset[str]) -> Ty | None:
+        member = self._types.of_impl(ty, name, "type", traits)
+        return self._types.lower(member.decl.types[0], member.context) if member is not None else None
+
+    def field(self, ty: Ty | None, name: str) -> Ty | None:
+        for _ in range(_MOST_DEREFS):
+            if ty is None or ty.kind == "ext":
+                return ty
+            if ty.kind == "tuple":
+                return ty.args[int(name)] if name.isdigit() and int(name) < len(ty.args) else None
+            if ty.kind != "adt" or ty.decl is None:
+                return None
+            node = next((field for field in ty.decl.types if field.name == name), None)
+            if node is not None and node.kind == "fielddecl":
+                return self.inside(ty, name)
+            ty = self.target(ty)
+        return None
+
+    def inside(self, ty: Ty, name: str, variant: str = "") -> Ty | None:
+        """The type of a field, in the struct or the variant of an enum that has it."""
+        if ty.decl is None:
+            return None
+        fields = ty.decl.types
+        if variant:
+            fields = next((node.parts for node in fields if node.name == variant), ())
+        node = next((field for field in fields if field.name == name), None)
+        if node is None:
+            return None
+        module = Module(ty.path, ty.decl.scope)
+        env = self._types.environment(ty.decl, ty.args, module) if ty.decl.generics else {}
+        return self._types.lower(node.parts[0], Context(module, env, ty))
+
+    def element(self, ty: Ty | None) -> Ty | None:
+        """What a loop over a value meets."""
+        if ty is None or ty.kind != "adt":
+            return element(ty)
+        item = self._promised(ty, "Item", _LOOPS)
+        if item is not None:
+            return item
+        target = self.target(ty)
+        if target is not None and target.kind != "adt":
+            return element(target)
+        made = self._types.of_impl(ty, "iter", "fn")
+        return self.element(self._types.lower(made.decl.types[0], made.context)) if made is not None else None
+
+    def as_standard(self, ty: Ty) -> Ty:
+        """A type of the project as the standard family whose methods it has: an iterator, or its `Deref`."""
+        if ty.kind != "adt":
+            return ty
+        target = self.target(ty)
+        if target is not None:
+            return target
+        if self._types.of_impl(ty, "Item", "type", _ITERATORS) is None:
+            return ty
+        return Ty("std", "Iter", (self._promised(ty, "Item", _ITERATORS),))

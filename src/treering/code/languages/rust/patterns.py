@@ -1,0 +1,123 @@
+"""Names that patterns bind, and the types they get from what is matched."""
+
+from treering.code.languages.rust.body import Node
+from treering.code.languages.rust.found import Findings
+from treering.code.languages.rust.members import Members
+from treering.code.languages.rust.names import TYPES, VALUES, Found
+from treering.code.languages.rust.standard import CONSTRUCTORS, element
+from treering.code.languages.rust.terms import Context, Ty
+from treering.code.languages.rust.types import Types
+
+
+class Locals:
+    """The local names of a function, innermost block last."""
+
+    def __init__(self) -> None:
+        self._blocks: list[dict[str, Ty | None]] = [{}]
+
+    def enter(self) -> None:
+        self._blocks.append({})
+
+    def leave(self) -> None:
+        self._blocks.pop()
+
+    def bind(self, name: str, ty: Ty | None) -> None:
+        self._blocks[-1][name] = ty
+
+    def learn(self, name: str, ty: Ty) -> None:
+        """What is now known of a name bound before."""
+        for block in reversed(self._blocks):
+            if name in block:
+                block[name] = ty
+                return
+
+    def knows(self, name: str) -> bool:
+        return any(name in block for block in self._blocks)
+
+    def type_of(self, name: str) -> Ty | None:
+        for block in reversed(self._blocks):
+            if name in block:
+                return block[name]
+        return None
+
+
+class Patterns:
+    def __init__(self, types: Types, members: Members, findings: Findings) -> None:
+        self._types = types
+        self._members = members
+        self._findings = findings
+
+    def bind(self, pattern: Node, ty: Ty | None, context: Context, names: Locals) -> None:
+        """Binds what the pattern names to the parts of the type it is matched with."""
+        kind = pattern.kind
+        if kind == "pbind":
+            names.bind(pattern.name, ty)
+            for part in pattern.parts:
+                self.bind(part, ty, context, names)
+        elif kind == "ppath":
+            self._constructed(pattern.name, ty, context)
+        elif kind == "por":
+            for part in pattern.parts:
+                self.bind(part, ty, context, names)
+        elif kind == "ptuple":
+            for part, inside in _aligned(pattern.parts, ty.args if ty is not None and ty.kind == "tuple" else ()):
+                self.bind(part, inside, context, names)
+        elif kind == "pslice":
+            for part in pattern.parts:
+                self.bind(part, element(ty), context, names)
+        elif kind == "pcall":
+            self._bind_call(pattern, ty, context, names)
+        elif kind == "pstruct":
+            whole, variant = self._constructed(pattern.name, ty, context)
+            for field in pattern.parts:
+                inside = self._members.inside(whole, field.name, variant) if whole is not None else None
+                self.bind(field.parts[0], inside, context, names)
+
+    def _bind_call(self, pattern: Node, ty: Ty | None, context: Context, names: Locals) -> None:
+        last = pattern.name.rpartition("::")[2]
+        if last in CONSTRUCTORS and (ty is None or ty.kind != "adt"):
+            family, place = CONSTRUCTORS[last]
+            known = ty is not None and ty.kind == "std" and ty.name == family
+            inside = ty.args[place] if ty is not None and known and place < len(ty.args) else None
+            for part in pattern.parts:
+                self.bind(part, inside, context, names)
+            return
+        whole, variant = self._constructed(pattern.name, ty, context)
+        for place, part in enumerate(pattern.parts):
+            inside = self._members.inside(whole, str(place), variant) if whole is not None else None
+            self.bind(part, inside, context, names)
+
+    def _constructed(self, name: str, ty: Ty | None, context: Context) -> tuple[Ty | None, str]:
+        """The struct or enum a pattern's path names, as the type at hand where it is the same, and the variant."""
+        segments = tuple(name.split("::"))
+        if segments[0] == "Self" and context.me is not None:
+            me = ty if ty is not None and ty.decl == context.me.decl else context.me
+            return me, segments[1] if len(segments) > 1 else ""
+        found = self._types.names.resolve(context.module, segments, TYPES)
+        if not _names_type(found):
+            found = self._types.names.resolve(context.module, segments, VALUES)
+        if found is None or found.decl is None:
+            return None, ""
+        self._findings.reach(found)
+        variant = found.variant.name if found.variant is not None else "".join(found.rest[:1])
+        whole = self._types.declared(found, ())
+        if ty is not None and whole is not None and ty.decl == whole.decl and ty.path == whole.path:
+            whole = ty
+        return whole, variant
+
+
+def _names_type(found: Found | None) -> bool:
+    return found is not None and found.decl is not None
+
+
+def _aligned(patterns: tuple[Node, ...], types: tuple[Ty | None, ...]) -> list[tuple[Node, Ty | None]]:
+    """Patterns with the types at their places, counted from the end after `..`."""
+    rest = next((place for place, part in enumerate(patterns) if part.kind == "prest"), len(patterns))
+    after = len(patterns) - rest - 1
+    aligned: list[tuple[Node, Ty | None]] = []
+    for place, part in enumerate(patterns):
+        if place == rest:
+            continue
+        at = place if place < rest else len(types) - after + (place - rest - 1)
+        aligned.append((part, types[at] if 0 <= at < len(types) else None))
+    return aligned

@@ -1,0 +1,215 @@
+"""Terms become values: names are looked up, types followed, across files by asking the project."""
+
+from collections.abc import Callable
+
+from treering.code.facts import Ask
+from treering.code.languages.typescript import members
+from treering.code.languages.typescript.locate import Locator
+from treering.code.languages.typescript.operations import OPERATIONS, given
+from treering.code.languages.typescript.signatures import constructed, returned, signatures
+from treering.code.languages.typescript.terms import TYPE, Body, Term, unfold
+from treering.code.languages.typescript.values import OUTSIDE, UNKNOWN, Env, Value, any_of, known
+
+DEEPEST = 60
+"""Steps from one question to the next, in Python frames about five times as many."""
+
+MOST_STEPS = 700
+"""Terms looked at for one question: past that a type is more of a program than of an answer."""
+
+NO_ENV: Env = {}
+MISSING = Value("missing")
+
+WRITTEN_TYPES = frozenset(("type", "union", "both", "list", "tuple", "shape", "applied", "lookup", "typeof"))
+"""What a type variable may stand in; where none does, it is the same in every use."""
+GIVEN = frozenset(("variable", "this"))
+BOUND = frozenset(("name", "type", "declared"))
+
+
+class Evaluator:
+    """Evaluates terms of one file and of those it reaches. Remembers answers; what is being worked out is not known."""
+
+    def __init__(self, path: str, body: Body, ask: Ask) -> None:
+        self.path = path
+        self.ask = ask
+        self.terms = unfold(body.cells)
+        self.body = body
+        self.locator = Locator(ask)
+        self.depth = 0
+        self.steps = 0
+        self._known: dict[int, Value | None] = {}
+        self._settled: dict[int, bool] = {}
+        self._names: dict[tuple[str, str], Value | None] = {}
+        self.fields: dict[int, dict[str, list[Term]]] = {}
+        self.functions: dict[int, bool] = {}
+        self._kept: list[Term] = []
+        self.following: list[int] = []
+        self.circular: list[Env] = []
+        """Those that hold something that holds them."""
+
+    def let_go(self) -> None:
+        """Forget everything at the end: values that wait to be worked out hold the evaluator, which holds them."""
+        for env in self.circular:
+            env.clear()
+        for held in (
+            self.circular,
+            self._known,
+            self._names,
+            self._settled,
+            self.fields,
+            self.functions,
+            self._kept,
+            self.terms,
+        ):
+            held.clear()
+
+    def ask_anew(self) -> None:
+        """A new question begins: it has all steps before it."""
+        self.steps = 0
+
+    def value(self, term: Term, path: str, env: Env = NO_ENV) -> Value | None:
+        """What a term of the file `path` is, none if that is not known."""
+        self.steps += 1
+        if env and (term.op not in WRITTEN_TYPES or not self._is_settled(term)):
+            handler = OPERATIONS.get(term.op)
+            if handler is None or self.depth > DEEPEST or self.steps > MOST_STEPS:
+                return None
+            self.depth += 1
+            found = handler(self, term, path, env)
+            self.depth -= 1
+            return None if found is UNKNOWN else found
+        key = id(term)
+        held = self._known.get(key, MISSING)
+        if held is not MISSING:
+            return held
+        handler = OPERATIONS.get(term.op)
+        if handler is None or self.depth > DEEPEST or self.steps > MOST_STEPS:
+            return None
+        self._known[key] = None
+        self._kept.append(term)
+        self.depth += 1
+        found = known(handler(self, term, path, NO_ENV))
+        self.depth -= 1
+        if found is None and self.depth > DEEPEST // 2:
+            del self._known[key]
+        else:
+            self._known[key] = found
+        return found
+
+    def _is_settled(self, term: Term) -> bool:
+        """Whether a term holds no type variable, no `this` and no local name, so that it is one thing everywhere."""
+        key = id(term)
+        settled = self._settled.get(key)
+        if settled is None:
+            op = term.op
+            settled = op not in GIVEN and not (term.n and op in BOUND) and all(map(self._is_settled, term.kids))
+            self._settled[key] = settled
+            self._kept.append(term)
+        return settled
+
+    def local(self, term: Term, key: str) -> tuple[Term | None, bool]:
+        """What a name of this file is bound to inside a function; whether the search ended there."""
+        scope = term.n
+        scopes = self.body.scopes
+        while scope:
+            number = scopes[scope].names.get(key)
+            if number is not None:
+                return self.terms[number], True
+            scope = scopes[scope].parent
+        return None, False
+
+    def top(self, path: str, name: str) -> Value | None:
+        """What a name on the level of a file is."""
+        key = (path, name)
+        if key not in self._names:
+            self._names[key] = None
+            self._names[key] = self._top(path, name)
+        return self._names[key]
+
+    def _top(self, path: str, name: str) -> Value | None:
+        bound = self.top_term(path, name)
+        if bound is not None:
+            return self.value(bound, path)
+        ambient = self.ask("ts.ambient", name)
+        if ambient:
+            return any_of([self.value(term, place) for place, term in ambient[:4]])
+        return OUTSIDE
+
+    def top_term(self, path: str, name: str) -> Term | None:
+        if path == self.path:
+            number = self.body.scopes[0].names.get(name) if self.body.scopes else None
+            return self.terms[number] if number is not None else None
+        return next((term for _, term in self.ask("ts.top", path, name)), None)
+
+    def exported(self, path: str, name: str, seen: frozenset[str] = frozenset()) -> Value | None:
+        """What a file exports under a name, through re-exports; none if it does not."""
+        term = self.export_term(path, name)
+        if term is not None:
+            return self.value(term, path) or UNKNOWN
+        plain = name.removeprefix(TYPE)
+        if plain != name:
+            term = self.export_term(path, plain)
+            if term is not None:
+                return self.value(term, path) or UNKNOWN
+        whole = self.export_term(path, TYPE + "=" if plain != name else "=")
+        if whole is not None:
+            value = self.value(whole, path)
+            return value if plain in ("default", "=") else members.member(self, value, plain)
+        if plain == "default":
+            return None
+        for specifier in self._stars(path):
+            target = self.locator.find(path, specifier)
+            if target is not None and target not in seen and target != path:
+                found = self.exported(target, name, seen | {path})
+                if found is not None:
+                    return found
+        return None
+
+    def export_term(self, path: str, name: str) -> Term | None:
+        if path == self.path:
+            number = self.body.exports.get(name)
+            return self.terms[number] if number is not None else None
+        return next((term for _, term in self.ask("ts.export", path, name)), None)
+
+    def exports_more(self, path: str) -> bool:
+        """Whether a file gives names to others beside what its `module.exports` is."""
+        listed = next((names for _, names in self.ask("ts.exports", path)), ())
+        return any(name.removeprefix(TYPE) != "=" for name in listed)
+
+    def _stars(self, path: str) -> tuple[str, ...]:
+        if path == self.path:
+            return self.body.stars
+        return next((specifiers for _, specifiers in self.ask("ts.stars", path)), ())
+
+    def instance(self, value: Value | None) -> Value | None:
+        """What a class makes."""
+        if value is None:
+            return None
+        if value.kind == "class":
+            return Value("thing", value.term, value.path, {**value.env, **given(self, value, ())})
+        if value.kind == "any of":
+            return any_of([self.instance(part) for part in value.parts])
+        if value.kind == "all of":
+            return self._instance_of_all(value)
+        if value.kind in ("function", "thing"):
+            return constructed(self, value)
+        return OUTSIDE if value.kind == "outside" else None
+
+    def _instance_of_all(self, value: Value) -> Value | None:
+        made = [self.instance(part) for part in value.parts]
+        if any(part.kind == "function" for part in value.parts):
+            made += [part for part in value.parts if part.kind == "thing"]
+        found = tuple(one for one in made if one is not None)
+        return Value("all of", parts=found) if found else None
+
+    def signatures(self, value: Value | None) -> tuple[Value, ...]:
+        return signatures(self, value)
+
+    def returned(self, value: Value | None) -> Value | None:
+        return returned(self, value)
+
+    def keep(self, term: Term) -> None:
+        """Hold a term for as long as its identity is used as a key."""
+        self._kept.append(term)
+
+    def later(self, term: Term, path: str, env: Env) -> Callable[[], Value | None]:
+        return lambda: self.value(term, path, env)

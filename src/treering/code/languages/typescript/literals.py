@@ -1,0 +1,85 @@
+"""Object and array literals: their members are definitions, typed by what is expected where they stand."""
+
+from tree_sitter import Node
+
+from treering.code.facts import DefinitionKind
+from treering.code.languages.typescript.functions import FUNCTIONS, Named, function, unwrapped
+from treering.code.languages.typescript.reader import Reader
+from treering.code.languages.typescript.terms import GETTER, NONE
+
+
+def object_literal(r: Reader, node: Node, expected: int) -> int:
+    subject, r.subject = r.subject, NONE
+    number = 0
+    kids = []
+    for child in node.named_children:
+        kind = child.type
+        value = child.child_by_field_name("value") if kind == "pair" else None
+        if subject == NONE and (kind == "method_definition" or (value is not None and value.type in OWN_THIS)):
+            number = len(r.classes)
+            subject = _this(r, expected)
+        if value is not None:
+            kids.append(_property(r, child, value, expected, subject))
+        elif kind == "shorthand_property_identifier":
+            text = r.text(child)
+            kids.append(r.cell("field", text, 0, (NONE, r.name(text))))
+        elif kind == "method_definition":
+            kids.append(_method(r, child, expected, subject))
+        elif kind == "spread_element":
+            kids.append(r.cell("spread", kids=(r.read(child.named_children[0]),)) if child.named_children else NONE)
+    term = r.cell("obj", kids=tuple([kid for kid in kids if kid != NONE]))
+    if number:
+        r.classes[number] = term
+    return term
+
+
+OWN_THIS = FUNCTIONS - {"arrow_function"}
+
+
+def _this(r: Reader, expected: int) -> int:
+    """What the methods of an object literal without a name are called on: what is expected there, and the object."""
+    own = r.cell("this", n=len(r.classes))
+    r.classes.append(NONE)
+    r.properties.append({})
+    return own if expected == NONE else r.cell("both", kids=(expected, own))
+
+
+def _property(r: Reader, pair: Node, value: Node, expected: int, subject: int) -> int:
+    key = pair.child_by_field_name("key")
+    name = r.key(key)
+    if key is not None and key.type == "computed_property_name":
+        r.read(key)
+    if name is None:
+        r.read(value)
+        return NONE
+    wanted = r.cell("member", name, 0, (expected,)) if expected != NONE else NONE
+    inner = unwrapped(value)
+    if inner.type in FUNCTIONS:
+        named = Named(*r.define(name, DefinitionKind.METHOD, pair))
+        this = None if inner.type == "arrow_function" or subject == NONE else subject
+        return r.cell("field", name, 0, (NONE, function(r, inner, named, wanted, this).function))
+    return r.cell("field", name, 0, (NONE, r.read(value, wanted)))
+
+
+def _method(r: Reader, node: Node, expected: int, subject: int) -> int:
+    name = r.key(node.child_by_field_name("name"))
+    words = {child.type for child in node.children}
+    named = Named(*r.define(name, DefinitionKind.METHOD, node)) if name is not None else Named()
+    wanted = r.cell("member", name, 0, (expected,)) if expected != NONE and name is not None else NONE
+    read = function(r, node, named, wanted, subject if subject != NONE else None)
+    if name is None or "set" in words:
+        return NONE
+    if "get" in words:
+        return r.cell("field", name, GETTER, (read.result, NONE))
+    return r.cell("field", name, 0, (NONE, read.function))
+
+
+def array_literal(r: Reader, node: Node, expected: int) -> int:
+    inner = r.cell("element", kids=(expected,)) if expected != NONE else NONE
+    terms = []
+    for child in node.named_children:
+        if child.type == "spread_element":
+            terms.append(r.cell("element", kids=(r.read(child),)))
+        elif child.type != "comment":
+            terms.append(r.read(child, inner))
+    return r.cell("array", kids=tuple(terms[:8]))

@@ -1,0 +1,312 @@
+"""What `value.name` is: of classes and what they extend, of types, objects, modules and the language's own types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from treering.code.languages.typescript.terms import GETTER, INDEX, MAPPED, STATIC, Term
+from treering.code.languages.typescript.values import OUTSIDE, UNKNOWN, Env, Value, any_of, generic, known
+
+if TYPE_CHECKING:
+    from treering.code.languages.typescript.evaluate import Evaluator
+
+SEQUENCES = frozenset(("Array", "Tuple", "Set"))
+CALLED_FUNCTION = frozenset(("bind", "call", "apply"))
+
+
+def member(e: Evaluator, value: Value | None, name: str) -> Value | None:
+    """The member of a value; none if it has none of that name, or what it is cannot be told."""
+    if value is None or e.depth > 70:
+        return None
+    reader = MEMBERS.get(value.kind)
+    if reader is None:
+        return None
+    e.depth += 1
+    found = known(reader(e, value, name))
+    e.depth -= 1
+    return found
+
+
+def _of_thing(e: Evaluator, value: Value, name: str) -> Value | None:
+    term = value.term
+    if term.op == "enum":
+        return Value("literal", text="enum")
+    if term.op in ("class", "interface"):
+        return _of_declared(e, value, name, static=False)
+    fields = fields_of(e, term)
+    if name in fields:
+        return _field(e, fields[name], value)
+    for spread in fields.get("...", ()):
+        found = member(e, e.value(spread.kids[0], value.path, value.env), name)
+        if found is not None:
+            return found
+    if MAPPED in fields:
+        return _mapped(e, fields[MAPPED][0], value, name)
+    return _indexed(e, fields, value)
+
+
+def _mapped(e: Evaluator, field: Term, value: Value, name: str) -> Value | None:
+    """What a mapped type has under a name: it is still that member of what the type was made from."""
+    kind, over = field.kids
+    found = e.value(kind, value.path, {**value.env, field.text: Value("literal", text="string", path=name)})
+    if over.op == "none":
+        return found
+    own = member(e, e.value(over, value.path, value.env), name)
+    target = own.target if own is not None else None
+    if found is None:
+        return Value("opaque", target=target) if target is not None else None
+    return found._replace(target=target)
+
+
+def _indexed(e: Evaluator, fields: dict[str, list[Term]], value: Value) -> Value | None:
+    """What an index signature says of every name."""
+    for name in (INDEX, MAPPED):
+        if name in fields:
+            return e.value(fields[name][0].kids[0], value.path, value.env)
+    return None
+
+
+def _of_declared(e: Evaluator, value: Value, name: str, *, static: bool) -> Value | None:
+    """A member of a class or interface, its own before those it extends."""
+    fields = fields_of(e, value.term.kids[2])
+    own = [field for field in fields.get(name, ()) if bool(field.n & STATIC) == static]
+    if own:
+        return _field(e, own, value)
+    for base in value.term.kids[1].kids:
+        found = member(e, base_of(e, base, value, static=static), name)
+        if found is not None:
+            return found
+    return None if static else _indexed(e, fields, value)
+
+
+def base_of(e: Evaluator, base: Term, value: Value, *, static: bool = False) -> Value | None:
+    """What a class or interface extends, with its type arguments; on the static side the class itself."""
+    if static:
+        return e.value(base.kids[0], value.path, value.env) if base.op == "extends" else None
+    env = {key: given for key, given in value.env.items() if key != "this"}
+    found = e.value(base, value.path, env)
+    if found is not None and found.kind == "thing":
+        this = value.env.get("this") or value
+        return found._replace(env={**found.env, "this": this})
+    return found
+
+
+NAMELESS = {"spread": "...", "mapped": MAPPED}
+
+
+def fields_of(e: Evaluator, holder: Term) -> dict[str, list[Term]]:
+    """A term's members by name; under `...` what is spread into it."""
+    key = id(holder)
+    if key not in e.fields:
+        table: dict[str, list[Term]] = {}
+        for kid in holder.kids:
+            table.setdefault(NAMELESS.get(kid.op) or kid.text, []).append(kid)
+        e.fields[key] = table
+        e.keep(holder)
+    return e.fields[key]
+
+
+def _field(e: Evaluator, fields: list[Term], value: Value) -> Value | None:
+    """A member's value; several of one name are overloads."""
+    this = value.env.get("this") or value
+    env: Env = {**value.env, "this": this}
+    field = fields[0]
+    kind, held = field.kids
+    if field.n & GETTER:
+        return e.value(kind, value.path, env)
+    if len(fields) > 1:
+        functions = [part for one in fields for part in one.kids if part.op == "fn"]
+        if functions:
+            seen = functions[:-1] if len(functions) > 1 and value.term.op == "class" else functions
+            target = f"{value.path}::{functions[0].text}" if functions[0].text else None
+            parts = tuple([Value("signature", function, value.path, env) for function in seen])
+            return Value("function", parts=parts, target=target)
+    if held.op == "fn" and held.text and kind.op != "none":
+        typed, function = e.value(kind, value.path, env), e.value(held, value.path, env)
+        if function is not None and typed is not None:
+            return function._replace(parts=e.signatures(typed) or function.parts)
+        return function
+    typed = e.value(kind, value.path, env) if kind.op != "none" else None
+    return typed if typed is not None else e.value(held, value.path, env)
+
+
+def _of_class(e: Evaluator, value: Value, name: str) -> Value | None:
+    if name == "prototype":
+        return e.instance(value)
+    return _of_declared(e, value, name, static=True)
+
+
+def _of_module(e: Evaluator, value: Value, name: str) -> Value | None:
+    return e.exported(value.path, name)
+
+
+def _of_any(e: Evaluator, value: Value, name: str) -> Value | None:
+    return any_of([member(e, part, name) for part in value.parts])
+
+
+def _of_all(e: Evaluator, value: Value, name: str) -> Value | None:
+    elsewhere: Value | None = None
+    for part in value.parts:
+        found = member(e, part, name)
+        if found is not None and found.kind not in ("outside", "method"):
+            return found
+        if found is not None and (elsewhere is None or elsewhere.kind == "outside"):
+            elsewhere = found
+    return elsewhere
+
+
+def _of_function(e: Evaluator, value: Value, name: str) -> Value | None:
+    return Value("method", text=name, parts=(value,)) if name in CALLED_FUNCTION else OUTSIDE
+
+
+def _of_generic(e: Evaluator, value: Value, name: str) -> Value | None:
+    if value.text == "Record":
+        return value.parts[1] if len(value.parts) > 1 else None
+    if value.text in FAMILIES:
+        return Value("method", text=name, parts=(value,))
+    return OUTSIDE
+
+
+def _outside(e: Evaluator, value: Value, name: str) -> Value | None:
+    return OUTSIDE
+
+
+MEMBERS: dict[str, Callable[[Evaluator, Value, str], Value | None]] = {
+    "thing": _of_thing,
+    "class": _of_class,
+    "module": _of_module,
+    "any of": _of_any,
+    "all of": _of_all,
+    "function": _of_function,
+    "generic": _of_generic,
+    "literal": _outside,
+    "outside": _outside,
+}
+
+
+def element(e: Evaluator, value: Value | None) -> Value | None:
+    """What iterating over a value, or indexing it with something not known, gives."""
+    if value is None:
+        return None
+    if value.kind == "any of":
+        return any_of([element(e, part) for part in value.parts])
+    if value.kind == "thing":
+        return _indexed(e, fields_of(e, _holder(value.term)), value)
+    if value.kind == "generic":
+        return _generic_element(value)
+    return OUTSIDE if value.kind in ("outside", "literal") else None
+
+
+def _generic_element(value: Value) -> Value | None:
+    if value.text in SEQUENCES:
+        return any_of(list(value.parts))
+    if value.text == "Map":
+        return generic("Tuple", *value.parts)
+    if value.text == "Record":
+        return value.parts[1] if len(value.parts) > 1 else None
+    return OUTSIDE
+
+
+def _holder(term: Term) -> Term:
+    return term.kids[2] if term.op in ("class", "interface") else term
+
+
+def at(e: Evaluator, value: Value | None, place: int) -> Value | None:
+    """The element at a position."""
+    if value is not None and value.kind == "generic" and value.text == "Tuple" and place < len(value.parts):
+        return value.parts[place]
+    if value is not None and value.kind == "any of":
+        return any_of([at(e, part, place) for part in value.parts])
+    return element(e, value)
+
+
+def awaited(value: Value | None) -> Value | None:
+    if value is None:
+        return None
+    if value.kind == "generic" and value.text == "Promise":
+        return awaited(value.parts[0]) if value.parts and value.parts[0].kind != "unknown" else None
+    if value.kind == "any of":
+        return any_of([awaited(part) for part in value.parts])
+    return value
+
+
+def _member(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+    return member(e, e.value(term.kids[0], path, env), term.text)
+
+
+def _at(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+    return at(e, e.value(term.kids[0], path, env), term.n)
+
+
+def _element(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+    return element(e, e.value(term.kids[0], path, env))
+
+
+def _await(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+    return awaited(e.value(term.kids[0], path, env))
+
+
+def _lookup(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+    """`Type['name']`, `Type[number]`."""
+    of, by = e.value(term.kids[0], path, env), term.kids[1]
+    if by.op == "literal" and by.kids:
+        return _without_target(member(e, of, by.kids[0].text))
+    if by.op == "variable":
+        key = e.value(by, path, env)
+        if key is not None and key.kind == "literal" and key.path:
+            return _without_target(member(e, of, key.path))
+    return element(e, of) if by.op == "literal" and by.text == "number" else None
+
+
+def _without_target(value: Value | None) -> Value | None:
+    return value._replace(target=None) if value is not None else None
+
+
+OPERATIONS: dict[str, Callable[[Evaluator, Term, str, Env], Value | None]] = {
+    "member": _member,
+    "at": _at,
+    "element": _element,
+    "await": _await,
+    "lookup": _lookup,
+}
+
+FAMILIES = frozenset(("Array", "Tuple", "Set", "Map", "Promise"))
+
+Arguments = tuple[Value | None, ...]
+
+
+def _wrapping(text: str) -> Callable[[Evaluator, Arguments], Value | None]:
+    return lambda e, given: generic(text, *(given or (UNKNOWN,)))
+
+
+def _first(e: Evaluator, given: Arguments) -> Value | None:
+    return given[0] if given else None
+
+
+def _awaited(e: Evaluator, given: Arguments) -> Value | None:
+    return awaited(given[0]) if given else None
+
+
+def _instance(e: Evaluator, given: Arguments) -> Value | None:
+    return e.instance(given[0]) if given else None
+
+
+def _returned(e: Evaluator, given: Arguments) -> Value | None:
+    return e.returned(given[0]) if given else None
+
+
+GENERICS: dict[str, Callable[[Evaluator, Arguments], Value | None]] = {
+    **{name: _wrapping("Array") for name in ("Array", "ReadonlyArray", "Iterable", "AsyncIterable", "Iterator")},
+    **{name: _wrapping("Array") for name in ("Generator", "AsyncGenerator", "IterableIterator", "AsyncIterator")},
+    **{name: _wrapping("Promise") for name in ("Promise", "PromiseLike")},
+    **{name: _wrapping("Map") for name in ("Map", "ReadonlyMap", "WeakMap")},
+    **{name: _wrapping("Set") for name in ("Set", "ReadonlySet", "WeakSet")},
+    **dict.fromkeys(("Partial", "Required", "Readonly", "NonNullable", "Pick", "Omit", "Exclude"), _first),
+    **dict.fromkeys(("Extract", "NoInfer", "ThisType", "WeakRef"), _first),
+    "Record": _wrapping("Record"),
+    "Awaited": _awaited,
+    "InstanceType": _instance,
+    "ReturnType": _returned,
+}
+"""The language's own generic types, where nobody declares another of the name."""

@@ -1,0 +1,343 @@
+"""What each operation of a term comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from treering.code.languages.typescript import calls, members
+from treering.code.languages.typescript.signatures import signatures
+from treering.code.languages.typescript.terms import COMMONJS, NAMED, TYPE, Term
+from treering.code.languages.typescript.values import OUTSIDE, UNKNOWN, Env, Value, any_of, generic
+
+if TYPE_CHECKING:
+    from treering.code.languages.typescript.evaluate import Evaluator
+
+Later = Callable[[], Value | None]
+"""A value that is only worked out when it is needed."""
+
+
+def _name(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+    if term.n:
+        bound, found = e.local(term, term.text)
+        if found and bound is not None:
+            return e.value(bound, path, env)
+    return e.top(path, term.text)
+
+
+def declared(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+    """What a type's name means, before its arguments are applied and aliases followed."""
+    head, _, rest = term.text.partition(".")
+    bound, local = e.local(term, (head if rest else TYPE + head)) if term.n else (None, False)
+    if local and bound is not None:
+        found = e.value(bound, path, env)
+    else:
+        found = e.top(path, head if rest else TYPE + head)
+        if found is not None and found.kind == "outside" and not rest:
+            found = e.top(path, head)
+    for part in rest.split(".") if rest else ():
+        found = members.member(e, found, TYPE + part) or members.member(e, found, part)
+    return found
+
+
+def _type(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+    """A type by its name, with its arguments applied."""
+    arguments = tuple([e.later(kid, path, env) for kid in term.kids]) if term.kids else ()
+    found = declared(e, term, path, env)
+    if found is not None and found.kind == "outside":
+        builtin = members.GENERICS.get(term.text)
+        if builtin is not None:
+            return builtin(e, tuple([argument() for argument in arguments]))
+        return generic(term.text, *[UNKNOWN for _ in arguments])
+    return applied(e, found, arguments)
+
+
+def applied(e: Evaluator, value: Value | None, arguments: tuple[Later, ...]) -> Value | None:
+    """A generic type with its arguments: an alias is followed, a class stands for what it makes."""
+    if value is None:
+        return None
+    apply = APPLIED.get(value.kind)
+    return apply(e, value, arguments) if apply is not None else value
+
+
+def _applied_to_any(e: Evaluator, value: Value, arguments: tuple[Later, ...]) -> Value | None:
+    return any_of([applied(e, part, arguments) for part in value.parts])
+
+
+def _applied_to_all(e: Evaluator, value: Value, arguments: tuple[Later, ...]) -> Value | None:
+    return value._replace(parts=tuple(applied(e, part, arguments) or part for part in value.parts))
+
+
+def _applied_to_class(e: Evaluator, value: Value, arguments: tuple[Later, ...]) -> Value | None:
+    return Value("thing", value.term, value.path, {**value.env, **given(e, value, arguments)})
+
+
+def _applied_to_thing(e: Evaluator, value: Value, arguments: tuple[Later, ...]) -> Value | None:
+    if value.term.op not in ("interface", "class") or not arguments:
+        return value
+    return value._replace(env={**value.env, **given(e, value, arguments)})
+
+
+def _applied_to_alias(e: Evaluator, value: Value, arguments: tuple[Later, ...]) -> Value | None:
+    if not value.term.kids[0].kids:
+        return e.value(value.term.kids[1], value.path, value.env)
+    key = id(value.term)
+    if e.following.count(key) >= MOST_FOLLOWED or len(e.following) > DEEPEST_ALIAS:
+        return None
+    e.following.append(key)
+    env = {**value.env, **given(e, value, arguments)}
+    found = e.value(value.term.kids[1], value.path, env or ALIAS_ENV)
+    e.following.pop()
+    return found
+
+
+APPLIED: dict[str, Callable[[Evaluator, Value, tuple[Later, ...]], Value | None]] = {
+    "any of": _applied_to_any,
+    "all of": _applied_to_all,
+    "class": _applied_to_class,
+    "thing": _applied_to_thing,
+    "alias": _applied_to_alias,
+}
+
+MOST_FOLLOWED = 2
+"""How often an alias is followed inside itself."""
+
+DEEPEST_ALIAS = 10
+"""How many aliases are followed inside each other."""
+
+ALIAS_ENV: Env = {"": None}
+"""Never empty, so that what an alias is with other arguments is not remembered for it."""
+
+
+def given(e: Evaluator, value: Value, arguments: tuple[Later, ...]) -> Env:
+    """Type variables of a class, interface or alias: its arguments, else their defaults."""
+    env: Env = {}
+    for place, variable in enumerate(value.term.kids[0].kids if value.term.kids else ()):
+        if place < len(arguments):
+            env[variable.text] = arguments[place]
+        elif len(variable.kids) > 1 and variable.kids[1].op != "none":
+            env[variable.text] = e.later(variable.kids[1], value.path, env)
+            e.circular.append(env)
+    return env
+
+
+def _applied(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+    arguments = tuple([e.later(kid, path, env) for kid in term.kids[1:]])
+    return applied(e, e.value(term.kids[0], path, env), arguments)
+
+
+def _variable(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+    """A type variable: what it stands for, else what it must extend."""
+    if term.text in env:
+        held = env[term.text]
+        if callable(held):
+            env[term.text] = None
+            held = held()
+            env[term.text] = held
+        if held is not None:
+            return held
+    return e.value(term.kids[0], path, env) if term.kids else None
+
+
+def _import(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+    target = e.locator.find(path, term.text)
+    if target is None:
+        return None if term.text.startswith((".", "#")) else OUTSIDE
+    if term.n == NAMED:
+        return e.exported(target, term.kids[0].text)
+    if term.n == COMMONJS:
+        whole = e.exported(target, "=")
+        if whole is not None and whole.kind != "unknown":
+            more = e.exports_more(target)
+            return Value("all of", parts=(whole, Value("module", path=target)), target=whole.target) if more else whole
+    return Value("module", path=target)
+
+
+def _var(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+    """A variable: what its type says, with the function it holds as what is called."""
+    kind, held = term.kids[0], term.kids[1]
+    typed = e.value(kind, path, env) if kind.op != "none" else None
+    if held.op == "fn" and held.text:
+        function = e.value(held, path, env)
+        if typed is None or function is None:
+            return function
+        return function._replace(parts=signatures(e, typed) or function.parts)
+    if typed is None:
+        values = [e.value(kid, path, env) for kid in term.kids[1:]]
+        typed = any_of(values)
+    if term.text:
+        target = f"{path}::{term.text}"
+        return typed._replace(target=target) if typed is not None else Value("opaque", target=target)
+    return typed
+
+
+def _function(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+    signature = Value("signature", term, path, env)
+    target = f"{path}::{term.text}" if term.text else None
+    return Value("function", parts=(signature,), target=target)
+
+
+def _class(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+    return Value("class", term, path, env, target=f"{path}::{term.text}" if term.text else None)
+
+
+def _thing(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+    return Value("thing", term, path, env)
+
+
+def _alias(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+    return Value("alias", term, path, env)
+
+
+def _merge(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+    """Declarations of one name: overloads become one function, everything else is all of them."""
+    values = [e.value(kid, path, env) for kid in _declarations(term)]
+    found = [value for value in values if value is not None]
+    functions = [value for value in found if value.kind == "function"]
+    if functions:
+        parts = tuple(signature for value in functions for signature in value.parts)
+        function = functions[0]._replace(parts=_without_implementation(parts))
+        others = [value for value in found if value.kind != "function"]
+        return function if not others else Value("all of", parts=(function, *others), target=function.target)
+    if len(found) < 2:
+        return found[0] if found else None
+    flat = [part for value in found for part in (value.parts if value.kind == "all of" else (value,))]
+    return Value("all of", parts=tuple(flat), target=found[0].target or flat[0].target)
+
+
+def _declarations(term: Term) -> list[Term]:
+    """The declarations in the order they are written: each one was joined to all before."""
+    later: list[Term] = []
+    while term.op == "merge":
+        later.append(term.kids[1])
+        term = term.kids[0]
+    return [term, *reversed(later)]
+
+
+def _without_implementation(parts: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Of overloads, those that callers see: the last, with the body, is not one of them."""
+    return parts[:-1] if len(parts) > 1 else parts
+
+
+def _this(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+    held = env.get("this")
+    if held is not None and not callable(held):
+        return held
+    if term.n:
+        own = e.value(e.terms[e.body.classes[term.n]], path)
+        return e.instance(own) if own is not None and own.kind == "class" else own
+    return None
+
+
+def _static(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+    held = env.get("this")
+    if isinstance(held, Value) and held.kind == "class":
+        return held
+    return e.value(e.terms[e.body.classes[term.n]], path) if term.n else None
+
+
+def _super(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+    if not term.n:
+        return None
+    own = e.terms[e.body.classes[term.n]]
+    for base in own.kids[1].kids:
+        if base.op == "extends":
+            return e.value(base, path)
+    return OUTSIDE
+
+
+def _extends(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+    """What an `extends` names, as what it makes."""
+    arguments = tuple([e.later(kid, path, env) for kid in term.kids[1:]])
+    value = e.value(term.kids[0], path, env)
+    if value is not None and value.kind == "class":
+        return applied(e, value, arguments)
+    builtin = members.GENERICS.get(term.kids[0].text) if value is OUTSIDE else None
+    if builtin is not None:
+        return builtin(e, tuple([argument() for argument in arguments]))
+    return e.instance(value)
+
+
+def _either(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+    return any_of(e.value(kid, path, env) for kid in term.kids)
+
+
+def _both(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+    found = [value for value in (e.value(kid, path, env) for kid in term.kids) if value is not None]
+    return found[0] if len(found) == 1 else Value("all of", parts=tuple(found)) if found else None
+
+
+def _literal(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+    if term.text in ("any", "unknown"):
+        return None
+    word = term.kids[0].text if term.kids else ""
+    return Value("literal", text=term.text, path=word)
+
+
+def _array(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+    parts = tuple([e.value(kid, path, env) or UNKNOWN for kid in term.kids])
+    return Value("generic", text="Tuple", parts=parts)
+
+
+def _list(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+    return generic("Array", e.value(term.kids[0], path, env))
+
+
+def _promise(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+    return generic("Promise", e.value(term.kids[0], path, env))
+
+
+def _cast(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+    return e.value(term.kids[0], path, env) or e.value(term.kids[1], path, env)
+
+
+def _typeof(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+    found = e.value(term.kids[0], path, env)
+    return found._replace(target=None) if found is not None and found.kind != "class" else found
+
+
+def _own(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+    whole = e.export_term(path, "=")
+    return e.value(whole, path) if whole is not None and whole.op != "own" else Value("module", path=path)
+
+
+def _outside(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
+    return OUTSIDE
+
+
+OPERATIONS: dict[str, Callable[[Evaluator, Term, str, Env], Value | None]] = {
+    "name": _name,
+    "type": _type,
+    "declared": declared,
+    "applied": _applied,
+    "variable": _variable,
+    "import": _import,
+    "var": _var,
+    "fn": _function,
+    "class": _class,
+    "interface": _thing,
+    "shape": _thing,
+    "obj": _thing,
+    "space": _thing,
+    "enum": _thing,
+    "alias": _alias,
+    "merge": _merge,
+    "this": _this,
+    "static": _static,
+    "super": _super,
+    "extends": _extends,
+    "either": _either,
+    "union": _either,
+    "both": _both,
+    "literal": _literal,
+    "array": _array,
+    "tuple": _array,
+    "list": _list,
+    "promise": _promise,
+    "cast": _cast,
+    "typeof": _typeof,
+    "own": _own,
+    "outside": _outside,
+    **members.OPERATIONS,
+    **calls.OPERATIONS,
+}

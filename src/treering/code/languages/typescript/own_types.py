@@ -1,0 +1,159 @@
+"""The language's own types: what methods of arrays, maps and promises give and pass on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from treering.code.languages.typescript.members import awaited, element
+from treering.code.languages.typescript.signatures import Site, returned
+from treering.code.languages.typescript.values import OUTSIDE, UNKNOWN, Value, generic
+
+if TYPE_CHECKING:
+    from treering.code.languages.typescript.evaluate import Evaluator
+
+
+def _callback_result(site: Site) -> Value | None:
+    return returned(site.e, site.argument(0))
+
+
+def _item(site: Site, of: Value) -> Value | None:
+    return element(site.e, of)
+
+
+SAME = frozenset(
+    ("filter", "slice", "concat", "sort", "reverse", "splice", "toSorted", "toReversed", "with", "fill", "values")
+)
+ONE = frozenset(("find", "findLast", "pop", "shift", "at"))
+EACH = frozenset(("forEach", "map", "filter", "find", "findLast", "findIndex", "some", "every", "flatMap", "sort"))
+FOLDS = frozenset(("reduce", "reduceRight"))
+
+
+def method_result(site: Site, method: Value) -> Value | None:
+    """What a method of the language's own types gives."""
+    of, name = method.parts[0], method.text
+    if of.kind == "function":
+        return of._replace(target=None) if name == "bind" else returned(site.e, of)
+    return RESULTS.get(of.text, _sequence_result)(site, of, name)
+
+
+def _promise_result(site: Site, of: Value, name: str) -> Value | None:
+    if name == "then":
+        return generic("Promise", awaited(_callback_result(site)))
+    return of if name in ("catch", "finally") else OUTSIDE
+
+
+def _map_result(site: Site, of: Value, name: str) -> Value | None:
+    place = {"get": 1, "values": 1, "keys": 0}.get(name)
+    if place is None or place >= len(of.parts):
+        return OUTSIDE
+    return of.parts[place] if name == "get" else generic("Array", of.parts[place])
+
+
+def _sequence_result(site: Site, of: Value, name: str) -> Value | None:
+    result = SEQUENCE_RESULTS.get(name)
+    return result(site, of) if result is not None else OUTSIDE
+
+
+def _same(site: Site, of: Value) -> Value | None:
+    return generic("Array", _item(site, of))
+
+
+def _mapped(site: Site, of: Value) -> Value | None:
+    return generic("Array", _callback_result(site))
+
+
+def _flat_mapped(site: Site, of: Value) -> Value | None:
+    return generic("Array", element(site.e, _callback_result(site)))
+
+
+def _folded(site: Site, of: Value) -> Value | None:
+    return site.argument(1)
+
+
+def _numbered(site: Site, of: Value) -> Value | None:
+    return generic("Array", generic("Tuple", Value("literal", text="number"), _item(site, of)))
+
+
+RESULTS: dict[str, Callable[[Site, Value, str], Value | None]] = {"Promise": _promise_result, "Map": _map_result}
+SEQUENCE_RESULTS: dict[str, Callable[[Site, Value], Value | None]] = {
+    **dict.fromkeys(SAME, _same),
+    **dict.fromkeys(ONE, _item),
+    **dict.fromkeys(FOLDS, _folded),
+    "map": _mapped,
+    "flatMap": _flat_mapped,
+    "entries": _numbered,
+}
+
+
+def method_callback(site: Site, method: Value) -> Value | None:
+    """What a method of the language's own types passes to the function it is given."""
+    of, name = method.parts[0], method.text
+    if of.kind == "function":
+        return None
+    passed: tuple[Value, ...] = ()
+    if of.text == "Promise":
+        passed = (awaited(of) or UNKNOWN,) if name == "then" else ()
+    elif of.text == "Map":
+        passed = tuple(reversed(of.parts))
+    else:
+        item = _item(site, of) or UNKNOWN
+        if name in ("push", "unshift"):
+            return item
+        if name in EACH:
+            passed = (item, item if name == "sort" else UNKNOWN)
+        elif name in FOLDS:
+            passed = (site.argument(1) or UNKNOWN, item)
+    return Value("callback", parts=passed) if passed else OUTSIDE
+
+
+def _values(e: Evaluator, site: Site) -> Value | None:
+    return generic("Array", element(e, site.argument(0)))
+
+
+def _entries(e: Evaluator, site: Site) -> Value | None:
+    return generic("Array", generic("Tuple", Value("literal", text="string"), element(e, site.argument(0))))
+
+
+def _all(e: Evaluator, site: Site) -> Value | None:
+    listed = site.argument(0)
+    if listed is None or listed.kind != "generic":
+        return generic("Promise", None)
+    return generic("Promise", listed._replace(parts=tuple(awaited(part) or UNKNOWN for part in listed.parts)))
+
+
+def _any(e: Evaluator, site: Site) -> Value | None:
+    return generic("Promise", awaited(element(e, site.argument(0))))
+
+
+def _resolved(e: Evaluator, site: Site) -> Value | None:
+    return generic("Promise", awaited(site.argument(0)))
+
+
+def _passed(e: Evaluator, site: Site) -> Value | None:
+    return site.argument(0)
+
+
+def _assigned(e: Evaluator, site: Site) -> Value | None:
+    parts = [site.argument(place) for place in range(len(site.arguments))]
+    found = tuple(part for part in parts if part is not None)
+    return Value("all of", parts=found, target=found[0].target) if found else None
+
+
+def _from(e: Evaluator, site: Site) -> Value | None:
+    return generic("Array", element(e, site.argument(0)))
+
+
+STATICS: dict[tuple[str, str], Callable[[Evaluator, Site], Value | None]] = {
+    ("Object", "values"): _values,
+    ("Object", "entries"): _entries,
+    ("Object", "freeze"): _passed,
+    ("Object", "seal"): _passed,
+    ("Object", "assign"): _assigned,
+    ("Promise", "all"): _all,
+    ("Promise", "race"): _any,
+    ("Promise", "any"): _any,
+    ("Promise", "resolve"): _resolved,
+    ("Array", "from"): _from,
+}
+"""Functions of the language's own objects that pass on what they are given."""

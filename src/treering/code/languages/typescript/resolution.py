@@ -1,0 +1,196 @@
+"""A file's edges: what it imports, calls, extends and exports."""
+
+from treering.code.facts import Ask, Edge, Facts, Resolved, Unresolved
+from treering.code.languages.edges import EVIDENT, SURE, Edges, add_constructors
+from treering.code.languages.typescript.evaluate import Evaluator
+from treering.code.languages.typescript.members import base_of, fields_of, member
+from treering.code.languages.typescript.operations import declared
+from treering.code.languages.typescript.terms import STATIC, TYPE, Body, Term
+from treering.code.languages.typescript.values import OUTSIDE, Value, alternatives
+from treering.core.graph import EdgeKind
+
+ONE_OF_FEW = 0.7
+DIRECT = frozenset(("name", "constructor", "this", "super"))
+LONGEST_TEXT = 120
+_CONSTRUCTORS = frozenset({"constructor"})
+
+
+def resolve(facts: Facts, ask: Ask) -> Resolved:
+    body: Body = facts.body
+    if not body.scopes:
+        return Resolved((), ())
+    evaluator = Evaluator(facts.path, body, ask)
+    edges = _Found(facts)
+    _imports(evaluator, edges)
+    _heritage(evaluator, edges)
+    _calls(evaluator, edges)
+    _exports(evaluator, edges)
+    add_constructors(edges, facts, _CONSTRUCTORS)
+    evaluator.let_go()
+    return Resolved(edges.all(), tuple(edges.unresolved.values()))
+
+
+class _Found(Edges):
+    """What resolution has found so far; definitions are known by their number."""
+
+    def __init__(self, facts: Facts) -> None:
+        super().__init__()
+        self.facts = facts
+        self.lines = {definition.qualname: definition.line for definition in facts.definitions}
+        self.unresolved: dict[tuple[str, str, int], Unresolved] = {}
+
+    def origin(self, number: int) -> str:
+        if number < 0:
+            return self.facts.path
+        return f"{self.facts.path}::{self.facts.body.owners[number]}"
+
+
+def _imports(e: Evaluator, edges: _Found) -> None:
+    for specifier, line in e.body.imports:
+        target = e.locator.find(e.path, specifier)
+        if target is not None and target != e.path:
+            edges.add(Edge(e.path, target, EdgeKind.IMPORTS, SURE, line))
+        elif target is None and specifier.startswith("."):
+            edges.unresolved[(e.path, specifier, line)] = Unresolved(e.path, specifier, line)
+
+
+def _calls(e: Evaluator, edges: _Found) -> None:
+    for call in e.body.calls:
+        callee = e.terms[call.term].kids[0]
+        e.ask_anew()
+        value = e.value(callee, e.path)
+        if value is OUTSIDE:
+            continue
+        origin = edges.origin(call.origin)
+        if value is None:
+            if callee.op != "super":
+                text = written(callee)
+                edges.unresolved.setdefault((origin, text, call.line), Unresolved(origin, text, call.line))
+            continue
+        found = [value] if value.target is not None else [one for one in alternatives(value) if _callable(one)]
+        targets = dict.fromkeys(target for one in found if (target := target_of(one)) is not None)
+        base = SURE if callee.op in DIRECT else EVIDENT
+        confidence = base if len(targets) < 2 else ONE_OF_FEW
+        for target in targets:
+            edges.add(Edge(origin, target, EdgeKind.CALLS, confidence, call.line, call.flow))
+        if not targets and any(one.kind in ("function", "thing", "opaque") for one in found):
+            text = written(callee)
+            edges.unresolved.setdefault((origin, text, call.line), Unresolved(origin, text, call.line))
+
+
+def target_of(value: Value) -> str | None:
+    """The definition that calling a value runs."""
+    if value.target is not None:
+        return value.target
+    if value.kind == "all of":
+        return next((part.target for part in value.parts if part.target is not None), None)
+    return None
+
+
+def _callable(value: Value) -> bool:
+    """Not what an operator or a class has made: those are never called, even where a variable may hold them."""
+    if value.kind == "literal" or (value.kind == "thing" and value.term.op == "class"):
+        return False
+    return value.kind != "outside" or value.target is not None
+
+
+def _heritage(e: Evaluator, edges: _Found) -> None:
+    for one in e.body.heritage:
+        origin = edges.origin(one.definition)
+        e.ask_anew()
+        term = e.terms[one.base]
+        meant = declared(e, term, e.path, {}) if term.op == "type" else e.value(term, e.path)
+        for base in alternatives(meant):
+            for part in base.parts if base.kind == "all of" else (base,):
+                target = _declared(part)
+                if target is not None and target != origin:
+                    kind = EdgeKind.IMPLEMENTS if one.implements else EdgeKind.EXTENDS
+                    edges.add(Edge(origin, target, kind, SURE, one.line))
+    for number in e.body.classes[1:]:
+        _overrides(e, e.terms[number], edges)
+
+
+def _declared(value: Value) -> str | None:
+    if value.kind in ("thing", "class", "alias") and value.term.text and value.term.op != "space":
+        return f"{value.path}::{value.term.text}"
+    return None
+
+
+def _overrides(e: Evaluator, term: Term, edges: _Found) -> None:
+    """Each method of a class that takes the place of one of a base."""
+    if term.op != "class" or not term.text or not term.kids[1].kids:
+        return
+    value = Value("thing", term, e.path)
+    for base in term.kids[1].kids:
+        above = base_of(e, base, value)
+        for name, fields in fields_of(e, term.kids[2]).items():
+            held = fields[0].kids[0] if fields[0].kids[0].op == "fn" else fields[0].kids[1]
+            if name == "constructor" or fields[0].n & STATIC or held.op != "fn" or not held.text:
+                continue
+            e.ask_anew()
+            overridden = member(e, above, name)
+            target = overridden.target if overridden is not None and overridden.kind == "function" else None
+            if target is not None and target != f"{e.path}::{held.text}":
+                origin = f"{e.path}::{held.text}"
+                edges.add(Edge(origin, target, EdgeKind.IMPLEMENTS, EVIDENT, edges.lines.get(held.text, 1)))
+
+
+def _exports(e: Evaluator, edges: _Found) -> None:
+    names = dict.fromkeys(e.body.exports)
+    for name in names:
+        _export(e, edges, e.path, name)
+    for specifier in e.body.stars:
+        target = e.locator.find(e.path, specifier)
+        if target is not None:
+            for name in _all_exports(e, target):
+                if name not in names and name.removeprefix(TYPE) != "default":
+                    _export(e, edges, target, name)
+
+
+def _all_exports(e: Evaluator, path: str) -> dict[str, None]:
+    """The names that a file exports, through `export *` as well."""
+    names: dict[str, None] = {}
+    seen: set[str] = set()
+    waiting = [path]
+    while waiting:
+        current = waiting.pop(0)
+        if current in seen or current == e.path:
+            continue
+        seen.add(current)
+        for _, listed in e.ask("ts.exports", current):
+            names.update(dict.fromkeys(listed))
+        for _, specifiers in e.ask("ts.stars", current):
+            found = (e.locator.find(current, specifier) for specifier in specifiers)
+            waiting += [target for target in found if target is not None]
+    return names
+
+
+def _export(e: Evaluator, edges: _Found, path: str, name: str) -> None:
+    e.ask_anew()
+    value = e.exported(path, name)
+    for one in alternatives(value):
+        for part in one.parts if one.kind == "all of" else (one,):
+            target = part.target or _declared(part)
+            if target is not None:
+                edges.add(Edge(e.path, target, EdgeKind.EXPORTS, SURE, 1))
+
+
+def written(term: Term) -> str:
+    """A callee as it was written, near enough."""
+    parts: list[str] = []
+    while True:
+        if term.op == "member":
+            parts.append("." + term.text)
+            term = term.kids[0]
+        elif term.op in ("call", "new"):
+            parts.append("(…)")
+            term = term.kids[0]
+        elif term.op in WRAPPERS and term.kids:
+            parts.append({"element": "[…]", "at": "[…]"}.get(term.op, ""))
+            term = term.kids[0]
+        else:
+            parts.append({"name": term.text, "this": "this", "static": "this"}.get(term.op, "…"))
+            return "".join(reversed(parts))[-LONGEST_TEXT:]
+
+
+WRAPPERS = frozenset(("element", "at", "await", "constructor", "cast"))

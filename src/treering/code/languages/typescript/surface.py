@@ -1,0 +1,124 @@
+"""What other files may see of a file: its names and exports as terms that hold no scope, no line and no body."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from treering.code.facts import Facts, Key
+from treering.code.languages.typescript.locate import split_ending
+from treering.code.languages.typescript.terms import NOTHING, TYPE, Body, Term
+
+DEEPEST = 40
+MOST_LOCALS = 60
+"""Local names that are replaced in one function's result; past that the rest of it is not known outside."""
+
+SCOPED = frozenset(("name", "type", "declared"))
+NUMBERED = frozenset(("this", "super", "static", "class", "interface"))
+
+
+def surface(facts: Facts) -> Mapping[Key, Any]:
+    body: Body = facts.body
+    path = facts.path
+    entries: dict[Key, Any] = {}
+    if body.config is not None:
+        return {("ts.config", path): body.config}
+    if body.package is not None:
+        entries[("ts.manifest", path.rpartition("/")[0])] = body.package
+        if body.package.name:
+            entries[("ts.package", body.package.name)] = body.package
+        return entries
+    return Surface(path, body) if body.scopes else entries
+
+
+class Surface(Mapping[Key, Any]):
+    """A source file's entries. They are made when the first of them is wanted: often only the keys are."""
+
+    def __init__(self, path: str, body: Body) -> None:
+        stem, ending = split_ending(path)
+        self._plain: dict[Key, Any] = {("ts.stem", stem): ending}
+        if body.exports:
+            self._plain[("ts.exports", path)] = tuple(sorted(body.exports))
+        if body.stars:
+            self._plain[("ts.stars", path)] = body.stars
+        self._numbers: dict[Key, int] = {("ts.top", path, name): term for name, term in body.scopes[0].names.items()}
+        self._numbers.update({("ts.export", path, name): term for name, term in body.exports.items()})
+        self._numbers.update({("ts.ambient", name): term for name, term in body.ambient.items()})
+        self._body: Body | None = body
+        self._entries: dict[Key, Any] = {}
+
+    def __getitem__(self, key: Key) -> Any:
+        if self._body is not None:
+            closing = Closing(self._body)
+            self._entries = {each: closing.closed(number) for each, number in self._numbers.items()}
+            self._entries.update(self._plain)
+            self._body = None
+        return self._entries[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._numbers or key in self._plain
+
+    def __iter__(self) -> Iterator[Key]:
+        yield from self._numbers
+        yield from self._plain
+
+    def __len__(self) -> int:
+        return len(self._numbers) + len(self._plain)
+
+
+class Closing:
+    """Replaces local names by what they stand for, as far as that stays small."""
+
+    def __init__(self, body: Body) -> None:
+        self._cells = body.cells
+        self._scopes = body.scopes
+        self._left = MOST_LOCALS
+        self._known: dict[int, Term] = {}
+        self._open: set[int] = set()
+
+    def closed(self, number: int) -> Term:
+        self._left = MOST_LOCALS
+        return self._close(number, 0)
+
+    def _close(self, number: int, depth: int) -> Term:
+        known = self._known.get(number)
+        if known is not None:
+            return known
+        if depth > DEEPEST or number in self._open:
+            return NOTHING
+        op, text, n, kids = self._cells[number]
+        if n and op in SCOPED:
+            result = self._close_name(number, depth)
+        elif op == "fn":
+            result = self._close_function(number, depth)
+        else:
+            parts = tuple([self._close(kid, depth + 1) for kid in kids]) if kids else ()
+            result = Term(op, text, 0 if op in NUMBERED else n, parts)
+        if self._left > 0 and not self._open:
+            self._known[number] = result
+        return result
+
+    def _close_name(self, number: int, depth: int) -> Term:
+        op, text, scope, parts = self._cells[number]
+        head, _, rest = text.partition(".")
+        key = TYPE + head if op != "name" and not rest else head
+        while scope and key not in self._scopes[scope].names:
+            scope = self._scopes[scope].parent
+        kids = tuple([self._close(part, depth + 1) for part in parts])
+        if scope == 0:
+            return Term(op, text, 0, kids)
+        if self._left <= 0:
+            return NOTHING
+        self._left -= 1
+        self._open.add(number)
+        bound = self._close(self._scopes[scope].names[key], depth + 1)
+        self._open.discard(number)
+        for part in rest.split(".") if rest else ():
+            bound = Term("member", part, 0, (bound,))
+        return Term("applied", "", 0, (bound, *kids)) if kids and op == "type" else bound
+
+    def _close_function(self, number: int, depth: int) -> Term:
+        """A function's own allowance does not depend on what stands around it."""
+        _, text, flags, parts = self._cells[number]
+        kept, self._left = self._left, MOST_LOCALS
+        kids = tuple([self._close(part, depth + 1) for part in parts])
+        self._left = kept
+        return Term("fn", text, flags, kids)

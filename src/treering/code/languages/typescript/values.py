@@ -1,0 +1,85 @@
+"""What a term turns out to be: values and types in one, as a call can only be followed through either."""
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from treering.code.languages.typescript.terms import NOTHING, Term
+
+
+class Value(NamedTuple):
+    """`kind` says which fields count.
+
+    `thing`: has the members of `term` (class, interface, shape, obj, space). `class`: the class itself. `function`:
+    `parts` are its signatures, as functions of one. `signature`: one function's term. `module`: all that `path`
+    exports. `generic`: a type of the language with its arguments in `parts`. `any of`: one of `parts`. `all of`:
+    every one of `parts`. `literal`: a string, number…; `outside`: not of this project. `opaque`: only its target.
+    """
+
+    kind: str
+    term: Term = NOTHING
+    path: str = ""
+    env: "Env" = {}  # noqa: RUF012 -- never changed through a value
+    parts: tuple["Value", ...] = ()
+    text: str = ""
+    target: str | None = None
+
+
+Env = dict[str, Value | Callable[[], Value | None] | None]
+"""What type variables stand for, some only worked out when asked; `this` is what a method is called on."""
+
+OUTSIDE = Value("outside")
+
+
+def generic(text: str, *parts: Value | None) -> Value:
+    return Value("generic", text=text, parts=tuple(part if part is not None else UNKNOWN for part in parts))
+
+
+UNKNOWN = Value("unknown")
+"""Stands where a tuple of values needs one, and nothing is known."""
+
+MOST_ALTERNATIVES = 6
+
+
+def known(value: Value | None) -> Value | None:
+    return None if value is None or value.kind == "unknown" else value
+
+
+def any_of(values: Iterable[Value | None]) -> Value | None:
+    """One of several, the first few of them; what is not known is left out, as are empty values."""
+    flat: list[Value] = []
+    empty: Value | None = None
+    for value in values:
+        if value is None or value.kind == "unknown":
+            continue
+        if value.kind == "literal" and value.text in EMPTY:
+            empty = empty or value
+            continue
+        for part in value.parts if value.kind == "any of" else (value,):
+            for other in flat:
+                if part is other or same(part, other):
+                    break
+            else:
+                flat.append(part)
+        if len(flat) >= MOST_ALTERNATIVES:
+            return Value("any of", parts=tuple(flat[:MOST_ALTERNATIVES]))
+    if not flat:
+        return empty
+    return flat[0] if len(flat) == 1 else Value("any of", parts=tuple(flat))
+
+
+EMPTY = frozenset(("null", "undefined", "void", "never"))
+
+
+def same(one: Value, other: Value) -> bool:
+    """The same thing, as far as members and targets go; arguments of classes are not looked at."""
+    if one.kind != other.kind or one.target != other.target or one.text != other.text:
+        return False
+    if one.kind == "generic":
+        return one.parts == other.parts
+    return one.term is other.term and one.path == other.path and one.parts == other.parts
+
+
+def alternatives(value: Value | None) -> tuple[Value, ...]:
+    if value is None or value.kind == "unknown":
+        return ()
+    return value.parts if value.kind == "any of" else (value,)

@@ -1,0 +1,79 @@
+"""What is remembered about code: records and invariants of the files and definitions that a change reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from treering.code.graph import Impact
+from treering.core.errors import InvalidInput
+from treering.core.graph import GraphNode, NodeKind
+from treering.core.queries import KnowledgeFilter, NodeFilter
+
+if TYPE_CHECKING:
+    from treering.core.records import Knowledge
+    from treering.ports.store import Transaction
+
+_NEAREST = 50
+"""Files and definitions that memories are looked for: those next to the change."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeImpact(Impact):
+    """What a change reaches, and what is remembered about it."""
+
+    memories: tuple[Knowledge, ...] = ()
+    """Records about the node, its file, or the files next to it; the newest first, those about its own file first."""
+    invariants: tuple[GraphNode, ...] = ()
+    """What must stay true there."""
+
+
+def with_memories(tx: Transaction, impact: Impact, limit: int) -> CodeImpact:
+    near = [impact.node, *impact.members, *impact.dependents.ids[:_NEAREST]][:_NEAREST]
+    files = _files(near)
+    fields = {name: getattr(impact, name) for name in Impact.__dataclass_fields__}
+    return CodeImpact(**fields, memories=_memories(tx, near, files, limit), invariants=_invariants(tx, files, limit))
+
+
+def _files(ids: Iterable[str]) -> tuple[str, ...]:
+    """Those of them that a record can be about."""
+    paths = dict.fromkeys(id.partition("::")[0] for id in ids)
+    return tuple(file for path in paths for file in _as_recorded(path))
+
+
+def _as_recorded(path: str) -> Iterator[str]:
+    try:
+        yield from NodeFilter.make(files=(path,)).files
+    except InvalidInput:
+        return
+
+
+def _as_named(id: str) -> Iterator[str]:
+    """What code calls a definition need not be a name that a record can give."""
+    try:
+        yield from KnowledgeFilter.make(nodes=(id,)).nodes
+    except InvalidInput:
+        return
+
+
+def _memories(tx: Transaction, ids: Sequence[str], files: tuple[str, ...], limit: int) -> tuple[Knowledge, ...]:
+    """Records that still hold, without those that are tainted."""
+    nodes = tuple(node for id in ids for node in _as_named(id))
+    found: dict[str, Knowledge] = {}
+    for where in (
+        KnowledgeFilter(nodes=nodes[:1]) if nodes else None,
+        KnowledgeFilter(files=files[:1]) if files else None,
+        KnowledgeFilter(nodes=nodes) if nodes else None,
+        KnowledgeFilter(files=files) if files else None,
+    ):
+        if where is not None and len(found) < limit:
+            standing = where.replace(deprecated=False, flagged=False, tainted=False)
+            for match in tx.knowledge.newest(standing, limit=limit):
+                found.setdefault(match.value.id, match.value)
+    return tuple(found.values())[:limit]
+
+
+def _invariants(tx: Transaction, files: tuple[str, ...], limit: int) -> tuple[GraphNode, ...]:
+    where = NodeFilter(files=files, kinds=(NodeKind.INVARIANT,), stale=False)
+    return tuple(tx.nodes.find(where, limit=limit).items) if limit and files else ()

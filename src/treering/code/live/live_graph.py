@@ -1,0 +1,82 @@
+"""The graph in memory, kept as the store has it: loaded whole once, then file by file."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
+
+from treering.code.encoding import edges_in, unpack_definitions, unpack_edges, unpack_further
+from treering.code.graph import CodeGraph
+from treering.code.live.columns import load
+
+if TYPE_CHECKING:
+    from treering.ports.code import CodeIndex, CodeState
+
+
+class LiveGraph:
+    """One project's graph; `refresh` is called by one thread at a time."""
+
+    def __init__(self, in_place: int) -> None:
+        self.graph = CodeGraph()
+        self._in_place = in_place
+        self._generation: int | None = None
+        self._seen: dict[str, int] = {}
+        self._stale: set[str] = set()
+
+    @property
+    def stored(self) -> Mapping[str, int]:
+        """The files that it holds, with the generations in which they were stored."""
+        return self._seen
+
+    def refresh(self, index: CodeIndex, state: CodeState) -> None:
+        """See what others have stored; a file whose uses are not known has none here either."""
+        if state.generation == self._generation:
+            return
+        changed, gone = self._changes(index)
+        if self._generation is None or len(changed) + len(gone) > self._in_place:
+            self._load(index)
+        else:
+            for path in sorted(gone):
+                self.graph.remove_file(path)
+            self._replace(list(changed), index)
+        self._stale -= {*changed, *gone}
+        self._generation = state.generation
+        self._seen.update(changed)
+        for path in gone:
+            del self._seen[path]
+
+    def _changes(self, index: CodeIndex) -> tuple[Mapping[str, int], Collection[str]]:
+        """The files that were stored since, with their generations, and those that were taken away."""
+        changed = index.generations(after=self._generation or 0)
+        new = sum(path not in self._seen for path in changed)
+        # Only where the number does not come out right are all of them compared.
+        left = len(self._seen) + new != index.count()
+        return changed, self._seen.keys() - index.generations().keys() if left else ()
+
+    def indexing(self, going_on: bool) -> None:
+        """Whether files are still missing."""
+        self.graph.indexing(going_on)
+
+    def mark(self, changed: Collection[str], index: CodeIndex) -> None:
+        """These files are not what was stored: none of their edges is served. All others are."""
+        self._replace(sorted(self._stale.difference(changed)), index)
+        for path in set(changed) - self._stale:
+            self.graph.stale(path)
+        self._stale = set(changed)
+
+    def _load(self, index: CodeIndex) -> None:
+        self.graph, self._stale = load(index.contents()), set()
+
+    def _replace(self, paths: list[str], index: CodeIndex) -> None:
+        found = {file.path: file for file in index.contents(paths)}
+        for path in paths:
+            file = found.get(path)
+            if file is None:
+                # Nothing was read of it: it is binary, generated, or not understood.
+                self.graph.remove_file(path)
+                continue
+            further = {source: edges_in(packed) for source, packed in unpack_further(file.further).items()}
+            edges = edges_in(unpack_edges(file.edges))
+            self.graph.replace_file(path, unpack_definitions(file.definitions), edges, further)
+            if not file.resolved:
+                self.graph.stale(path)

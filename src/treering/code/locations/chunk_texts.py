@@ -1,0 +1,41 @@
+"""The text of stored chunks. It is not stored: the files are cut again, and what is no longer as it was is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from treering.code.chunks.chunk import Chunk
+from treering.code.chunks.split import chunks_of
+from treering.code.encoding import unpack_definitions
+from treering.code.files.secrets import without_secrets
+from treering.code.files.source_file import source_of, text_of
+from treering.code.language_choice import language_named
+from treering.core.errors import MissingDependency
+
+if TYPE_CHECKING:
+    from treering.core.settings import IndexSettings
+    from treering.ports.code import CodeIndex
+
+
+def chunks_in(root: Path, paths: Collection[str], index: CodeIndex, settings: IndexSettings) -> Mapping[str, Chunk]:
+    """The chunks of files as they are on disk now, by digest; a file that cannot be read has none."""
+    found = dict[str, Chunk]()
+    for file in index.contents(sorted(set(paths))):
+        text = _text(root, file.path, settings.largest_file)
+        if text is not None:
+            cut = chunks_of(file.path, text, unpack_definitions(file.definitions), settings.chunks)
+            found |= {chunk.digest: chunk for chunk in cut}
+    return found
+
+
+def _text(root: Path, path: str, largest: int) -> str | None:
+    """A file's text without secrets, as it was cut when it was read; None where it cannot be read."""
+    source, language = source_of(root, path, largest), language_named(path.rpartition("/")[2])
+    if source is None or language is None:
+        return None
+    try:
+        return text_of(without_secrets(path, language, source))
+    except MissingDependency:
+        return None

@@ -1,0 +1,34 @@
+"""Names that an import or an export gives to what has another one."""
+
+import re
+from collections.abc import Iterable
+
+from treering.code.scip.text import Place, SourceText
+
+_AS = re.compile(r"\s+as\s+(\w+)")
+_WHOLE = re.compile(r"(\w+)\s+as\s+(\w+)")
+_LISTED = re.compile(r"(?:[{,(:]|^|\b(?:import|export|type|use))\s*$")
+_DEFAULT = re.compile(r"\bimport\s+(?:type\s+)?$")
+_FROM = re.compile(r"\s*,\s*\{|\s+from\b")
+
+Renaming = tuple[str, str]
+
+
+def renaming_at(text: str, place: Place, source: SourceText) -> Renaming | None:
+    """The other name that the statement gives to what is mentioned here: `Hono as HonoBase`, `import Base from`."""
+    if whole := _WHOLE.fullmatch(text):
+        return whole[1], whole[2]
+    before, after = source.before(place), source.after(place)
+    if (named := _AS.match(after)) and _LISTED.search(before):
+        return text, named[1]
+    if _DEFAULT.search(before) and _FROM.match(after):
+        return "", text
+    return None
+
+
+def names_after(name: str, renamings: Iterable[Renaming]) -> frozenset[str]:
+    """The name, and every other that renamings give to it one after the other."""
+    pairs, known = set(renamings), {name, ""}
+    while more := {new for old, new in pairs if old in known} - known:
+        known |= more
+    return frozenset(known - {""})

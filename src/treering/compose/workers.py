@@ -1,0 +1,171 @@
+"""Who does jobs, and what the night is made of."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from treering.compose.stores import new_id
+from treering.core.errors import ModelUnavailable
+from treering.core.jobs import EMBED_CODE, LEARN_SESSION, LINK_ENTITIES, Job
+from treering.jobs.worker import Handler, Lease, Worker
+
+if TYPE_CHECKING:
+    from treering.core.scope import Scope
+    from treering.core.settings import Settings, UpkeepSettings
+    from treering.jobs.stage import StageRun
+    from treering.maintenance.api import Upkeep
+    from treering.maintenance.background import Background
+    from treering.maintenance.health_report import HealthReport
+    from treering.ports.clock import Clock
+    from treering.ports.models import Models
+    from treering.ports.store import Store
+
+
+def workers(
+    scope: Scope,
+    store: Store,
+    *,
+    models: Models,
+    settings: Settings,
+    clock: Clock,
+    stop: threading.Event,
+    root: Path | None = None,
+) -> tuple[Worker, Upkeep[HealthReport]]:
+    """Who does jobs, and who looks after the schedule."""
+    from treering.maintenance.api import Upkeep
+    from treering.maintenance.queue import MAINTAIN
+    from treering.maintenance.runs import Maintenance
+    from treering.maintenance.schedule import zone_named
+    from treering.maintenance.stages import STAGES, nightly
+
+    name = f"{socket.gethostname()}:{os.getpid()}"
+    stages = nightly(settings.upkeep, staleness=partial(_mark_stale, root), vectors=_make_vectors, report=_count_health)
+    zone = zone_named(settings.upkeep.timezone)
+    maintenance = Maintenance(store, stages, settings, models, clock, new_id, name, stop, zone)
+    handlers = {**_handlers(store, models, settings, clock, stop), MAINTAIN: maintenance.do}
+
+    def report(scope: Scope, moment: datetime) -> HealthReport:
+        from treering.maintenance.health_report import health_report
+
+        return health_report(scope, store, moment, stages=STAGES, settings=settings)
+
+    worker = Worker(store, handlers, clock, settings.jobs, name=name, stop=stop)
+    return worker, Upkeep(scope, maintenance, worker, report)
+
+
+def background(
+    scope: Scope,
+    store: Store,
+    staff: Callable[[Store], tuple[Worker, Upkeep[HealthReport]]],
+    times: UpkeepSettings,
+    stop: threading.Event,
+) -> Background:
+    """A thread that begins when this store has queued a job; `staff` works there, on the store that it is given."""
+    from treering.maintenance.background import Background, Gate
+
+    gate = Gate()
+
+    def work() -> None:
+        worker, upkeep = staff(gate.guarding(store))
+        look = partial(upkeep.look, thread.trouble)
+        worker.run_forever(scope, look, every=times.look_seconds, idle=times.idle_seconds, pause=thread.pause)
+
+    thread = Background(work, stop, gate, times.close_seconds)
+    store.on_queued = thread.wake
+    return thread
+
+
+def _handlers(
+    store: Store, models: Models, settings: Settings, clock: Clock, stop: threading.Event
+) -> Mapping[str, Handler]:
+    def lease(scope: Scope, job: Job) -> Lease:
+        return Lease(store, scope, job, clock, settings.jobs.lease_seconds, stop)
+
+    def embed(scope: Scope, job: Job, _moment: datetime) -> None:
+        from treering.search.embedding import do_embedding
+
+        do_embedding(scope, store, job, clock, models=models, settings=settings, heed=lease(scope, job).heed)
+
+    def embed_code(scope: Scope, job: Job, _moment: datetime) -> None:
+        from treering.code.locations.embedding import ChunkEmbedding, do_chunk_embedding
+
+        work = ChunkEmbedding(scope, store, clock, settings)
+        do_chunk_embedding(work, job, models, new_id, lease(scope, job).heed)
+
+    def summarise(scope: Scope, job: Job, _moment: datetime) -> None:
+        from treering.conversation.summary_job import do_summaries
+
+        do_summaries(scope, store, job, clock, models=models, settings=settings.conversation)
+
+    def learn(scope: Scope, job: Job, moment: datetime) -> None:
+        from treering.knowledge.facts.sessions import Learner, learn_session
+        from treering.search.embedding import queue_embedding
+
+        learn_session(Learner(store, models, settings, new_id), scope, job, moment, lease(scope, job).keep)
+        queue_embedding(scope, store, clock(), models, new_id())
+
+    def link(scope: Scope, job: Job, _moment: datetime) -> None:
+        from treering.entities.link_jobs import do_linking
+
+        do_linking(scope, store, job, clock, settings=settings, new_id=new_id)
+
+    return {
+        "sweep_blobs": partial(_sweep_blobs, store),
+        "embed": embed,
+        EMBED_CODE: embed_code,
+        "summarise_removed": summarise,
+        LEARN_SESSION: learn,
+        LINK_ENTITIES: link,
+    }
+
+
+def _sweep_blobs(store: Store, scope: Scope, job: Job, moment: datetime) -> None:
+    store.sweep_blobs(scope, job.payload["digests"], moment)
+
+
+def _make_vectors(run: StageRun) -> None:
+    """Where the model is local: nothing is sent anywhere at night that nobody asked for."""
+    from treering.code.locations.embedding import ChunkEmbedding
+    from treering.search.embedding import embed_all
+
+    try:
+        with run.store.reading(run.scope, run.now) as tx:
+            embedder = run.models.embedder(tx.index.models(), hurried=True)
+            covered, code = tx.index.coverage(embedder.model), tx.chunks.coverage(embedder.model)
+        run.progress.expect(covered.documents - covered.vectors + code.chunks - code.vectors)
+        made = 0
+
+        def between(total: int) -> bool:
+            nonlocal made
+            run.progress.advance(None, total - made, embedded=total - made)
+            made = total
+            return True
+
+        if embedder.local and not run.dry_run:
+            told = embed_all(run.scope, run.store, run.now, embedder, run.settings.embedder, between=between)
+            chunks = ChunkEmbedding(run.scope, run.store, lambda: run.now, run.settings)
+            chunks.all(embedder, between=lambda more, _last: between(told + more))
+    except ModelUnavailable as exc:
+        run.models.failed("embedder", exc)
+
+
+def _count_health(run: StageRun) -> Mapping[str, int]:
+    from treering.maintenance.health_report import health_report
+    from treering.maintenance.stages import STAGES
+
+    return health_report(run.scope, run.store, run.now, stages=STAGES, settings=run.settings).counts()
+
+
+def _mark_stale(root: Path | None, run: StageRun) -> None:
+    from treering.adapters.git.history import open_repository
+    from treering.knowledge.staleness.stage import mark_stale
+
+    seconds = run.settings.staleness.git_seconds
+    mark_stale(run, None if root is None else open_repository(root, os.environ, seconds))

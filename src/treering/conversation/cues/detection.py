@@ -1,0 +1,218 @@
+"""Reads the cues of a message: what its words show, and which words those were."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+
+from treering.conversation.cues.notation import Phrase
+from treering.conversation.cues.phrases import APPLIES, Book, Cue, Rule, book, compiled, leads, small_talk
+from treering.core.language.folding import fold
+from treering.core.messages import Message, Part, Role, TextPart
+
+# What a message is shows at its beginning and its end; between them it quotes, lists and prints. Characters of each.
+READ = {Role.USER: (2_000, 1_000), Role.ASSISTANT: (2_000, 1_000), Role.TOOL: (4_000, 2_000)}
+MOST_REFERENCES = 5
+# Longer messages have content, however friendly.
+_SMALL_TALK_WORDS, _SMALL_TALK_CHARS = 12, 120
+# How much of a sentence is looked at on each side of a phrase.
+_AROUND = 300
+_WHY_CHARS = 60
+# Places of one phrase in one text; past it the text is made of them.
+_MOST_TRIED = 64
+
+_WORD = re.compile(r"\w+")
+# For `str.translate`, which parts the words of an ASCII text three times as fast.
+_SPACED = {code: " " for code in range(128) if not _WORD.match(chr(code))}
+_BREAK = re.compile(r"[.!?…]++(?=[\s\"')*_]|\Z)|[;:](?=\s|\Z)|\n|¿|$")
+_FENCE = "```"
+# The tag before what a program puts into a message.
+INSERTED = re.compile(r"<([a-z]++(?:[-_][a-z]++)++)>")
+_EMOJI = re.compile("[\u2600-\u27bf\u2b00-\u2bff\U0001f300-\U0001faff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Cues:
+    """What the words of one message show."""
+
+    directive: bool = False
+    """A user's instruction or constraint that should keep holding."""
+    correction: bool = False
+    """A user says that something was wrong or meant otherwise."""
+    error: bool = False
+    """Something failed, and here is its message."""
+    casual: bool = False
+    """Courtesy or a short yes, and nothing else."""
+    opens_task: bool = False
+    ends_task: bool = False
+    references: int = 0
+    """How often it points to what was said before; 5 at most."""
+    why: tuple[tuple[str, str], ...] = ()
+    """Each cue with the folded words that showed it."""
+
+
+_NOTHING = Cues()
+_MARKED = ("error", "the tool says it failed")
+
+
+def cues_of(message: Message) -> Cues:
+    """The cues of a message, in time bounded whatever its length. A system message has none."""
+    if message.role is Role.SYSTEM:
+        return _NOTHING
+    shown = [_MARKED] if message.is_error else []
+    for role, text in _voices(message):
+        shown += _shown(_Text(text), book(role))
+    if not shown and _is_small_talk(message):
+        return Cues(casual=True, why=((str(Cue.CASUAL), _shortened(fold(_said(message.parts, message.role)))),))
+    return _cues(tuple(shown)) if shown else _NOTHING
+
+
+def _cues(why: tuple[tuple[str, str], ...]) -> Cues:
+    seen = [cue for cue, _ in why]
+    flags = {str(cue): cue in seen for cue in Cue if cue not in (Cue.REFERENCES, Cue.CASUAL)}
+    return Cues(**flags, references=min(seen.count(Cue.REFERENCES), MOST_REFERENCES), why=why)
+
+
+def _voices(message: Message) -> Iterator[tuple[Role, str]]:
+    """Who says what: results speak for their tool, whoever brings them."""
+    if said := _said(message.parts, message.role):
+        yield message.role, said
+    for result in message.results:
+        if printed := _said(result.parts, Role.TOOL):
+            yield Role.TOOL, printed
+
+
+def _said(parts: tuple[Part, ...], role: Role) -> str:
+    """The words of `parts`, without calls: their beginning and their end, if there are many."""
+    text = "\n".join(part.text for part in parts if isinstance(part, TextPart) and part.text)
+    head, tail = READ[role]
+    return text if len(text) <= head + tail else f"{text[:head]}\n{text[-tail:]}"
+
+
+def _is_small_talk(message: Message) -> bool:
+    if message.role not in APPLIES[Cue.CASUAL] or not all(isinstance(part, TextPart) for part in message.parts):
+        return False
+    text = _said(message.parts, message.role)
+    if len(text) > _SMALL_TALK_CHARS or "?" in text:
+        return False
+    words = _WORD.findall(fold(text))
+    if not words:
+        return _EMOJI.search(text) is not None
+    return len(words) <= _SMALL_TALK_WORDS and small_talk().covers(words)
+
+
+def _shown(text: "_Text", known: Book) -> Iterator[tuple[str, str]]:
+    """A cue once, but each reference."""
+    seen: set[Cue] = set()
+    references: list[tuple[int, int]] = []
+    for rule, span in _matches(text, known, seen):
+        if rule.cue is Cue.REFERENCES:
+            references.append(span)
+        else:
+            seen.add(rule.cue)
+            yield str(rule.cue), _shortened(text.folded[slice(*span)])
+    for start, end in _apart(references)[:MOST_REFERENCES]:
+        yield str(Cue.REFERENCES), _shortened(text.folded[start:end])
+
+
+def _matches(text: "_Text", known: Book, seen: set[Cue]) -> Iterator[tuple[Rule, tuple[int, int]]]:
+    """Phrases that count, except those of a cue in `seen`."""
+    for rule, phrase in _likely(text, known):
+        if rule.cue in seen:
+            continue
+        for found in islice(compiled(phrase.expression).finditer(text.folded), _MOST_TRIED):
+            if text.holds(phrase, found.start()) and text.counts(found.span(), rule):
+                yield rule, found.span()
+                if rule.cue is not Cue.REFERENCES:
+                    break
+
+
+def _likely(text: "_Text", known: Book) -> list[tuple[Rule, Phrase]]:
+    """The phrases whose words are in the text, in whatever order."""
+    words = text.words
+    absent = words.isdisjoint
+    return [
+        (rule, phrase)
+        for word in sorted(known.by_word.keys() & words)
+        for other, rule, phrase in known.by_word[word]
+        if not (other and absent(other)) and not any(map(absent, phrase.others))
+    ] + [(rule, phrase) for rule, phrase in known.by_part if phrase.inside in text.folded]
+
+
+def _apart(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """`spans` in order, those that touch as one."""
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if joined and start <= joined[-1][1] + 1:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _shortened(words: str) -> str:
+    return " ".join(words.split())[:_WHY_CHARS]
+
+
+class _Text:
+    """A folded text; what is needed of it only beside a phrase is found when first asked."""
+
+    def __init__(self, text: str) -> None:
+        self.folded = fold(text)
+        plain = self.folded.isascii()
+        self.words = set(self.folded.translate(_SPACED).split() if plain else _WORD.findall(self.folded))
+
+    def holds(self, phrase: Phrase, place: int) -> bool:
+        """Whether what matches at `place` stands where the phrase must: not inside a word, or first in its sentence."""
+        before = self.folded[max(place - 1, 0) : place]
+        if phrase.whole == (before.isalnum() or before == "_"):
+            return False
+        return not phrase.first or self._begins(place)
+
+    def _begins(self, place: int) -> bool:
+        start, _ = self._sentence(place)
+        return place - start <= _AROUND and leads().issuperset(_WORD.findall(self.folded[start:place]))
+
+    def counts(self, span: tuple[int, int], rule: Rule) -> bool:
+        """Whether a phrase of `rule` shows its cue here."""
+        if rule.cue is not Cue.ERROR and self._is_pasted(span[0]):
+            return False
+        start, end = self._sentence(span[0])
+        if not rule.questions and "?" in self.folded[end - 3 : end]:
+            return False
+        around = self.folded[max(start, span[0] - _AROUND) : min(end, span[1] + _AROUND)]
+        if rule.spared and compiled(rule.spared).search(around):
+            return False
+        return not rule.unless_next or compiled(rule.unless_next).search(self._next_sentence(end)) is None
+
+    def _is_pasted(self, place: int) -> bool:
+        """Whether it stands in a block of code, or in one that a program put between tags such as <system-reminder>."""
+        return self.folded.count(_FENCE, 0, place) % 2 == 1 or any(
+            start <= place < end for start, end in self._inserted
+        )
+
+    def _next_sentence(self, end: int) -> str:
+        start, after = self._sentence(end)
+        while start < after < len(self.folded) and not self.folded[start:after].strip():
+            start, after = self._sentence(after)
+        return self.folded[start : min(after, start + _AROUND)]
+
+    @cached_property
+    def _inserted(self) -> list[tuple[int, int]]:
+        spans, place = [], 0
+        while tag := INSERTED.search(self.folded, place):
+            closed = self.folded.find(f"</{tag[1]}>", tag.end())
+            place = tag.end() if closed < 0 else closed
+            spans.append((tag.start(), place))
+        return spans
+
+    def _sentence(self, place: int) -> tuple[int, int]:
+        after = bisect_right(self._ends, place)
+        end = self._ends[min(after, len(self._ends) - 1)]
+        return (self._ends[after - 1] if after else 0), end
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        return [found.end() for found in _BREAK.finditer(self.folded)]

@@ -1,0 +1,83 @@
+"""Why each message is in the window or not, and how full it is."""
+
+from datetime import datetime
+
+from treering.conversation.importance import Standing, importance
+from treering.conversation.pruning import protected_places
+from treering.conversation.stored_window import HeldWindow
+from treering.conversation.transcript import Entry, completed, redundant
+from treering.conversation.views import ConversationStats, Explained, Line
+from treering.conversation.window_context import ORPHAN, left_out
+from treering.core.contexts import ContextState
+from treering.render.token_counts import Meter
+
+
+def statistics(held: HeldWindow, meter: Meter) -> ConversationStats:
+    """The window in numbers, as the provider would count them."""
+    state, transcript, window = held.state, held.transcript, held.window
+    looked_up = meter.hits + meter.misses
+    first = next((entry for entry in transcript if entry.place not in window.out), None)
+    return ConversationStats(
+        id=held.id,
+        rules=state.rules,
+        exact=meter.tokenizer.exact and not meter.failures.count,
+        messages=len(transcript),
+        in_context=window.messages,
+        removed=len(window.out),
+        left_out=len(window.absent),
+        tokens=held.scaled(window.tokens + meter.priming),
+        total_tokens=held.scaled(sum(entry.tokens for entry in transcript)),
+        tokens_by_role={role.value: held.scaled(tokens) for role, tokens in window.by_role.items()},
+        marker_tokens=held.scaled(window.marker_tokens),
+        oldest=first.at if first else None,
+        last_removal=max((run.at for run in state.removed), default=None),
+        spans=state.removed,
+        counts_from_cache=meter.hits / looked_up if looked_up else 0.0,
+        counts_estimated=meter.failures.count,
+    )
+
+
+def explained(held: HeldWindow, stats: ConversationStats, now: datetime) -> Explained:
+    """Each message with what it is made of."""
+    state, transcript, window, protection = held.state, held.transcript, held.window, held.protection
+    over, protected = completed(transcript), protected_places(transcript, protection)
+    repeated = redundant(transcript, window.out | window.absent)
+    segments = transcript.segments()
+    number = {segment: place for place, segment in enumerate(segments)}
+    missing = left_out(transcript, window.out)
+
+    def line(entry: Entry) -> Line:
+        after = len(transcript) - 1 - entry.place
+        standing = Standing(
+            after,
+            now,
+            completed=entry.place in over,
+            unimportant=entry.id in protection.unimportant,
+            redundant=entry.place in repeated,
+        )
+        out = entry.place in window.out
+        return Line(
+            place=entry.place,
+            seq=entry.seq,
+            id=entry.id,
+            role=entry.role,
+            at=entry.at,
+            tokens=held.scaled(entry.tokens),
+            importance=importance(entry, standing),
+            segment=number[transcript.segment_of[entry.place]],
+            pinned=entry.id in protection.pinned,
+            protected=entry.place in protected,
+            in_context=not out and entry.place not in window.absent,
+            why=_why(state, entry) if out else missing.get(entry.id, ""),
+            text=entry.gist if entry.message is None else entry.message.text,
+            cues=entry.cues.why,
+        )
+
+    tasks = tuple((each.first, each.opened, each.ended) for each in segments)
+    return Explained(stats, tuple(line(entry) for entry in transcript), tasks)
+
+
+def _why(state: ContextState, entry: Entry) -> str:
+    """What was said when it left; what came later to something that had left is out with it."""
+    run = next((run for run in state.removed if run.first <= entry.seq <= run.last), None)
+    return ORPHAN if run is None else run.why

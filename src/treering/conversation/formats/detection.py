@@ -1,0 +1,91 @@
+"""Tells which format an item has, by what only some of the formats have."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from treering.conversation.formats.content import Item
+from treering.core.messages import Format
+
+_ALL = (Format.PLAIN, Format.CHAT, Format.ANTHROPIC, Format.RESPONSES)
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """Something that an item can have, and the formats in which it occurs."""
+
+    formats: frozenset[Format]
+    holds: Callable[[Item], bool]
+
+
+def candidates(item: Item) -> tuple[Format, ...]:
+    """The formats an item may have, the likeliest first. A sign that contradicts an earlier one counts for nothing."""
+    left = frozenset(_ALL)
+    for sign in _SIGNS:
+        if left & sign.formats and sign.holds(item):
+            left &= sign.formats
+    return tuple(format for format in _ALL if format in left)
+
+
+def detect_all(items: Sequence[Item]) -> list[Format]:
+    """The format of each item. One that could have several has that of the others, where these agree."""
+    found = [candidates(item) for item in items]
+    sure = {formats[0] for formats in found if len(formats) == 1}
+    shared = next(iter(sure)) if len(sure) == 1 else None
+    return [shared if shared in formats else formats[0] for formats in found]
+
+
+def _has(*keys: str) -> Callable[[Item], bool]:
+    return lambda item: any(key in item for key in keys)
+
+
+def _is(key: str, *values: str) -> Callable[[Item], bool]:
+    return lambda item: item.get(key) in values
+
+
+def _holds(*types: str) -> Callable[[Item], bool]:
+    return lambda item: any(part.get("type") in types for part in _parts(item))
+
+
+def _parts(item: Item) -> list[Mapping[str, Any]]:
+    content = item.get("content")
+    return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+
+
+def _is_typed(item: Item) -> bool:
+    return isinstance(item.get("type"), str) and item["type"] != "message"
+
+
+def _has_result(item: Item) -> bool:
+    return any(str(part.get("type")).endswith("_tool_result") for part in _parts(item))
+
+
+def _in(*formats: Format) -> frozenset[Format]:
+    return frozenset(formats)
+
+
+_SIGNS = (
+    Sign(_in(Format.PLAIN), _has("parts")),
+    Sign(_in(Format.RESPONSES), lambda item: "role" not in item and ("type" in item or "id" in item)),
+    Sign(_in(Format.CHAT), _has("tool_calls", "tool_call_id", "function_call", "refusal", "audio")),
+    Sign(_in(Format.CHAT), _is("role", "function", "tool")),
+    Sign(_in(Format.RESPONSES), _holds("input_text", "output_text", "input_image", "input_file")),
+    Sign(
+        _in(Format.ANTHROPIC),
+        _holds("tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "document", "image"),
+    ),
+    Sign(_in(Format.ANTHROPIC), _has_result),
+    Sign(_in(Format.CHAT), _holds("image_url", "file")),
+    Sign(_in(Format.CHAT, Format.RESPONSES), _holds("refusal", "input_audio")),
+    Sign(_in(Format.CHAT, Format.ANTHROPIC), _holds("text")),
+    Sign(_in(Format.ANTHROPIC), _has("stop_reason", "stop_sequence")),
+    Sign(_in(Format.CHAT, Format.RESPONSES), _is("role", "developer")),
+    Sign(_in(Format.RESPONSES), _is_typed),
+    Sign(_in(Format.RESPONSES), _has("status", "phase")),
+    Sign(_in(Format.RESPONSES), _is("type", "message")),
+    Sign(_in(Format.PLAIN), _has("origin", "at", "speaker")),
+    Sign(_in(Format.CHAT), _has("name")),
+    # Weak: some servers of chat take these marks of Anthropic's, too.
+    Sign(_in(Format.ANTHROPIC), lambda item: any("citations" in part for part in _parts(item))),
+    Sign(_in(Format.CHAT, Format.ANTHROPIC, Format.RESPONSES), lambda item: not isinstance(item.get("content"), str)),
+)

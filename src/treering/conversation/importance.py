@@ -1,0 +1,134 @@
+"""How much a message matters for what comes next: a sum of modifiers, each of which can be shown."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cache
+from typing import TYPE_CHECKING
+
+from treering.conversation.cues.detection import Cues
+from treering.core.messages import Message, Role
+
+if TYPE_CHECKING:
+    from treering.conversation.transcript import Entry
+
+BASE = 0.5
+SAID: Sequence[tuple[str, float]] = (
+    ("tool call", 0.3),
+    ("tool result", 0.2),
+    ("directive", 0.2),
+    ("error", 0.3),
+    ("correction", 0.2),
+    ("references", 0.1),
+    ("casual", -0.2),
+)
+"""What a message shows, and what that adds: references as often as there are."""
+DAY_OF_AGE = -0.1
+COMPLETED = -0.3
+REDUNDANT = -0.2
+"""A later message in the window says the same."""
+RECENCY: Sequence[tuple[int, float]] = ((5, 0.4), (10, 0.2), (20, 0.1))
+"""The last so many messages gain so much; the first row that applies counts."""
+
+
+_DAY = timedelta(days=1)
+
+Modifiers = tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Importance:
+    """A score from 0 to 1, and what it is made of."""
+
+    score: float
+    modifiers: Modifiers
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a message stands now: how many came after it, whether its task is over, what a person said of it.
+
+    It is `redundant` where a later message in the window says the same.
+    """
+
+    after: int
+    now: datetime
+    completed: bool = False
+    unimportant: bool = False
+    redundant: bool = False
+
+
+def importance(entry: "Entry", standing: Standing) -> Importance:
+    """The score with its modifiers."""
+    if entry.role is Role.SYSTEM:
+        return Importance(1.0, (("system prompt", 1.0),))
+    if standing.unimportant:
+        return Importance(0.0, (("marked unimportant", 0.0),))
+    said = entry.modifiers
+    placed = tuple(each for each in _placed(entry, standing) if each[1])
+    return Importance(_clamped(total(said) + total(placed)), (*said, *placed))
+
+
+def scores(
+    entries: Sequence["Entry"],
+    now: datetime,
+    *,
+    completed: frozenset[int] = frozenset(),
+    unimportant: frozenset[str] = frozenset(),
+    redundant: frozenset[int] = frozenset(),
+) -> list[float]:
+    """The same scores, of everything said and by place, from the sums that were made when the messages came."""
+    yesterday, recent = now - _DAY, len(entries) - RECENCY[-1][0]
+    found = list[float]()
+    for entry in entries:
+        value, place = entry.worth, entry.place
+        if entry.at <= yesterday:
+            value += DAY_OF_AGE * (now - entry.at).days
+        if place in completed:
+            value += COMPLETED
+        if place in redundant:
+            value += REDUNDANT
+        if place >= recent:
+            value += _recency(len(entries) - 1 - place)
+        if entry.role is Role.SYSTEM or entry.id in unimportant:
+            value = float(entry.role is Role.SYSTEM)
+        found.append(_clamped(value))
+    return found
+
+
+def modifiers_of(message: Message, cues: Cues) -> Modifiers:
+    """What a message is worth by itself, wherever it stands."""
+    shown = (cues.directive, cues.error, cues.correction, cues.references, cues.casual)
+    return _modifiers(bool(message.calls), bool(message.results), *shown)
+
+
+@cache
+def _modifiers(*shown: int) -> Modifiers:
+    """Few messages differ in this, so they share it."""
+    return (("base", BASE), *((name, value * times) for (name, value), times in zip(SAID, shown, strict=True) if times))
+
+
+def _placed(entry: "Entry", standing: Standing) -> Modifiers:
+    """What its place in time and in the conversation adds."""
+    days = max(0, (standing.now - entry.at).days)
+    return (
+        ("age in days", DAY_OF_AGE * days),
+        ("task complete", COMPLETED * standing.completed),
+        ("redundant", REDUNDANT * standing.redundant),
+        ("recent", _recency(standing.after)),
+    )
+
+
+def _recency(after: int) -> float:
+    if after >= RECENCY[-1][0]:
+        return 0.0
+    return next(gain for last, gain in RECENCY if after < last)
+
+
+def total(modifiers: Modifiers) -> float:
+    return sum(value for _, value in modifiers)
+
+
+def _clamped(score: float) -> float:
+    score = round(score, 6)
+    return 0.0 if score < 0.0 else 1.0 if score > 1.0 else score

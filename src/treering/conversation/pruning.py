@@ -1,0 +1,203 @@
+"""Decides what leaves the window: a pure function of what was said, what is protected and how much must go.
+
+A round leaves whole: question, calls, results and answer. Only where that is not enough are rounds divided that hold
+a message which never leaves, such as the one that is going on.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+
+from treering.conversation.importance import scores
+from treering.conversation.strategies import Leaving, Strategy, Window
+from treering.conversation.transcript import Transcript, Unit, completed, redundant
+
+
+@dataclass(frozen=True, slots=True)
+class Protection:
+    """What never leaves: the last `keep_recent` messages, and what is pinned.
+
+    Beside them: the system prompt, the very last message, and what the user asked last.
+    """
+
+    keep_recent: int
+    pinned: frozenset[str] = frozenset()
+    unimportant: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """How much may stay: tokens, and messages where they are limited."""
+
+    tokens: int
+    messages: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class MarkerSize:
+    """What markers take at most: tokens of one for one run, how many there are, and tokens of all for more runs."""
+
+    tokens: int
+    most: int
+    total: int
+
+    def of(self, runs: int) -> int:
+        return runs * self.tokens if runs <= self.most else self.total
+
+
+@dataclass(slots=True)
+class _Filling:
+    """The window while messages leave it, one unit after the other."""
+
+    gone: list[bool]
+    tokens: int
+    messages: int
+    runs: int
+    room: Room
+    marker: MarkerSize
+
+    def fits(self, room: Room | None = None) -> bool:
+        room = room or self.room
+        held = room.messages is None or self.messages <= room.messages
+        return held and self.tokens + self.marker.of(self.runs) <= room.tokens
+
+    def more_runs(self, unit: Unit) -> int:
+        """How many markers more there are once `unit` has left."""
+        added = 0
+        for first, last in _blocks(unit):
+            before = first > 0 and self.gone[first - 1]
+            after = last + 1 < len(self.gone) and self.gone[last + 1]
+            added += 1 - before - after
+        return added
+
+    def helps(self, unit: Unit) -> bool:
+        """A unit smaller than the marker that would stand for it makes no room for tokens."""
+        crowded = self.room.messages is not None and self.messages > self.room.messages
+        added = self.marker.of(self.runs + self.more_runs(unit)) - self.marker.of(self.runs)
+        return crowded or added < unit.tokens
+
+    def remove(self, unit: Unit) -> None:
+        self.runs += self.more_runs(unit)
+        self.tokens -= unit.tokens
+        self.messages -= len(unit.entries)
+        for entry in unit.entries:
+            self.gone[entry.place] = True
+
+
+def decide(
+    transcript: Transcript,
+    out: frozenset[int],
+    absent: frozenset[int],
+    now: datetime,
+    *,
+    room: Room,
+    limit: Room,
+    marker: MarkerSize,
+    protection: Protection,
+    strategy: Strategy,
+    fading: float,
+) -> dict[int, str]:
+    """Which messages leave so that the rest fits, by place, and why; none where it fits with those that are `out`.
+
+    Whole rounds leave until the rest fits in `room`; others are divided only where it does not even fit in `limit`.
+    `absent` ones are not sent anyway. Where nothing is left that may leave, the rest may still not fit.
+    """
+    filling, missing = _filled(transcript, out, absent, room, marker), out | absent
+    if filling.fits():
+        return {}
+    protected, over = protected_places(transcript, protection), completed(transcript)
+    repeated = redundant(transcript, missing)
+    worth = scores(transcript.entries, now, completed=over, unimportant=protection.unimportant, redundant=repeated)
+    kept, free, divided = list[Unit](), list[Unit](), list[Unit]()
+    for round in transcript.rounds():
+        if (unit := Unit(round.entries).without(missing)) is None:
+            continue
+        kept.append(unit)
+        if protected.isdisjoint(entry.place for entry in round.entries):
+            free.append(unit)
+        else:
+            parts = (part for part in transcript.parts(round) if part.first not in protected)
+            divided += [left for part in parts if (left := part.without(missing)) is not None]
+
+    def ordered(units: Sequence[Unit]) -> list[Leaving]:
+        return list(strategy(Window(transcript, kept, units, worth, over, fading, marker.tokens)))
+
+    order = ordered(free)
+    leaving = list(_leaving(filling, order))
+    if not filling.fits(limit):
+        gone = {each.unit for each in leaving}
+        leaving += _leaving(filling, [*(each for each in order if each.unit not in gone), *ordered(divided)])
+    return {entry.place: each.why for each in leaving for entry in each.unit.entries}
+
+
+def _leaving(filling: _Filling, order: Sequence[Leaving]) -> Iterator[Leaving]:
+    """Units in their order, until the rest fits or none is left that makes room."""
+    while not filling.fits():
+        chosen = list(_pass(filling, order)) or list(_small_ones(filling, order))
+        if not chosen:
+            return
+        yield from chosen
+        left = {each.unit for each in chosen}
+        order = [each for each in order if each.unit not in left]
+
+
+def protected_places(transcript: Transcript, protection: Protection) -> frozenset[int]:
+    """The places of messages that never leave, and of those that belong to them."""
+    recent = range(max(0, len(transcript) - max(1, protection.keep_recent)), len(transcript))
+    pinned = (entry.place for entry in map(transcript.get, protection.pinned) if entry is not None)
+    asked = transcript.last_asked()
+    held = {*recent, *transcript.prompts(), *pinned, *(() if asked is None else (asked.place,))}
+    parts = (part for each in {transcript.round_of[place] for place in held} for part in transcript.parts(each))
+    of_parts = ([entry.place for entry in part.entries] for part in parts)
+    return frozenset(place for places in of_parts if not held.isdisjoint(places) for place in places)
+
+
+def _pass(filling: _Filling, order: Sequence[Leaving]) -> Iterator[Leaving]:
+    """Take units in their order until the rest fits; those that leave together do so even when it fits before."""
+    for _, group in groupby(order, key=lambda each: each.whole or each.unit):
+        if filling.fits():
+            return
+        for each in group:
+            if filling.helps(each.unit):
+                filling.remove(each.unit)
+                yield each
+
+
+def _small_ones(filling: _Filling, order: Sequence[Leaving]) -> Iterator[Leaving]:
+    """Neighbours that make no room one by one, but do so under one marker together: the oldest such run."""
+    run, tokens, reached = list[Leaving](), 0, -1
+    for each in sorted(order, key=lambda each: each.unit.first):
+        if each.unit.first != reached + 1:
+            run, tokens = [], 0
+        run.append(each)
+        tokens, reached = tokens + each.unit.tokens, each.unit.last
+        if tokens > filling.marker.tokens:
+            for small in run:
+                filling.remove(small.unit)
+                yield small
+            return
+
+
+def _filled(
+    transcript: Transcript, out: frozenset[int], absent: frozenset[int], room: Room, marker: MarkerSize
+) -> _Filling:
+    gone = [entry.place in out for entry in transcript]
+    kept = [entry for entry in transcript if entry.place not in out and entry.place not in absent]
+    runs = sum(1 for left, _ in groupby(gone) if left)
+    return _Filling(gone, sum(entry.tokens for entry in kept), len(kept), runs, room, marker)
+
+
+def _blocks(unit: Unit) -> Iterator[tuple[int, int]]:
+    """The runs of neighbouring places that a unit takes."""
+    if unit.last - unit.first + 1 == len(unit.entries):
+        yield unit.first, unit.last
+    else:
+        yield from runs_of(entry.place for entry in unit.entries)
+
+
+def runs_of(places: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """First and last of each run of neighbouring places, which come in order."""
+    for _, group in groupby(enumerate(places), key=lambda pair: pair[1] - pair[0]):
+        members = [place for _, place in group]
+        yield members[0], members[-1]

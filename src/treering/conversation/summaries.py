@@ -1,0 +1,102 @@
+"""What a run of removed messages was about, in its own words: asked, done, failed, and the names in play."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from treering.conversation.cues.detection import Cues
+from treering.conversation.transcript import Entry
+from treering.core.messages import Role
+
+CountTokens = Callable[[str], int]
+
+_SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|\n+")
+_ERROR_LINE = re.compile(r"(?i)\b\w*(?:error|exception|panic|fail(?:ed|ure)?)\b")
+_LONGEST = 160
+"""Characters of one sentence that is quoted."""
+_QUOTED = 4
+"""How many sentences each line of a summary quotes at most."""
+_NAMES = 40
+_READ = 4_000
+"""Characters of one message that are looked at."""
+
+
+def summarise(entries: Sequence[Entry], count: CountTokens, most_tokens: int) -> str:
+    """At most so many tokens; empty where not even one line fits. Lines come in order of what is missed most.
+
+    What only its owner sees is not told.
+    """
+    entries = [entry for entry in entries if entry.quotable]
+    lines = list[str]()
+    for title, items in (
+        ("Asked", _asked(entries)),
+        ("Names", _names(entries)),
+        ("Failed", _failed(entries)),
+        ("Done", _done(entries)),
+    ):
+        if line := _fitting(title, items, lambda text: count("\n".join((*lines, text))) <= most_tokens):
+            lines.append(line)
+    return "\n".join(lines)
+
+
+def _fitting(title: str, items: Sequence[str], fits: Callable[[str], bool]) -> str:
+    """As many of the items as fit, the first first."""
+    low, high = 0, len(items)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fits(_line(title, items[:middle])) else (low, middle - 1)
+    return _line(title, items[:low]) if low else ""
+
+
+def _line(title: str, items: Sequence[str]) -> str:
+    return f"{title}: {', '.join(items) if title == 'Names' else ' | '.join(items)}"
+
+
+def _asked(entries: Sequence[Entry]) -> list[str]:
+    """What the user wanted: rules and corrections before ordinary requests."""
+    said = [entry for entry in entries if entry.role is Role.USER and not entry.cues.casual]
+    binding = [entry for entry in said if entry.cues.directive or entry.cues.correction]
+    return _quoted(entry.gist for entry in (*binding, *said))
+
+
+def _done(entries: Sequence[Entry]) -> list[str]:
+    ended = [entry for entry in entries if entry.cues.ends_task]
+    return _quoted(entry.gist for entry in reversed(ended))
+
+
+def _failed(entries: Sequence[Entry]) -> list[str]:
+    return _quoted(entry.gist for entry in reversed(entries) if entry.cues.error)
+
+
+def _names(entries: Sequence[Entry]) -> list[str]:
+    """Files and identifiers, the most mentioned first."""
+    counted = Counter(name for entry in entries for name in entry.names)
+    return sorted(counted, key=lambda name: (-counted[name], name))[:_NAMES]
+
+
+def _quoted(sentences: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(filter(None, sentences)))[:_QUOTED]
+
+
+def gist_of(text: str, cues: Cues) -> str:
+    """The first sentence; of an error, the line that says so."""
+    first = ""
+    for sentence in _sentences(text):
+        if not cues.error or _ERROR_LINE.search(sentence):
+            return sentence
+        first = first or sentence
+    return first
+
+
+def _sentences(text: str) -> Iterator[str]:
+    start, head = 0, text[:_READ]
+    for end, after in ((found.start(), found.end()) for found in _SENTENCE.finditer(head)):
+        yield from _plain(head[start:end])
+        start = after
+    yield from _plain(head[start:])
+
+
+def _plain(sentence: str) -> Iterator[str]:
+    """On one line, and not too long; nothing where there are no words."""
+    if plain := " ".join(sentence.split()):
+        yield plain if len(plain) <= _LONGEST else f"{plain[: _LONGEST - 1]}…"

@@ -1,0 +1,94 @@
+"""What of a conversation is in the model's window, and how much of it that takes."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from treering.conversation.markers import Marker, gathered, runs
+from treering.conversation.state import seqs_out
+from treering.conversation.transcript import Entry, Transcript
+from treering.conversation.window_context import absent_from
+from treering.core.contexts import ContextState
+from treering.core.messages import Role
+from treering.render.token_counts import Meter
+
+
+class Window:
+    """The messages that are in, as numbers. Made anew when messages leave; grows when one is added."""
+
+    def __init__(self, transcript: Transcript, state: ContextState, meter: Meter, most_markers: int) -> None:
+        self.out = _left(transcript, state)
+        self.absent = absent_from(transcript, self.out)
+        self.by_role: Counter[Role] = Counter()
+        self.messages = 0
+        for entry in transcript:
+            if entry.place not in self.out and entry.place not in self.absent:
+                self._count(entry)
+        together = gathered(runs(transcript, self.out, self.absent), most_markers)
+        self.markers: Mapping[int, Marker] = {groups[-1][-1].place: _marker(groups, state) for groups in together}
+        self._marker_tokens = {place: meter.message(each.message) for place, each in self.markers.items()}
+
+    @property
+    def tokens(self) -> int:
+        """What the messages and the markers take."""
+        return self.message_tokens + self.marker_tokens
+
+    @property
+    def message_tokens(self) -> int:
+        return sum(self.by_role.values())
+
+    @property
+    def marker_tokens(self) -> int:
+        return sum(self._marker_tokens.values())
+
+    def takes(self, entry: Entry, transcript: Transcript) -> bool:
+        """Add what was said last; False where the window has to be made anew to know what is in it then."""
+        exchanges, place = transcript.exchanges, entry.place
+        asked = exchanges.answering.get(place, frozenset())
+        woken = asked & self.absent
+        beside = {neighbour for each in woken for neighbour in (each - 1, each + 1)}
+        early = exchanges.has_calls(place) and place not in exchanges.silent and self.absent
+        if place in exchanges.orphans or asked & self.out or beside & self.out or early:
+            return False
+        if place in exchanges.silent:
+            self.absent |= {place}
+            return True
+        self.absent -= woken
+        for each in (*(transcript.entries[called] for called in woken), entry):
+            self._count(each)
+        return True
+
+    def shortened(self, meter: Meter, most_tokens: int) -> Mapping[int, Marker]:
+        """The markers, without the summaries of as many of the oldest as it takes for all to fit."""
+        markers, total = dict(self.markers), self.marker_tokens
+        for place, marker in self.markers.items():
+            if total <= most_tokens:
+                break
+            markers[place] = replace(marker, summary="")
+            total += meter.message(markers[place].message) - self._marker_tokens[place]
+        return markers
+
+    def _count(self, entry: Entry) -> None:
+        self.by_role[entry.role] += entry.tokens
+        self.messages += 1
+
+
+def _marker(groups: Sequence[Sequence[Entry]], state: ContextState) -> Marker:
+    told = (_told(group, state) for group in groups)
+    return Marker(sum(map(len, groups)), len(groups), "\n".join(filter(None, told)))
+
+
+def _told(group: Sequence[Entry], state: ContextState) -> str:
+    """What is said of the runs in a group."""
+    first, last = group[0].seq, group[-1].seq
+    return "\n".join(run.summary for run in state.removed if first <= run.first and run.last <= last and run.summary)
+
+
+def _left(transcript: Transcript, state: ContextState) -> frozenset[int]:
+    """The places that are out: what left, and results whose calls did."""
+    if not state.removed:
+        return frozenset()
+    seqs = seqs_out(state.removed, [entry.seq for entry in transcript])
+    gone = {entry.place for entry in transcript if entry.seq in seqs}
+    late = {place for place, asked in transcript.exchanges.answering.items() if asked <= gone}
+    return frozenset(gone | late)

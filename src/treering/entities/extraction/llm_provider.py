@@ -1,0 +1,51 @@
+"""Names that a language model notices."""
+
+from collections.abc import Iterable
+from importlib.resources import files
+
+from treering.core.delimiters import DATA, delimited, escaped
+from treering.core.entities import EntityKind
+from treering.core.privacy import ModelLocation, text_may_leave
+from treering.core.values import Text, Value
+from treering.entities.extraction.mentions import Mention
+from treering.ports.models import Writer
+from treering.prompts.model_answers import ask_json
+
+_PROMPT = "entities.md"
+_SURE = 0.85
+
+
+class NamedEntity(Value):
+    name: Text
+    kind: EntityKind = EntityKind.OTHER
+
+
+class NamedEntities(Value):
+    """What the model answers."""
+
+    entities: tuple[NamedEntity, ...] = ()
+
+
+class WrittenNames:
+    """Asks the model once a text. What it names and the text does not say is left out."""
+
+    name = "llm"
+
+    def __init__(self, writer: Writer, *, most_tokens: int) -> None:
+        self._writer = writer
+        self._most_tokens = most_tokens
+
+    @property
+    def location(self) -> ModelLocation:
+        return self._writer.location
+
+    def read(self, text: str, language: str) -> Iterable[Mention]:
+        if not text.strip() or not text_may_leave(text, self.location):
+            return
+        prompt = files("treering.prompts").joinpath(_PROMPT).read_text("utf-8")
+        asked = prompt.format(text=delimited(DATA, escaped(text)))
+        answer = ask_json(self._writer, asked, NamedEntities, most_tokens=self._most_tokens)
+        for entity in dict.fromkeys(answer.entities):
+            start = text.find(entity.name) if entity.name.strip() else -1
+            if start >= 0:
+                yield Mention(entity.name, entity.kind, start, start + len(entity.name), _SURE, self.name)

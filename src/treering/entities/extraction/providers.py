@@ -1,0 +1,55 @@
+"""Who reads for names beside the rules: what is installed and configured, and what is missing."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from treering.core.errors import MissingDependency, ModelUnavailable
+from treering.core.privacy import ModelLocation
+from treering.core.settings import EntitySettings
+from treering.entities.extraction.llm_provider import WrittenNames
+from treering.entities.extraction.mentions import NameReader
+from treering.entities.extraction.rules import FAST
+from treering.entities.extraction.spacy_provider import spacy_names
+from treering.ports.models import Models, Writer
+
+
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """All who can be asked, the rules first; `missing` says why others cannot."""
+
+    readers: tuple[NameReader, ...] = FAST
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def accurate(self) -> bool:
+        """Whether anybody beside the rules reads."""
+        return len(self.readers) > len(FAST)
+
+    def has(self, name: str) -> bool:
+        return any(reader.name == name for reader in self.readers)
+
+    @property
+    def location(self) -> ModelLocation:
+        """Where the text goes that they are given."""
+        places = {reader.location for reader in self.readers if isinstance(reader, WrittenNames)}
+        return ModelLocation.ELSEWHERE if ModelLocation.ELSEWHERE in places else ModelLocation.HERE
+
+    def without_model(self) -> "Readers":
+        """Those who send nothing anywhere: a language model is not among them."""
+        return Readers(tuple(reader for reader in self.readers if reader.name != "llm"), self.missing)
+
+
+def accurate_readers(models: Models, settings: EntitySettings, writer: Callable[[], Writer] | None = None) -> Readers:
+    """The rules, spaCy if it is installed, a language model if one is configured: `writer`, or that of `models`."""
+    ask = writer or (lambda: models.writer(hurried=False))
+    makers: Mapping[str, Callable[[], NameReader]] = {
+        "spacy": spacy_names,
+        "llm": lambda: WrittenNames(ask(), most_tokens=settings.llm_tokens),
+    }
+    found, missing = list[NameReader](FAST), dict[str, str]()
+    for name, make in makers.items():
+        try:
+            found.append(make())
+        except (MissingDependency, ModelUnavailable) as exc:
+            missing[name] = str(exc)
+    return Readers(tuple(found), missing)

@@ -1,0 +1,176 @@
+"""Everything about one entity: what is known of it, who speaks of it and when, and what it is spoken of with."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from types import MappingProxyType
+
+from treering.core.confidence import effective_confidence
+from treering.core.entities import Entity, EntityKind
+from treering.core.episodes import Episode
+from treering.core.payloads import Fact
+from treering.core.queries import EntityLinkFilter, KnowledgeFilter, Order
+from treering.core.records import Knowledge
+from treering.core.settings import Settings
+from treering.core.statements import ATTRIBUTES, fact_key, same_name
+from treering.core.taint import Taint
+from treering.core.turns import Turn
+from treering.core.values import LABELS, Record
+from treering.entities.groups import Known, known_as
+from treering.entities.link_jobs import text_of
+from treering.entities.registry import survivors
+from treering.ports.collections import Found
+from treering.ports.store import Transaction
+
+_MOST_KEYS = LABELS // len(ATTRIBUTES)
+
+
+@dataclass(frozen=True, slots=True)
+class Mentioned:
+    """A record that speaks of it."""
+
+    kind: str
+    id: str
+    at: datetime
+    text: str
+    taint: Taint | None = None
+
+    @property
+    def tainted(self) -> bool:
+        return self.taint is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """An entity that the same records speak of, and how many of them."""
+
+    entity: Entity
+    together: int
+
+
+@dataclass(frozen=True, slots=True)
+class Dated:
+    """A fact and the moment it holds from, or was learned at."""
+
+    at: datetime
+    text: str
+    record: str
+    tainted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What is known about an entity. Facts come the surest first, records the newest first, the timeline in order.
+
+    The summary has no tainted facts.
+    """
+
+    entity: Entity
+    aliases: tuple[str, ...]
+    mentions: int
+    summary: str
+    facts: tuple[Knowledge, ...]
+    records: tuple[Mentioned, ...]
+    related: tuple[Related, ...]
+    timeline: tuple[Dated, ...]
+
+
+def profile(tx: Transaction, name: str, kind: EntityKind | None, settings: Settings) -> Profile:
+    """Of what this scope sees. An unknown name is `NotFound` with the nearest known ones."""
+    limits = settings.entities
+    known = known_as(tx, name, kind, nearest=limits.nearest)
+    links = tx.entity_links.find(
+        EntityLinkFilter(entities=known.ids[:LABELS]), order=Order(by="created_at"), limit=limits.profile_records
+    ).items
+    pairs = dict.fromkeys((link.record_kind, link.record) for link in links)
+    records = [record for kind, read in _READ.items() for record in _read(tx, read, kind, pairs)]
+    linked = [record for record in records if isinstance(record, Knowledge)]
+    facts = _facts(tx, known, linked, settings)
+    trusted = [fact for fact in facts if not fact.tainted]
+    return Profile(
+        entity=known.entity,
+        aliases=known.aliases,
+        mentions=known.mentions,
+        summary=" ".join(_sentence(fact.content) for fact in trusted[: limits.summary_facts]),
+        facts=facts,
+        records=tuple(sorted(map(_mentioned, records), key=lambda each: (each.at, each.id), reverse=True)),
+        related=_related(tx, known, [record for _, record in pairs], limits.related),
+        timeline=tuple(sorted(map(_dated, facts), key=lambda each: (each.at, each.record))),
+    )
+
+
+def _facts(tx: Transaction, known: Known, linked: Sequence[Knowledge], settings: Settings) -> tuple[Knowledge, ...]:
+    """What still holds: said of it, then said with it, each the surest first."""
+    names = tuple(dict.fromkeys((known.entity.name, *known.aliases)))[:_MOST_KEYS]
+    keys = tuple(fact_key(name, attribute) for name in names for attribute in ATTRIBUTES)
+    said = tx.knowledge.newest(KnowledgeFilter(fact_keys=keys), limit=settings.entities.profile_facts)
+    standing = {record.id: record for record in (*(match.value for match in said), *linked) if _stands(record, tx.now)}
+    subjects = {same_name(name) for name in names}
+
+    def order(record: Knowledge) -> tuple[bool, float, str]:
+        return not _is_about(record, subjects), -effective_confidence(record, tx.now, settings.trust), record.id
+
+    return tuple(sorted(standing.values(), key=order))[: settings.entities.profile_facts]
+
+
+def _stands(record: Knowledge, now: datetime) -> bool:
+    ended = record.valid_until is not None and record.valid_until <= now
+    return record.deleted_at is None and record.deprecated_at is None and not record.flagged and not ended
+
+
+def _is_about(record: Knowledge, subjects: set[str]) -> bool:
+    fact = record.payload
+    return isinstance(fact, Fact) and fact.subject is not None and same_name(fact.subject) in subjects
+
+
+def _related(tx: Transaction, known: Known, records: Sequence[str], most: int) -> tuple[Related, ...]:
+    """Each survivor once; of equals, what is spoken of less elsewhere is closer."""
+    if not records or not most:
+        return ()
+    page = tx.entity_links.find(EntityLinkFilter(records=tuple(records)), limit=LABELS).items
+    others = {link.entity for link in page} - set(known.ids)
+    found = [each for each in tx.entities.get_many(others).values() if each.deleted_at is None]
+    ends = {id: end for id, end in survivors(tx, found).items() if end.deleted_at is None}
+    spoken_of = {(link.record, ends[link.entity].id) for link in page if link.entity in ends}
+    counted = Counter(id for _, id in spoken_of)
+    by_id = {end.id: end for end in ends.values() if end.id not in known.ids}
+    order = sorted(by_id, key=lambda id: (-counted[id], by_id[id].mentions, id))
+    return tuple(Related(by_id[id], counted[id]) for id in order[:most])
+
+
+def _read(
+    tx: Transaction,
+    read: Callable[[Transaction, Sequence[str]], Found[Knowledge] | Found[Turn] | Found[Episode]],
+    kind: str,
+    pairs: Iterable[tuple[str, str]],
+) -> list[Record]:
+    ids = [id for of, id in pairs if of == kind]
+    found: list[Knowledge | Turn | Episode] = [match.value for match in read(tx, ids)] if ids else []
+    return [record for record in found if record.deleted_at is None]
+
+
+_READ: Mapping[str, Callable[[Transaction, Sequence[str]], Found[Knowledge] | Found[Turn] | Found[Episode]]] = (
+    MappingProxyType(
+        {
+            "knowledge": lambda tx, ids: tx.knowledge.readable(ids),
+            "turn": lambda tx, ids: tx.turns.readable(ids),
+            "episode": lambda tx, ids: tx.episodes.readable(ids),
+        }
+    )
+)
+
+
+def _mentioned(record: Record) -> Mentioned:
+    kind = type(record).__name__.lower()
+    at: datetime = record.created_at if isinstance(record, Knowledge) else getattr(record, "at")  # noqa: B009
+    return Mentioned(kind, record.id, at, text_of(record), getattr(record, "taint", None))
+
+
+def _dated(record: Knowledge) -> Dated:
+    return Dated(record.valid_from or record.created_at, record.content, record.id, record.tainted)
+
+
+def _sentence(text: str) -> str:
+    line = " ".join(text.split())
+    return line if line.endswith((".", "!", "?", "…", "。")) else f"{line}."

@@ -1,0 +1,229 @@
+"""What one episode says that stands for several: nothing that they do not say."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import blake2b
+from itertools import chain, islice, takewhile
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from treering.core.episodes import (
+    Consolidation,
+    Episode,
+    EpisodeEmbeddings,
+    EpisodeExecution,
+    EpisodeLifecycle,
+    EpisodeMetadata,
+    EpisodeReflection,
+    EpisodeStatus,
+    OutcomeStatus,
+    TraceEntry,
+    Variation,
+)
+from treering.core.failures import failure_messages
+from treering.core.settings import EpisodeConsolidationSettings
+from treering.core.taint import inherited_taint
+from treering.core.values import LABELS
+from treering.episodes.consolidation.clusters import unit
+from treering.episodes.consolidation.names import CONSOLIDATED
+
+T = TypeVar("T")
+
+# What members may share, and what each may have beside it.
+_STRUCTURE: Mapping[str, Callable[[Episode], tuple[str, ...]]] = {
+    "tools": lambda e: e.metadata.tools,
+    "plan": lambda e: e.execution.plan,
+    "strategies": lambda e: e.metadata.strategies,
+    "tags": lambda e: e.metadata.tags,
+    "goals": lambda e: e.task.goals,
+    "constraints": lambda e: e.task.constraints,
+    "trace": lambda e: tuple(map(_step, e.execution.trace)),
+}
+_TEXTS: Mapping[str, Callable[[Episode], str]] = {
+    "input": lambda e: e.task.input,
+    "output": lambda e: e.outcome.output,
+}
+
+
+# Steps of a trace that are compared, and characters of one: what is special shows in them.
+_STEPS, _STEP = 200, 200
+
+
+def consolidated_id(members: Iterable[str]) -> str:
+    """The same for the same members, whoever merges them."""
+    digest = blake2b(digest_size=16)
+    for member in sorted(members):
+        digest.update(member.encode() + b"\0")
+    return CONSOLIDATED + digest.hexdigest()
+
+
+def outline(episode: Episode) -> Episode:
+    """An episode with a short line for each step instead of its trace, which may be long; errors become failures."""
+    ended_badly = episode.outcome.status is OutcomeStatus.FAILURE
+    failures = tuple(dict.fromkeys(filter(None, failure_messages(episode))))
+    analysed = {failure.text: failure for failure in episode.reflection.failures}
+    said = tuple(each for each in failures if not (ended_badly and each == episode.outcome.output))
+    return episode.model_copy(
+        update={
+            "execution": episode.execution.model_copy(
+                update={"trace": tuple(map(_outlined, episode.execution.trace[:_STEPS])), "adaptations": ()}
+            ),
+            "reflection": episode.reflection.replace(failures=tuple(analysed.get(each, each) for each in said)),
+        }
+    )
+
+
+def _outlined(entry: TraceEntry) -> TraceEntry:
+    said = {"input": entry.input[:_STEP], "output": entry.output[:_STEP] if entry.is_error else ""}
+    return entry.model_copy(update={"action": entry.action[:_STEP], **said})
+
+
+def _step(entry: TraceEntry) -> str:
+    """What was done, in one line: the tool, the action if it says more, what it was given, and its error."""
+    action = entry.action if entry.action != entry.tool else ""
+    failed = f"(failed: {entry.output})" if entry.is_error and entry.output else "(failed)" if entry.is_error else ""
+    return " ".join(" ".join(filter(None, (entry.tool, action, entry.input, failed))).split())[: 2 * _STEP]
+
+
+def medoid(vectors: NDArray[np.floating]) -> int:
+    """The row that is most like all others."""
+    rows = unit(vectors)
+    return int(np.argmax(rows @ rows.sum(axis=0)))
+
+
+def combined(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
+    """The mean of the rows, of length 1, in the precision that is stored."""
+    mean = unit(unit(vectors).mean(axis=0, keepdims=True))[0]
+    return np.asarray(mean.astype(np.float16), np.float32)
+
+
+def merged(
+    members: Sequence[Episode], vectors: NDArray[np.floating], model: str, settings: EpisodeConsolidationSettings
+) -> Episode:
+    """The episode that stands for `members` (outlines, in the order of time); a row of `vectors` for each.
+
+    It is found by the words of the most typical one, by the tools, strategies and tags of all, and by their vectors
+    combined. It is as old as its youngest member, so that it ages when all of them have.
+    """
+    typical = members[medoid(vectors)]
+    mean_duration = _mean(each.execution.duration_ms for each in members)
+    patterns = _of_most(members)
+    failures = _distinct((each.reflection.failures for each in members), settings.lessons)
+    insights = _distinct((each.reflection.insights for each in members), settings.lessons)
+    return Episode(
+        id=consolidated_id(each.id for each in members),
+        session=typical.session if len({each.session for each in members}) == 1 else None,
+        at=members[-1].at,
+        owner=typical.owner,
+        visibility=typical.visibility,
+        taint=inherited_taint(members),
+        task=typical.task,
+        execution=EpisodeExecution(plan=typical.execution.plan, duration_ms=mean_duration),
+        # Artifacts stay with the episode that made them: their blobs leave when it is purged.
+        outcome=typical.outcome.replace(artifacts=()),
+        reflection=EpisodeReflection(insights=insights, patterns=patterns, failures=failures),
+        metadata=EpisodeMetadata(
+            domain=typical.metadata.domain,
+            task_type=typical.metadata.task_type,
+            tools=_distinct((each.metadata.tools for each in members), LABELS),
+            strategies=_distinct((each.metadata.strategies for each in members), LABELS),
+            tags=_distinct((each.metadata.tags for each in members), LABELS),
+        ),
+        embeddings=EpisodeEmbeddings(model=model, whole=tuple(combined(vectors).tolist())),
+        consolidation=_consolidation(members, typical, mean_duration, patterns, settings),
+        lifecycle=_lifecycle(members),
+    )
+
+
+def _consolidation(
+    members: Sequence[Episode],
+    typical: Episode,
+    mean_duration: float | None,
+    patterns: tuple[str, ...],
+    settings: EpisodeConsolidationSettings,
+) -> Consolidation:
+    common = {name: _shared(members, typical, read) for name, read in _STRUCTURE.items()}
+    differences = ((each, _differences(each, typical, common, settings)) for each in members)
+    return Consolidation(
+        representative=typical.id,
+        members=tuple(each.id for each in members),
+        instances=len(members),
+        first_at=members[0].at,
+        last_at=members[-1].at,
+        common={name: items for name, items in common.items() if items},
+        variations=tuple(Variation(episode=each.id, differs=differs) for each, differs in differences if differs),
+        mean_duration_ms=mean_duration,
+        success_rate=sum(each.outcome.status is OutcomeStatus.SUCCESS for each in members) / len(members),
+        patterns=patterns,
+    )
+
+
+def _lifecycle(members: Sequence[Episode]) -> EpisodeLifecycle:
+    """Their use is its use."""
+    lives = [each.lifecycle for each in members]
+    return EpisodeLifecycle(
+        status=EpisodeStatus.MATURE,
+        access_count=sum(life.access_count for life in lives),
+        last_accessed_at=max((life.last_accessed_at for life in lives if life.last_accessed_at), default=None),
+    )
+
+
+def _shared(
+    members: Sequence[Episode], typical: Episode, read: Callable[[Episode], tuple[str, ...]]
+) -> tuple[str, ...]:
+    """What all have, in the order of the most typical one."""
+    everywhere = set(read(typical)).intersection(*(read(each) for each in members))
+    return tuple(dict.fromkeys(item for item in read(typical) if item in everywhere))
+
+
+def _differences(
+    member: Episode,
+    typical: Episode,
+    common: Mapping[str, tuple[str, ...]],
+    settings: EpisodeConsolidationSettings,
+) -> dict[str, Any]:
+    """What a member has beside what all have; of texts and steps those that the most typical one has otherwise."""
+    differs: dict[str, Any] = {
+        name: own
+        for name, read in _STRUCTURE.items()
+        if name != "trace" and (own := [each for each in read(member) if each not in common[name]])
+    }
+    if changed := _changed(*map(_STRUCTURE["trace"], (typical, member))):
+        differs["trace"] = {"instead_of": list(changed[0]), "says": list(changed[1])}
+    for name, text in _TEXTS.items():
+        if changed := _changed(text(typical).split(), text(member).split()):
+            before, after = (" ".join(words)[: settings.difference_characters] for words in changed)
+            differs[name] = {"instead_of": before, "says": after}
+    if member.execution.duration_ms is not None:
+        differs["duration_ms"] = member.execution.duration_ms
+    return differs
+
+
+def _changed(typical: Sequence[str], own: Sequence[str]) -> tuple[Sequence[str], Sequence[str]] | None:
+    """Both from the first item that differs to the last; None where they say the same."""
+    if list(typical) == list(own):
+        return None
+    start = _agreeing(typical, own)
+    end = _agreeing(typical[start:][::-1], own[start:][::-1])
+    return typical[start : len(typical) - end], own[start : len(own) - end]
+
+
+def _agreeing(one: Sequence[str], other: Sequence[str]) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
+def _of_most(members: Sequence[Episode]) -> tuple[str, ...]:
+    """Patterns that more than half of them show, the most frequent first."""
+    counted = Counter(chain.from_iterable(each.reflection.patterns for each in members))
+    return tuple(name for name, times in counted.most_common(LABELS) if 2 * times > len(members))
+
+
+def _distinct(found: Iterable[Iterable[T]], most: int) -> tuple[T, ...]:
+    return tuple(islice(dict.fromkeys(chain.from_iterable(found)), most))
+
+
+def _mean(durations: Iterable[float | None]) -> float | None:
+    known = [each for each in durations if each is not None]
+    return sum(known) / len(known) if known else None

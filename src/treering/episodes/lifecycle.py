@@ -1,0 +1,143 @@
+"""How episodes age: from all at hand, to what was learned at hand and the rest in the blob store."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from treering.core.episodes import Episode, EpisodeOutcome, EpisodeStatus, OutcomeStatus, TraceEntry
+from treering.core.errors import BlobMissing, Conflict, NotFound
+from treering.core.queries import EpisodeFilter, TimeRange
+
+if TYPE_CHECKING:
+    from treering.core.settings import EpisodeSettings
+    from treering.jobs.stage import StageRun
+    from treering.ports.store import Transaction
+
+_DAY = timedelta(days=1)
+# In the order in which an episode goes through them.
+_PHASES = (EpisodeStatus.ACTIVE, EpisodeStatus.MATURE, EpisodeStatus.AGED, EpisodeStatus.ARCHIVED)
+_COLD = frozenset({EpisodeStatus.AGED, EpisodeStatus.ARCHIVED})
+# What tells one failure from another stands within this many characters, or in the last line.
+_TELLING = 2_000
+
+
+def phase_at(age_days: float, settings: EpisodeSettings) -> EpisodeStatus:
+    """Where an episode of this age stands."""
+    if age_days > settings.archived_after_days:
+        return EpisodeStatus.ARCHIVED
+    if age_days > settings.aged_after_days:
+        return EpisodeStatus.AGED
+    return EpisodeStatus.MATURE if age_days > settings.mature_after_days else EpisodeStatus.ACTIVE
+
+
+def age_days(episode: Episode, now: datetime) -> float:
+    return (now - episode.at) / _DAY
+
+
+def slimmed(episode: Episode, phase: EpisodeStatus, settings: EpisodeSettings) -> Episode:
+    """What stays at hand of an episode in this phase: always enough to be found by what went wrong in it."""
+    errors = tuple(_telling(entry) for entry in episode.execution.trace if entry.is_error)
+    if phase is EpisodeStatus.AGED:
+        return episode.replace(execution=episode.execution.replace(trace=errors))
+    if phase is not EpisodeStatus.ARCHIVED:
+        return episode
+    outcome = episode.outcome
+    failed = outcome.status is OutcomeStatus.FAILURE
+    return episode.replace(
+        task=episode.task.replace(
+            input=episode.task.input[: settings.archived_characters], goals=(), constraints=(), context={}
+        ),
+        execution=episode.execution.replace(plan=(), trace=errors, adaptations=(), resources={}),
+        outcome=EpisodeOutcome(
+            status=outcome.status, output=_short(outcome.output) if failed else "", artifacts=outcome.artifacts
+        ),
+        embeddings=None,
+    )
+
+
+def age_episodes(run: StageRun) -> None:
+    """Move every episode on to the phase of its age. What was moved is not met again: the store is the cursor.
+
+    Nothing is removed, whatever `run.now` is: that is the forget stage's, after the grace.
+    """
+    steps = _steps(run.now, run.settings.episodes)
+    with run.store.reading(run.scope, run.now) as tx:
+        waiting = [tx.episodes.count(step.where) for step in steps]
+    run.progress.expect(sum(waiting))
+    for step, count in zip(steps, waiting, strict=True):
+        name = step.phase.value
+        if run.dry_run:
+            run.progress.advance(name, count, **{name: count})
+            continue
+        stuck = set[str]()
+        while moved := _move_some(run, step, stuck):
+            run.progress.advance(name, moved, **{name: moved})
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A phase, and which episodes have reached its age and not the phase."""
+
+    phase: EpisodeStatus
+    where: EpisodeFilter
+
+
+def _steps(now: datetime, settings: EpisodeSettings) -> tuple[_Step, ...]:
+    ends = (settings.mature_after_days, settings.aged_after_days, settings.archived_after_days)
+    found = []
+    for place, (after, until) in enumerate(zip(ends, (*ends[1:], None), strict=True), start=1):
+        span = TimeRange(since=None if until is None else now - until * _DAY, before=now - after * _DAY)
+        found.append(_Step(_PHASES[place], EpisodeFilter(statuses=_PHASES[:place], happened=span)))
+        if _PHASES[place] in _COLD:
+            # What a consolidation archived, or one taken apart gave back, has its phase before its content moved.
+            left = EpisodeFilter(statuses=_PHASES[place:], cold=False, happened=span)
+            found.append(_Step(_PHASES[place], left))
+    return tuple(found)
+
+
+def _move_some(run: StageRun, step: _Step, stuck: set[str]) -> int:
+    """As many as one transaction takes. One that cannot be read, or changed meanwhile, keeps no other from moving."""
+    settings = run.settings.episodes
+    with run.store.transaction(run.scope, run.now) as tx:
+        found = [each for each in _readable(tx, step.where, settings.batch + len(stuck)) if each.id not in stuck]
+        moved = {each.id for each in found[: settings.batch] if _move(tx, each, step.phase, settings)}
+    stuck.update(each.id for each in found[: settings.batch] if each.id not in moved)
+    return len(moved)
+
+
+def _readable(tx: Transaction, where: EpisodeFilter, limit: int) -> list[Episode]:
+    """Up to `limit` that can be read, however many cannot."""
+    found, lost = tx.episodes.newest(where, limit=limit), 0
+    while len(found.unreadable) > lost:
+        lost = len(found.unreadable)
+        found = tx.episodes.newest(where, limit=limit + lost)
+    return [match.value for match in found][:limit]
+
+
+def _move(tx: Transaction, episode: Episode, phase: EpisodeStatus, settings: EpisodeSettings) -> bool:
+    """Whether it was moved; one whose content is lost stays as it is, for a backup to bring it back."""
+    slim = slimmed(episode, phase, settings)
+    lifecycle = episode.lifecycle.replace(status=max(phase, episode.lifecycle.status, key=_PHASES.index))
+    try:
+        # Also what has no steps goes to the blob store: else it would be looked at again every night.
+        if slim == episode and (episode.cold is not None or phase not in _COLD):
+            tx.episodes.set_lifecycle(episode.id, lifecycle, version=episode.version)
+        else:
+            tx.episodes.chill(slim.replace(lifecycle=lifecycle))
+    except (Conflict, NotFound, BlobMissing):
+        return False
+    return True
+
+
+def _telling(entry: TraceEntry) -> TraceEntry:
+    """An error with as much of its message as it is recognised by."""
+    return entry.replace(input="", output=_short(entry.output), action=_short(entry.action))
+
+
+def _short(message: str) -> str:
+    if len(message) <= 2 * _TELLING:
+        return message
+    last = next((line for line in reversed(message.strip().splitlines()) if line.strip()), "")
+    return f"{message[:_TELLING]}\n{last[:_TELLING]}"

@@ -1,0 +1,37 @@
+"""What an episode's relevance is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from math import exp, log1p
+from typing import TYPE_CHECKING
+
+from treering.core.episodes import Episode, OutcomeStatus
+from treering.search.answer import Part
+
+if TYPE_CHECKING:
+    from treering.core.settings import EpisodeSettings
+
+_DAY = timedelta(days=1)
+
+
+def relevance_parts(
+    episode: Episode,
+    likeness: float,
+    now: datetime,
+    domains: Collection[str],
+    settings: EpisodeSettings,
+    *,
+    by: str = "cosine",
+) -> tuple[Part, ...]:
+    """Likeness to the query (`by` this measure), how recent, whether a success, how often used, whether in domain."""
+    age_days = max(0.0, (now - episode.at) / _DAY)
+    use = min(log1p(episode.lifecycle.access_count) / settings.use_scale, 1.0)
+    return (
+        Part(by, likeness, settings.similarity),
+        Part("recency", exp(-age_days / settings.recency_days), settings.recency),
+        Part("success", float(episode.outcome.status is OutcomeStatus.SUCCESS), settings.success),
+        Part("use", use, settings.use),
+        Part("domain", float(episode.metadata.domain in domains), settings.domain),
+    )

@@ -1,6 +1,0 @@
-"""Files cut into pieces that a model can read and a search can name: at functions and classes, as a reader would."""
-
-from treering.index.chunks.chunk import Chunk
-from treering.index.chunks.cutting import chunks_of
-
-__all__ = ["Chunk", "chunks_of"]

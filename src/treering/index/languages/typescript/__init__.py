@@ -1,5 +1,0 @@
-"""TypeScript, TSX and JavaScript: read by tree-sitter, resolved as the compiler does it, without running anything."""
-
-from treering.index.languages.typescript.language import TypeScript
-
-LANGUAGE = TypeScript()

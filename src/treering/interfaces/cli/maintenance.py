@@ -1,0 +1,211 @@
+"""maintain, report: look after the memory now, see what was done, and how the memory does."""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from treering.interfaces.cli.exit_codes import ExitCode
+from treering.interfaces.cli.options import AsJson, Db, Project, Repository, opened, repository_for
+from treering.interfaces.cli.output import emit
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+    from treering.core.runs import Run
+    from treering.maintenance.api import Planned
+    from treering.maintenance.health_report import HealthReport
+
+    Tell = Callable[[Run], None]
+
+_HISTORY = 50
+_BAR = 30
+
+
+def maintain(
+    stage: Annotated[
+        str | None,
+        typer.Argument(metavar="STAGE", help="One stage. Without it: all of them, in the order of the night."),
+    ] = None,
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count what would be done.")] = False,
+    history: Annotated[bool, typer.Option("--history", help="Only show the schedule and what was run.")] = False,
+    repository: Repository = None,
+    db: Db = None,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """Do now what the schedule does at night.
+
+    Sessions are read for what can be learned, what faded is forgotten, indexes are put in order. Interrupted, the next
+    run goes on where this one stopped. Ends with 1 where a stage failed.
+    """
+    if history and (stage is not None or dry_run):
+        raise typer.BadParameter("--history only shows what was run, of all stages; leave out STAGE and --dry-run")
+    compared = repository_for(db, project, repository, wanted=stage == "staleness")
+    with opened(db, project, compared, works=True) as memory:
+        if history:
+            plan, runs = memory.upkeep.plan(), memory.upkeep.runs(_HISTORY)
+            emit({"plan": plan, "runs": runs}, lambda: _history(plan, runs), as_json=as_json)
+            return
+        with _progress() as tell:
+            runs = memory.upkeep.run(stage, dry_run=dry_run, on_progress=tell)
+        found = memory.upkeep.report() if stage == "report" else None
+    document = {"dry_run": dry_run, "runs": runs, **({"report": found} if found else {})}
+    emit(document, lambda: _done(runs, found, dry_run=dry_run), as_json=as_json)
+    if any(run.error for run in runs):
+        raise typer.Exit(ExitCode.FAILED)
+
+
+def report(db: Db = None, project: Project = None, as_json: AsJson = False) -> None:
+    """Show how the memory does.
+
+    What it holds, how it grows, how sure it is, what waits, what was done at night and what failed.
+    """
+    with opened(db, project) as memory:
+        found = memory.upkeep.report()
+    emit(found, lambda: _report(found), as_json=as_json)
+
+
+@contextmanager
+def _progress() -> "Iterator[Tell]":
+    """A bar for each stage on a terminal, gone when all is done; nothing where nobody looks."""
+    if not sys.stderr.isatty():
+        yield lambda _run: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        bars: dict[str, TaskID] = {}
+
+        def tell(run: "Run") -> None:
+            if run.stage not in bars:
+                bars[run.stage] = progress.add_task(run.stage, total=None)
+            progress.update(bars[run.stage], completed=run.done, total=run.total)
+
+        yield tell
+
+
+def _grid(*, wrapped: int = -1) -> "Table":
+    from rich.table import Table
+
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    for _ in range(2 if wrapped < 0 else wrapped):
+        grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    return grid
+
+
+def _done(runs: "Sequence[Run]", found: "HealthReport | None", *, dry_run: bool) -> "RenderableType":
+    from rich.console import Group
+    from rich.text import Text
+
+    from treering.interfaces.cli import views as show
+
+    grid = _grid()
+    for run in runs:
+        grid.add_row(_mark(run), run.stage, _told(run))
+    head = [Text("nothing was written; this would be done:", show.FAINT)] if dry_run else []
+    return Group(*head, grid, *([_report(found)] if found else []))
+
+
+def _history(plan: "Sequence[Planned]", runs: "Sequence[Run]") -> "RenderableType":
+    from rich.console import Group
+    from rich.text import Text
+
+    from treering.interfaces.cli import views as show
+
+    schedule = _grid()
+    for each in plan:
+        coming = "overdue" if each.overdue else f"next {show.when(each.next)}" if each.next else "when asked for"
+        schedule.add_row(each.stage, Text(each.cron, show.FAINT), Text(coming, "yellow" if each.overdue else ""))
+    done = _grid(wrapped=3)
+    for run in runs:
+        done.add_row(Text(show.when(run.started_at), show.FAINT), _mark(run), run.stage, _told(run))
+    return Group(Text("schedule", show.HEAD), schedule, Text("runs", show.HEAD), done if runs else Text("none yet"))
+
+
+def _mark(run: "Run") -> "RenderableType":
+    from rich.text import Text
+
+    from treering.interfaces.cli import views as show
+
+    if run.error:
+        return Text("✗", show.BAD)
+    return Text("✓", show.GOOD) if run.finished_at else Text("…", "yellow")
+
+
+def _told(run: "Run") -> "RenderableType":
+    from rich.text import Text
+
+    from treering.interfaces.cli import views as show
+
+    if run.error:
+        return Text(show.preview(run.error), "yellow")
+    if not run.finished_at:
+        whole = f" of {run.total:,}" if run.total else ""
+        return Text(f"{run.done:,}{whole} steps so far" if run.attempts else "waits in the queue")
+    counts = {} if run.stage == "report" else run.counts
+    return Text(_counted({name.replace("_", " "): count for name, count in counts.items()}) or "done", show.FAINT)
+
+
+def _report(found: "HealthReport") -> "RenderableType":
+    from rich.console import Group
+    from rich.text import Text
+
+    from treering.interfaces.cli import views as show
+
+    grid = _grid(wrapped=1)
+    rows: Mapping[str, str] = {
+        "holds": _counted(found.records),
+        "knowledge": _counted(found.knowledge),
+        "state": _counted(found.states),
+        **{f"last {period}": _counted(counts, sign="+") for period, counts in found.growth.items()},
+        "episodes": _counted(found.episodes),
+        "patterns": _counted({status.lower().replace("_", " "): count for status, count in found.patterns.items()}),
+        "learning": _counted(found.learning),
+        "jobs": _counted(found.jobs),
+        "dead jobs": _counted(found.dead_jobs),
+        "sizes": ", ".join(f"{name} {show.size(count)}" for name, count in found.sizes.items()),
+    }
+    grid.add_row(Text("project", show.FAINT), show.safe(found.project))
+    for name, told in rows.items():
+        if told or name == "holds":
+            grid.add_row(Text(name, show.FAINT), told or "nothing yet")
+    return Group(grid, *_confidence(found), *_last_runs(found.runs))
+
+
+def _confidence(found: "HealthReport") -> "Sequence[RenderableType]":
+    from rich.text import Text
+
+    from treering.interfaces.cli import views as show
+
+    if not found.looked_at:
+        return ()
+    most = max(found.confidence.values())
+    grid = _grid(wrapped=1)
+    for name, count in found.confidence.items():
+        grid.add_row(Text(name, show.FAINT), Text.assemble((show.bar(count, most, _BAR), show.GOOD), f" {count:,}"))
+    return Text("confidence, as it is today", show.HEAD), grid
+
+
+def _last_runs(runs: "Sequence[Run]") -> "Sequence[RenderableType]":
+    from rich.text import Text
+
+    from treering.interfaces.cli import views as show
+
+    if not runs:
+        return ()
+    grid = _grid(wrapped=3)
+    for run in runs:
+        grid.add_row(Text(show.when(run.started_at), show.FAINT), _mark(run), run.stage, _told(run))
+    return Text("last runs", show.HEAD), grid
+
+
+def _counted(counts: Mapping[str, int], sign: str = "") -> str:
+    return ", ".join(f"{sign}{count:,} {name}" for name, count in counts.items() if count)

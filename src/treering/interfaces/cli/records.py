@@ -1,0 +1,89 @@
+"""get, history, stats, audit and projects: what is there."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from treering.interfaces.cli.options import AsJson, Db, Project, RecordId, opened
+from treering.interfaces.cli.output import emit, record_document
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from treering.core.episodes import Episode
+    from treering.core.patterns import Pattern
+    from treering.core.records import Knowledge
+    from treering.core.turns import Turn
+    from treering.maintenance.stats import Stats
+
+
+def get(id: RecordId, db: Db = None, project: Project = None, as_json: AsJson = False) -> None:
+    """Show one record, turn or episode, whole."""
+    with opened(db, project) as memory:
+        record = memory.get(id)
+    emit(record_document(record), lambda: _whole(record), as_json=as_json)
+
+
+def _whole(record: "Knowledge | Turn | Episode | Pattern") -> "RenderableType":
+    from treering.core.episodes import Episode
+
+    if isinstance(record, Episode):
+        from treering.interfaces.cli import episode_views as episode_pictures
+
+        return episode_pictures.whole(record)
+    from treering.interfaces.cli import views as show
+
+    return show.whole(record)
+
+
+def history(id: RecordId, db: Db = None, project: Project = None, as_json: AsJson = False) -> None:
+    """Show what happened to a record, and what was believed before."""
+    with opened(db, project) as memory:
+        entries = memory.history(id)
+    from treering.interfaces.cli import views as show
+
+    emit({"id": id, "entries": entries}, lambda: show.history(entries), as_json=as_json)
+
+
+def stats(db: Db = None, project: Project = None, as_json: AsJson = False) -> None:
+    """Count what the project holds."""
+    with opened(db, project) as memory:
+        found = memory.stats()
+    emit(found, lambda: _counts(found), as_json=as_json)
+
+
+def audit(
+    id: Annotated[str | None, typer.Argument(metavar="ID", help="Only what concerns this record or project.")] = None,
+    *,
+    actions: Annotated[
+        list[str] | None,
+        typer.Option("--action", metavar="ACTION", help="inject, export, delete…; give it again for more."),
+    ] = None,
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="N", min=1, max=1000, help="Maximum number of entries.")
+    ] = 50,
+    db: Db = None,
+    project: Project = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the audit log, newest first: writes, injections, removals."""
+    with opened(db, project) as memory:
+        entries = memory.audit(actions=actions or (), subject=id, limit=limit)
+    from treering.interfaces.cli import views as show
+
+    emit({"entries": entries}, lambda: show.audit(entries), as_json=as_json)
+
+
+def projects(db: Db = None, project: Project = None, as_json: AsJson = False) -> None:
+    """List the projects of the database, with their sizes."""
+    with opened(db, project) as memory:
+        found = memory.projects()
+    from treering.interfaces.cli import views as show
+
+    emit({"projects": found}, lambda: show.projects(found), as_json=as_json)
+
+
+def _counts(found: "Stats") -> "RenderableType":
+    from treering.interfaces.cli import views as show
+
+    return show.stats(found)

@@ -1,0 +1,45 @@
+"""All records of a kind, page by page, in a stable order; one that cannot be read does not keep the others back."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from treering.core.queries import Filter
+from treering.core.values import Record
+from treering.jobs.stage import StageRun
+from treering.ports.collections import Searchable
+from treering.ports.store import Transaction
+
+V = TypeVar("V", bound=Record)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed(Generic[V]):
+    """Some records. `ids` also names those that cannot be read; `last` is where the next page begins."""
+
+    ids: tuple[str, ...]
+    records: tuple[V, ...]
+    unreadable: int
+
+    @property
+    def last(self) -> str:
+        return self.ids[-1]
+
+
+def listed(run: StageRun, kind: str, where: Filter, after: str = "") -> Iterator[Listed[Any]]:
+    """Pages of what the filter lets through now, behind the id `after`. No transaction is open between two."""
+    with run.store.reading(run.scope, run.now) as tx:
+        passing = tx.index.passing({kind: where})
+        found = tx.index.confirmed({kind: where}, passing)
+    ids = sorted(id for _, id in found.values() if id > after)
+    size = run.settings.forgetting.page
+    for start in range(0, len(ids), size):
+        page = tuple(ids[start : start + size])
+        with run.store.reading(run.scope, run.now) as tx:
+            read = _collection(tx, kind).readable(page)
+        yield Listed(page, tuple(match.value for match in read), len(read.unreadable))
+
+
+def _collection(tx: Transaction, kind: str) -> Searchable[Any, Any]:
+    collections: dict[str, Searchable[Any, Any]] = {"knowledge": tx.knowledge, "turn": tx.turns, "episode": tx.episodes}
+    return collections[kind]

@@ -1,0 +1,190 @@
+"""Several patterns that say the same become one: all of their evidence, and everything that any of them applied to."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import chain, islice
+
+from treering.core.conditions import Condition, written
+from treering.core.errors import InvalidInput
+from treering.core.patterns import (
+    Applicability,
+    Evidence,
+    Guidance,
+    Pattern,
+    PatternLinks,
+    PatternStatus,
+)
+from treering.core.scope import Visibility
+from treering.core.values import LABELS, FrozenDict
+from treering.patterns.lifecycle import Cause, moved
+
+MERGED_FROM = "merged_from"
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """The pattern that was made, and the ones it was made of: deprecated, and pointing to it."""
+
+    pattern: Pattern
+    superseded: tuple[Pattern, ...]
+
+
+def merged(patterns: Sequence[Pattern], now: datetime, new_id: str) -> Merge:
+    """One pattern for several of one category and form that do not contradict each other.
+
+    It says what the best proven one says. Its applications are the sum of theirs; it applies wherever one of them did:
+    the labels of all, the widest range, and only the capabilities and conditions that all have in common. Because that
+    may be more than any of them was tried on, it starts as a candidate, and the next validation decides by evidence. It
+    is seen by no more people than the one that the fewest see.
+    """
+    _check(patterns, new_id)
+    best = min(patterns, key=lambda each: (-each.evidence.confidence, -each.evidence.applications, each.id))
+    ids = tuple(each.id for each in patterns)
+    made = best.replace(
+        id=new_id,
+        version=1,
+        status=PatternStatus.CANDIDATE,
+        applicability=generalised([each.applicability for each in patterns]),
+        evidence=combined([each.evidence for each in patterns]),
+        guidance=_guidance(best, patterns),
+        links=_links(best, patterns),
+        usage_count=sum(each.usage_count for each in patterns),
+        last_used_at=max((each.last_used_at for each in patterns if each.last_used_at), default=None),
+        visibility=min((each.visibility for each in patterns), key=list(Visibility).index),
+        created_at=now,
+        updated_at=now,
+        metadata=FrozenDict({**best.metadata, MERGED_FROM: ids}),
+    )
+    return Merge(made, tuple(_superseded(each, made, now) for each in patterns))
+
+
+def generalised(asked: Sequence[Applicability]) -> Applicability:
+    """What applies wherever one of them does."""
+    return Applicability(
+        problem_types=_any_of([each.problem_types for each in asked]),
+        domains=_any_of([each.domains for each in asked]),
+        complexity_min=min(each.complexity_min for each in asked),
+        complexity_max=max(each.complexity_max for each in asked),
+        # Every capability is needed, so what one of them does without is not.
+        capabilities=_labels_in_all([each.capabilities for each in asked]),
+        conditions=_in_all([each.conditions for each in asked]),
+        anti_conditions=_in_all([each.anti_conditions for each in asked]),
+    )
+
+
+def combined(evidence: Sequence[Evidence]) -> Evidence:
+    """All evidence together: counts added, means weighted by the applications they were taken over.
+
+    A p-value of several tests is not one of theirs, and nobody validated the whole: both are open until somebody does.
+    Of more episodes than a record names, each side keeps the first of every pattern in turn.
+    """
+    return Evidence(
+        supporting=_distinct(each.supporting for each in evidence),
+        counter=_distinct(each.counter for each in evidence),
+        applications=sum(each.applications for each in evidence),
+        sessions=sum(each.sessions for each in evidence),
+        success_rate=_share(_mean(evidence, lambda each: each.success_rate)),
+        mean_time_saved_ms=_mean(evidence, lambda each: each.mean_time_saved_ms),
+        mean_cost_saved=_mean(evidence, lambda each: each.mean_cost_saved),
+        improvement=_mean(evidence, lambda each: each.improvement),
+        confidence=_share(_mean(evidence, lambda each: each.confidence)) or 0.0,
+    )
+
+
+def _check(patterns: Sequence[Pattern], new_id: str) -> None:
+    ids = [each.id for each in patterns]
+    names = ", ".join(sorted(ids))
+    if len(set(ids)) < 2 or len(set(ids)) < len(ids):
+        raise InvalidInput(f"a merge takes two or more different patterns, not {names or 'none'}")
+    if new_id in ids:
+        raise InvalidInput(f"the merged pattern cannot have the id of one it replaces: {new_id}; give another")
+    out = [each.id for each in patterns if each.status is PatternStatus.DEPRECATED or each.deleted_at]
+    if out:
+        raise InvalidInput(f"deprecated or deleted patterns do not come back by a merge; leave out {', '.join(out)}")
+    for what, kinds in (
+        ("category", {each.category.value for each in patterns}),
+        ("form of content", {each.content.form for each in patterns}),
+        ("owner", {each.owner if each.visibility is Visibility.PERSONAL else "everybody" for each in patterns}),
+    ):
+        if len(kinds) > 1:
+            raise InvalidInput(
+                f"{names} differ in their {what} ({', '.join(sorted(kinds))}); merge those that share it"
+            )
+    opposed = [f"{each.id} and {other}" for each in patterns for other in each.links.contradicts if other in ids]
+    if opposed:
+        raise InvalidInput(f"patterns that contradict each other are not one: {', '.join(opposed)}; deprecate one")
+
+
+def _superseded(pattern: Pattern, made: Pattern, now: datetime) -> Pattern:
+    return moved(pattern, PatternStatus.DEPRECATED, Cause.MERGE, now).replace(
+        deprecation_reason=f"merged into {made.id} ({made.name})",
+        links=pattern.links.replace(superseded_by=made.id),
+        version=pattern.version + 1,
+        updated_at=now,
+    )
+
+
+def _guidance(best: Pattern, patterns: Sequence[Pattern]) -> Guidance:
+    """How to use it as the best says; what to hope for and to fear, of all."""
+    ordered = [best, *(each for each in patterns if each is not best)]
+    return best.guidance.replace(
+        benefits=tuple(dict.fromkeys(chain.from_iterable(each.guidance.benefits for each in ordered))),
+        risks=tuple(dict.fromkeys(chain.from_iterable(each.guidance.risks for each in ordered))),
+        alternatives=_others(patterns, lambda each: each.guidance.alternatives),
+    )
+
+
+def _links(best: Pattern, patterns: Sequence[Pattern]) -> PatternLinks:
+    """The links of all to others; what links them to each other is gone with them."""
+    parents = _others([best, *patterns], lambda each: (each.links.specialises,) if each.links.specialises else ())
+    return PatternLinks(
+        specialises=parents[0] if parents else None,
+        generalises=_others(patterns, lambda each: each.links.generalises),
+        contradicts=_others(patterns, lambda each: each.links.contradicts),
+        complements=_others(patterns, lambda each: each.links.complements),
+    )
+
+
+def _others(patterns: Sequence[Pattern], linked: Callable[[Pattern], tuple[str, ...]]) -> tuple[str, ...]:
+    own = {each.id for each in patterns}
+    return _distinct([id for id in linked(each) if id not in own] for each in patterns)
+
+
+def _distinct(lists: Iterable[Sequence[str]]) -> tuple[str, ...]:
+    """The first of every list, then the second of every list, and so on, as many as a record holds."""
+    longest = [list(each) for each in lists]
+    turns = (each[place] for place in range(max(map(len, longest), default=0)) for each in longest if place < len(each))
+    return tuple(islice(dict.fromkeys(turns), LABELS))
+
+
+def _any_of(labels: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """All labels, or none where one pattern asks for none, or where they are too many to be named."""
+    united = dict.fromkeys(chain.from_iterable(labels))
+    return tuple(united) if all(labels) and len(united) <= LABELS else ()
+
+
+def _labels_in_all(labels: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    everywhere = set.intersection(*({label.casefold() for label in each} for each in labels))
+    return tuple(label for label in labels[0] if label.casefold() in everywhere)
+
+
+def _in_all(conditions: Sequence[tuple[Condition, ...]]) -> tuple[Condition, ...]:
+    everywhere = set.intersection(*({written(each) for each in some} for some in conditions))
+    return tuple({written(each): each for each in conditions[0] if written(each) in everywhere}.values())
+
+
+def _mean(evidence: Sequence[Evidence], read: Callable[[Evidence], float | None]) -> float | None:
+    """Weighted by applications; where nobody applied anything, each counts alike."""
+    known = [(value, each.applications) for each in evidence if (value := read(each)) is not None]
+    weight = sum(count for _, count in known)
+    if not known:
+        return None
+    if not weight:
+        return sum(value / len(known) for value, _ in known)
+    return sum(value * (count / weight) for value, count in known)
+
+
+def _share(value: float | None) -> float | None:
+    """A mean of shares is one; rounding may say otherwise."""
+    return None if value is None else min(max(value, 0.0), 1.0)

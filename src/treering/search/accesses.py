@@ -1,0 +1,53 @@
+"""Being returned by a search is an access: what is found does not fade."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from datetime import datetime, timedelta
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from treering.core.errors import StoreError
+from treering.core.records import Knowledge
+
+if TYPE_CHECKING:
+    from treering.core.scope import Scope
+    from treering.ports.store import Store
+    from treering.search.answer import Hit
+
+_OFTEN_ENOUGH = timedelta(days=1)
+"""Confidence halves after days: to store an access more often would cost writes and change nothing."""
+
+
+class ReturnedRecords:
+    """Records that searches returned, until their last access is stored. Safe to share between threads."""
+
+    def __init__(self, scope: Scope, store: Store) -> None:
+        self._scope = scope
+        self._store = store
+        self._pending: dict[str, datetime] = {}
+        self._lock = Lock()
+
+    def note(self, hits: Iterable[Hit], now: datetime) -> None:
+        """Store the access where nobody has to be waited for, otherwise after a later search."""
+        found = [hit.record for hit in hits if isinstance(hit.record, Knowledge)]
+        with self._lock:
+            self._pending |= {each.id: now for each in found if now - each.last_accessed_at >= _OFTEN_ENOUGH}
+        self.store(now)
+
+    def store(self, now: datetime, seconds: float = 0.0) -> None:
+        """Wait at most `seconds` for other writers."""
+        with self._lock:
+            pending, self._pending = self._pending, {}
+        if not pending:
+            return
+        stored = False
+        # A failure here must not fail the search; the next write of any record reports it.
+        with suppress(StoreError):
+            stored = self._store.write_if_free(
+                self._scope, now, lambda tx: tx.knowledge.mark_returned(pending), seconds=seconds
+            )
+        if not stored:
+            with self._lock:
+                self._pending = {**pending, **self._pending}

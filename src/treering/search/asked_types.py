@@ -1,0 +1,62 @@
+"""Questions for a type of knowledge and a time: "what did we decide today"."""
+
+import re
+from collections.abc import Mapping
+
+from treering.core.language.folding import fold
+from treering.core.queries import KnowledgeFilter, SearchedKind
+from treering.search.paths import hull
+from treering.search.query import Question
+from treering.search.request import Filters
+
+
+def _words(alternatives: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)")
+
+
+# Without accents, as words are folded: English, French, German, Spanish, Italian, Portuguese.
+_TYPES: Mapping[str, re.Pattern[str]] = {
+    "decision": _words(r"deci[ds]\w*|entsch(?:ied|eid)\w*|beschl(?:oss|uss|uess)\w*|deliber\w*"),
+    "preference": _words(r"prefer\w*|bevorzug\w*|vorlieb\w*"),
+    "requirement": _words(r"requirements?|exigenc\w*|anforderung\w*|requisit\w*"),
+    "gotcha": _words(r"gotchas?|pitfalls?|pieges?|stolperstein\w*"),
+    "dead_end": _words(r"dead ends?|impasses?|sackgasse\w*"),
+}
+# What is said around it and names no subject.
+_FILLING = re.compile(
+    r"take|took|taken|make|made|do|did|done|go|come|new|latest|last|any|all|list|show|prendre|pris|prise\w*|getroffen"
+    r"|treffen|gefallt|tomado|tomamos|preso|presa|fatto|neue\w*"
+    r"|find|found|learn\w*|discover\w*|see|saw|seen|hit|meet|met|reach\w*|encounter\w*|run|ran|into|come|came|get|got"
+    r"|have|had|has|been|record\w*|not(?:e|ed)|stor(?:e|ed)|ke(?:ep|pt)|sav(?:e|ed)|add|added|collect\w*|tell|know|known"
+    r"|trouv\w*|decouv\w*|rencontr\w*|appris|gefunden|entdeckt|gelernt|notiert|festgehalten|encontr\w*|descub\w*"
+    r"|trovat\w*|scopert\w*"
+)
+
+
+def asked_type(question: Question) -> str | None:
+    """The type of knowledge that the query asks for; None where it names none, or no time."""
+    if question.times is None or not question.times.spans:
+        return None
+    return next((name for name, pattern in _TYPES.items() if pattern.search(_asked(question))), None)
+
+
+def asks_for_nothing_else(question: Question, type: str) -> bool:
+    """Whether the query names no subject beside the type and the time."""
+    assert question.times is not None
+    when = fold(" ".join(question.times.phrases))
+    when += when.replace("'", "")
+    words = _TYPES[type].sub(" ", _asked(question)).split()
+    return all(word in when or _FILLING.fullmatch(word) for word in words)
+
+
+def _asked(question: Question) -> str:
+    return fold(" ".join(term.word for term in question.terms))
+
+
+def narrowed_to_type(filters: Filters, question: Question, type: str) -> Filters | None:
+    """The filters for records of this type from the time that the query names; None where they leave nothing."""
+    where = filters.get(SearchedKind.KNOWLEDGE)
+    if not isinstance(where, KnowledgeFilter) or (where.types and type not in where.types):
+        return None
+    assert question.times is not None
+    return {SearchedKind.KNOWLEDGE: where.replace(types=(type,), created=where.created or hull(question.times.spans))}

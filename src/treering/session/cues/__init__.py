@@ -1,5 +1,0 @@
-"""What a message is, seen from its words: instruction, correction, error, small talk, task boundary, reference back."""
-
-from treering.session.cues.reading import Cues, cues_of
-
-__all__ = ["Cues", "cues_of"]
