@@ -21,7 +21,7 @@ def jobs(memory: Memory) -> dict[str, str]:
 
 def test_small_jobs_are_done_and_others_counted(memory: Memory) -> None:
     memory.remember("Anna works at Initech in Rome")
-    left = memory.do_small_jobs()
+    left = memory.do_small_jobs(seconds=60)
     assert (left.pending, left.error) == (1, "")
     assert jobs(memory) == {EMBED: "queued", LINK_ENTITIES: "done"}
     with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
