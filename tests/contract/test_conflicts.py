@@ -72,7 +72,7 @@ def test_what_may_be_a_contradiction_waits_for_review_on_both_sides(memory: Memo
     assert isinstance(doubted, Knowledge)
     assert related(doubted) == [("conflicts_with", new.id)]
     assert (new.needs_review, doubted.needs_review, doubted.deprecated_at) == (True, True, None)
-    assert {each.id for each in memory.to_review()} == {old.id, new.id}
+    assert {each.id for each in memory.context.to_review()} == {old.id, new.id}
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,9 @@ def test_a_record_in_conflict_is_marked_wherever_a_model_reads_it(memory: Memory
     old = memory.remember("The staging database listens on 5433.", **rules)
     new = memory.remember("The staging database listens on 5434.", **rules)
     mark = f"conflicts with {old.id}, waits for review"
-    assert f"requirement ({mark}): The staging database listens on 5434." in memory.pack("staging database").text
+    assert (
+        f"requirement ({mark}): The staging database listens on 5434." in memory.context.build("staging database").text
+    )
     with agent_of(memory) as agent:
         query = "which port has the staging database"
         found = {each["id"]: each["conflicts"] for each in agent.call("search_memory", query=query)["results"]}
@@ -202,7 +204,7 @@ def test_a_record_in_conflict_is_marked_wherever_a_model_reads_it(memory: Memory
         assert mark in agent.told("get_session_context")
     memory.forget(old.id)
     memory.confirm(new.id)
-    assert "waits for review" not in memory.pack("staging database").text
+    assert "waits for review" not in memory.context.build("staging database").text
 
 
 def test_an_agent_is_told_what_its_record_contradicts(memory: Memory) -> None:

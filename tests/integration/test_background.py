@@ -82,7 +82,7 @@ def queue_slow_stage(memory: Memory) -> None:
 def test_it_begins_with_the_first_job_and_ends_when_nothing_is_left(open_memory: OpenMemory) -> None:
     memory = open_memory(settings=QUICK, background=True)
     memory.remember_many([knowledge("k", "nothing to do in the background")])
-    memory.recall("nothing")
+    memory.search("nothing")
     assert threads() == []
     for id in ("first", "second"):
         queue(memory, id)
@@ -139,7 +139,7 @@ def test_close_stops_it_at_once_and_the_job_goes_back(
     memory.close()
     assert threads() == []
     with open_memory() as again:
-        (run,) = again.upkeep.runs()
+        (run,) = again.maintenance.runs()
         with again.store.reading(again.scope, now()) as tx:
             (job,) = tx.jobs.stream(JobFilter(kinds=("maintain",)))
     assert (job.state, job.attempts) == (JobState.QUEUED, 0)
@@ -169,7 +169,7 @@ def test_the_user_writes_while_a_stage_is_at_work(
     assert began.wait(_PATIENCE)
     for number in range(10):
         memory.remember(f"written while the model thinks, {number}")
-    assert memory.upkeep.runs()[0].done == 0, "they waited for the step to end"
+    assert memory.maintenance.runs()[0].done == 0, "they waited for the step to end"
     hold.set()
 
 

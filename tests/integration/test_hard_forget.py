@@ -78,7 +78,7 @@ def everywhere(memory: Memory) -> str:
     task.retrieve_from_episodic("where does the ocelot sleep")
     task.save()
     memory.settle()
-    memory.recall("ocelot")
+    memory.search("ocelot")
     memory.forget(record.id)
     return record.id
 
@@ -99,7 +99,7 @@ def a_cold_episode(memory: Memory) -> str:
         outcome = {"status": "FAILURE", "output": LONG}
         episode = tx.episodes.create(sample(Episode, "cold", task={"input": SECRET}, outcome=outcome))
         tx.episodes.chill(episode.replace(outcome={"status": "FAILURE", "output": "short"}))
-    memory.recall("short")
+    memory.search("short")
     return "cold"
 
 

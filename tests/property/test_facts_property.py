@@ -15,11 +15,11 @@ from treering.core.queries import KnowledgeFilter
 from treering.core.records import Knowledge
 from treering.core.settings import Settings
 from treering.core.statements import ATTRIBUTES, Statement, fact_key, same_name
-from treering.knowledge.api import Teaching
 from treering.knowledge.facts import read_statements
 from treering.knowledge.facts.similarity import Relation, relation
 from treering.knowledge.facts.storage import FactKeeper, Heard
 from treering.knowledge.facts.wordings import LANGUAGES, language
+from treering.knowledge.operations import KnowledgeOperations
 from treering.memory import Memory
 
 SUBJECTS = ("user", "project", "Anna", "billing service", "API", "staging database")
@@ -112,7 +112,7 @@ def _standing(open_memory: OpenMemory, project: str, heard: list[Heard]) -> set[
 
 def _keep(memory: Memory, heard: Heard) -> None:
     with memory.store.transaction(memory.scope, NOW) as tx:
-        teaching = Teaching(memory.store, memory.settings.knowledge, memory._ports.new_id)
+        teaching = KnowledgeOperations(memory.store, memory.settings.knowledge, memory._parts.new_id)
         FactKeeper(tx, teaching, Settings()).keep([heard])
 
 

@@ -7,9 +7,9 @@ from treering.core.queries import KnowledgeFilter
 from treering.core.records import Knowledge, RelationKind, Source
 from treering.core.settings import Settings
 from treering.core.turns import Turn
-from treering.knowledge.api import Teaching
 from treering.knowledge.facts.sessions import heard_by_rules
 from treering.knowledge.facts.storage import FactKeeper, claim_subjects
+from treering.knowledge.operations import KnowledgeOperations
 from treering.knowledge.reflection.withdrawal import withdraw
 from treering.ports.store import Transaction
 
@@ -37,7 +37,7 @@ def forget_learned(tx: Transaction, turn: str) -> None:
             _reopen(part, record)
 
 
-def restore_learned(tx: Transaction, gone: Turn, teaching: Teaching) -> None:
+def restore_learned(tx: Transaction, gone: Turn, teaching: KnowledgeOperations) -> None:
     """What left with the turn, or could not be learned because it was gone; to be called when it is restored."""
     found = False
     for record in _learned_from(tx, gone.id, deleted=None):
@@ -49,7 +49,7 @@ def restore_learned(tx: Transaction, gone: Turn, teaching: Teaching) -> None:
         _learn_again(tx, [gone.replace(deleted_at=None)], teaching)
 
 
-def purge_learned(tx: Transaction, turn: str, teaching: Teaching) -> None:
+def purge_learned(tx: Transaction, turn: str, teaching: KnowledgeOperations) -> None:
     """For good: its words are the turn's words. What others say too is learned anew from them, in their words."""
     for record in _learned_from(tx, turn, deleted=None):
         others = _others(tx, record, turn)
@@ -89,5 +89,5 @@ def _reopen(tx: Transaction, record: Knowledge) -> None:
             tx.knowledge.update(again, Action.UPDATE, {**_WHY, "again": known.id})
 
 
-def _learn_again(tx: Transaction, turns: Sequence[Turn], teaching: Teaching) -> None:
+def _learn_again(tx: Transaction, turns: Sequence[Turn], teaching: KnowledgeOperations) -> None:
     FactKeeper(tx, teaching, Settings(knowledge=teaching.settings)).keep(heard_by_rules(turns))

@@ -27,7 +27,7 @@ from treering.search.query import Question, understand
 from treering.search.query_vector import Meaning, meaning_of
 from treering.search.ranked_result import Ranked
 from treering.search.relevance_feedback import with_feedback
-from treering.search.request import Recall, holding
+from treering.search.request import SearchRequest, holding
 from treering.search.reranking import reranked
 from treering.search.scoring import scored
 from treering.search.states import COMPARED, asked_state, in_order_of_state
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 class _Search:
     """One recall on its way; what it lacks is noted as it goes."""
 
-    wanted: Recall
+    wanted: SearchRequest
     asked: QueryPrivacy
     settings: Settings
     models: Models
@@ -239,7 +239,9 @@ class _Search:
         return results, lost
 
 
-def recall(scope: Scope, store: Store, now: datetime, wanted: Recall, *, settings: Settings, models: Models) -> Answer:
+def search(
+    scope: Scope, store: Store, now: datetime, wanted: SearchRequest, *, settings: Settings, models: Models
+) -> Answer:
     """The best records of every kind for the query, within the filters.
 
     A model that does not answer costs its part of the answer, never the answer; `missing` says which.
@@ -265,7 +267,7 @@ def recall(scope: Scope, store: Store, now: datetime, wanted: Recall, *, setting
         return _Search(wanted, asked, settings, models, now, watch, meaning.missing(tx)).answer(tx, meaning)
 
 
-def _newest(tx: Transaction, wanted: Recall) -> Answer:
+def _newest(tx: Transaction, wanted: SearchRequest) -> Answer:
     """The latest of what the filters let through."""
     collections = _searched(tx)
     found = [(kind, collections[kind].newest(where, limit=wanted.limit)) for kind, where in wanted.filters.items()]

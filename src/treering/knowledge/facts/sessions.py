@@ -17,10 +17,10 @@ from treering.core.turns import TASK, Session, Turn
 from treering.core.values import LABELS
 from treering.entities.link_jobs import queue_linking
 from treering.jobs.stage import StageRun
-from treering.knowledge.api import Teaching
 from treering.knowledge.facts.rules import read_statements
 from treering.knowledge.facts.speakers import speaker_of
 from treering.knowledge.facts.storage import FactKeeper, Heard
+from treering.knowledge.operations import KnowledgeOperations
 from treering.ports.clock import NewId
 from treering.ports.models import Models
 from treering.ports.store import Store, Transaction
@@ -75,7 +75,7 @@ class Learner:
         known = tx.sessions.get(read.session)
         if known is None or known.learned != read.start:
             return None
-        teaching = Teaching(self.store, self.settings.knowledge, self.new_id)
+        teaching = KnowledgeOperations(self.store, self.settings.knowledge, self.new_id)
         keeper = FactKeeper(tx, teaching, self.settings)
         kept = len(keeper.keep(_still_said(tx, read.heard)).learned)
         queue_linking(tx, tx.now, self.new_id)

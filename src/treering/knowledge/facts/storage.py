@@ -14,9 +14,9 @@ from treering.core.scope import Visibility
 from treering.core.settings import Settings
 from treering.core.statements import Statement, fact_key, same_name
 from treering.core.turns import Turn
-from treering.knowledge.api import Teaching
 from treering.knowledge.facts.records import SAID_BY_PEOPLE, recorded, since
 from treering.knowledge.facts.similarity import Relation, relation
+from treering.knowledge.operations import KnowledgeOperations
 from treering.knowledge.removal.expiry import has_faded
 from treering.ports.index import Wanted
 from treering.ports.store import Transaction
@@ -63,7 +63,7 @@ def claim_subjects(tx: Transaction, heard: Sequence[Heard]) -> None:
 class FactKeeper:
     """Keeps statements in one transaction, each so that it can be undone by itself."""
 
-    def __init__(self, tx: Transaction, teaching: Teaching, settings: Settings) -> None:
+    def __init__(self, tx: Transaction, teaching: KnowledgeOperations, settings: Settings) -> None:
         self._tx = tx
         self._teaching = teaching
         self._settings = settings.learn
