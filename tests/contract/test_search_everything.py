@@ -91,6 +91,9 @@ DETAILS: dict[str, dict[str, Any]] = {
     "work_state": {"completed": ["moved zookeeper"], "next_step": "drop the old one"},
     "workflow_recipe": {"steps": [{"description": "restart zookeeper"}]},
     "decision": {"rationale": "zookeeper was too slow", "alternatives": ["etcd"]},
+    "fact": {"subject": "the queue", "attribute": "host", "value": "zookeeper"},
+    "requirement": {"subject": "zookeeper", "value": "three nodes"},
+    "preference": {"speaker": "zookeeper"},
 }
 
 
@@ -106,7 +109,17 @@ def test_a_record_is_found_by_what_its_payload_says_and_shows_it(memory: Memory,
 @pytest.mark.parametrize("field", ["tags", "files", "modules"])
 def test_a_record_is_found_by_its_labels(memory: Memory, field: str) -> None:
     id = memory.remember("It did not work out", **{field: ["zookeeper"]}).id
-    assert found(memory, "zookeeper") == {id}
+    (hit,) = memory.recall("zookeeper")
+    assert hit.id == id
+    assert "zookeeper" in hit.source
+    assert "zookeeper" in memory.pack("zookeeper").text
+
+
+def test_what_a_type_says_only_when_it_is_given_is_shown(memory: Memory) -> None:
+    memory.remember("Tabs for indentation", type="preference", payload={"strength": "never"})
+    memory.remember("Spaces for tables", type="preference")
+    shown = [hit.text for hit in memory.recall("tabs spaces", where=SearchFilter(types=("preference",)))]
+    assert sorted(shown) == ["Spaces for tables", "Tabs for indentation (strength: never)"]
 
 
 def test_what_the_payload_repeats_is_shown_once(memory: Memory) -> None:

@@ -93,3 +93,13 @@ def test_an_access_waits_for_nobody_and_is_stored_later(open_memory: OpenMemory,
     assert other.get(record.id).last_accessed_at == NOW
     memory.close()
     assert other.get(record.id).last_accessed_at == NOW + 40 * DAY
+
+
+def test_age_alone_puts_no_stated_record_behind_what_was_said_beside_it(memory: Memory, clock: Clock) -> None:
+    record = memory.remember("Luca is allergic to peanuts", source="user_taught")
+    for number, text in enumerate(("Luca called about the invoice", "Peanuts are cheap at the market", "Luca is late")):
+        memory.turn(session=f"s{number}", role="user", text=text)
+    memory.episode("Find out who is allergic")
+    for days in (0, 100, 400):
+        clock.now += days * DAY
+        assert memory.search("Luca allergic peanuts")[0].id == record.id

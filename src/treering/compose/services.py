@@ -116,6 +116,7 @@ class Services:
             clock=self.clock,
             settings=self.settings,
             search=self.search.run,
+            note_access=self._accesses.note,
             injected=self.note_injection,
         )
 

@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Unpack
 
-from treering.core.phases import Phase
+from treering.core.phases import PHASE_SHARES, Phase
 from treering.search.request import ALL_KNOWLEDGE
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from treering.context.briefing import Briefing
     from treering.core.history import Injected
     from treering.core.records import Knowledge
@@ -31,6 +33,8 @@ class ContextBuilder:
     clock: Clock
     settings: Settings
     search: Callable[..., Answer]
+    note_access: Callable[[Iterable[Hit], datetime], None]
+    """Counts the results that are part of a context as accessed."""
     injected: Injected
     """Notes in the audit log what was handed to a model."""
 
@@ -58,10 +62,12 @@ class ContextBuilder:
 
         knowledge = options.get("knowledge", ALL_KNOWLEDGE)
         narrowed = any(options.get(name) for name in ("where", "as_of", "precise")) or knowledge != ALL_KNOWLEDGE
-        defaults = {"limit": self.settings.pack.results, "thorough": False, "code": False}
-        chosen = dict(options) if session is None else without_session(options, session)
-        answer = self.search(query, phase=phase, tainted=tainted, **{**defaults, **chosen})
         named_phase = None if phase is None else Phase.named(phase)
+        # Enough candidates for the share of each type: the types that the phase prefers would fill the first results.
+        results = self.settings.pack.results * (len(PHASE_SHARES[named_phase]) if named_phase else 1)
+        defaults = {"limit": min(results, self.settings.recall.limit_max), "thorough": False, "code": False}
+        chosen = dict(options) if session is None else without_session(options, session)
+        answer = self.search(query, phase=phase, tainted=tainted, note_access=False, **{**defaults, **chosen})
         # No reflection for historical or turns-only searches: it describes the present.
         reflects = reflection and options.get("as_of") is None and knowledge is not None
         rendered = render_context(
@@ -72,7 +78,10 @@ class ContextBuilder:
             reflection=latest_reflection(self.scope, self.store, self.clock(), tainted=tainted) if reflects else None,
             rules=self._rules(options.get("files", ()), named_phase, session) if rules and not narrowed else (),
         )
-        self.injected([item.id for item in rendered.items], via="context", tokens=rendered.tokens)
+        shown = [item.id for item in rendered.items]
+        if options.get("as_of") is None:
+            self.note_access([hit for hit in answer if hit.id in shown], self.clock())
+        self.injected(shown, via="context", tokens=rendered.tokens)
         return rendered
 
     def briefing(self, session: str | None = None, *, episodes: int = 5, tainted: bool = False) -> Briefing:

@@ -75,8 +75,12 @@ class Search:
         private: bool = False,
         tainted: bool = True,
         code: bool | None = None,
+        note_access: bool = True,
     ) -> Answer:
-        """The best matches for a query; `Memory.search` documents the options."""
+        """The best matches for a query; `Memory.search` documents the options.
+
+        With `note_access`, the results count as accessed, which keeps inferred records from expiring.
+        """
         from treering.search.code_hits import code_request, names_code
         from treering.search.pipeline import search
 
@@ -102,7 +106,7 @@ class Search:
             as_of=as_of is not None,
         )
         answer = search(self.scope, self.store, now, request, settings=self.settings, models=self.models)
-        if as_of is None:
+        if as_of is None and note_access:
             self.accesses.note(answer, now)
         if code is None and (as_of is not None or precise):
             code = names_code(where)
