@@ -111,7 +111,7 @@ class Learner:
     def _written(self, scope: Scope, now: datetime, turns: Sequence[Turn]) -> list[Heard]:
         if not turns or self.settings.learn.model == "off" or not self.settings.writer.url:
             return []
-        from treering.knowledge.facts.model_reader import write_statements
+        from treering.knowledge.model_facts import write_statements
 
         try:
             writer = metered_writer(self.models, self.store, scope, now, self.settings)
