@@ -16,7 +16,8 @@ from treering.core.records import Knowledge
 from treering.core.runs import Run
 from treering.core.settings import ForgettingSettings, Settings
 from treering.jobs.stage import StageRun
-from treering.knowledge.removal import forget_faded, has_faded, is_faded
+from treering.knowledge.expiry import has_faded, is_faded
+from treering.knowledge.removal.stage import forget_faded
 from treering.memory import Memory
 
 DAY = timedelta(days=1)

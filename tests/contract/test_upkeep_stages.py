@@ -589,7 +589,7 @@ def records(memory: Memory) -> list[str]:
 def test_a_stage_that_fails_is_seen_by_whoever_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    import treering.knowledge.facts.sessions
+    import treering.knowledge.session_learning
     from treering.interfaces.cli.app import app
     from treering.interfaces.cli.exit_codes import run
 
@@ -601,7 +601,7 @@ def test_a_stage_that_fails_is_seen_by_whoever_asked(
         return code, capfd.readouterr().out
 
     with monkeypatch.context() as patched:
-        patched.setattr(treering.knowledge.facts.sessions, "consolidate_sessions", fail)
+        patched.setattr(treering.knowledge.session_learning, "consolidate_sessions", fail)
         code, said = command("maintain")
     assert code == 1
     assert "✗  consolidate  RuntimeError: the pages are torn" in said

@@ -18,9 +18,9 @@ from treering.core.episodes import Episode
 from treering.core.jobs import Job, JobState
 from treering.core.runs import Run
 from treering.core.settings import ForgettingSettings
-from treering.knowledge.reflection import reflect
-from treering.knowledge.removal import forget_faded
+from treering.knowledge.reflection.stage import reflect
 from treering.knowledge.removal.proof import Proof, pieces_of
+from treering.knowledge.removal.stage import forget_faded
 from treering.memory import Memory
 
 SECRET = "the ocelot sleeps behind the seventh vault"

@@ -296,7 +296,7 @@ class Services:
 
     def settle(self, timeout: float) -> Settled:
         """Run the background work, or wait until it is done."""
-        from treering.knowledge.facts.sessions import queue_learning
+        from treering.knowledge.session_learning import queue_learning
         from treering.search.embedding import queue_embedding
 
         def queue_more() -> bool:

@@ -16,7 +16,7 @@ from treering.core.records import Knowledge, Relation, RelationKind, text_digest
 from treering.core.redaction import without_secrets
 from treering.core.settings import EpisodeSettings, KnowledgeSettings, RelationSettings
 from treering.core.taint import inherited_taint
-from treering.core.values import EMPTY, LABELS
+from treering.core.values import EMPTY
 from treering.jobs.follow_up import queue_following
 from treering.knowledge.authors import (
     AGENT_CONFIDENCE,
@@ -28,6 +28,7 @@ from treering.knowledge.authors import (
     is_witness,
 )
 from treering.knowledge.conflicts import Comparison, may_replace
+from treering.knowledge.reinforcement import reinforce
 from treering.knowledge.relations import propagate, reachable
 
 if TYPE_CHECKING:
@@ -39,16 +40,6 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 500
 """Texts that are looked up in one query."""
-# Evidence: what a repetition adds to.
-_LABELS = ("tags", "files", "modules", "impacted_nodes")
-_WITNESSES = ("provenance_sessions", "source_ids")
-# What a record is and how it came to be; repeating its words changes none of it. Only a person clears a taint.
-_LASTING = frozenset(
-    {"id", "version", "type", "content", "visibility", "owner", "source", "session", "tainted", "taint", "deleted_at"}
-    | {"created_at", "updated_at", "last_accessed_at", "access_count", "uses", "confidence", "relations"}
-    | {*_LABELS, *_WITNESSES}
-)
-
 
 # What was corrected so is not wrong: nothing follows for what is related to it.
 _SAYS_THE_SAME = frozenset({Reason.DUPLICATE, Reason.TOO_SPECIFIC})
@@ -81,7 +72,8 @@ class KnowledgeOperations:
                 # What comes from outside is no witness of what is trusted; an agent changes nothing of a person's word.
                 if record.tainted and not known.tainted:
                     return known
-                return self.reinforce(tx, known, record, given=fields if is_witness(record, known) else EMPTY)
+                given = fields if is_witness(record, known) else EMPTY
+                return reinforce(tx, known, record, given=given, witnesses=self.settings.witnesses)
             return self._create(tx, compared.with_parts(record), compared.verdicts(near, now))
 
         return self.store.write(scope, now, remember)
@@ -212,7 +204,7 @@ class KnowledgeOperations:
             check_author(author, old, same)
             standing = same
             if same is not None and (author.is_person or is_witness(old, same)):
-                standing = self.reinforce(tx, same, old, repeated_by=old.id)
+                standing = reinforce(tx, same, old, repeated_by=old.id, witnesses=self.settings.witnesses)
             elif text is not None:
                 successor = self._successor(scope, now, old, text=text, reason=reason, by=author)
                 detail = {"reason": reason.value, "supersedes": old.id}
@@ -250,7 +242,7 @@ class KnowledgeOperations:
             if held is tx.turns:
                 from treering.knowledge.learned_records import purge_learned
 
-                purge_learned(tx, id, self)
+                purge_learned(tx, id, self.new_id, self.settings)
             elif held is tx.episodes and len(tx.episodes.readable([id])):
                 from treering.episodes.consolidation.dissolution import purge_representatives
 
@@ -292,7 +284,7 @@ class KnowledgeOperations:
         if gone:
             from treering.knowledge.learned_records import restore_learned
 
-            restore_learned(tx, gone[0], self)
+            restore_learned(tx, gone[0], self.new_id, self.settings)
 
     def _claim_related(self, tx: Transaction, id: str, *others: str) -> Mapping[str, Knowledge]:
         """Claim the record with all that a change of it may reach, in one order for everybody."""
@@ -345,41 +337,6 @@ class KnowledgeOperations:
             relations=(*old.relations, *link),
             superseded_by=standing.id if standing else None,
         )
-
-    def reinforce(
-        self,
-        tx: Transaction,
-        known: Knowledge,
-        again: Knowledge,
-        *,
-        given: Mapping[str, Any] = EMPTY,
-        repeated_by: str | None = None,
-    ) -> Knowledge:
-        """The same thing learned once more is evidence, not a second record. One session is one witness."""
-        heard = again.session is not None and again.session in (known.session, *known.provenance_sessions)
-        seen = {} if heard else {"last_accessed_at": max(known.last_accessed_at, again.last_accessed_at)}
-        strengthened = known.replace(
-            confidence=max(known.confidence, again.confidence),
-            access_count=known.access_count + (not heard),
-            **seen,
-            **{name: getattr(again, name) for name in given.keys() - _LASTING},
-            **{name: _union(getattr(known, name), getattr(again, name))[:LABELS] for name in _LABELS},
-            **self._witnesses(known, again, heard=heard, repeated_by=repeated_by),
-            relations=(*known.relations, *(each for each in again.relations if each not in known.relations)),
-        )
-        return known if strengthened == known else tx.knowledge.update(strengthened, Action.REINFORCE)
-
-    def _witnesses(
-        self, known: Knowledge, again: Knowledge, *, heard: bool, repeated_by: str | None
-    ) -> dict[str, tuple[str, ...]]:
-        session = () if heard or again.session is None else (again.session,)
-        sessions = _union(known.provenance_sessions, (*session, *again.provenance_sessions))
-        sources = _union(known.source_ids, (*again.source_ids, *filter(None, (repeated_by,))))
-        return {"provenance_sessions": self._both_ends(sessions), "source_ids": self._both_ends(sources)}
-
-    def _both_ends(self, ids: tuple[str, ...]) -> tuple[str, ...]:
-        each = self.settings.witnesses
-        return ids if len(ids) <= 2 * each else (*ids[:each], *ids[-each:])
 
 
 def _claim_with_learned(tx: Transaction, id: str) -> None:
@@ -485,10 +442,6 @@ def _same_id(tx: Transaction, record: Knowledge) -> Knowledge | None:
 def _words_for(record: Knowledge) -> tuple[str, ...]:
     """What is said, and to whom."""
     return text_digest(record.type, record.content), record.visibility, record.owner
-
-
-def _union(known: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*known, *more)))
 
 
 def with_successor(tx: Transaction, record: Knowledge) -> Knowledge:

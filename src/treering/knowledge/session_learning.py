@@ -20,7 +20,6 @@ from treering.jobs.stage import StageRun
 from treering.knowledge.facts.rules import read_statements
 from treering.knowledge.facts.speakers import speaker_of
 from treering.knowledge.facts.storage import FactKeeper, Heard
-from treering.knowledge.operations import KnowledgeOperations
 from treering.ports.clock import NewId
 from treering.ports.models import Models
 from treering.ports.store import Store, Transaction
@@ -75,8 +74,7 @@ class Learner:
         known = tx.sessions.get(read.session)
         if known is None or known.learned != read.start:
             return None
-        teaching = KnowledgeOperations(self.store, self.settings.knowledge, self.new_id)
-        keeper = FactKeeper(tx, teaching, self.settings)
+        keeper = FactKeeper(tx, self.new_id, self.settings)
         kept = len(keeper.keep(_still_said(tx, read.heard)).learned)
         queue_linking(tx, tx.now, self.new_id)
         # Last: sessions are locked after records.
