@@ -274,10 +274,10 @@ def test_a_correction_without_a_reason_is_shown_and_undone(terminal: Terminal) -
 
 def test_a_budget_that_nothing_fits_is_said_so(terminal: Terminal) -> None:
     terminal.ok("remember", "The database of the shop listens on port 5432 of every host " * 20)
-    done = terminal.run("search", "database", "--pack", "--budget", "20")
+    done = terminal.run("context", "database", "--budget", "20")
     assert (done.returncode, done.stdout) == (0, "")
     assert "nothing fits into 20 tokens: 1 result left out; raise --budget" in done.stderr
-    assert terminal.run("search", "unknown", "--pack", "--budget", "20").stderr == ""
+    assert terminal.run("context", "unknown", "--budget", "20").stderr == ""
 
 
 def test_remember_says_what_it_superseded(terminal: Terminal) -> None:

@@ -45,6 +45,18 @@ Files = Annotated[
     typer.Option("--file", metavar="PATH", help="A file, relative to the repository root; give it again for more."),
 ]
 Modules = Annotated[list[str] | None, typer.Option("--module", metavar="NAME", help="A module; again for more.")]
+InPlay = Annotated[
+    list[str] | None,
+    typer.Option("--in-play", metavar="PATH", help="File being worked on: raises related records; repeatable."),
+]
+WorkPhase = Annotated[
+    str | None,
+    typer.Option(
+        "--phase",
+        metavar="PHASE",
+        help="Phase of the work: define, implement, validate, refine, explore, reflect; or coding, debugging…",
+    ),
+]
 Repository = Annotated[
     Path | None,
     typer.Option(

@@ -1,4 +1,4 @@
-"""What a user can start from a client's menu: remember, recall, review. The words are in treering/prompts."""
+"""What a user can start from a client's menu: remember, search, review. The words are in treering/prompts."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -42,10 +42,10 @@ def _remember(_call: "Call", given: Mapping[str, str]) -> Written:
     return written("remember").format(what=escaped(what)), ()
 
 
-def _recall(call: "Call", given: Mapping[str, str]) -> Written:
+def _search(call: "Call", given: Mapping[str, str]) -> Written:
     about = given["about"]
     found = search_memory(call, SearchMemory(query=about[:LONGEST_SEARCH]))
-    return written("recall").format(about=escaped(about), found=found.text), cited_ids(found.result)
+    return written("search").format(about=escaped(about), found=found.text), cited_ids(found.result)
 
 
 def _review(call: "Call", _given: Mapping[str, str]) -> Written:
@@ -69,11 +69,11 @@ PROMPTS = (
         write=_remember,
     ),
     Prompt(
-        name="recall",
-        title="Recall what is known",
+        name="search",
+        title="Search memory",
         about="What memory knows about something, before you begin.",
         arguments=(Argument("about", "What it is about.", required=True),),
-        write=_recall,
+        write=_search,
     ),
     Prompt(
         name="review",

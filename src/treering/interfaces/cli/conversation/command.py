@@ -1,4 +1,4 @@
-"""context: what of a conversation is in the model's window, what left it and why, and how full it is."""
+"""conversation: what of a conversation is in the model's window, what left it and why, and how full it is."""
 
 import sys
 from dataclasses import dataclass, fields
@@ -33,8 +33,8 @@ class Did:
     id: str | None = None
 
 
-def context(
-    conversation: Annotated[str, typer.Argument(metavar="CONVERSATION", help="The id of the conversation.")],
+def conversation(
+    id: Annotated[str, typer.Argument(metavar="CONVERSATION", help="The id of the conversation.")],
     *,
     model: Annotated[
         str | None, typer.Option("--model", metavar="NAME", help="As if it were held with this model.")
@@ -77,14 +77,14 @@ def context(
     chosen = [name for name, given in asked.items() if given not in (None, False)]
     _refuse_contradictions(chosen, whole=whole, watch=watch, every=every, yes=yes)
     with opened(db, project) as memory:
-        held = _held(memory, conversation, model, limit)
+        held = _held(memory, id, model, limit)
         if search is not None:
             _list_found(held, search, as_json=as_json)
         elif watch:
             _watch(memory, held, EVERY if every is None else every, as_json=as_json)
         else:
             if clear and not yes:
-                _ask(conversation, as_json=as_json)
+                _ask(id, as_json=as_json)
             did = _done(held, chosen[0] if chosen else "", next(filter(None, meant.values()), ""))
             told = held.explain()
             emit(_document(told, did), lambda: _picture(told, did, whole=whole), as_json=as_json)
