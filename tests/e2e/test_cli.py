@@ -65,8 +65,8 @@ def test_a_known_text_is_said_to_be_known(terminal_on: Terminal) -> None:
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        (("--kind", "bogus"), "--kind 'bogus' is not known; use one of knowledge, turn, episode, pattern, code"),
-        (("--role", "bogus"), "--role 'bogus' is not known; use one of user, assistant, system, tool"),
+        (("--kind", "bogus"), "--kind 'bogus' is unknown; use one of knowledge, turn, episode, pattern, code"),
+        (("--role", "bogus"), "--role 'bogus' is unknown; use one of user, assistant, system, tool"),
         (("--min-confidence", "7"), "--min-confidence is 7.0; give a number from 0 to 1"),
         (("--min-confidence", "nan"), "--min-confidence is nan; give a number from 0 to 1"),
     ],
