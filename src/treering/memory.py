@@ -183,7 +183,7 @@ class Memory:
         """The code graph: index, watch, find, impact, dependencies, data_flow, path, entry_points, module_map…"""
         from treering.code.api import Code
         from treering.code.locations.embedding import ChunkEmbedding
-        from treering.code.locations.search import Places
+        from treering.code.locations.search import LocationSearch
 
         def may_leave(tx: Transaction, query: str, location: ModelLocation) -> bool:
             from treering.search.private_words import query_may_leave
@@ -192,8 +192,9 @@ class Memory:
 
         ports = self._ports
         work = ChunkEmbedding(self.scope, self.store, ports.clock, self.settings)
-        places = Places(work, self.models, ports.new_id, may_leave)
-        return Code(self.scope, self.store, ports.clock, self.settings.index, ports.surroundings(), places=places)
+        search = LocationSearch(work, self.models, ports.new_id, may_leave)
+        settings, sources = self.settings.index, ports.surroundings()
+        return Code(self.scope, self.store, ports.clock, settings, sources, location_search=search)
 
     def conversation(
         self,
@@ -553,8 +554,8 @@ class Memory:
         from treering.maintenance.stats import stats
 
         code, cache = self._code_status(), self._episode_care.cache.counts()
-        told = {} if code is None else code.told()
-        return stats(self.scope, self.store, self._ports.clock(), episode_cache=cache, code=told)
+        code_status = {} if code is None else code.to_document()
+        return stats(self.scope, self.store, self._ports.clock(), episode_cache=cache, code=code_status)
 
     def settle(self, timeout: float = 60.0) -> Settled:
         """Do the background work, or wait until it is done: what was said is learned from, documents get vectors."""

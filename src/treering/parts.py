@@ -17,7 +17,7 @@ from treering.core.values import LABELS
 if TYPE_CHECKING:
     from treering.archive.backup import OpenEmbedded
     from treering.code.api import Code
-    from treering.code.sources import Surroundings
+    from treering.code.sources import CodeSources
     from treering.conversation.stored_window import FoundAgain
     from treering.core.settings import Settings
     from treering.jobs.worker import Worker
@@ -49,7 +49,7 @@ class Ports:
     clock: Clock
     new_id: NewId
     open_embedded: OpenEmbedded
-    surroundings: Callable[[], Surroundings]
+    surroundings: Callable[[], CodeSources]
     standing: Callable[[], Standing]
     version: str
 
@@ -107,9 +107,9 @@ def with_code(answer: Answer, code: Callable[[], Code], request: CodeRequest, *,
         return answer
     except TreeringError as exc:
         return replace(answer, missing={**missing, "code": str(exc)})
-    if not found.standing.whole:
+    if not found.status.up_to_date:
         missing["some code"] = "its index is not complete, or files changed and were not read again yet"
     missing |= {_OF_CODE[part]: why for part, why in found.missing.items()}
     took = {**answer.milliseconds, "code": 1_000 * (perf_counter() - began)}
     answer = replace(answer, missing=missing, milliseconds=took)
-    return ranked_together(answer, found.places, request)
+    return ranked_together(answer, found.locations, request)

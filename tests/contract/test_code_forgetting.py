@@ -168,7 +168,7 @@ def test_a_history_that_is_counted_while_the_index_is_forgotten_is_not_kept(
 
     monkeypatch.setattr(chronicle, "seeded", forgotten_meanwhile)
     with pytest.raises(NotFound, match="was forgotten"):
-        memory.code._chronicle.seed(work.root)
+        memory.code._history.seed(work.root)
     assert history_of(memory) == (None, 0)
 
 
@@ -183,7 +183,7 @@ def test_a_question_that_counts_while_the_index_is_forgotten_stores_nothing(
         return pack(counts)
 
     monkeypatch.setattr(chronicle, "pack", forgotten_meanwhile)
-    assert memory.code._chronicle.told(work.root) is not None
+    assert memory.code._history.counts_at(work.root) is not None
     assert history_of(memory) == (None, 0)
 
 

@@ -55,7 +55,7 @@ def indexed_by_somebody(place: Path) -> Iterator[None]:
     with treering.open(place, project="p", background=False) as memory:
         clock = memory._ports.clock
         with memory.store.transaction(memory.scope, clock()) as tx:
-            assert tx.code.take(owner, timedelta(minutes=10))
+            assert tx.code.take_lease(owner, timedelta(minutes=10))
             state = tx.code.state()
             if state is not None and state.root:
                 tx.code.describe(owner, seen=state.generation, root=state.root, version=state.version, complete=False)
@@ -63,7 +63,7 @@ def indexed_by_somebody(place: Path) -> Iterator[None]:
             yield
         finally:
             with memory.store.transaction(memory.scope, clock()) as tx:
-                tx.code.give_back(owner)
+                tx.code.release_lease(owner)
 
 
 def test_every_answer_says_that_something_may_be_missing(terminal: Terminal, place: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from treering.code.build import worker_process as crew_process
 from treering.code.build.resolution import Resolution
-from treering.code.build.stored_symbols import StoredWorld
+from treering.code.build.stored_symbols import StoredSymbols
 from treering.code.facts import Facts
 from treering.code.files.source_file import Reading
 
@@ -50,7 +50,7 @@ def _deadly_read_file(root: Path, path: str, *others: Any) -> Reading:
     return _read(root, path, *others)
 
 
-def _deadly_resolve_file(language: str, facts: Facts, world: StoredWorld) -> Resolution:
+def _deadly_resolve_file(language: str, facts: Facts, world: StoredSymbols) -> Resolution:
     names = {each.qualname for each in facts.definitions}
     if "resolving_kills" in names:
         os.kill(os.getpid(), signal.SIGKILL)

@@ -15,14 +15,14 @@ import treering
 from tests.code_projects import code_of, fresh, stored, written
 from tests.forked_process import ForkedProcess
 from tests.integration import deadly_readers
-from tests.integration.crew import Crew
+from tests.integration.crew import WorkerPool
 from treering.code.build import executor as hands
 from treering.code.build import worker_pool as crews
 from treering.code.build.resolution import Resolution, resolve_file
-from treering.code.build.stored_symbols import StoredWorld
+from treering.code.build.stored_symbols import StoredSymbols
 from treering.code.build.worker_pool import ENDED_ITS_READER, ENDED_ITS_RESOLVER
-from treering.code.build.worker_pool import Crew as Readers
-from treering.code.build.worker_process import Lesson
+from treering.code.build.worker_pool import WorkerPool as Readers
+from treering.code.build.worker_process import LoadedFile
 from treering.code.facts import Facts
 from treering.code.files.discovery import discover
 from treering.code.files.source_file import Reading, read_file
@@ -63,7 +63,7 @@ def fragile(monkeypatch: pytest.MonkeyPatch) -> None:
         assert b"reading_kills" not in Path(root, path).read_bytes(), "this would have ended the whole program"
         return read_file(root, path, *others)
 
-    def resolving(language: str, facts: Facts, world: StoredWorld) -> Resolution:
+    def resolving(language: str, facts: Facts, world: StoredSymbols) -> Resolution:
         names = {each.qualname for each in facts.definitions}
         assert "resolving_kills" not in names, "this would have ended the whole program"
         return resolve_file(language, facts, world)
@@ -96,7 +96,7 @@ def test_a_crew_resolves_all_but_the_files_that_end_it(tmp_path: Path, deadly: t
     root = written(tmp_path / "project", files).resolve()
     with Readers(root, IndexSettings()) as crew:
         read = list(crew.read(discover(root, IndexSettings()).found))
-        lessons = [Lesson(each.path, each.language, each.given, each.facts) for each in read]
+        lessons = [LoadedFile(each.path, each.language, each.given, each.facts) for each in read]
         resolved = list(crew.resolve([each.path for each in read], lambda: [lessons]))
     assert sorted(each.path for each in resolved) == sorted(files)
     assert {each.path for each in resolved if each.problem} == set(deadly)
@@ -265,7 +265,7 @@ def index_until_killed(place: str, root: str) -> None:
     [(False, False, 2), (False, True, 2), (True, False, 2), (True, True, 2), (False, False, 1), (True, True, 1)],
 )
 def test_who_comes_after_a_process_that_was_ended_reads_in_others(
-    tmp_path: Path, crew: Crew, known: bool, asked: bool, processes: int
+    tmp_path: Path, crew: WorkerPool, known: bool, asked: bool, processes: int
 ) -> None:
     place, root = tmp_path / "memory.db", tmp_path / "project"
     with treering.open(place, project="p", background=False) as memory:
@@ -278,7 +278,7 @@ def test_who_comes_after_a_process_that_was_ended_reads_in_others(
         following = code_of(memory, processes=processes)
         if asked:
             following._current._roots.add(root.resolve())
-            assert following.impact("f3.py::g").standing.whole
+            assert following.impact("f3.py::g").status.up_to_date
         done = following.index(root)
         assert (done.complete, done.skipped) == (True, {ENDED_ITS_READER: 1})
         assert stored(memory) == fresh(PROJECT)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from treering.code.build.file_cache import Changes
 from treering.code.files.discovery import Found
-from treering.code.live.unread_files import Unread
+from treering.code.live.unread_files import UnreadFiles
 
 FILES = ("a.py", "pkg/b.py", "pkg/sub/c.py", "next.js/d.py")
 FOLDERS = ("pkg", "pkg/sub", "next.js")
@@ -21,7 +21,7 @@ def concerned(paths: set[str]) -> set[str]:
 def test_what_is_told_of_while_others_are_read_stays_unread(
     before: set[str], meanwhile: set[str], files: dict[str, int]
 ) -> None:
-    unread = Unread()
+    unread = UnreadFiles()
     unread.hear(before)
     assert concerned(before) & files.keys() <= unread.stale(files, complete=True)
     moment = unread.moment
@@ -36,7 +36,7 @@ def test_what_is_told_of_while_others_are_read_stays_unread(
 def test_what_was_found_is_unread_until_it_is_stored_after_that(
     changed: set[str], gone: set[str], generation: int, files: dict[str, int], complete: bool
 ) -> None:
-    unread = Unread()
+    unread = UnreadFiles()
     unread.find(Changes(tuple(Found(path, "python", "") for path in sorted(changed)), tuple(sorted(gone))), generation)
     stale = unread.stale(files, complete=complete)
     new = changed - files.keys() if complete else set()

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treering.code.build.stored_symbols import StoredWorld
+from treering.code.build.stored_symbols import StoredSymbols
 from treering.code.encoding import hash_of, pack_hashes, pack_keys
 from treering.code.facts import Key
 from treering.code.symbols import World
@@ -29,7 +29,7 @@ def test_both_worlds_say_the_same_after_any_changes(
         held.asked(path, asked)
     stored = [FileKeys(path, pack_keys(surface), pack_keys(asked)) for path, (surface, asked) in first.items()]
     now = {path: surface for path, (surface, _) in first.items()}
-    lazy = StoredWorld(stored, now.__getitem__, most_entries=most)
+    lazy = StoredSymbols(stored, now.__getitem__, most_entries=most)
     for path, changed, asked in changes:
         if changed is None:
             assert lazy.remove(path) == held.remove(path)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.golden.code import drawing
 from treering.code.facts import Definition, DefinitionKind, EntryPoint
-from treering.code.graph import Standing
+from treering.code.graph import IndexStatus
 from treering.interfaces.cli.code import documents
 from treering.interfaces.cli.output import _plain
 
@@ -91,6 +91,6 @@ def test_every_document_says_how_far_it_can_be_relied_on() -> None:
     stale = {"stale": (drawing.TESTS,), "incomplete": False, "guessed": (), "whole": False}
     assert [each["standing"] for each in told] == [stale] * len(told)
     assert documents.relations(drawing.RELATED)["standing"] == stale
-    assert Standing().whole
+    assert IndexStatus().whole
     for each in told:
         json.dumps(each, default=_plain)

@@ -8,8 +8,8 @@ from typing import cast
 
 import pytest
 
-from treering.code.build.file_cache import Shelf
-from treering.code.build.stored_symbols import StoredWorld
+from treering.code.build.file_cache import FileCache
+from treering.code.build.stored_symbols import StoredSymbols
 from treering.code.build.worker_pool import ENDED_ITS_READER
 from treering.ports.code import CodeIndex, ListedFile
 
@@ -24,9 +24,9 @@ def _empty() -> Iterator[CodeIndex]:
     yield cast(CodeIndex, Empty())
 
 
-def shelf_of(paths: list[str]) -> Shelf:
+def shelf_of(paths: list[str]) -> FileCache:
     with _empty() as index:
-        shelf = Shelf(None, index, _empty, "")
+        shelf = FileCache(None, index, _empty, "")
     shelf.files = Files({path: ListedFile(path, "python", "", "", 0, True, "", 0) for path in paths})
     return shelf
 
@@ -68,7 +68,7 @@ def test_a_folder_that_is_gone_concerns_what_was_in_it(
 
 def test_few_files_that_ended_a_process_and_are_gone_are_remembered() -> None:
     shelf = shelf_of(["there.py"])
-    shelf.deadly = {"there.py": ENDED_ITS_READER, **{f"gone{number}.py": ENDED_ITS_READER for number in range(300)}}
+    shelf.fatal = {"there.py": ENDED_ITS_READER, **{f"gone{number}.py": ENDED_ITS_READER for number in range(300)}}
     while_reading = shelf.with_deadly(None, all_seen=False)
     assert while_reading is not None
     assert len(json.loads(while_reading)["deadly"]) == 301
@@ -83,7 +83,7 @@ def _last_gone() -> list[str]:
 
 
 def test_questions_that_nothing_answers_do_not_fill_the_memory() -> None:
-    world = StoredWorld((), lambda _path: {}, most_entries=50)
+    world = StoredSymbols((), lambda _path: {}, most_entries=50)
     world.put("a.py", {("python", "a"): 1})
     for number in range(1_000):
         assert world.ask(("python", f"nobody{number}")) == ()

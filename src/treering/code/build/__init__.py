@@ -1,1 +1,1 @@
-"""From files to the stored graph: read, resolved and written so that every transaction leaves what is right."""
+"""Builds the stored graph from files. Every transaction leaves a consistent graph."""

@@ -1,7 +1,7 @@
-"""Who reads and resolves the files of a run: this process where they are few, a crew where they are many.
+"""Executes the reading and resolving of a run: in this process for few files, in a worker pool for many.
 
-What ended a process once never comes into this one again, which may be somebody's agent: it is read in a process of
-its own, and left alone as long as it does not change.
+A file that once ended a process is never read in this process again, which may be a user's agent: it is read in a
+worker, and skipped as long as it does not change.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from treering.code.build.worker_pool import ENDED_ITS_RESOLVER, Crew, Lessons, may_start, nothing_else
+from treering.code.build.worker_pool import ENDED_ITS_RESOLVER, WorkerPool, FileBatches, may_start, do_nothing
 from treering.code.build.resolution import Resolution, unresolved_file
 from treering.code.files.source_file import Reading, left_unread, read_file
 
@@ -24,34 +24,35 @@ if TYPE_CHECKING:
 InThisProcess = Callable[[Sequence[str]], Iterator[Resolution]]
 
 
-class Hands:
-    """From the time they are needed until the end of the block."""
+class FileExecutor:
+    """Usable as a context manager; worker processes start on demand and end with the block."""
 
     def __init__(
         self,
         root: Path,
         settings: IndexSettings,
-        deadly: Mapping[str, str],
+        fatal: Mapping[str, str],
         *,
         many: bool,
-        meanwhile: Callable[[], None] = nothing_else,
+        meanwhile: Callable[[], None] = do_nothing,
     ) -> None:
-        """`deadly` ended processes, with what those were at. `many`: all is shared out where processes can start.
+        """`fatal` maps files that ended a process to the phase in which they did.
 
-        `meanwhile` is called again and again while others work.
+        `many` uses worker processes for all files, if they can be started. `meanwhile` is called repeatedly while
+        workers run.
         """
         self._root, self._settings, self._meanwhile = root, settings, meanwhile
-        # What ends a process from now on is told of in this run, and not looked at twice.
-        self._deadly = dict(deadly)
+        # A copy: files that end a process during this run are reported, not retried.
+        self._fatal = dict(fatal)
         self.shared = many and may_start()
-        """Whether nothing is read or resolved in this process."""
-        self._crew: Crew | None = None
+        """Whether all reading and resolving happens in worker processes."""
+        self._pool: WorkerPool | None = None
         self._ending = ExitStack()
 
     def __enter__(self) -> Self:
         if self.shared:
-            self._crew = self._ending.enter_context(Crew(self._root, self._settings, self._meanwhile))
-            self.shared = self._may_ask_others()
+            self._pool = self._ending.enter_context(WorkerPool(self._root, self._settings, self._meanwhile))
+            self.shared = self._can_use_workers()
         return self
 
     def __exit__(
@@ -60,46 +61,46 @@ class Hands:
         self._ending.__exit__(kind, error, trace)
 
     def read(self, files: Sequence[Found], known: Mapping[str, ListedFile]) -> Iterator[Reading]:
-        """Each file as it is, in any order."""
+        """Read each file, in any order."""
         largest, chunks = self._settings.largest_file, self._settings.chunks
-        plain = [file for file in files if file.path not in self._deadly]
+        plain = [file for file in files if file.path not in self._fatal]
         if self.shared:
-            yield from self._others().read(plain)
+            yield from self._workers().read(plain)
         else:
             yield from (read_file(self._root, file.path, file.language, largest, chunks) for file in plain)
         changed = []
-        for file in (file for file in files if file.path in self._deadly):
-            seen = left_unread(self._root, file.path, file.language, largest, self._deadly[file.path])
-            if not _is_same(seen, known.get(file.path)) and self._may_ask_others():
+        for file in (file for file in files if file.path in self._fatal):
+            seen = left_unread(self._root, file.path, file.language, largest, self._fatal[file.path])
+            if not _is_same(seen, known.get(file.path)) and self._can_use_workers():
                 changed.append(file)
             else:
                 yield seen
         if changed:
-            yield from self._others().read(changed)
+            yield from self._workers().read(changed)
 
-    def resolve(self, paths: Sequence[str], here: InThisProcess | None, lessons: Lessons) -> Iterator[Resolution]:
-        """What each file uses, in any order; looked up `here` where that is less work than teaching others."""
+    def resolve(self, paths: Sequence[str], here: InThisProcess | None, batches: FileBatches) -> Iterator[Resolution]:
+        """Resolve each file, in any order; with `here` in this process, if loading workers would cost more."""
         if here is None:
-            yield from self._others().resolve(paths, lessons)
+            yield from self._workers().resolve(paths, batches)
             return
-        yield from here([path for path in paths if path not in self._deadly])
-        deadly = [path for path in paths if path in self._deadly]
-        if deadly and self._may_ask_others():
-            yield from self._others().resolve(deadly, lessons)
+        yield from here([path for path in paths if path not in self._fatal])
+        fatal = [path for path in paths if path in self._fatal]
+        if fatal and self._can_use_workers():
+            yield from self._workers().resolve(fatal, batches)
         else:
-            yield from (unresolved_file(path, ENDED_ITS_RESOLVER) for path in deadly)
+            yield from (unresolved_file(path, ENDED_ITS_RESOLVER) for path in fatal)
 
-    def _may_ask_others(self) -> bool:
-        """Who wants one process does without others where none can be started; everybody else is told so."""
-        return may_start() and (self._settings.processes > 1 or self._others().starts())
+    def _can_use_workers(self) -> bool:
+        """With `processes=1`, workers are optional and used only if they start; otherwise a failure to start raises."""
+        return may_start() and (self._settings.processes > 1 or self._workers().can_start())
 
-    def _others(self) -> Crew:
-        if self._crew is None:
-            alone = Crew(self._root, self._settings.replace(processes=1), self._meanwhile)
-            self._crew = self._ending.enter_context(alone)
-        return self._crew
+    def _workers(self) -> WorkerPool:
+        if self._pool is None:
+            alone = WorkerPool(self._root, self._settings.replace(processes=1), self._meanwhile)
+            self._pool = self._ending.enter_context(alone)
+        return self._pool
 
 
 def _is_same(seen: Reading, known: ListedFile | None) -> bool:
-    """Whether this is what ended a process, and was left alone before."""
+    """Whether the file is unchanged since it ended a process."""
     return known is not None and (known.skipped, known.digest) == (seen.skipped, seen.digest)

@@ -1,4 +1,4 @@
-"""Keeps the stored graph of a project as its files are."""
+"""Keeps the stored graph of a project up to date with its files."""
 
 from __future__ import annotations
 
@@ -10,131 +10,132 @@ from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from treering.core.errors import StoreError
-from treering.code.build.file_cache import Changes, Shelf
-from treering.code.build.report import Indexed, Phase, Progress, nobody
+from treering.code.build.file_cache import Changes, FileCache
+from treering.code.build.report import IndexReport, IndexPhase, IndexProgress, ignore_progress
 from treering.code.build.version import reading_version
 from treering.code.files.discovery import Discovery, Found, discover
 from treering.code.files.outer_ignore_rules import rules_around
 from treering.code.files.roots import put_in_place_of, readable, still_indexed
 
 if TYPE_CHECKING:
-    from treering.code.build.project import Desk
-    from treering.code.build.update import Tell, Update
-    from treering.ports.code import CodeState, Lease
+    from treering.code.build.project import IndexedProject
+    from treering.code.build.update import OnProgress, Update
+    from treering.ports.code import CodeState, IndexLease
 
 
-class Pending(NamedTuple):
-    """What a run would have to do."""
+class PendingChanges(NamedTuple):
+    """Work that a run would have to do."""
 
     changes: Changes
     generation: int
-    """The one that is stored."""
+    """Generation of the store that was examined."""
     waiting: int
-    """Files whose uses are not known."""
+    """Number of files whose edges are not resolved."""
     complete: bool
 
 
-Outstanding = Callable[[Changes, int], None]
-"""Hears which files are not what is stored, and the generation of the store that was looked at."""
+OnOutstanding = Callable[[Changes, int], None]
+"""Called with files that differ from the store, and the generation of the store that was examined."""
 
 
-def _unheard(_changes: Changes, _generation: int) -> None:
-    """Where nobody serves what is stored meanwhile."""
+def _ignore_outstanding(_changes: Changes, _generation: int) -> None:
+    """Default of `outstanding`."""
 
 
-def _was_cut_short(state: CodeState) -> bool:
-    """Whether somebody who indexed ended in the middle: it may have been for one of the files."""
+def _was_interrupted(state: CodeState) -> bool:
+    """Whether an earlier run ended before it was complete; one of the files may have ended its process."""
     return bool(state.root) and (not state.complete or state.lease is not None)
 
 
 class Indexer:
-    """One project's files, looked at again and again. One thread at a time; the world is remembered between runs."""
+    """Indexes one project's files repeatedly. One thread at a time; symbols stay cached between runs."""
 
-    def __init__(self, desk: Desk) -> None:
-        self.desk = desk
-        self._shelf: Shelf | None = None
+    def __init__(self, project: IndexedProject) -> None:
+        self.project = project
+        self._cache: FileCache | None = None
         self._seen: Discovery | None = None
 
-    def pending(self) -> Pending:
+    def pending(self) -> PendingChanges:
         """What changed on disk since it was stored."""
-        shelf, _ = self._loaded()
-        changes = shelf.changes(self._discover(None), doubt=True)
-        changed = tuple(file for file in changes.changed if not self._is_as_stored(file, shelf))
+        cache, _ = self._loaded()
+        changes = cache.changes(self._discover(None), doubt=True)
+        changed = tuple(file for file in changes.changed if not self._is_as_stored(file, cache))
         changes = dataclasses.replace(changes, changed=changed)
-        return Pending(changes, shelf.generation, len(shelf.waiting), shelf.complete)
+        return PendingChanges(changes, cache.generation, len(cache.waiting), cache.complete)
 
-    def _is_as_stored(self, found: Found, shelf: Shelf) -> bool:
-        """Whether a file has the content that is stored, whatever its stamp."""
+    def _is_as_stored(self, found: Found, cache: FileCache) -> bool:
+        """Whether a file has the stored content, whatever its stamp."""
         from treering.code.files.source_file import digest_of, is_back
 
-        known = shelf.files.get(found.path)
+        known = cache.files.get(found.path)
         if known is None or known.language != found.language:
             return False
-        if is_back(self.desk.root, known.path, known.language, known.skipped):
+        if is_back(self.project.root, known.path, known.language, known.skipped):
             return False
-        return digest_of(self.desk.root, found.path, self.desk.settings.largest_file) == known.digest
+        return digest_of(self.project.root, found.path, self.project.settings.largest_file) == known.digest
 
     def run(
         self,
-        tell: Tell = nobody,
+        on_progress: OnProgress = ignore_progress,
         *,
         hints: Collection[str] | None = None,
         replace: bool = False,
         keeping: bool = False,
-        outstanding: Outstanding = _unheard,
-    ) -> Indexed:
-        """Read what changed, resolve what that concerns, store both.
+        outstanding: OnOutstanding = _ignore_outstanding,
+    ) -> IndexReport:
+        """Read changed files, resolve what they affect, store both.
 
-        `hints` are the only paths that changed, as a watcher tells them. `outstanding` hears of what changed before it
-        is read, and of what is left of that in the end. `Conflict` where another process indexes now, `InvalidInput`
-        where another folder is indexed, unless this is to `replace` it. Whoever is `keeping` the index of this folder
-        makes none where somebody forgot it: that is `NotFound`.
+        `hints` are the only paths that changed, as reported by a watcher. `outstanding` is called with the changes
+        before they are read, and with the rest at the end. With `keeping`, the index of this folder has to exist.
+
+        Raises `Conflict` while another process indexes, `InvalidInput` if another folder is indexed and `replace` is
+        not set, `NotFound` with `keeping` if the index was forgotten.
         """
         from treering.code.build.update import Update
         from treering.code.build.warnings import left_out, warnings
 
-        readable(self.desk.root)
+        readable(self.project.root)
         began = monotonic()
-        tell(Progress(Phase.LOOKING))
-        shelf, state = self._loaded()
+        on_progress(IndexProgress(IndexPhase.LOOKING))
+        cache, state = self._loaded()
         known_root = "" if state is None else state.root
         if keeping:
-            # What happens to it from here on is a conflict when something is to be stored.
-            still_indexed(known_root, self.desk.root, self.desk.scope.project)
-        notes = put_in_place_of(known_root, self.desk.root, self.desk.scope.project, replace=replace)
-        known = hints is not None and shelf.complete and not shelf.waiting and self._hears_all()
-        folders = shelf.folders_of(hints or (), self.desk.root) if known else None
-        update = Update(self.desk, shelf, tell)
-        update.careful = state is not None and _was_cut_short(state)
+            # Later changes by other processes raise `Conflict` when something is stored.
+            still_indexed(known_root, self.project.root, self.project.scope.project)
+        notes = put_in_place_of(known_root, self.project.root, self.project.scope.project, replace=replace)
+        known = hints is not None and cache.complete and not cache.waiting and self._saw_every_change()
+        folders = cache.folders_of(hints or (), self.project.root) if known else None
+        update = Update(self.project, cache, on_progress)
+        update.isolate = state is not None and _was_interrupted(state)
         try:
-            told = None if folders is None else hints
+            reported = None if folders is None else hints
             lease = None if state is None else state.lease
-            discovery, complete = self._follow(update, folders, told, lease, outstanding)
+            discovery, complete = self._follow(update, folders, reported, lease, outstanding)
         except BaseException:
-            # What the shelf says was not stored.
-            self._shelf = None
+            # The cache no longer matches the store.
+            self._cache = None
             with suppress(StoreError):
-                self.desk.give_back()
+                self.project.release_lease()
             raise
         if update.was_large:
-            # What it took to read so much is better let go than kept until the next change.
-            self._shelf = None
+            # The cache of a large run takes much memory: drop it rather than hold it until the next change.
+            self._cache = None
         self._seen = discovery
-        counts, shelf = update.counts, update.shelf
-        skipped = left_out(shelf, discovery) + counts.reasons
-        return Indexed(
-            root=str(self.desk.root),
+        counts, cache = update.counts, update.cache
+        skipped = left_out(cache, discovery) + counts.reasons
+        return IndexReport(
+            root=str(self.project.root),
             read=len(counts.read),
-            unchanged=len(shelf.files) - len(counts.read),
+            unchanged=len(cache.files) - len(counts.read),
             removed=len(counts.removed),
             resolved=len(counts.resolved),
             skipped=dict(sorted(skipped.items())),
-            problems=tuple(counts.problems[: self.desk.settings.told_problems]),
+            problems=tuple(counts.problems[: self.project.settings.told_problems]),
             problems_total=len(counts.problems),
-            totals=shelf.totals(),
+            totals=cache.totals(),
             seconds=round(monotonic() - began, 3),
             complete=complete,
-            warnings=tuple(warnings(shelf, discovery)),
+            warnings=tuple(warnings(cache, discovery)),
             notes=notes,
         )
 
@@ -142,47 +143,47 @@ class Indexer:
         self,
         update: Update,
         folders: frozenset[str] | None,
-        told: Collection[str] | None,
-        lease: Lease | None,
-        outstanding: Outstanding,
+        reported: Collection[str] | None,
+        lease: IndexLease | None,
+        outstanding: OnOutstanding,
     ) -> tuple[Discovery, bool]:
-        """Until nothing changed while the last changes were stored. A watcher tells of such changes by itself."""
-        shelf = update.shelf
+        """Repeat until nothing changed while the last changes were stored. A watcher reports such changes itself."""
+        cache = update.cache
         discovery = self._discover(folders)
-        changes = shelf.changes(discovery, doubt=True, told=told)
-        outstanding(shelf.certain(changes), shelf.generation)
-        if changes or shelf.waiting or not shelf.complete:
-            self.desk.refuse(lease)
-        for _ in range(self.desk.settings.rounds if folders is None else 1):
-            update.apply(changes, json.dumps({**shelf.told, "skipped": discovery.skipped}) if folders is None else None)
+        changes = cache.changes(discovery, doubt=True, reported=reported)
+        outstanding(cache.certain(changes), cache.generation)
+        if changes or cache.waiting or not cache.complete:
+            self.project.check_lease(lease)
+        for _ in range(self.project.settings.rounds if folders is None else 1):
+            update.apply(changes, json.dumps({**cache.report, "skipped": discovery.skipped}) if folders is None else None)
             if folders is not None:
                 changes = Changes(unseen=changes.unseen)
             if not changes:
                 break
             discovery = self._discover(folders)
             refused = update.counts.refused
-            changes = shelf.changes(discovery, doubt=False)
+            changes = cache.changes(discovery, doubt=False)
             still = tuple(file for file in changes.changed if refused.get(file.path) != file.stamp)
             changes = dataclasses.replace(changes, changed=still)
             if changes and update.was_large:
-                self._shelf = None
-                update.shelf = shelf = self._loaded()[0]
-            outstanding(changes, shelf.generation)
-        outstanding(changes, shelf.generation)
+                self._cache = None
+                update.cache = cache = self._loaded()[0]
+            outstanding(changes, cache.generation)
+        outstanding(changes, cache.generation)
         return discovery, not changes
 
-    def _hears_all(self) -> bool:
-        """Whether nothing changed that no watcher tells of: rules outside the root, or what could not be looked at."""
+    def _saw_every_change(self) -> bool:
+        """Whether the watcher saw every change: rules outside the root are the same, and every folder could be read."""
         seen = self._seen
-        return seen is not None and not seen.unseen and seen.around == rules_around(self.desk.root, self.desk.git)
+        return seen is not None and not seen.unseen and seen.around == rules_around(self.project.root, self.project.git)
 
     def _discover(self, folders: frozenset[str] | None) -> Discovery:
-        return discover(self.desk.root, self.desk.settings, folders, self.desk.git)
+        return discover(self.project.root, self.project.settings, folders, self.project.git)
 
-    def _loaded(self) -> tuple[Shelf, CodeState | None]:
-        """As it is stored now: another process may have changed it since."""
-        with self.desk.reading() as index:
+    def _loaded(self) -> tuple[FileCache, CodeState | None]:
+        """The cache and state as stored now; another process may have changed them."""
+        with self.project.reading() as index:
             state = index.state()
-            if self._shelf is None or state is None or self._shelf.generation != state.generation:
-                self._shelf = Shelf(state, index, self.desk.reading, reading_version(self.desk.settings.chunks))
-            return self._shelf, state
+            if self._cache is None or state is None or self._cache.generation != state.generation:
+                self._cache = FileCache(state, index, self.project.reading, reading_version(self.project.settings.chunks))
+            return self._cache, state

@@ -1,4 +1,4 @@
-"""What came of indexing: what was read, what was left out and why, what is in the graph now."""
+"""Report of an indexing run: files read, files skipped and why, totals of the graph."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,8 +7,8 @@ from enum import StrEnum
 from treering.ports.code import CodeTotals
 
 
-class Phase(StrEnum):
-    """What indexing is at."""
+class IndexPhase(StrEnum):
+    """Phase of an indexing run."""
 
     LOOKING = "looking for files"
     READING = "reading"
@@ -18,68 +18,68 @@ class Phase(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    phase: Phase
+class IndexProgress:
+    phase: IndexPhase
     done: int = 0
     total: int | None = None
 
 
-def nobody(_progress: Progress) -> None:
-    """Where nobody wants to hear of it."""
+def ignore_progress(_progress: IndexProgress) -> None:
+    """Default progress callback."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileProblem:
-    """What of a file could not be understood, and where."""
+    """First syntax problem of a file."""
 
     path: str
     line: int
     what: str
     count: int = 1
-    """How many there are in the file; this is the first."""
+    """Number of problems in the file; this is the first."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScipIndex:
-    """A compiler's index that was added to the graph."""
+    """A SCIP index (made by a compiler's tool) that was added to the graph."""
 
     name: str
-    """Of its file."""
+    """File name of the index."""
     tool: str
-    """Who made it."""
+    """Tool that made the index."""
     confirmed: int
-    """Edges of it that the source told as well, more or less surely."""
+    """Edges that the source reader had found as well, with any confidence."""
     added: int
-    """Edges of it that nothing else tells."""
+    """Edges that no other source has."""
     edges: int
-    """Edges that were stored from it: what it added, and what only it is sure of."""
+    """Edges stored from this index: the added ones, and those that only it is certain of."""
 
 
 @dataclass(frozen=True, slots=True)
-class Indexed:
-    """One run of indexing."""
+class IndexReport:
+    """Result of one indexing run."""
 
     root: str
     read: int = 0
-    """Files that were read, because they are new or not what they were."""
+    """Files that were read because they are new or changed."""
     unchanged: int = 0
     removed: int = 0
     resolved: int = 0
-    """Files whose uses were looked up: those that were read, and those that a change elsewhere concerns."""
+    """Files whose edges were resolved: the files that were read, and those affected by their changes."""
     skipped: Mapping[str, int] = field(default_factory=dict)
-    """How many files and folders were left out, by reason."""
+    """Number of files and folders skipped, by reason."""
     problems: tuple[FileProblem, ...] = ()
-    """What could not be understood of the files that were read; the first ones."""
+    """Syntax problems of the files that were read; the first ones."""
     problems_total: int = 0
     totals: CodeTotals = field(default_factory=CodeTotals)
-    """What the graph holds now."""
+    """Totals of the graph after the run."""
     seconds: float = 0.0
     complete: bool = True
-    """False where files went on changing: the next run, or a watcher, reads them."""
+    """False if files kept changing during the run; the next run, or a watcher, reads them."""
     warnings: tuple[str, ...] = ()
-    """What keeps the graph from being what somebody may expect, and what to do about it."""
+    """Reasons why the graph may lack expected files, and what to do."""
     notes: tuple[str, ...] = ()
-    """What else somebody should know."""
+    """Other information for the user."""
 
     @property
     def changed(self) -> bool:

@@ -1,7 +1,7 @@
-"""Changes on disk become changes of the stored graph.
+"""Applies changes on disk to the stored graph.
 
-Whatever is stored is right at every moment: a file is either resolved against exactly the facts that are stored, or
-it waits and has no edges. A run that ends half-way leaves files waiting, and the next one goes on there.
+The store is consistent at every moment: a file is either resolved against exactly the facts that are stored, or it
+waits and has no edges. An interrupted run leaves files waiting, and the next one continues there.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from treering.code.build.worker_pool import ENDED_ITS_READER, ENDED_ITS_RESOLVER
-from treering.code.build.executor import Hands
+from treering.code.build.executor import FileExecutor
 from treering.code.build.resolution import Resolution, resolve_file
-from treering.code.build.file_cache import Changes, Shelf, is_doubtful
-from treering.code.build.report import FileProblem, Phase, Progress
+from treering.code.build.file_cache import Changes, FileCache, is_doubtful
+from treering.code.build.report import FileProblem, IndexPhase, IndexProgress
 from treering.code.build.version import reading_version
 from treering.code.chunks.encoding import unpack_chunks
 from treering.code.facts import Key, Problem
@@ -29,17 +29,17 @@ from treering.code.language_choice import load_language
 from treering.ports.code import FileFacts, ListedFile, ReadFile, ResolvedFile
 
 if TYPE_CHECKING:
-    from treering.code.build.worker_process import Lesson
-    from treering.code.build.project import Desk
+    from treering.code.build.worker_process import LoadedFile
+    from treering.code.build.project import IndexedProject
     from treering.code.files.discovery import Found
 
-Tell = Callable[[Progress], None]
+OnProgress = Callable[[IndexProgress], None]
 T = TypeVar("T")
 
 
 @dataclass
-class _Step:
-    """What the next transaction writes."""
+class _PendingWrite:
+    """Content of the next transaction."""
 
     read: dict[str, ReadFile] = field(default_factory=dict)
     gone: set[str] = field(default_factory=set)
@@ -52,8 +52,8 @@ class _Step:
 
 
 @dataclass
-class Counts:
-    """What a run did."""
+class UpdateCounts:
+    """Results of a run so far."""
 
     read: set[str] = field(default_factory=set)
     removed: set[str] = field(default_factory=set)
@@ -64,127 +64,127 @@ class Counts:
     problems: list[FileProblem] = field(default_factory=list)
 
     def forget(self, path: str, *, known_before: bool) -> None:
-        """Whatever was done with a file that is not there any more."""
+        """Drop the results of a file that no longer exists."""
         self.read.discard(path)
         self.resolved.discard(path)
         if known_before:
             self.removed.add(path)
 
-    def tell(self, path: str, problems: Iterable[Problem]) -> None:
-        """One broken file must not fill the list: its first problem stands for all."""
+    def add_problems(self, path: str, problems: Iterable[Problem]) -> None:
+        """Record the first problem of a file with the total, so that one broken file does not fill the list."""
         all_of_it = list(problems)
         if all_of_it:
             self.problems.append(FileProblem(path, all_of_it[0].line, all_of_it[0].what, len(all_of_it)))
 
 
 class Update:
-    """One run's changes. The shelf follows what is stored; where a transaction fails it is of no use any more."""
+    """Changes of one run. The cache follows the store; after a failed transaction it must be discarded."""
 
-    def __init__(self, desk: Desk, shelf: Shelf, tell: Tell) -> None:
-        self._desk, self.shelf, self._hear = desk, shelf, tell
-        self.counts = Counts()
+    def __init__(self, project: IndexedProject, cache: FileCache, on_progress: OnProgress) -> None:
+        self._project, self.cache, self._on_progress = project, cache, on_progress
+        self.counts = UpdateCounts()
         self.was_large = False
-        """Whether the shelf is of no use any more: its world was left behind, or has grown too much."""
-        self.careful = False
-        """Whether something may be among the files that ends processes: then it is not to be this one."""
-        self._in_parts = self._blind = self._holding = False
-        self._known_before = frozenset(shelf.files)
-        self._step = _Step()
-        self._renewed = desk.clock()
-        """When it was last put down that this is the one who writes."""
+        """Whether the cache is of no further use: its symbols are out of date, or it has grown too large."""
+        self.isolate = False
+        """Whether a file may end the process that reads it, so that all files are read in workers."""
+        self._in_batches = self._is_first_run = self._has_lease = False
+        self._known_before = frozenset(cache.files)
+        self._step = _PendingWrite()
+        self._renewed = project.clock()
+        """When the write lease was last renewed."""
 
-    def apply(self, changes: Changes, told: str | None) -> None:
-        """Read, resolve and store: little at once, much batch by batch, with the index marked incomplete meanwhile."""
-        settings = self._desk.settings
-        work = len(changes) + len(self.shelf.waiting)
+    def apply(self, changes: Changes, report: str | None) -> None:
+        """Read, resolve and store: small changes at once, large ones in batches with the index marked incomplete."""
+        settings = self._project.settings
+        work = len(changes) + len(self.cache.waiting)
         self._begin(work)
-        self._in_parts = work > settings.batch
-        self.was_large |= self._in_parts
+        self._in_batches = work > settings.batch
+        self.was_large |= self._in_batches
         with ExitStack() as ending:
-            # A process takes as long to start as a hundred files to read.
+            # Starting a process takes as long as reading a hundred files.
             several = len(changes.changed) >= settings.many_files and settings.processes > 1
-            apart = several or (self.careful and work > 0)
-            hands = Hands(self._desk.root, settings, self.shelf.deadly, many=apart, meanwhile=self._renew)
-            ending.enter_context(hands)
-            if not self._in_parts:
-                ending.enter_context(self.shelf.at_one_time())
-            # Where nothing was asked yet nobody is concerned: what is read need not be understood here.
-            self._blind = hands.shared and not self.shelf.files
-            self._take_away(changes.gone)
-            self._pause()
-            self._read(changes.changed, hands)
-            self._resolve_waiting(hands)
-        self._write(complete=True, told=told)
+            apart = several or (self.isolate and work > 0)
+            executor = FileExecutor(self._project.root, settings, self.cache.fatal, many=apart, meanwhile=self._renew_lease)
+            ending.enter_context(executor)
+            if not self._in_batches:
+                ending.enter_context(self.cache.snapshot())
+            # A first run has no askers to update, so that surfaces need not be built in this process.
+            self._is_first_run = executor.shared and not self.cache.files
+            self._remove_files(changes.gone)
+            self._store_batch()
+            self._read(changes.changed, executor)
+            self._resolve_waiting(executor)
+        self._write(complete=True, report=report)
 
     def _begin(self, work: int) -> None:
-        """Before anything is read, be the only one who writes; of a first run others see that it has begun.
+        """Take the write lease before anything is read; a first run also stores that it has begun.
 
-        Who finds the lease of a process that ended knows that one of these files may have ended it.
+        A run that finds the lease of an ended process thereby knows that one of these files may have ended it.
         """
-        desk, shelf = self._desk, self.shelf
-        if shelf.root and not work:
+        project, cache = self._project, self.cache
+        if cache.root and not work:
             return
-        with desk.writing() as index:
-            if not shelf.root:
-                here, seen = str(desk.root), shelf.generation
-                version = reading_version(desk.settings.chunks)
-                begun = index.describe(desk.owner, seen=seen, root=here, version=version, complete=False)
-                shelf.saved(begun, here, complete=False)
-        self._holding, self._renewed = True, desk.clock()
+        with project.writing() as index:
+            if not cache.root:
+                here, seen = str(project.root), cache.generation
+                version = reading_version(project.settings.chunks)
+                begun = index.describe(project.owner, seen=seen, root=here, version=version, complete=False)
+                cache.mark_saved(begun, here, complete=False)
+        self._has_lease, self._renewed = True, project.clock()
 
-    def _tell(self, progress: Progress) -> None:
-        self._renew()
-        self._hear(progress)
+    def _report_progress(self, progress: IndexProgress) -> None:
+        self._renew_lease()
+        self._on_progress(progress)
 
-    def _renew(self) -> None:
-        """Stay the only one who writes, however long it takes until the next batch is stored."""
-        half = timedelta(seconds=self._desk.settings.lease_seconds / 2)
-        if self._holding and self._desk.clock() - self._renewed > half:
-            with self._desk.writing():
-                self._renewed = self._desk.clock()
+    def _renew_lease(self) -> None:
+        """Hold the write lease until the next batch is stored."""
+        half = timedelta(seconds=self._project.settings.lease_seconds / 2)
+        if self._has_lease and self._project.clock() - self._renewed > half:
+            with self._project.writing():
+                self._renewed = self._project.clock()
 
-    def _pause(self) -> None:
-        """Where much is to be done, what is done so far is stored."""
-        if self._in_parts:
+    def _store_batch(self) -> None:
+        """Store the work so far if the run is large."""
+        if self._in_batches:
             self._write(complete=False)
 
-    # What files say
+    # Reading
 
-    def _read(self, files: Sequence[Found], hands: Hands) -> None:
+    def _read(self, files: Sequence[Found], executor: FileExecutor) -> None:
         stamps = {file.path: file.stamp for file in files}
         done = 0
-        for batch in _batches(hands.read(files, self.shelf.files), self._desk.settings.batch):
+        for batch in _batches(executor.read(files, self.cache.files), self._project.settings.batch):
             for reading in batch:
-                self._take_in(reading, stamps[reading.path])
+                self._add_reading(reading, stamps[reading.path])
                 done += 1
-                self._tell(Progress(Phase.READING, done, len(files)))
-            self._pause()
+                self._report_progress(IndexProgress(IndexPhase.READING, done, len(files)))
+            self._store_batch()
 
-    def _take_away(self, paths: Iterable[str]) -> None:
+    def _remove_files(self, paths: Iterable[str]) -> None:
         for path in paths:
             self._forget(path)
 
     def _forget(self, path: str) -> None:
-        if path not in self.shelf.files:
+        if path not in self.cache.files:
             return
-        changed = self.shelf.world.remove(path)
-        del self.shelf.files[path]
+        changed = self.cache.symbols.remove(path)
+        del self.cache.files[path]
         self.counts.forget(path, known_before=path in self._known_before)
         self._step.gone.add(path)
         self._step.read.pop(path, None)
-        self.shelf.waiting.discard(path)
-        self._concern(changed)
+        self.cache.waiting.discard(path)
+        self._invalidate(changed)
 
-    def _take_in(self, reading: Reading, stamp: str) -> None:
-        self.counts.tell(reading.path, reading.problems)
+    def _add_reading(self, reading: Reading, stamp: str) -> None:
+        self.counts.add_problems(reading.path, reading.problems)
         if reading.skipped in PASSING:
             self.counts.refused[reading.path] = stamp
             self.counts.reasons[reading.skipped] += 1
             self._forget(reading.path)
             return
         if reading.skipped:
-            self._mark(reading.path, reading.skipped)
-        known = self.shelf.files.get(reading.path)
+            self._mark_fatal(reading.path, reading.skipped)
+        known = self.cache.files.get(reading.path)
         seen = (reading.digest, reading.language, reading.skipped)
         if known is not None and (known.digest, known.language, known.skipped) == seen:
             self._touch(known, reading)
@@ -193,110 +193,110 @@ class Update:
         self.counts.removed.discard(reading.path)
         self._replace(reading)
 
-    def _mark(self, path: str, what: str) -> None:
-        """Remember a file that ended a process; forget that of one that did not any more."""
-        self.shelf.deadly.pop(path, None)
-        if what in (ENDED_ITS_READER, ENDED_ITS_RESOLVER):
-            self.shelf.deadly[path] = what
+    def _mark_fatal(self, path: str, problem: str) -> None:
+        """Mark a file that ended a process; unmark one that no longer does."""
+        self.cache.fatal.pop(path, None)
+        if problem in (ENDED_ITS_READER, ENDED_ITS_RESOLVER):
+            self.cache.fatal[path] = problem
 
     def _touch(self, known: ListedFile, reading: Reading) -> None:
-        """The same content; what is still in doubt after this need not be put down."""
+        """Update the stamp of a file with unchanged content, unless the new stamp is doubtful as well."""
         if known.stamp == reading.stamp and is_doubtful(reading.stamp, reading.read_at):
             return
-        self.shelf.files[reading.path] = replace(known, stamp=reading.stamp, read_at=reading.read_at)
+        self.cache.files[reading.path] = replace(known, stamp=reading.stamp, read_at=reading.read_at)
         self._step.touched.append((reading.path, reading.stamp, reading.read_at))
 
     def _replace(self, reading: Reading) -> None:
-        path, shelf = reading.path, self.shelf
-        # What it said before is asked for here, before what it says now takes its place.
+        path, cache = reading.path, self.cache
+        # The previous surface is compared here, before the new one replaces it.
         changed = self._changed(reading)
-        shelf.files[path] = _listed(reading)
+        cache.files[path] = _listed(reading)
         self._step.gone.discard(path)
         self._step.read[path] = _stored(reading)
         if reading.skipped:
-            shelf.waiting.discard(path)
+            cache.waiting.discard(path)
         else:
-            shelf.keep(path, FileFacts(reading.given, reading.facts))
-            shelf.waiting.add(path)
-        self._concern(changed)
+            cache.hold_facts(path, FileFacts(reading.given, reading.facts))
+            cache.waiting.add(path)
+        self._invalidate(changed)
 
     def _changed(self, reading: Reading) -> set[Key]:
-        """The keys whose answer is another from now on."""
+        """Keys whose answers change with this file."""
         if reading.skipped:
-            return self.shelf.world.remove(reading.path)
-        if self._blind:
+            return self.cache.symbols.remove(reading.path)
+        if self._is_first_run:
             return set()
         facts = unpack_facts(reading.language, reading.facts)
-        return self.shelf.world.put(reading.path, load_language(reading.language).surface(facts))
+        return self.cache.symbols.put(reading.path, load_language(reading.language).surface(facts))
 
-    def _concern(self, changed: Iterable[Key]) -> None:
-        """Whoever asked for one of these keys has to ask again; until then nothing of theirs is served."""
-        for path in self.shelf.world.askers(changed):
-            if path in self.shelf.files and path not in self.shelf.waiting:
-                self.shelf.waiting.add(path)
+    def _invalidate(self, changed: Iterable[Key]) -> None:
+        """Mark files that queried one of these keys as waiting; their edges are not served until they are resolved."""
+        for path in self.cache.symbols.askers(changed):
+            if path in self.cache.files and path not in self.cache.waiting:
+                self.cache.waiting.add(path)
                 self._step.waiting.add(path)
 
-    # What they use
+    # Resolving
 
-    def _resolve_waiting(self, hands: Hands) -> None:
-        waiting, size = sorted(self.shelf.waiting), self._desk.settings.batch
+    def _resolve_waiting(self, executor: FileExecutor) -> None:
+        waiting, size = sorted(self.cache.waiting), self._project.settings.batch
         done = 0
-        shared = hands.shared and (self._blind or self.careful or len(waiting) >= self._desk.settings.many_files)
-        # What others ask is not told to the world here, which is let go.
+        shared = executor.shared and (self._is_first_run or self.isolate or len(waiting) >= self._project.settings.many_files)
+        # Keys queried in workers are not recorded in this process, so that its symbols are discarded.
         self.was_large |= shared
-        for batch in _batches(hands.resolve(waiting, None if shared else self._alone, self._lessons), size):
+        for batch in _batches(executor.resolve(waiting, None if shared else self._resolve_here, self._file_batches), size):
             for resolution in batch:
-                self._keep(resolution, known=not shared)
+                self._store_resolution(resolution, known=not shared)
                 done += 1
-                self._tell(Progress(Phase.RESOLVING, done, len(waiting)))
-            self._pause()
+                self._report_progress(IndexProgress(IndexPhase.RESOLVING, done, len(waiting)))
+            self._store_batch()
 
-    def _alone(self, paths: Sequence[str]) -> Iterator[Resolution]:
-        for some in _batches(paths, self._desk.settings.batch):
-            for language, facts in self.shelf.facts(some):
-                yield resolve_file(language, facts, self.shelf.world)
+    def _resolve_here(self, paths: Sequence[str]) -> Iterator[Resolution]:
+        for some in _batches(paths, self._project.settings.batch):
+            for language, facts in self.cache.facts(some):
+                yield resolve_file(language, facts, self.cache.symbols)
 
-    def _lessons(self) -> Iterator[Sequence[Lesson]]:
-        for some in _batches(self.shelf.lessons(), self._desk.settings.batch):
-            self._renew()
+    def _file_batches(self) -> Iterator[Sequence[LoadedFile]]:
+        for some in _batches(self.cache.loaded_files(), self._project.settings.batch):
+            self._renew_lease()
             yield some
 
-    def _keep(self, found: Resolution, *, known: bool) -> None:
-        path, shelf = found.path, self.shelf
+    def _store_resolution(self, found: Resolution, *, known: bool) -> None:
+        path, cache = found.path, self.cache
         if known:
-            shelf.world.asked(path, unpack_hashes(found.asked).tolist())
+            cache.symbols.asked(path, unpack_hashes(found.asked).tolist())
         if found.problem:
-            self.counts.tell(path, [Problem(1, found.problem)])
-        self._mark(path, found.problem)
-        shelf.waiting.discard(path)
+            self.counts.add_problems(path, [Problem(1, found.problem)])
+        self._mark_fatal(path, found.problem)
+        cache.waiting.discard(path)
         self._step.waiting.discard(path)
         self._step.resolved.append(
             ResolvedFile(path, found.edges, found.unresolved, found.asked, found.used, found.unknown, found.ties)
         )
-        shelf.files[path] = replace(shelf.files[path], resolved=True, used=found.used, unknown=found.unknown)
+        cache.files[path] = replace(cache.files[path], resolved=True, used=found.used, unknown=found.unknown)
         self.counts.resolved.add(path)
 
-    # What is stored
+    # Storing
 
-    def _write(self, *, complete: bool, told: str | None = None) -> None:
-        step, shelf, desk = self._step, self.shelf, self._desk
-        told = shelf.with_deadly(told, all_seen=complete)
-        is_told = told is None or json.loads(told) == shelf.told
-        if not step and is_told and complete is shelf.complete and shelf.root == str(desk.root):
-            if complete and self._holding:
-                desk.give_back()
-                self._holding = False
+    def _write(self, *, complete: bool, report: str | None = None) -> None:
+        step, cache, project = self._step, self.cache, self._project
+        report = cache.with_fatal(report, all_seen=complete)
+        is_stored = report is None or json.loads(report) == cache.report
+        if not step and is_stored and complete is cache.complete and cache.root == str(project.root):
+            if complete and self._has_lease:
+                project.release_lease()
+                self._has_lease = False
             return
-        with desk.ending() if complete and self._holding else desk.writing() as index:
+        with project.finishing() if complete and self._has_lease else project.writing() as index:
             generation = index.describe(
-                desk.owner,
-                seen=shelf.generation,
-                root=str(desk.root),
-                version=reading_version(desk.settings.chunks),
+                project.owner,
+                seen=cache.generation,
+                root=str(project.root),
+                version=reading_version(project.settings.chunks),
                 complete=complete,
-                told=told,
+                report=report,
             )
-            if shelf.outdated:
+            if cache.outdated:
                 index.clear()
             index.remove(sorted(step.gone))
             index.put(list(step.read.values()), generation)
@@ -304,12 +304,12 @@ class Update:
             index.resolve(step.resolved, generation)
             index.touch(step.touched)
             if complete:
-                if shelf.outdated or self._in_parts:
+                if cache.outdated or self._in_batches:
                     index.drop_unused()
-                index.give_back(desk.owner)
-        shelf.saved(generation, str(desk.root), complete=complete, told=told)
-        self._step, self._renewed = _Step(), desk.clock()
-        self._holding &= not complete
+                index.release_lease(project.owner)
+        cache.mark_saved(generation, str(project.root), complete=complete, report=report)
+        self._step, self._renewed = _PendingWrite(), project.clock()
+        self._has_lease &= not complete
 
 
 def _listed(reading: Reading) -> ListedFile:

@@ -1,4 +1,4 @@
-"""What keeps a graph from being what somebody may expect, and what to do about it."""
+"""Warnings about files that the graph lacks, with what to do."""
 
 from __future__ import annotations
 
@@ -11,46 +11,46 @@ from treering.code.files.source_file import NO_GRAMMAR
 from treering.code.language_choice import KNOWN, missing_grammar
 
 if TYPE_CHECKING:
-    from treering.code.build.file_cache import Shelf
+    from treering.code.build.file_cache import FileCache
     from treering.code.files.discovery import Discovery
 
 _NAMED = 5
-"""Paths that one sentence names."""
+"""Maximum number of paths in one message."""
 
 
-def left_out(shelf: Shelf, discovery: Discovery) -> Counter[str]:
-    """How many files and folders nothing, or only a part, is known of, by reason."""
-    unresolved = (shelf.files[path] for path, what in _ended(shelf).items() if what == ENDED_ITS_RESOLVER)
+def left_out(cache: FileCache, discovery: Discovery) -> Counter[str]:
+    """Number of files and folders that were skipped or not resolved, by reason."""
+    unresolved = (cache.files[path] for path, what in _ended(cache).items() if what == ENDED_ITS_RESOLVER)
     return (
         discovery.skipped
-        + Counter(file.skipped for file in shelf.files.values() if file.skipped)
+        + Counter(file.skipped for file in cache.files.values() if file.skipped)
         + Counter(ENDED_ITS_RESOLVER for file in unresolved if not file.skipped)
     )
 
 
-def _ended(shelf: Shelf) -> Mapping[str, str]:
-    """Files that ended a process, and are still there."""
-    return {path: what for path, what in sorted(shelf.deadly.items()) if path in shelf.files}
+def _ended(cache: FileCache) -> Mapping[str, str]:
+    """Files that ended a process and still exist."""
+    return {path: what for path, what in sorted(cache.fatal.items()) if path in cache.files}
 
 
-def warnings(shelf: Shelf, discovery: Discovery) -> Iterator[str]:
-    """In the order of what matters most."""
-    read = [file for file in shelf.files.values() if not file.skipped]
+def warnings(cache: FileCache, discovery: Discovery) -> Iterator[str]:
+    """The most important first."""
+    read = [file for file in cache.files.values() if not file.skipped]
     if not read and discovery.folders is None:
         languages = ", ".join(known.name for known in KNOWN)
-        yield f"nothing here can be read as code ({languages}); is this the root of the project?"
+        yield f"no source files found ({languages}); is this the root of the project?"
     if discovery.unseen:
         yield (
-            f"could not look at {_listed(discovery.unseen)}: what is known from there is kept, and left out of answers "
-            "until it can be looked at again"
+            f"could not read {_listed(discovery.unseen)}: stored facts of these folders are kept, but left out of answers "
+            "until they can be read again"
         )
-    for language in sorted({file.language for file in shelf.files.values() if file.skipped == NO_GRAMMAR}):
+    for language in sorted({file.language for file in cache.files.values() if file.skipped == NO_GRAMMAR}):
         why = missing_grammar(language)
         if why is not None:
-            yield f"files of {language} are left out: {why}, then `treering index`"
-    ended = _ended(shelf)
+            yield f"{language} files are skipped: {why}, then run `treering index`"
+    ended = _ended(cache)
     if ended:
-        yield f"left alone until changed, because a process ended over it: {_listed(ended)}"
+        yield f"skipped until changed, because reading it ended a process: {_listed(ended)}"
 
 
 def _listed(paths: Collection[str]) -> str:

@@ -1,8 +1,8 @@
-"""Reads and resolves many files in several processes.
+"""A pool of processes that read and resolve files.
 
-The processes are our own children with a pipe each, not a pool of `multiprocessing`: such a pool runs the main script
-of whoever uses this library a second time, and its workers outlive a parent that is killed. Ours end with their pipe.
-They begin without the folder that they are started in, which may be the repository: nothing of it is ever imported.
+The processes are direct children with a pipe each, not a `multiprocessing` pool: such a pool runs the user's main
+script a second time, and its workers outlive a killed parent. These end with their pipe. They start without the current
+folder on their path, which may be the repository: nothing in it is ever imported.
 """
 
 import json
@@ -23,75 +23,75 @@ import msgspec
 
 from treering.core.errors import TreeringError
 from treering.core.settings import IndexSettings
-from treering.code.build.worker_process import LearnThese, Lesson, ReadThese, ResolveThese, receive, send
+from treering.code.build.worker_process import LoadFiles, LoadedFile, ReadFiles, ResolveFiles, receive, send
 from treering.code.build.resolution import Resolution, unresolved_file
 from treering.code.files.discovery import Found
 from treering.code.files.source_file import Reading, left_unread
 
 ENDED_ITS_READER = "ended the process that read it"
 ENDED_ITS_RESOLVER = "ended the process that resolved it"
-_CHUNK = 20
-_AHEAD = 3
-"""Chunks that wait for each process: it is never idle, and whoever leaves early leaves soon."""
+_CHUNK_FILES = 20
+_QUEUED_CHUNKS = 3
+"""Chunks queued per process: enough to keep it busy, few enough to stop early."""
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
     "from treering.code.build.worker_process import serve; serve()"
 )
-_SECONDS = 5.0
-_TO_START = 120.0
-"""Seconds that a process may take before it answers at all, on a machine that is busy with others."""
-_PULSE = 1.0
-"""Seconds between two looks at what else is to be done while files are read."""
+_END_SECONDS = 5.0
+_START_SECONDS = 120.0
+"""Seconds until a new process must answer, on a busy machine."""
+_POLL_SECONDS = 1.0
+"""Seconds between two calls of `meanwhile`."""
 
-Lessons = Callable[[], Iterable[Sequence[Lesson]]]
-"""All files of a project, some at a time; asked for again where a process has to learn them anew."""
+FileBatches = Callable[[], Iterable[Sequence[LoadedFile]]]
+"""All files of a project in batches; called again if a process has to load them again."""
 
 T = TypeVar("T")
 A = TypeVar("A")
-_NOTHING = ReadThese("", 0, [])
+_NOTHING = ReadFiles("", 0, [])
 _readings = msgspec.msgpack.Decoder(list[Reading]).decode
 _resolutions = msgspec.msgpack.Decoder(list[Resolution]).decode
 
 
 def may_start() -> bool:
-    """Whether processes like this one can be started: a program that holds Python inside would start itself."""
+    """Whether `sys.executable` is a Python interpreter: an application that embeds Python would start itself."""
     return Path(sys.executable or "").name.startswith(("python", "pypy")) and not hasattr(sys, "frozen")
 
 
-class _Again(NamedTuple):
-    """What nobody resolved: a process ended over it, or had not learned the project."""
+class _Retry(NamedTuple):
+    """Chunks to resolve again: their process ended, or had not loaded the project."""
 
     chunks: Sequence[Sequence[str]]
 
 
-class _Left(Exception):
-    """Nobody waits for an answer any more."""
+class _PoolClosed(Exception):
+    """The pool was closed while an answer was pending."""
 
 
-def nothing_else() -> None:
-    """Where there is nothing to be done meanwhile."""
+def do_nothing() -> None:
+    """Default of `meanwhile`."""
 
 
-class Crew:
-    """Some processes, from the time they are needed until the end of the block, which does not wait for any of them."""
+class WorkerPool:
+    """Usable as a context manager, which can_start the processes and ends them without waiting for answers."""
 
-    def __init__(self, root: Path, settings: IndexSettings, meanwhile: Callable[[], None] = nothing_else) -> None:
-        """`meanwhile` is called again and again in the thread that waits for them."""
+    def __init__(self, root: Path, settings: IndexSettings, meanwhile: Callable[[], None] = do_nothing) -> None:
+        """`meanwhile` is called repeatedly in the thread that waits for answers."""
         self._root, self._settings, self._meanwhile = root, settings, meanwhile
-        self._members: list[_Member] = []
-        self._free: SimpleQueue[_Member] = SimpleQueue()
+        self._workers: list[_WorkerHandle] = []
+        self._free: SimpleQueue[_WorkerHandle] = SimpleQueue()
 
     def __enter__(self) -> Self:
         with ExitStack() as ending:
             for _ in range(self._settings.processes):
-                member = ending.enter_context(_Member())
-                self._members.append(member)
-                self._free.put(member)
+                worker = ending.enter_context(_WorkerHandle())
+                self._workers.append(worker)
+                self._free.put(worker)
             self._threads = ThreadPoolExecutor(self._settings.processes)
             ending.callback(self._threads.shutdown, cancel_futures=True)
-            for member in self._members:
-                # First of all: threads that wait for an answer must not be waited for.
-                ending.callback(member.leave)
+            for worker in self._workers:
+                # Ended first: threads that wait for an answer must not block the shutdown.
+                ending.callback(worker.close)
             self._ending = ending.pop_all()
         return self
 
@@ -100,82 +100,83 @@ class Crew:
     ) -> None:
         self._ending.__exit__(kind, error, trace)
 
-    def starts(self) -> bool:
-        """Whether a process like this one can be started."""
-        return self._members[0].wakes()
+    def can_start(self) -> bool:
+        """Whether worker processes can be started."""
+        return self._workers[0].is_ready()
 
     def read(self, files: Sequence[Found]) -> Iterator[Reading]:
-        """Each file as it is read, in any order. One that ends its process, or takes too long, is told of."""
+        """Read each file, in any request. A file that ends its process or takes too long is reported as such."""
         seconds = self._settings.seconds_a_file
 
-        def ask(member: _Member, chunk: Sequence[Found]) -> list[Reading]:
-            answer = member.ask(self._order(chunk), seconds)
+        def ask(worker: _WorkerHandle, chunk: Sequence[Found]) -> list[Reading]:
+            answer = worker.ask(self._read_request(chunk), seconds)
             if answer is not None:
                 return _readings(answer)
-            alone = ((file, member.ask(self._order([file]), seconds)) for file in chunk)
-            return [self._ended(file) if told is None else _readings(told)[0] for file, told in alone]
+            alone = ((file, worker.ask(self._read_request([file]), seconds)) for file in chunk)
+            return [self._ended(file) if each is None else _readings(each)[0] for file, each in alone]
 
-        for readings in self._shared_out(ask, _chunks(files)):
+        for readings in self._distribute(ask, _chunks(files)):
             yield from readings
 
-    def resolve(self, paths: Sequence[str], lessons: Lessons) -> Iterator[Resolution]:
-        """What each file uses, in any order, in the world of all lessons. One that ends its process is told of."""
+    def resolve(self, paths: Sequence[str], batches: FileBatches) -> Iterator[Resolution]:
+        """Resolve each file, in any request, against all files of the project. A file that ends its process is
+        reported."""
 
-        def ask(member: _Member, chunk: Sequence[str]) -> list[Resolution] | _Again:
-            if not member.taught:
-                return _Again([chunk])
-            answer = member.ask(ResolveThese(list(chunk)), self._settings.seconds_a_file)
+        def ask(worker: _WorkerHandle, chunk: Sequence[str]) -> list[Resolution] | _Retry:
+            if not worker.loaded:
+                return _Retry([chunk])
+            answer = worker.ask(ResolveFiles(list(chunk)), self._settings.seconds_a_file)
             if answer is not None:
                 return _resolutions(answer)
             if len(chunk) > 1:
-                return _Again([[path] for path in chunk])
+                return _Retry([[path] for path in chunk])
             return [unresolved_file(chunk[0], ENDED_ITS_RESOLVER)]
 
-        for member in self._members:
-            member.taught = False
+        for worker in self._workers:
+            worker.loaded = False
         chunks: Sequence[Sequence[str]] = list(_chunks(paths))
         while chunks:
-            self._teach(lessons)
+            self._load(batches)
             again: list[Sequence[str]] = []
-            for told in self._shared_out(ask, chunks):
-                if isinstance(told, _Again):
-                    again += told.chunks
+            for answer in self._distribute(ask, chunks):
+                if isinstance(answer, _Retry):
+                    again += answer.chunks
                 else:
-                    yield from told
+                    yield from answer
             chunks = again
 
-    def _teach(self, lessons: Lessons) -> None:
-        """Let every process know these files that does not yet."""
-        learning = [member for member in self._members if not member.taught]
-        for some in lessons():
-            for member in learning:
-                member.tell(LearnThese(list(some)))
-        for member in learning:
-            member.taught = True
+    def _load(self, batches: FileBatches) -> None:
+        """Send the project's files to every process that does not have them."""
+        unloaded = [worker for worker in self._workers if not worker.loaded]
+        for some in batches():
+            for worker in unloaded:
+                worker.send_files(LoadFiles(list(some)))
+        for worker in unloaded:
+            worker.loaded = True
 
-    def _order(self, files: Sequence[Found]) -> ReadThese:
+    def _read_request(self, files: Sequence[Found]) -> ReadFiles:
         listed = [(file.path, file.language) for file in files]
-        return ReadThese(str(self._root), self._settings.largest_file, listed, self._settings.chunks.model_dump())
+        return ReadFiles(str(self._root), self._settings.largest_file, listed, self._settings.chunks.model_dump())
 
     def _ended(self, file: Found) -> Reading:
         return left_unread(self._root, file.path, file.language, self._settings.largest_file, ENDED_ITS_READER)
 
-    def _shared_out(self, ask: "Callable[[_Member, Sequence[T]], A]", chunks: Iterable[Sequence[T]]) -> Iterator[A]:
-        def by_whoever_is_free(chunk: Sequence[T]) -> A:
-            member = self._free.get()
+    def _distribute(self, ask: "Callable[[_WorkerHandle, Sequence[T]], A]", chunks: Iterable[Sequence[T]]) -> Iterator[A]:
+        def run_on_free_worker(chunk: Sequence[T]) -> A:
+            worker = self._free.get()
             try:
-                return ask(member, chunk)
+                return ask(worker, chunk)
             finally:
-                self._free.put(member)
+                self._free.put(worker)
 
         waiting = iter(chunks)
-        first = islice(waiting, _AHEAD * self._settings.processes)
-        asked: set[Future[A]] = {self._threads.submit(by_whoever_is_free, chunk) for chunk in first}
+        first = islice(waiting, _QUEUED_CHUNKS * self._settings.processes)
+        asked: set[Future[A]] = {self._threads.submit(run_on_free_worker, chunk) for chunk in first}
         try:
             while asked:
-                done, asked = wait(asked, _PULSE, FIRST_COMPLETED)
+                done, asked = wait(asked, _POLL_SECONDS, FIRST_COMPLETED)
                 self._meanwhile()
-                asked |= {self._threads.submit(by_whoever_is_free, chunk) for chunk in islice(waiting, len(done))}
+                asked |= {self._threads.submit(run_on_free_worker, chunk) for chunk in islice(waiting, len(done))}
                 for each in done:
                     yield each.result()
         finally:
@@ -184,18 +185,18 @@ class Crew:
 
 
 def _chunks(items: Sequence[T]) -> Iterator[Sequence[T]]:
-    return (items[start : start + _CHUNK] for start in range(0, len(items), _CHUNK))
+    return (items[start : start + _CHUNK_FILES] for start in range(0, len(items), _CHUNK_FILES))
 
 
-class _Member:
-    """One process. One that was ended is replaced."""
+class _WorkerHandle:
+    """One worker process; replaced after it ends."""
 
     def __init__(self) -> None:
         self._changing = Lock()
-        self._left = self._awake = False
+        self._closed = self._ready = False
         self._process = self._started()
-        self.taught = False
-        """Whether it knows the files of the project."""
+        self.loaded = False
+        """Whether it has loaded the files of the project."""
 
     def __enter__(self) -> Self:
         return self
@@ -203,30 +204,30 @@ class _Member:
     def __exit__(self, *_raised: object) -> None:
         self._end()
 
-    def leave(self) -> None:
-        """End it whatever it does, for good: whoever waits for its answer waits no more."""
+    def close(self) -> None:
+        """Kill the process for good, and unblock the thread that waits for its answer."""
         with self._changing:
-            self._left = True
+            self._closed = True
             self._process.kill()
 
-    def tell(self, order: LearnThese) -> None:
+    def send_files(self, request: LoadFiles) -> None:
         assert self._process.stdin is not None
-        # Where it was ended, the next question finds out.
+        # If the process has ended, the next request notices.
         with suppress(OSError):
-            send(self._process.stdin, order)
+            send(self._process.stdin, request)
 
-    def wakes(self) -> bool:
-        """Whether it has begun to answer: what ends it from then on is what it was asked."""
-        self._awake = self._awake or self._answer(_NOTHING, _TO_START) is not None
-        return self._awake
+    def is_ready(self) -> bool:
+        """Whether the process answers; if it ends later, the request caused it."""
+        self._ready = self._ready or self._answer(_NOTHING, _START_SECONDS) is not None
+        return self._ready
 
-    def ask(self, order: ReadThese | ResolveThese, seconds: float) -> bytes | None:
-        """None where the process was ended, or took longer, and is replaced by one that has learned nothing."""
-        if not self.wakes():
+    def ask(self, request: ReadFiles | ResolveFiles, seconds: float) -> bytes | None:
+        """The answer; None if the process ended or timed out, after which a new one replaces it."""
+        if not self.is_ready():
             raise TreeringError(
-                f"{sys.executable} starts no process that reads code; set `index.processes` to 1 to do without"
+                f"{sys.executable} could not start a process to read code; set `index.processes` to 1 to read in this process"
             )
-        answer = self._answer(order, seconds)
+        answer = self._answer(request, seconds)
         if answer is None:
             self._replace()
         return answer
@@ -234,28 +235,28 @@ class _Member:
     def _replace(self) -> None:
         self._end()
         with self._changing:
-            if self._left:
-                raise _Left
+            if self._closed:
+                raise _PoolClosed
             self._process = self._started()
-        self._awake = self.taught = False
+        self._ready = self.loaded = False
 
-    def _answer(self, order: ReadThese | ResolveThese, seconds: float) -> bytes | None:
+    def _answer(self, request: ReadFiles | ResolveFiles, seconds: float) -> bytes | None:
         process, answer = self._process, None
         assert process.stdin is not None
         assert process.stdout is not None
         with _ended_after(seconds, process) as late, suppress(OSError):
-            send(process.stdin, order)
+            send(process.stdin, request)
             answer = receive(process.stdout)
         return None if late.is_set() else answer
 
     @staticmethod
     def _started() -> "subprocess.Popen[bytes]":
-        # Isolated: else the folder that it is started in comes before everything that is installed, and any name there
-        # that is one of Python's (`json.py`) is run. Relative places on the path lead into it as well.
-        places = [place for place in sys.path if os.path.isabs(place)]
-        # Stderr is dropped: what a grammar prints belongs on nobody's terminal.
+        # Isolated mode, because otherwise the current folder comes first on the path and a `json.py` in it would be
+        # run. Relative entries of the path lead there as well.
+        entries = [entry for entry in sys.path if os.path.isabs(entry)]
+        # Stderr is dropped: messages printed by a grammar are of no use to the user.
         return subprocess.Popen(
-            [sys.executable, "-I", "-c", _START, json.dumps(places)],
+            [sys.executable, "-I", "-c", _START, json.dumps(entries)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -268,7 +269,7 @@ class _Member:
                 with suppress(OSError):
                     stream.close()
         try:
-            process.wait(_SECONDS)
+            process.wait(_END_SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -276,7 +277,7 @@ class _Member:
 
 @contextmanager
 def _ended_after(seconds: float, process: "subprocess.Popen[bytes]") -> Iterator[Event]:
-    """End a process that is not done with the block in time; whether that came about."""
+    """Kill a process that has not finished within the block in time; the yielded event is set if that happens."""
     late = Event()
 
     def end() -> None:

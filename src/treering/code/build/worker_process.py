@@ -1,4 +1,4 @@
-"""A process that reads and resolves files for another: orders on stdin, answers on stdout, until stdin ends."""
+"""Worker process that reads and resolves files: requests on stdin, answers on stdout, until stdin closes."""
 
 import gc
 import os
@@ -12,7 +12,7 @@ import msgspec
 
 from treering.core.settings import ChunkSettings
 from treering.code.build.resolution import Resolution, resolve_file
-from treering.code.build.stored_symbols import StoredWorld
+from treering.code.build.stored_symbols import StoredSymbols
 from treering.code.facts import Facts, Key
 from treering.code.files.source_file import read_file
 from treering.code.encoding import unpack_facts
@@ -21,21 +21,22 @@ from treering.ports.code import FileKeys
 
 _LENGTH = 4
 _YOUNG_OBJECTS = 50_000
-"""Made before Python looks for circles among them: facts and terms are many and have none; a tenth of the time."""
+"""Allocations between garbage collections. Facts and terms form no reference cycles, and this saves nine tenths of the
+collector's time."""
 
 
-class ReadThese(msgspec.Struct, frozen=True, array_like=True, tag=True):
-    """Files to read, each by path and language."""
+class ReadFiles(msgspec.Struct, frozen=True, array_like=True, tag=True):
+    """Request to read files, each given by path and language."""
 
     root: str
-    largest: int
+    max_bytes: int
     files: list[tuple[str, str]]
-    cutting: dict[str, int] = {}
-    """How chunks are cut, as `ChunkSettings` has it."""
+    chunk_settings: dict[str, int] = {}
+    """Chunk settings, as `ChunkSettings` defines them."""
 
 
-class Lesson(msgspec.Struct, frozen=True, array_like=True):
-    """A file of the project, as it was read."""
+class LoadedFile(msgspec.Struct, frozen=True, array_like=True):
+    """Facts of one file of the project."""
 
     path: str
     language: str
@@ -43,19 +44,19 @@ class Lesson(msgspec.Struct, frozen=True, array_like=True):
     facts: bytes
 
 
-class LearnThese(msgspec.Struct, frozen=True, array_like=True, tag=True):
-    """More files of the project that is to be resolved; there is nothing to answer."""
+class LoadFiles(msgspec.Struct, frozen=True, array_like=True, tag=True):
+    """Request to load more files of the project; has no answer."""
 
-    files: list[Lesson]
+    files: list[LoadedFile]
 
 
-class ResolveThese(msgspec.Struct, frozen=True, array_like=True, tag=True):
-    """Files to resolve, in the world of all that were learned."""
+class ResolveFiles(msgspec.Struct, frozen=True, array_like=True, tag=True):
+    """Request to resolve files against all loaded files."""
 
     paths: list[str]
 
 
-Order = ReadThese | LearnThese | ResolveThese
+Order = ReadFiles | LoadFiles | ResolveFiles
 
 _encode = msgspec.msgpack.Encoder().encode
 _order = msgspec.msgpack.Decoder(Order).decode
@@ -69,7 +70,7 @@ def send(stream: IO[bytes], message: object) -> None:
 
 
 def receive(stream: IO[bytes]) -> bytes | None:
-    """None where the other process is gone."""
+    """None if the other process has closed the stream."""
     head = stream.read(_LENGTH)
     if len(head) < _LENGTH:
         return None
@@ -79,48 +80,48 @@ def receive(stream: IO[bytes]) -> bytes | None:
 
 
 def serve() -> None:
-    """Work until nobody orders anything any more. Ctrl-C is for whoever orders: that ends stdin."""
+    """Process requests until stdin closes. SIGINT is ignored: the parent handles Ctrl-C and closes stdin."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.set_threshold(_YOUNG_OBJECTS)
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    # Whatever a library prints must not stand among the answers.
+    # Output that libraries print must not mix with the answers.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    known = _Known()
+    project = _LoadedProject()
     while (packed := receive(sys.stdin.buffer)) is not None:
         order = _order(packed)
-        if isinstance(order, ReadThese):
-            root, cutting = Path(order.root), ChunkSettings(**order.cutting)
-            send(answers, [read_file(root, path, language, order.largest, cutting) for path, language in order.files])
-        elif isinstance(order, LearnThese):
-            known.learn(order.files)
+        if isinstance(order, ReadFiles):
+            root, chunk_settings = Path(order.root), ChunkSettings(**order.chunk_settings)
+            send(answers, [read_file(root, path, language, order.max_bytes, chunk_settings) for path, language in order.files])
+        elif isinstance(order, LoadFiles):
+            project.load(order.files)
         else:
-            send(answers, known.resolve(order.paths))
+            send(answers, project.resolve(order.paths))
 
 
-class _Known:
-    """The project as far as it was learned; the world is made when the first question comes."""
+class _LoadedProject:
+    """The loaded files; their symbols are indexed on the first request to resolve."""
 
     def __init__(self) -> None:
-        self._lessons: dict[str, Lesson] = {}
-        self._world: StoredWorld | None = None
-        self._read: Facts | None = None
-        """Those of the file that is being resolved, which asks for its own surface first of all."""
+        self._files: dict[str, LoadedFile] = {}
+        self._symbols: StoredSymbols | None = None
+        self._facts_in_use: Facts | None = None
+        """Facts of the file being resolved, whose own surface is queried first."""
 
-    def learn(self, files: Sequence[Lesson]) -> None:
-        self._lessons.update({lesson.path: lesson for lesson in files})
-        self._world = self._read = None
+    def load(self, files: Sequence[LoadedFile]) -> None:
+        self._files.update({file.path: file for file in files})
+        self._symbols = self._facts_in_use = None
 
     def resolve(self, paths: Sequence[str]) -> list[Resolution]:
-        if self._world is None:
-            keys = [FileKeys(lesson.path, lesson.given, b"") for lesson in self._lessons.values()]
-            self._world = StoredWorld(keys, self._surface)
-        return [resolve_file(self._lessons[path].language, self._facts(path), self._world) for path in paths]
+        if self._symbols is None:
+            keys = [FileKeys(file.path, file.given, b"") for file in self._files.values()]
+            self._symbols = StoredSymbols(keys, self._surface)
+        return [resolve_file(self._files[path].language, self._facts(path), self._symbols) for path in paths]
 
     def _facts(self, path: str) -> Facts:
-        if self._read is None or self._read.path != path:
-            lesson = self._lessons[path]
-            self._read = unpack_facts(lesson.language, lesson.facts)
-        return self._read
+        if self._facts_in_use is None or self._facts_in_use.path != path:
+            file = self._files[path]
+            self._facts_in_use = unpack_facts(file.language, file.facts)
+        return self._facts_in_use
 
     def _surface(self, path: str) -> Mapping[Key, Any]:
-        return load_language(self._lessons[path].language).surface(self._facts(path))
+        return load_language(self._files[path].language).surface(self._facts(path))

@@ -1,4 +1,4 @@
-"""How central a file is: PageRank along what files use."""
+"""Centrality of files: PageRank along uses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CLOSE_ENOUGH = 1e-10
 
 
 def centrality(graph: FileGraph) -> Weights:
-    """Shares that sum to one: a file is central that central files use."""
+    """PageRank of each file; the values sum to one."""
     size = len(graph.paths)
     if not size:
         return np.zeros(0)

@@ -1,4 +1,4 @@
-"""Names as sequences of parts, folders first, and when one is like what somebody wrote."""
+"""Names as sequences of parts, folders first, and how they are compared with what a user wrote."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -9,7 +9,7 @@ _PARTS = re.compile(r"[/\\.:#]+")
 _SQUEEZED = re.compile(r"[_\-\s]+")
 
 Fits = Callable[[tuple[str, ...], tuple[str, ...]], bool]
-"""Whether a name is meant by the parts of what was asked for."""
+"""Whether a name matches the parts of a query."""
 
 
 def parts_of(name: str) -> tuple[str, ...]:
@@ -22,7 +22,7 @@ def without_ending(path: str) -> str:
 
 
 def squeezed(part: str) -> str:
-    """What is left of a name if neither case nor the way to join words counts."""
+    """A name without separators and in lower case."""
     return _SQUEEZED.sub("", part).casefold() or part
 
 
