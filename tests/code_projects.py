@@ -66,8 +66,8 @@ def code_of(memory: Memory, scope: Scope | None = None, watcher: Watcher | None 
     work = ChunkEmbedding(
         scope or memory.scope, memory.store, ports.clock, memory.settings.model_copy(update={"index": chosen})
     )
-    places = LocationSearch(work, memory.models, ports.new_id, query_may_leave)
-    return Code(scope or memory.scope, memory.store, ports.clock, chosen, around, places=places)
+    search = LocationSearch(work, memory.models, ports.new_id, query_may_leave)
+    return Code(scope or memory.scope, memory.store, ports.clock, chosen, around, location_search=search)
 
 
 def no_watcher(_root: Path, _quiet_ms: int, _stop: Event) -> Iterator[frozenset[str]]:

@@ -187,7 +187,7 @@ def test_two_that_index_at_once_do_not_mix(memory: Memory, root: Path, code: Cod
     clock = memory._ports.clock
     with memory.store.transaction(memory.scope, clock()) as tx:
         assert tx.code.take_lease("somebody", timedelta(minutes=1))
-    with pytest.raises(Conflict, match="indexes this project now"):
+    with pytest.raises(Conflict, match="is indexing this project"):
         code.index(root)
     with memory.store.transaction(memory.scope, clock()) as tx:
         tx.code.release_lease("somebody")
@@ -244,7 +244,7 @@ def test_what_another_version_has_read_is_read_anew(
     memory: Memory, code: Code, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code.index(root)
-    for module in ("building.pipeline", "building.updating", "asking.current"):
+    for module in ("build.indexer", "build.update", "live.current"):
         monkeypatch.setattr(f"treering.code.{module}.reading_version", lambda _chunks: "newer")
     newer = code_of(memory)
     assert newer.module_map().status.incomplete

@@ -166,7 +166,7 @@ def test_a_broken_file_takes_one_line_of_the_summary(memory: Memory, root: Path)
 
 def test_nothing_to_read_is_said(memory: Memory, tmp_path: Path) -> None:
     empty = written(tmp_path / "empty", {"notes.md": "# Notes\n"})
-    assert any("nothing here can be read as code" in warning for warning in code_of(memory).index(empty).warnings)
+    assert any("no source files found" in warning for warning in code_of(memory).index(empty).warnings)
 
 
 def test_a_name_that_no_record_could_have_is_asked_about(memory: Memory, root: Path) -> None:

@@ -121,6 +121,6 @@ def test_a_name_that_was_guessed_is_told_and_one_that_is_only_contained_refused(
         assert code.unresolved(name).status.guessed == (guess,)
         assert code.path("page", name).status.guessed == (guess,)
     assert [guess.asked for guess in code.path("logni", "decod").status.guessed] == ["logni", "decod"]
-    with pytest.raises(NotFound, match=r"is it app/tokens\.py::decode"):
+    with pytest.raises(NotFound, match=r"did you mean app/tokens\.py::decode"):
         code.impact("code")
     assert {match.why for match in code.find("code").matches} == {MatchReason.INSIDE}

@@ -44,7 +44,7 @@ def described(memory: Memory, code: Code, **fields: object) -> None:
     with desk.writing() as index:
         state = index.state()
         assert state is not None
-        known = {"root": state.root, "version": state.version, "complete": state.complete, "told": state.report}
+        known = {"root": state.root, "version": state.version, "complete": state.complete, "report": state.report}
         index.describe(desk.owner, seen=state.generation, **{**known, **fields})  # type: ignore[arg-type]
         index.release_lease(desk.owner)
 
@@ -76,8 +76,8 @@ def test_a_whole_index_is_told_with_its_counts(memory: Memory, code: Code, root:
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"complete": False}, ("not complete", "goes on where it stopped")),
-        ({"version": "of another day"}, ("read by another version", "reads it anew")),
+        ({"complete": False}, ("not complete", "to continue")),
+        ({"version": "of another day"}, ("read by another version", "read all files again")),
         ({"root": "/nowhere/at/all"}, ("/nowhere/at/all", "--forget")),
     ],
 )
@@ -104,7 +104,7 @@ def test_files_that_wait_are_counted(memory: Memory, code: Code, root: Path) -> 
         index.unresolve(["app/login.py"], generation)
         index.release_lease(desk.owner)
     assert (code.status().totals.waiting, code.status().current) == (1, False)
-    assert "1 files wait" in check(memory).detail
+    assert "1 file not resolved yet" in check(memory).detail
     assert "goes on" in check(memory).advice
 
 
@@ -115,8 +115,8 @@ def test_who_indexes_now_is_named_and_not_interrupted(memory: Memory, code: Code
     with memory.store.transaction(memory.scope, memory._ports.clock()) as tx:
         assert tx.code.take_lease(other.owner, HOUR)
     assert code.status().writer.startswith("process ")
-    assert (check(memory).advice, "indexes now" in check(memory).detail) == ("", True)
-    with pytest.raises(Conflict, match="indexes this project now"):
+    assert (check(memory).advice, "is indexing" in check(memory).detail) == ("", True)
+    with pytest.raises(Conflict, match="is indexing this project"):
         code.forget()
     assert code.status().totals.files == 3
 
@@ -199,4 +199,4 @@ def test_other_pieces_are_cut_when_that_is_asked_for(memory: Memory, code: Code,
     smaller = code_of(memory, chunks={"most_bytes": 200, "joined_bytes": 0})
     assert smaller.status().outdated
     assert smaller.index(root).read == len(FILES)
-    assert [place.symbol for place in smaller.where("decode").places][:1] == ["decode"]
+    assert [place.symbol for place in smaller.where("decode").locations][:1] == ["decode"]

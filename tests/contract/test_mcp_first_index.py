@@ -144,7 +144,7 @@ def test_what_another_process_is_reading_is_waited_for(memory: Memory, root: Pat
         pass
     with agent_of(memory, repository=root) as agent:
         told = agent.refused("analyze_impact", node="save")
-        assert "indexes this project now; ask again" in told
+        assert "is indexing this project; try again" in told
         other._project.release_lease()
         other.index(root)
         assert agent.call("analyze_impact", node="save")["total"] == 2

@@ -106,9 +106,10 @@ def check_of(status: CodeStatus, index: CodeIndex) -> Check:
 
 def status_notes(status: CodeStatus) -> list[str]:
     """Notes beside the counts; empty if the index is complete and current."""
+    waiting = status.totals.waiting
     notes = {
         "not complete": not status.complete,
-        f"{status.totals.waiting:,} files not resolved yet": bool(status.totals.waiting),
+        f"{waiting:,} file{'' if waiting == 1 else 's'} not resolved yet": bool(waiting),
         "read by another version": status.outdated,
         f"{status.writer} is indexing": bool(status.writer),
     }

@@ -83,14 +83,14 @@ def test_a_question_does_not_wait_for_whoever_indexes_and_leaves_out_what_is_not
         assert not indexing.done()
         go_on.set()
         assert indexing.result(DEADLINE).read == 1
-    assert QUESTIONS[question](code).whole
+    assert QUESTIONS[question](code).up_to_date
 
 
 def test_a_first_run_is_known_before_anything_of_it_is_stored(memory: Memory, code: Code, root: Path) -> None:
     with held_at(IndexPhase.READING, code, root) as (threads, _, go_on):
         for asked in (code, code_of(memory)):
             assert threads.submit(lambda asked=asked: asked.cycles().status).result(DEADLINE).incomplete
-            with pytest.raises(NotFound, match="still being made"):
+            with pytest.raises(NotFound, match="not complete"):
                 threads.submit(asked.impact, "verify").result(DEADLINE)
             assert not asked.status().complete
         go_on.set()
@@ -121,7 +121,7 @@ def test_whoever_meets_another_that_indexes_reads_nothing(memory: Memory, code: 
     clock = memory._ports.clock
     with memory.store.transaction(memory.scope, clock()) as tx:
         assert tx.code.take_lease("somebody", timedelta(minutes=1))
-    with pytest.raises(Conflict, match=r"another process indexes this project now.*after \d\d:\d\d:\d\d UTC"):
+    with pytest.raises(Conflict, match=r"another process is indexing this project.*after \d\d:\d\d:\d\d UTC"):
         code.index(root, on_progress=lambda progress: phases.append(progress.phase))
     assert phases == [IndexPhase.LOOKING]
 

@@ -74,7 +74,7 @@ def test_every_answer_says_that_something_may_be_missing(terminal: Terminal, pla
             assert terminal.json(*command, *here(place))["standing"]["incomplete"] is True
         for command in ASKED[-2:]:
             assert "not complete" in terminal.ok(*command, *here(place))
-        assert "indexes this project now" in terminal.refused("index", *here(place))
+        assert "is indexing this project" in terminal.refused("index", *here(place))
 
 
 def test_another_folder_takes_a_projects_place_only_when_it_is_told_to(terminal: Terminal, place: Path) -> None:
@@ -96,7 +96,7 @@ def test_a_watcher_says_what_it_waits_for_and_goes_on(terminal: Terminal, place:
             assert process.stdout is not None
             readable, _, _ = select([process.stderr, process.stdout], [], [], 60)
             assert readable == [process.stderr]
-            assert "indexes this project now" in process.stderr.readline()
+            assert "is indexing this project" in process.stderr.readline()
         except BaseException:
             process.kill()
             process.communicate()

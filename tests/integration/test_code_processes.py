@@ -144,7 +144,7 @@ def test_after_a_kill_the_next_run_need_not_wait_for_the_lease(
     with treering.open(place, project="p") as memory:
         pid = crew.start(index_half, place=str(place), root=str(root), go_on=str(tmp_path / "never"))
         crew.wait_until(lambda: bool(crew.told("half")))
-        with pytest.raises(treering.TreeringError, match=rf"process {pid} on .* indexes this project now"):
+        with pytest.raises(treering.TreeringError, match=rf"process {pid} on .* is indexing this project"):
             code_of(memory).index(root)
         os.kill(pid, signal.SIGKILL)
         crew.await_end(pid)

@@ -180,9 +180,9 @@ def test_a_file_that_is_not_as_it_was_indexed_gets_no_vector_and_holds_nobody_up
     (root / "web/decoding.py").write_text("def other():\n    pass\n")
     work = ChunkEmbedding(memory.scope, memory.store, memory._ports.clock, memory.settings)
     embedder = memory.models.embedder((), hurried=False)
-    work.all(embedder)
+    work.embed_all(embedder)
     assert work.coverage(embedder.model) == ChunkCoverage(3, 2)
-    assert work.all(embedder) == 0
+    assert work.embed_all(embedder) == 0
 
 
 def test_vectors_of_other_models_go_when_asked(memory: Memory, root: Path) -> None:
@@ -235,7 +235,7 @@ def test_code_is_given_to_a_model_elsewhere_only_by_whoever_says_so_and_without_
     job = code_embedding_job(memory._ports.clock(), new_id())
     run_chunk_embedding(work, job, models, new_id)  # type: ignore[arg-type]
     assert models.chosen.read == []
-    assert work.all(models.chosen) == 4
+    assert work.embed_all(models.chosen) == 4
     assert "token" in " ".join(models.chosen.read)
     assert secret not in " ".join(models.chosen.read)
     (place,) = memory.code.where("token", limit=1)
@@ -348,7 +348,7 @@ def test_a_limit_that_means_nothing_is_refused(code: Code, root: Path, limit: in
 
 def test_a_question_that_is_no_text_is_refused(code: Code, root: Path) -> None:
     code.index(root)
-    with pytest.raises(InvalidInput, match="words"):
+    with pytest.raises(InvalidInput, match="give a string"):
         code.where(7)  # type: ignore[arg-type]
 
 

@@ -56,7 +56,7 @@ def test_no_longer_than_allowed_and_the_next_question_goes_on(open_memory: OpenM
     memory.code.index(root)
     found = memory.code.where(QUESTION)
     assert found.embedded == 2
-    assert f"10 of {COUNT} pieces of code have no vector" in found.missing["meaning of some"]
+    assert f"10 of {COUNT} chunks have no vector" in found.missing["meaning of some"]
     assert memory.code.where(QUESTION).embedded == 2
     assert coverage(memory) == ChunkCoverage(COUNT, 4)
 

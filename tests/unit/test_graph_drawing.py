@@ -103,7 +103,7 @@ def test_a_page_has_every_tie_and_a_drawing_those_that_tell() -> None:
     assert tied(drawing(found)) == drawn
     assert drawn < every
     assert tied(page(found)) == every
-    assert f"{len(drawn)} of {len(every)} ties are drawn" in page(found)
+    assert f"{len(drawn)} of {len(every)} dependencies are drawn" in page(found)
 
 
 def test_a_tie_that_stronger_ones_tell_is_not_drawn() -> None:
@@ -118,7 +118,7 @@ def test_a_tie_that_stronger_ones_tell_is_not_drawn() -> None:
 
 def test_the_legend_names_the_top_folders() -> None:
     texts = [each.text for each in ElementTree.fromstring(drawing(modules(9))).iter(f"{SVG}text")]
-    assert {"app", "libs", "tools", "used by what stands below"} <= set(texts)
+    assert {"app", "libs", "tools", "used by modules below"} <= set(texts)
 
 
 @pytest.mark.parametrize("title", ["Map", "<script>alert(1)</script>", "\x00"])
