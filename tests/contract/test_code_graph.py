@@ -8,8 +8,8 @@ import pytest
 
 from tests.code_projects import code_of, fresh, fresh_graph, stored, written
 from treering.code.api import Code
-from treering.code.build import update as updating
 from treering.code.files import discovery as discovering
+from treering.code.index import update as updating
 from treering.core.errors import Conflict, InvalidInput, NotFound
 from treering.core.graph import GraphNode, NodeKind
 from treering.memory import Memory
@@ -244,7 +244,7 @@ def test_what_another_version_has_read_is_read_anew(
     memory: Memory, code: Code, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code.index(root)
-    for module in ("build.indexer", "build.update", "live.current"):
+    for module in ("index.indexer", "index.update", "live.current"):
         monkeypatch.setattr(f"treering.code.{module}.reading_version", lambda _chunks: "newer")
     newer = code_of(memory)
     assert newer.module_map().status.incomplete

@@ -13,8 +13,8 @@ import pytest
 
 from tests.code_projects import code_of, fresh, stored, written
 from treering.code.api import Code
-from treering.code.build.report import IndexPhase, IndexProgress, IndexReport
 from treering.code.graph import IndexStatus
+from treering.code.index.report import IndexPhase, IndexProgress, IndexReport
 from treering.core.errors import Conflict, InvalidInput, NotFound
 from treering.memory import Memory
 

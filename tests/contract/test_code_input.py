@@ -12,9 +12,9 @@ import pytest
 
 from tests.code_projects import code_of, fresh, stored, written
 from treering.code import language_choice as which_language
-from treering.code.build.report import IndexReport
 from treering.code.files.discovery import BINARY, NO_FILE, NO_PERMISSION, ODD_NAME, TOO_LARGE, UNLISTED
 from treering.code.files.source_file import NO_GRAMMAR, Reading, read_file
+from treering.code.index.report import IndexReport
 from treering.core.errors import FolderUnavailable, InvalidInput
 from treering.memory import Memory
 
@@ -188,7 +188,7 @@ def test_a_file_that_vanishes_while_the_others_are_read_is_not_missed(
         (root / "lib" / "b.py").unlink(missing_ok=True)
         return read_file(at, path, *others)
 
-    monkeypatch.setattr("treering.code.build.executor.read_file", vanishing)
+    monkeypatch.setattr("treering.code.index.executor.read_file", vanishing)
     done = code_of(memory).index(root)
     assert done.complete
     assert stored(memory) == fresh({path: content for path, content in FILES.items() if path != "lib/b.py"})

@@ -9,7 +9,7 @@ import pytest
 from tests.code_projects import written
 from tests.conftest import OpenMemory
 from treering.adapters.sql.code_chunks import StoredChunks
-from treering.code.build.report import IndexPhase, IndexProgress
+from treering.code.index.report import IndexPhase, IndexProgress
 from treering.core.errors import StoreFull
 from treering.core.settings import EmbedderSettings, FindingSettings, IndexSettings, Settings
 from treering.memory import Memory

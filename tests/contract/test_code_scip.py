@@ -8,9 +8,9 @@ import pytest
 from tests.code_projects import code_of, written
 from tests.scip_indexes import Project
 from treering.code.api import Code
-from treering.code.build.report import ScipIndex
 from treering.code.encoding import edges_in, pack_further, unpack_further
 from treering.code.facts import Edge
+from treering.code.index.report import ScipIndex
 from treering.core.errors import InvalidInput
 from treering.core.graph import EdgeKind, GraphSource
 from treering.memory import Memory

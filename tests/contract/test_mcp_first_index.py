@@ -13,7 +13,7 @@ from tests.code_projects import code_of, written
 from tests.conftest import OpenMemory
 from tests.served import agent_of, desk_of
 from tests.served_table import CODE, repository
-from treering.code.build.report import IndexPhase, IndexProgress
+from treering.code.index.report import IndexPhase, IndexProgress
 from treering.core.errors import Conflict, StoreUnavailable
 from treering.core.settings import Settings
 from treering.interfaces.mcp.first_index import FirstIndex

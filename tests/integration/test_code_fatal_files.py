@@ -16,16 +16,16 @@ from tests.code_projects import code_of, fresh, stored, written
 from tests.forked_process import ForkedProcess
 from tests.integration import deadly_readers
 from tests.integration.crew import WorkerPool
-from treering.code.build import executor as hands
-from treering.code.build import worker_pool as crews
-from treering.code.build.resolution import Resolution, resolve_file
-from treering.code.build.stored_symbols import StoredSymbols
-from treering.code.build.worker_pool import ENDED_ITS_READER, ENDED_ITS_RESOLVER
-from treering.code.build.worker_pool import WorkerPool as Readers
-from treering.code.build.worker_process import LoadedFile
 from treering.code.facts import Facts
 from treering.code.files.discovery import discover
 from treering.code.files.source_file import Reading, read_file
+from treering.code.index import executor as hands
+from treering.code.index import worker_pool as crews
+from treering.code.index.resolution import Resolution, resolve_file
+from treering.code.index.stored_symbols import StoredSymbols
+from treering.code.index.worker_pool import ENDED_ITS_READER, ENDED_ITS_RESOLVER
+from treering.code.index.worker_pool import WorkerPool as Readers
+from treering.code.index.worker_process import LoadedFile
 from treering.core.settings import IndexSettings
 from treering.memory import Memory
 
@@ -68,8 +68,8 @@ def fragile(monkeypatch: pytest.MonkeyPatch) -> None:
         assert "resolving_kills" not in names, "this would have ended the whole program"
         return resolve_file(language, facts, world)
 
-    monkeypatch.setattr("treering.code.build.executor.read_file", reading)
-    monkeypatch.setattr("treering.code.build.update.resolve_file", resolving)
+    monkeypatch.setattr("treering.code.index.executor.read_file", reading)
+    monkeypatch.setattr("treering.code.index.update.resolve_file", resolving)
 
 
 @pytest.fixture
@@ -165,7 +165,7 @@ def test_what_is_read_anew_for_another_reason_is_as_deadly_as_before(
     assert code_of(memory).index(root).removed == 1
     written(root, {"deadly.py": DEADLY_TO_READ})
     assert code_of(memory).index(root).skipped == {ENDED_ITS_READER: 1}
-    for module in ("build.indexer", "build.update", "live.current"):
+    for module in ("index.indexer", "index.update", "live.current"):
         monkeypatch.setattr(f"treering.code.{module}.reading_version", lambda _chunks: "another")
     assert code_of(memory).index(root).read == len(PROJECT) + 1
     assert stored(memory) == fresh(PROJECT)

@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from tests.code_projects import code_of, written
-from treering.code.build.indexer import Indexer
-from treering.code.build.project import IndexedProject
-from treering.code.build.report import IndexProgress
 from treering.code.files.discovery import TOO_LARGE
+from treering.code.index.indexer import Indexer
+from treering.code.index.project import IndexedProject
+from treering.code.index.report import IndexProgress
 from treering.core.settings import IndexSettings
 from treering.memory import Memory
 

@@ -15,7 +15,7 @@ from tests.code_projects import code_of, fresh, stored, written
 from tests.integration.crew import Crew
 from tests.integration.fork_server import tell
 from tests.lengths import at_length
-from treering.code.build.report import IndexPhase, IndexProgress
+from treering.code.index.report import IndexPhase, IndexProgress
 
 FILES = at_length(150, full=400)
 MANY = {
@@ -190,7 +190,7 @@ def test_a_reader_sees_nothing_wrong_while_another_process_indexes(
 def test_the_processes_end_with_whoever_started_them(root: Path) -> None:
     script = (
         "import os, sys, time\nfrom pathlib import Path\nfrom treering.core.settings import IndexSettings\n"
-        "from treering.code.build.worker_pool import WorkerPool\n"
+        "from treering.code.index.worker_pool import WorkerPool\n"
         "with WorkerPool(Path(sys.argv[1]), IndexSettings()) as crew:\n"
         "    print(*(member._process.pid for member in crew._members), flush=True)\n    time.sleep(60)\n"
     )

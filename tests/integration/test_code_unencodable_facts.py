@@ -10,14 +10,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.code_projects import code_of, stored, written
-from treering.code.build.resolution import resolve_file
-from treering.code.build.stored_symbols import StoredSymbols
-from treering.code.build.worker_pool import WorkerPool
 from treering.code.encoding import unpack_facts
 from treering.code.facts import Edge, Facts, Resolved, Unresolved
 from treering.code.files import source_file as reading
 from treering.code.files.discovery import discover
 from treering.code.files.source_file import NOT_UNDERSTOOD, Reading, read_file
+from treering.code.index.resolution import resolve_file
+from treering.code.index.stored_symbols import StoredSymbols
+from treering.code.index.worker_pool import WorkerPool
 from treering.code.language_choice import MANIFESTS, load_language
 from treering.core.graph import EdgeKind
 from treering.core.settings import IndexSettings
@@ -146,7 +146,7 @@ class _Hostile:
 def test_what_is_resolved_and_cannot_be_packed_costs_its_file(
     found: Resolved | Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("treering.code.build.resolution.load_language", lambda _name: _Hostile(found))
+    monkeypatch.setattr("treering.code.index.resolution.load_language", lambda _name: _Hostile(found))
     facts = load_language("python").extract("a.py", b"f()\n")
     resolution = resolve_file("python", facts, StoredSymbols([], lambda _path: {}))
     assert resolution.problem.startswith("its uses cannot be resolved: ")

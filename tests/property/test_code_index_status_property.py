@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treering.code.build.file_cache import Changes
 from treering.code.files.discovery import Found
+from treering.code.index.file_cache import Changes
 from treering.code.live.unread_files import UnreadFiles
 
 FILES = ("a.py", "pkg/b.py", "pkg/sub/c.py", "next.js/d.py")

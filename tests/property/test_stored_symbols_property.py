@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treering.code.build.stored_symbols import StoredSymbols
 from treering.code.encoding import hash_of, pack_hashes, pack_keys
 from treering.code.facts import Key
+from treering.code.index.stored_symbols import StoredSymbols
 from treering.code.symbols import World
 from treering.ports.code import FileKeys
 

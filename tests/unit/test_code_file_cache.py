@@ -8,9 +8,9 @@ from typing import cast
 
 import pytest
 
-from treering.code.build.file_cache import FileCache
-from treering.code.build.stored_symbols import StoredSymbols
-from treering.code.build.worker_pool import ENDED_ITS_READER
+from treering.code.index.file_cache import FileCache
+from treering.code.index.stored_symbols import StoredSymbols
+from treering.code.index.worker_pool import ENDED_ITS_READER
 from treering.ports.code import CodeIndex, ListedFile
 
 

@@ -10,11 +10,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from treering.code.build.project import IndexedProject
-from treering.code.build.report import IndexPhase, IndexProgress, IndexReport, ignore_progress
 from treering.code.facts import EntryPoint, Unresolved
 from treering.code.graph.cycles import CycleLevel
 from treering.code.graph.limits import CAP, FLOW_DEPTH
+from treering.code.index.project import IndexedProject
+from treering.code.index.report import IndexPhase, IndexProgress, IndexReport, ignore_progress
 from treering.code.live.current import CurrentGraph
 from treering.code.live.path_names import NodeName, from_root, needs_root
 from treering.code.status import CodeStatus, status_of
@@ -22,7 +22,6 @@ from treering.core.errors import InvalidInput, NotFound, RepositoryUnavailable, 
 from treering.core.queries import ALL_CODE, CodeFilter
 
 if TYPE_CHECKING:
-    from treering.code.build.update import OnProgress
     from treering.code.graph import (
         CodeAnswers,
         CodeEntries,
@@ -35,7 +34,8 @@ if TYPE_CHECKING:
         NameMatches,
     )
     from treering.code.history.relatives import Relations
-    from treering.code.history.stored_history import StoredHistory
+    from treering.code.history.stored_history import CoChangeHistory
+    from treering.code.index.update import OnProgress
     from treering.code.linked_memories import CodeImpact
     from treering.code.live.targets import ResolvedName
     from treering.code.locations.search import CodeLocations, LocationSearch
@@ -74,11 +74,11 @@ class Code:
         self._location_search = location_search
 
     @cached_property
-    def _history(self) -> StoredHistory:
-        from treering.code.history.stored_history import StoredHistory
+    def _history(self) -> CoChangeHistory:
+        from treering.code.history.stored_history import CoChangeHistory
 
         repository = self._sources.repository
-        return StoredHistory(self._scope, self._store, self._clock, self._settings.history, repository)
+        return CoChangeHistory(self._scope, self._store, self._clock, self._settings.history, repository)
 
     # Indexing
 

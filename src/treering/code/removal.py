@@ -11,7 +11,7 @@ from treering.core.errors import NotFound
 from treering.ports.code import CodeTotals
 
 if TYPE_CHECKING:
-    from treering.code.build.project import IndexedProject
+    from treering.code.index.project import IndexedProject
 
 
 def forget_code(project: IndexedProject) -> CodeStatus:

@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from treering.code.build.report import ScipIndex
-from treering.code.build.version import reading_version
+from treering.code.index.report import ScipIndex
+from treering.code.index.version import reading_version
 from treering.core.errors import Unreadable
 from treering.core.graph import GraphSource
 from treering.ports.processes import Ended, Writer

@@ -9,11 +9,11 @@ from pathlib import Path
 from rich.console import Console, RenderableType
 
 from tests.samples import sample
-from treering.code.build.report import FileProblem, IndexReport, ScipIndex
 from treering.code.facts import Definition, DefinitionKind, Edge, EntryPoint, Flow
 from treering.code.graph import CodeGraph, Impact, IndexStatus, NameGuess
 from treering.code.history.ranking import RankedFile, RankTerm
 from treering.code.history.relatives import Relations
+from treering.code.index.report import FileProblem, IndexReport, ScipIndex
 from treering.code.linked_memories import CodeImpact
 from treering.code.status import CodeStatus
 from treering.core.graph import EdgeKind

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from treering.code.graph import IndexStatus
 from treering.code.history.counts import CoChange
 from treering.code.history.ranking import RankedFile, related
-from treering.code.history.stored_history import RepositoryCounts, StoredHistory, takes_part
+from treering.code.history.stored_history import CoChangeHistory, RepositoryCounts, takes_part
 from treering.core.errors import RepositoryUnavailable
 from treering.ports.commits import Commit, Touch
 
@@ -32,7 +32,7 @@ _MANY = 1_000
 _NO_REPOSITORY = "the repository is not on this machine, or not the one of the current folder"
 
 
-def relations(stored: StoredHistory, root: Path | None, path: str, limit: int, files: "FileGraph") -> Relations:
+def relations(stored: CoChangeHistory, root: Path | None, path: str, limit: int, files: "FileGraph") -> Relations:
     """Files related to a path that exists or may be created in the project."""
     near = _neighbours(files)
     reason = _NO_REPOSITORY

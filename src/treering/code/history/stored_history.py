@@ -54,7 +54,7 @@ class _StoredCounts:
     packed: bytes | None = None
 
 
-class StoredHistory:
+class CoChangeHistory:
     """The counts of one project. Thread-safe; several processes may update them at once."""
 
     def __init__(

@@ -12,7 +12,7 @@ from treering.code.live.file_watch import WatchStopped
 from treering.core.errors import InvalidInput, NotFound, RepositoryUnavailable, StoreError, TreeringError
 
 if TYPE_CHECKING:
-    from treering.code.history.stored_history import StoredHistory
+    from treering.code.history.stored_history import CoChangeHistory
 
 Note = Callable[[str], object]
 
@@ -27,7 +27,7 @@ def seeds_note(pairs: int) -> str:
 
 @contextmanager
 def history_followed(
-    history: StoredHistory, root: Path, stop: threading.Event, seconds: float, note: Note
+    history: CoChangeHistory, root: Path, stop: threading.Event, seconds: float, note: Note
 ) -> Iterator[Callable[[], None]]:
     """Poll for new commits every `seconds` seconds, from the call of the yielded function until the end of the block.
 

@@ -10,21 +10,21 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from treering.code.build.report import ignore_progress
-from treering.code.build.version import reading_version
 from treering.code.files.roots import still_indexed
+from treering.code.index.report import ignore_progress
+from treering.code.index.version import reading_version
 from treering.code.live.unread_files import UnreadFiles
 from treering.code.locations.search import IndexSnapshot
 from treering.core.errors import Conflict, FolderUnavailable, InvalidInput, NotFound, StoreError
 from treering.ports.watcher import EVERYTHING
 
 if TYPE_CHECKING:
-    from treering.code.build.file_cache import Changes
-    from treering.code.build.indexer import Indexer
-    from treering.code.build.project import IndexedProject
-    from treering.code.build.report import IndexReport
-    from treering.code.build.update import OnProgress
     from treering.code.graph import CodeGraph
+    from treering.code.index.file_cache import Changes
+    from treering.code.index.indexer import Indexer
+    from treering.code.index.project import IndexedProject
+    from treering.code.index.report import IndexReport
+    from treering.code.index.update import OnProgress
     from treering.code.live.live_graph import LiveGraph
     from treering.ports.code import CodeIndex, CodeState
 
@@ -129,7 +129,7 @@ class CurrentGraph:
 
     def _indexer_at(self, root: Path) -> Indexer:
         if self._indexer is None or self._indexer.project.root != root:
-            from treering.code.build.indexer import Indexer
+            from treering.code.index.indexer import Indexer
 
             self._indexer = Indexer(self._project.at(root))
         return self._indexer

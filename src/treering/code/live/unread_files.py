@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from treering.code.build.file_cache import Changes, decides_for_others
+from treering.code.index.file_cache import Changes, decides_for_others
 from treering.code.language_choice import language_named
 from treering.ports.watcher import EVERYTHING
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple, overload
 
-from treering.code.build.report import IndexPhase, IndexProgress, ignore_progress
 from treering.code.graph import IndexStatus
+from treering.code.index.report import IndexPhase, IndexProgress, ignore_progress
 from treering.code.locations.embedding import ChunkEmbedding, queue_chunk_embedding
 from treering.code.locations.unstored_vectors import UnstoredChunkVectors
 from treering.core.code_locations import CodePlace
@@ -21,7 +21,7 @@ from treering.core.secrets import redact
 from treering.ports.code_chunks import ChunkCoverage
 
 if TYPE_CHECKING:
-    from treering.code.build.update import OnProgress
+    from treering.code.index.update import OnProgress
     from treering.code.locations.chunk_search import ChunkMatch, ChunkSearch
     from treering.ports.clock import NewId
     from treering.ports.code import CodeState

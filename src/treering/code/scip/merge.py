@@ -10,11 +10,11 @@ from pathlib import Path
 
 from msgspec import structs
 
-from treering.code.build.project import IndexedProject
-from treering.code.build.report import ScipIndex
 from treering.code.encoding import edges_in, pack_further, unpack_definitions, unpack_edges, unpack_further
 from treering.code.facts import Edge, Flow
 from treering.code.files.source_file import source_with
+from treering.code.index.project import IndexedProject
+from treering.code.index.report import ScipIndex
 from treering.code.scip import ScipEdges, ScipLimits, check_scip, read_scip
 from treering.core.errors import InvalidInput, NotFound
 from treering.core.graph import GraphSource

@@ -10,7 +10,7 @@ from treering.core.errors import Conflict, NotFound, StoreUnavailable
 
 if TYPE_CHECKING:
     from treering.code.api import Code
-    from treering.code.build.report import IndexProgress
+    from treering.code.index.report import IndexProgress
     from treering.memory import Memory
 
 

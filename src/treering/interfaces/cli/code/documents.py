@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from treering.interfaces.cli.output import record_document
 
 if TYPE_CHECKING:
-    from treering.code.build.report import IndexReport
     from treering.code.graph import (
         CodeEntries,
         Cycles,
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
         ReachedNode,
     )
     from treering.code.history.relatives import Relations
+    from treering.code.index.report import IndexReport
     from treering.code.linked_memories import CodeImpact
 
 Document = Mapping[str, Any]

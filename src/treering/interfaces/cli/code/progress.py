@@ -12,8 +12,8 @@ import typer
 if TYPE_CHECKING:
     from types import FrameType
 
-    from treering.code.build.report import IndexProgress
-    from treering.code.build.update import OnProgress
+    from treering.code.index.report import IndexProgress
+    from treering.code.index.update import OnProgress
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 

@@ -14,7 +14,6 @@ from treering.interfaces.cli.layout import Hanging, Listed, Listing, counted, in
 from treering.interfaces.cli.views import FAINT, GOOD, HEAD, ID, bar, preview, safe
 
 if TYPE_CHECKING:
-    from treering.code.build.report import IndexReport
     from treering.code.graph import (
         CodeEntries,
         CodeModule,
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
         ModuleMap,
     )
     from treering.code.history.relatives import Relations
+    from treering.code.index.report import IndexReport
     from treering.code.linked_memories import CodeImpact
     from treering.code.status import CodeStatus
 

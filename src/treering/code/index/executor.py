@@ -12,13 +12,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from treering.code.build.worker_pool import ENDED_ITS_RESOLVER, WorkerPool, FileBatches, may_start, do_nothing
-from treering.code.build.resolution import Resolution, unresolved_file
 from treering.code.files.source_file import Reading, left_unread, read_file
+from treering.code.index.resolution import Resolution, unresolved_file
+from treering.code.index.worker_pool import ENDED_ITS_RESOLVER, FileBatches, WorkerPool, do_nothing, may_start
 
 if TYPE_CHECKING:
-    from treering.core.settings import IndexSettings
     from treering.code.files.discovery import Found
+    from treering.core.settings import IndexSettings
     from treering.ports.code import ListedFile
 
 InThisProcess = Callable[[Sequence[str]], Iterator[Resolution]]

@@ -11,17 +11,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from treering.core.errors import Conflict
-from treering.code.build.stored_symbols import StoredSymbols
+from treering.code.encoding import unpack_facts
 from treering.code.files.discovery import ENVIRONMENT, REPOSITORY, Discovery, Found
 from treering.code.files.ignore_rules import IGNORE_FILE
-from treering.code.encoding import unpack_facts
+from treering.code.index.stored_symbols import StoredSymbols
 from treering.code.language_choice import MANIFESTS, language_named, load_language
+from treering.core.errors import Conflict
 from treering.ports.code import CodeIndex, CodeState, CodeTotals, FileFacts, ListedFile
 
 if TYPE_CHECKING:
-    from treering.code.build.worker_process import LoadedFile
     from treering.code.facts import Facts, Key
+    from treering.code.index.worker_process import LoadedFile
 
 OpenIndex = Callable[[], AbstractContextManager[CodeIndex]]
 
@@ -121,8 +121,8 @@ class FileCache:
     def changes(self, discovery: Discovery, *, doubt: bool, reported: Collection[str] | None = None) -> Changes:
         """Compare discovered files with stored ones.
 
-        `doubt` also reports files that may have changed in the moment they were read; with `reported`, the complete list of
-        changed paths, only files in it are doubted.
+        `doubt` also returns files that may have changed in the moment they were read. With `reported`, the complete
+        list of changed paths, only files in it are doubted.
         """
         found = {file.path for file in discovery.found}
         changed = (
@@ -234,7 +234,7 @@ class FileCache:
 
     def loaded_files(self) -> Iterator[LoadedFile]:
         """Every file of the project that has facts."""
-        from treering.code.build.worker_process import LoadedFile
+        from treering.code.index.worker_process import LoadedFile
 
         readable = sorted(path for path, file in self.files.items() if not file.skipped)
         for start in range(0, len(readable), _AT_ONCE):

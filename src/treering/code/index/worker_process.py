@@ -10,13 +10,13 @@ from typing import IO, Any
 
 import msgspec
 
-from treering.core.settings import ChunkSettings
-from treering.code.build.resolution import Resolution, resolve_file
-from treering.code.build.stored_symbols import StoredSymbols
+from treering.code.encoding import unpack_facts
 from treering.code.facts import Facts, Key
 from treering.code.files.source_file import read_file
-from treering.code.encoding import unpack_facts
+from treering.code.index.resolution import Resolution, resolve_file
+from treering.code.index.stored_symbols import StoredSymbols
 from treering.code.language_choice import load_language
+from treering.core.settings import ChunkSettings
 from treering.ports.code import FileKeys
 
 _LENGTH = 4
@@ -91,7 +91,10 @@ def serve() -> None:
         order = _order(packed)
         if isinstance(order, ReadFiles):
             root, chunk_settings = Path(order.root), ChunkSettings(**order.chunk_settings)
-            send(answers, [read_file(root, path, language, order.max_bytes, chunk_settings) for path, language in order.files])
+            send(
+                answers,
+                [read_file(root, path, language, order.max_bytes, chunk_settings) for path, language in order.files],
+            )
         elif isinstance(order, LoadFiles):
             project.load(order.files)
         else:

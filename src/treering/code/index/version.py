@@ -17,7 +17,7 @@ _CODE = Path(__file__).parents[1]
 _WHEELS = ("tree-sitter", "pystemmer", *(f"tree-sitter-{known.name}" for known in KNOWN), "tree-sitter-javascript")
 _PARTS = (
     *("languages/**/*.py", "languages/**/*.scm", "facts.py", "encoding.py", "graph/kinds.py"),
-    *("files/source_file.py", "files/secrets.py", "build/resolution.py"),
+    *("files/source_file.py", "files/secrets.py", "index/resolution.py"),
     *(f"chunks/{name}.py" for name in ("split", "outline", "pieces", "sizes", "words")),
 )
 

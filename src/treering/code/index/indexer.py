@@ -9,17 +9,17 @@ from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
-from treering.core.errors import StoreError
-from treering.code.build.file_cache import Changes, FileCache
-from treering.code.build.report import IndexReport, IndexPhase, IndexProgress, ignore_progress
-from treering.code.build.version import reading_version
 from treering.code.files.discovery import Discovery, Found, discover
 from treering.code.files.outer_ignore_rules import rules_around
 from treering.code.files.roots import put_in_place_of, readable, still_indexed
+from treering.code.index.file_cache import Changes, FileCache
+from treering.code.index.report import IndexPhase, IndexProgress, IndexReport, ignore_progress
+from treering.code.index.version import reading_version
+from treering.core.errors import StoreError
 
 if TYPE_CHECKING:
-    from treering.code.build.project import IndexedProject
-    from treering.code.build.update import OnProgress, Update
+    from treering.code.index.project import IndexedProject
+    from treering.code.index.update import OnProgress, Update
     from treering.ports.code import CodeState, IndexLease
 
 
@@ -91,8 +91,8 @@ class Indexer:
         Raises `Conflict` while another process indexes, `InvalidInput` if another folder is indexed and `replace` is
         not set, `NotFound` with `keeping` if the index was forgotten.
         """
-        from treering.code.build.update import Update
-        from treering.code.build.warnings import left_out, warnings
+        from treering.code.index.update import Update
+        from treering.code.index.warnings import left_out, warnings
 
         readable(self.project.root)
         began = monotonic()
@@ -155,7 +155,9 @@ class Indexer:
         if changes or cache.waiting or not cache.complete:
             self.project.check_lease(lease)
         for _ in range(self.project.settings.rounds if folders is None else 1):
-            update.apply(changes, json.dumps({**cache.report, "skipped": discovery.skipped}) if folders is None else None)
+            update.apply(
+                changes, json.dumps({**cache.report, "skipped": discovery.skipped}) if folders is None else None
+            )
             if folders is not None:
                 changes = Changes(unseen=changes.unseen)
             if not changes:
@@ -185,5 +187,7 @@ class Indexer:
         with self.project.reading() as index:
             state = index.state()
             if self._cache is None or state is None or self._cache.generation != state.generation:
-                self._cache = FileCache(state, index, self.project.reading, reading_version(self.project.settings.chunks))
+                self._cache = FileCache(
+                    state, index, self.project.reading, reading_version(self.project.settings.chunks)
+                )
             return self._cache, state

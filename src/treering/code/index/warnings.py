@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from treering.code.build.worker_pool import ENDED_ITS_RESOLVER
 from treering.code.files.source_file import NO_GRAMMAR
+from treering.code.index.worker_pool import ENDED_ITS_RESOLVER
 from treering.code.language_choice import KNOWN, missing_grammar
 
 if TYPE_CHECKING:
-    from treering.code.build.file_cache import FileCache
     from treering.code.files.discovery import Discovery
+    from treering.code.index.file_cache import FileCache
 
 _NAMED = 5
 """Maximum number of paths in one message."""
@@ -41,8 +41,8 @@ def warnings(cache: FileCache, discovery: Discovery) -> Iterator[str]:
         yield f"no source files found ({languages}); is this the root of the project?"
     if discovery.unseen:
         yield (
-            f"could not read {_listed(discovery.unseen)}: stored facts of these folders are kept, but left out of answers "
-            "until they can be read again"
+            f"could not read {_listed(discovery.unseen)}: what is stored from there is kept, but left out of answers until "
+            "it can be read again"
         )
     for language in sorted({file.language for file in cache.files.values() if file.skipped == NO_GRAMMAR}):
         why = missing_grammar(language)

@@ -2,9 +2,9 @@
 
 import msgspec
 
-from treering.code.build.stored_symbols import SymbolQueries, StoredSymbols
-from treering.code.facts import Facts, failure
 from treering.code.encoding import hash_of, pack_edges, pack_hashes, pack_unresolved, ties_of
+from treering.code.facts import Facts, failure
+from treering.code.index.stored_symbols import StoredSymbols, SymbolQueries
 from treering.code.language_choice import load_language
 
 

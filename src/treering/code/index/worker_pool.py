@@ -21,12 +21,12 @@ from typing import NamedTuple, Self, TypeVar
 
 import msgspec
 
-from treering.core.errors import TreeringError
-from treering.core.settings import IndexSettings
-from treering.code.build.worker_process import LoadFiles, LoadedFile, ReadFiles, ResolveFiles, receive, send
-from treering.code.build.resolution import Resolution, unresolved_file
 from treering.code.files.discovery import Found
 from treering.code.files.source_file import Reading, left_unread
+from treering.code.index.resolution import Resolution, unresolved_file
+from treering.code.index.worker_process import LoadedFile, LoadFiles, ReadFiles, ResolveFiles, receive, send
+from treering.core.errors import TreeringError
+from treering.core.settings import IndexSettings
 
 ENDED_ITS_READER = "ended the process that read it"
 ENDED_ITS_RESOLVER = "ended the process that resolved it"
@@ -35,7 +35,7 @@ _QUEUED_CHUNKS = 3
 """Chunks queued per process: enough to keep it busy, few enough to stop early."""
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from treering.code.build.worker_process import serve; serve()"
+    "from treering.code.index.worker_process import serve; serve()"
 )
 _END_SECONDS = 5.0
 _START_SECONDS = 120.0
@@ -161,7 +161,9 @@ class WorkerPool:
     def _ended(self, file: Found) -> Reading:
         return left_unread(self._root, file.path, file.language, self._settings.largest_file, ENDED_ITS_READER)
 
-    def _distribute(self, ask: "Callable[[_WorkerHandle, Sequence[T]], A]", chunks: Iterable[Sequence[T]]) -> Iterator[A]:
+    def _distribute(
+        self, ask: "Callable[[_WorkerHandle, Sequence[T]], A]", chunks: Iterable[Sequence[T]]
+    ) -> Iterator[A]:
         def run_on_free_worker(chunk: Sequence[T]) -> A:
             worker = self._free.get()
             try:
@@ -225,7 +227,8 @@ class _WorkerHandle:
         """The answer; None if the process ended or timed out, after which a new one replaces it."""
         if not self.is_ready():
             raise TreeringError(
-                f"{sys.executable} could not start a process to read code; set `index.processes` to 1 to read in this process"
+                f"{sys.executable} could not start a process that reads code; set `index.processes` to 1 to read code in "
+                "this process"
             )
         answer = self._answer(request, seconds)
         if answer is None:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treering.code.facts import Key
 from treering.code.encoding import HASHES, hash_of, unpack_hashes
+from treering.code.facts import Key
 
 if TYPE_CHECKING:
     from treering.code.symbols import Answer

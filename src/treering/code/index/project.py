@@ -13,9 +13,9 @@ from treering.core.errors import Conflict
 from treering.ports.processes import Ended, Writer
 
 if TYPE_CHECKING:
+    from treering.code.files.outer_ignore_rules import GitHome
     from treering.core.scope import Scope
     from treering.core.settings import IndexSettings
-    from treering.code.files.outer_ignore_rules import GitHome
     from treering.ports.clock import Clock
     from treering.ports.code import CodeIndex, IndexLease
     from treering.ports.store import Store
@@ -76,8 +76,8 @@ class IndexedProject:
         if writer is None or not self.ended(writer):
             who = "another process" if writer is None else writer.told
             raise Conflict(
-                f"{who} is indexing this project; try again when it is done, or after {lease.until:%H:%M:%S} UTC, when its "
-                "lease expires"
+                f"{who} is indexing this project; try again when it is done, or after {lease.until:%H:%M:%S} UTC, "
+                "when its lease expires"
             )
 
     def release_lease(self) -> None:

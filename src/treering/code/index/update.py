@@ -15,23 +15,23 @@ from datetime import timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
-from treering.code.build.worker_pool import ENDED_ITS_READER, ENDED_ITS_RESOLVER
-from treering.code.build.executor import FileExecutor
-from treering.code.build.resolution import Resolution, resolve_file
-from treering.code.build.file_cache import Changes, FileCache, is_doubtful
-from treering.code.build.report import FileProblem, IndexPhase, IndexProgress
-from treering.code.build.version import reading_version
 from treering.code.chunks.encoding import unpack_chunks
+from treering.code.encoding import unpack_facts, unpack_hashes
 from treering.code.facts import Key, Problem
 from treering.code.files.source_file import PASSING, Reading
-from treering.code.encoding import unpack_facts, unpack_hashes
+from treering.code.index.executor import FileExecutor
+from treering.code.index.file_cache import Changes, FileCache, is_doubtful
+from treering.code.index.report import FileProblem, IndexPhase, IndexProgress
+from treering.code.index.resolution import Resolution, resolve_file
+from treering.code.index.version import reading_version
+from treering.code.index.worker_pool import ENDED_ITS_READER, ENDED_ITS_RESOLVER
 from treering.code.language_choice import load_language
 from treering.ports.code import FileFacts, ListedFile, ReadFile, ResolvedFile
 
 if TYPE_CHECKING:
-    from treering.code.build.worker_process import LoadedFile
-    from treering.code.build.project import IndexedProject
     from treering.code.files.discovery import Found
+    from treering.code.index.project import IndexedProject
+    from treering.code.index.worker_process import LoadedFile
 
 OnProgress = Callable[[IndexProgress], None]
 T = TypeVar("T")
@@ -72,9 +72,9 @@ class UpdateCounts:
 
     def add_problems(self, path: str, problems: Iterable[Problem]) -> None:
         """Record the first problem of a file with the total, so that one broken file does not fill the list."""
-        all_of_it = list(problems)
-        if all_of_it:
-            self.problems.append(FileProblem(path, all_of_it[0].line, all_of_it[0].what, len(all_of_it)))
+        listed = list(problems)
+        if listed:
+            self.problems.append(FileProblem(path, listed[0].line, listed[0].what, len(listed)))
 
 
 class Update:
@@ -89,7 +89,7 @@ class Update:
         """Whether a file may end the process that reads it, so that all files are read in workers."""
         self._in_batches = self._is_first_run = self._has_lease = False
         self._known_before = frozenset(cache.files)
-        self._step = _PendingWrite()
+        self._pending = _PendingWrite()
         self._renewed = project.clock()
         """When the write lease was last renewed."""
 
@@ -104,7 +104,9 @@ class Update:
             # Starting a process takes as long as reading a hundred files.
             several = len(changes.changed) >= settings.many_files and settings.processes > 1
             apart = several or (self.isolate and work > 0)
-            executor = FileExecutor(self._project.root, settings, self.cache.fatal, many=apart, meanwhile=self._renew_lease)
+            executor = FileExecutor(
+                self._project.root, settings, self.cache.fatal, many=apart, meanwhile=self._renew_lease
+            )
             ending.enter_context(executor)
             if not self._in_batches:
                 ending.enter_context(self.cache.snapshot())
@@ -170,8 +172,8 @@ class Update:
         changed = self.cache.symbols.remove(path)
         del self.cache.files[path]
         self.counts.forget(path, known_before=path in self._known_before)
-        self._step.gone.add(path)
-        self._step.read.pop(path, None)
+        self._pending.gone.add(path)
+        self._pending.read.pop(path, None)
         self.cache.waiting.discard(path)
         self._invalidate(changed)
 
@@ -204,15 +206,15 @@ class Update:
         if known.stamp == reading.stamp and is_doubtful(reading.stamp, reading.read_at):
             return
         self.cache.files[reading.path] = replace(known, stamp=reading.stamp, read_at=reading.read_at)
-        self._step.touched.append((reading.path, reading.stamp, reading.read_at))
+        self._pending.touched.append((reading.path, reading.stamp, reading.read_at))
 
     def _replace(self, reading: Reading) -> None:
         path, cache = reading.path, self.cache
         # The previous surface is compared here, before the new one replaces it.
         changed = self._changed(reading)
         cache.files[path] = _listed(reading)
-        self._step.gone.discard(path)
-        self._step.read[path] = _stored(reading)
+        self._pending.gone.discard(path)
+        self._pending.read[path] = _stored(reading)
         if reading.skipped:
             cache.waiting.discard(path)
         else:
@@ -234,17 +236,21 @@ class Update:
         for path in self.cache.symbols.askers(changed):
             if path in self.cache.files and path not in self.cache.waiting:
                 self.cache.waiting.add(path)
-                self._step.waiting.add(path)
+                self._pending.waiting.add(path)
 
     # Resolving
 
     def _resolve_waiting(self, executor: FileExecutor) -> None:
         waiting, size = sorted(self.cache.waiting), self._project.settings.batch
         done = 0
-        shared = executor.shared and (self._is_first_run or self.isolate or len(waiting) >= self._project.settings.many_files)
+        shared = executor.shared and (
+            self._is_first_run or self.isolate or len(waiting) >= self._project.settings.many_files
+        )
         # Keys queried in workers are not recorded in this process, so that its symbols are discarded.
         self.was_large |= shared
-        for batch in _batches(executor.resolve(waiting, None if shared else self._resolve_here, self._file_batches), size):
+        for batch in _batches(
+            executor.resolve(waiting, None if shared else self._resolve_here, self._file_batches), size
+        ):
             for resolution in batch:
                 self._store_resolution(resolution, known=not shared)
                 done += 1
@@ -269,8 +275,8 @@ class Update:
             self.counts.add_problems(path, [Problem(1, found.problem)])
         self._mark_fatal(path, found.problem)
         cache.waiting.discard(path)
-        self._step.waiting.discard(path)
-        self._step.resolved.append(
+        self._pending.waiting.discard(path)
+        self._pending.resolved.append(
             ResolvedFile(path, found.edges, found.unresolved, found.asked, found.used, found.unknown, found.ties)
         )
         cache.files[path] = replace(cache.files[path], resolved=True, used=found.used, unknown=found.unknown)
@@ -279,10 +285,10 @@ class Update:
     # Storing
 
     def _write(self, *, complete: bool, report: str | None = None) -> None:
-        step, cache, project = self._step, self.cache, self._project
+        pending, cache, project = self._pending, self.cache, self._project
         report = cache.with_fatal(report, all_seen=complete)
         is_stored = report is None or json.loads(report) == cache.report
-        if not step and is_stored and complete is cache.complete and cache.root == str(project.root):
+        if not pending and is_stored and complete is cache.complete and cache.root == str(project.root):
             if complete and self._has_lease:
                 project.release_lease()
                 self._has_lease = False
@@ -298,17 +304,17 @@ class Update:
             )
             if cache.outdated:
                 index.clear()
-            index.remove(sorted(step.gone))
-            index.put(list(step.read.values()), generation)
-            index.unresolve(sorted(step.waiting), generation)
-            index.resolve(step.resolved, generation)
-            index.touch(step.touched)
+            index.remove(sorted(pending.gone))
+            index.put(list(pending.read.values()), generation)
+            index.unresolve(sorted(pending.waiting), generation)
+            index.resolve(pending.resolved, generation)
+            index.touch(pending.touched)
             if complete:
                 if cache.outdated or self._in_batches:
                     index.drop_unused()
                 index.release_lease(project.owner)
         cache.mark_saved(generation, str(project.root), complete=complete, report=report)
-        self._step, self._renewed = _PendingWrite(), project.clock()
+        self._pending, self._renewed = _PendingWrite(), project.clock()
         self._has_lease &= not complete
 
 
