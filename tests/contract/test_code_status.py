@@ -105,7 +105,7 @@ def test_files_that_wait_are_counted(memory: Memory, code: Code, root: Path) -> 
         index.release_lease(desk.owner)
     assert (code.status().totals.waiting, code.status().current) == (1, False)
     assert "1 file not resolved yet" in check(memory).detail
-    assert "goes on" in check(memory).advice
+    assert "to continue" in check(memory).advice
 
 
 def test_who_indexes_now_is_named_and_not_interrupted(memory: Memory, code: Code, root: Path) -> None:

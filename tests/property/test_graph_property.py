@@ -254,7 +254,7 @@ def test_after_any_edits_the_graph_is_the_one_built_anew(
             graph.remove_file(path)
             now.pop(path, None)
         else:
-            graph.stale(path)
+            graph.mark_stale(path)
             if path in now:
                 now[path] = now[path]._replace(edges=())
     assert_same(graph, built(now))

@@ -1,4 +1,4 @@
-"""What indexing remembers of a project between two changes is as much as it needs, and found without looking at all."""
+"""The cache of stored files: bounded, and searched without iterating over all files."""
 
 import json
 from collections.abc import Iterator
@@ -24,11 +24,11 @@ def _empty() -> Iterator[CodeIndex]:
     yield cast(CodeIndex, Empty())
 
 
-def shelf_of(paths: list[str]) -> FileCache:
+def cache_of(paths: list[str]) -> FileCache:
     with _empty() as index:
-        shelf = FileCache(None, index, _empty, "")
-    shelf.files = Files({path: ListedFile(path, "python", "", "", 0, True, "", 0) for path in paths})
-    return shelf
+        cache = FileCache(None, index, _empty, "")
+    cache.files = Files({path: ListedFile(path, "python", "", "", 0, True, "", 0) for path in paths})
+    return cache
 
 
 class Files(dict[str, ListedFile]):
@@ -41,11 +41,11 @@ class Files(dict[str, ListedFile]):
         return super().__iter__()
 
 
-def test_a_watcher_that_tells_of_many_built_files_costs_one_look(tmp_path: Path) -> None:
-    shelf = shelf_of([f"pkg/sub{number % 7}/f{number}.py" for number in range(100)])
+def test_many_reported_build_products_cost_one_iteration(tmp_path: Path) -> None:
+    cache = cache_of([f"pkg/sub{number % 7}/f{number}.py" for number in range(100)])
     built = {f"objects/o{number}.o" for number in range(400)}
-    assert shelf.folders_of(built, tmp_path) == frozenset()
-    assert cast(Files, shelf.files).looks <= 1
+    assert cache.folders_of(built, tmp_path) == frozenset()
+    assert cast(Files, cache.files).looks <= 1
 
 
 @pytest.mark.parametrize(
@@ -60,19 +60,17 @@ def test_a_watcher_that_tells_of_many_built_files_costs_one_look(tmp_path: Path)
         ("top.py", frozenset({""})),
     ],
 )
-def test_a_folder_that_is_gone_concerns_what_was_in_it(
-    tmp_path: Path, told: str, folders: frozenset[str] | None
-) -> None:
-    assert shelf_of(["pkg/sub/f.py", "top.py"]).folders_of({told}, tmp_path) == folders
+def test_a_deleted_folder_requires_a_full_scan(tmp_path: Path, told: str, folders: frozenset[str] | None) -> None:
+    assert cache_of(["pkg/sub/f.py", "top.py"]).folders_of({told}, tmp_path) == folders
 
 
-def test_few_files_that_ended_a_process_and_are_gone_are_remembered() -> None:
-    shelf = shelf_of(["there.py"])
-    shelf.fatal = {"there.py": ENDED_ITS_READER, **{f"gone{number}.py": ENDED_ITS_READER for number in range(300)}}
-    while_reading = shelf.with_deadly(None, all_seen=False)
+def test_only_the_latest_deleted_fatal_files_stay_marked() -> None:
+    cache = cache_of(["there.py"])
+    cache.fatal = {"there.py": ENDED_ITS_READER, **{f"gone{number}.py": ENDED_ITS_READER for number in range(300)}}
+    while_reading = cache.with_fatal(None, all_seen=False)
     assert while_reading is not None
     assert len(json.loads(while_reading)["deadly"]) == 301
-    in_the_end = shelf.with_deadly(json.dumps({"skipped": {}}), all_seen=True)
+    in_the_end = cache.with_fatal(json.dumps({"skipped": {}}), all_seen=True)
     assert in_the_end is not None
     told = json.loads(in_the_end)
     assert told == {"skipped": {}, "deadly": dict.fromkeys(("there.py", *_last_gone()), ENDED_ITS_READER)}
@@ -82,10 +80,10 @@ def _last_gone() -> list[str]:
     return [f"gone{number}.py" for number in range(200, 300)]
 
 
-def test_questions_that_nothing_answers_do_not_fill_the_memory() -> None:
-    world = StoredSymbols((), lambda _path: {}, most_entries=50)
-    world.put("a.py", {("python", "a"): 1})
+def test_cached_empty_answers_are_bounded() -> None:
+    symbols = StoredSymbols((), lambda _path: {}, max_entries=50)
+    symbols.put("a.py", {("python", "a"): 1})
     for number in range(1_000):
-        assert world.ask(("python", f"nobody{number}")) == ()
-        assert world.ask(("python", "a")) == (("a.py", 1),)
-    assert len(world._surfaces.answers) <= 50
+        assert symbols.ask(("python", f"nobody{number}")) == ()
+        assert symbols.ask(("python", "a")) == (("a.py", 1),)
+    assert len(symbols._surfaces.answers) <= 50

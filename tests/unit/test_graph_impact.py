@@ -150,7 +150,7 @@ def test_what_hands_a_name_on_is_reached_but_not_walked_through(graph: CodeGraph
 
 
 def test_a_stale_file_is_not_served_and_is_told_of(graph: CodeGraph) -> None:
-    graph.stale("auth/service.py")
+    graph.mark_stale("auth/service.py")
     answer = graph.impact("auth/tokens.py::verify")
     assert answer.dependents.ids == ("auth/__init__.py",)
     assert answer.status.stale == ("auth/service.py",)
@@ -206,10 +206,10 @@ def test_edges_of_other_sources_live_as_long_as_the_file_they_belong_to(graph: C
 
 def test_answers_say_that_the_index_is_being_made(graph: CodeGraph) -> None:
     assert graph.module_map().status.up_to_date
-    graph.indexing(True)
+    graph.set_indexing(True)
     assert graph.impact("cli.py::main").status.incomplete
     assert graph.module_map().status.incomplete
-    graph.indexing(False)
+    graph.set_indexing(False)
     assert graph.impact("cli.py::main").status.up_to_date
     assert graph.module_map().status.up_to_date
 

@@ -101,7 +101,7 @@ class Code:
         from treering.code.files.roots import chosen_root
 
         root = chosen_root(path, self._default_root)
-        precise = self._opened_scip([scip] if isinstance(scip, str | Path) else scip)
+        precise = self._open_scip([scip] if isinstance(scip, str | Path) else scip)
         done = self._current.index(root, on_progress, replace=replace)
         notes = list(done.notes)
         if precise:
@@ -113,7 +113,7 @@ class Code:
         self._location_search.queue()
         return dataclasses.replace(done, notes=tuple(notes))
 
-    def _opened_scip(self, files: Sequence[str | Path]) -> list[ScipFile]:
+    def _open_scip(self, files: Sequence[str | Path]) -> list[ScipFile]:
         """Open SCIP indexes before other work begins. The reader is imported only if there are any."""
         if not files:
             return []
@@ -155,7 +155,7 @@ class Code:
         rebuilt: that raises `NotFound` or `InvalidInput`.
         """
         from treering.code.files.roots import chosen_root
-        from treering.code.live.commit_watch import do_nothing, history_followed
+        from treering.code.live.commit_watch import do_nothing, follow_history
         from treering.code.live.file_watch import WatchStopped, follow, with_polling
 
         root = chosen_root(path, self._default_root)
@@ -174,7 +174,7 @@ class Code:
             return done.complete
 
         pause = self._settings.history.look_seconds
-        commits = history_followed(self._history, root, stop, pause, on_history) if history else nullcontext(do_nothing)
+        commits = follow_history(self._history, root, stop, pause, on_history) if history else nullcontext(do_nothing)
         try:
             with commits as begin_history:
                 follow(

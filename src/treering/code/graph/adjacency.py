@@ -146,7 +146,7 @@ class Adjacency:
     def _move(self, key: int, length: int) -> None:
         capacity = max(_MIN_CAPACITY, 2 * length)
         if self._used + capacity > len(self.neighbour):
-            self._more_slots(capacity)
+            self._allocate(capacity)
         start = int(self.start[key])
         for column in (self.neighbour, self.factor, self.kind, self.row):
             column[self._used : self._used + length] = column[start : start + length]
@@ -155,15 +155,15 @@ class Adjacency:
         self._capacity[key] = capacity
         self._used += capacity
 
-    def _more_slots(self, capacity: int) -> None:
+    def _allocate(self, capacity: int) -> None:
         """Compact the columns if moved blocks left much unused; then allocate more if needed."""
         if self._wasted > _MAX_WASTE * self._used:
-            self._squeeze()
+            self._compact()
         size = max(self._used + capacity, len(self.neighbour) * 5 // 4)
         self.neighbour, self.factor = resized(self.neighbour, size), resized(self.factor, size)
         self.kind, self.row = resized(self.kind, size), resized(self.row, size)
 
-    def _squeeze(self) -> None:
+    def _compact(self) -> None:
         slots = self.spread(np.arange(len(self.length), dtype=np.int32)).slots
         self.neighbour, self.factor = self.neighbour[slots], self.factor[slots]
         self.kind, self.row = self.kind[slots], self.row[slots]

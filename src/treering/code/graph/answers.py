@@ -60,11 +60,11 @@ class ReachedNodes(Sequence[ReachedNode]):
     def __getitem__(self, place: slice) -> tuple[ReachedNode, ...]: ...
     def __getitem__(self, place: int | slice) -> ReachedNode | tuple[ReachedNode, ...]:
         if isinstance(place, slice):
-            return tuple(self._tied(each) for each in range(len(self))[place])
-        return self._tied(range(len(self))[place])
+            return tuple(self._node_at(each) for each in range(len(self))[place])
+        return self._node_at(range(len(self))[place])
 
     def __iter__(self) -> Iterator[ReachedNode]:
-        return map(self._tied, range(len(self)))
+        return map(self._node_at, range(len(self)))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ReachedNodes) and tuple(self) == tuple(other)
@@ -100,7 +100,7 @@ class ReachedNodes(Sequence[ReachedNode]):
     def _tests(self) -> Flags:
         return self._test_flags[self._met.best_first]
 
-    def _tied(self, place: int) -> ReachedNode:
+    def _node_at(self, place: int) -> ReachedNode:
         walked, names = self._walked, self._names
         node = int(walked.node[place])
         through = walked.through.get(node)
@@ -108,7 +108,7 @@ class ReachedNodes(Sequence[ReachedNode]):
         return ReachedNode(
             names[node],
             int(walked.depth[place]),
-            tuple(map(names.__getitem__, walked.way(place))),
+            tuple(map(names.__getitem__, walked.path_to(place))),
             round(float(walked.score[place]), 6),
             KINDS[walked.kind[place]],
             last.source,

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 _DAMPING = 0.85
 _ROUNDS = 100
-_CLOSE_ENOUGH = 1e-10
+_TOLERANCE = 1e-10
 
 
 def centrality(graph: FileGraph) -> Weights:
@@ -28,6 +28,6 @@ def centrality(graph: FileGraph) -> Weights:
         new = (1 - _DAMPING) / size + _DAMPING * given
         moved = float(np.abs(new - rank).sum())
         rank = new
-        if moved < _CLOSE_ENOUGH:
+        if moved < _TOLERANCE:
             break
     return np.round(rank, 9)

@@ -99,12 +99,12 @@ class CodeGraph:
         with self._changing():
             self._contents.remove(path)
 
-    def stale(self, path: str) -> None:
+    def mark_stale(self, path: str) -> None:
         """Mark a file as changed: none of its edges is served until it is replaced."""
         with self._changing():
             self._contents.mark_stale(path)
 
-    def indexing(self, going_on: bool) -> None:
+    def set_indexing(self, going_on: bool) -> None:
         """Set whether files are still missing, which answers report."""
         with self._lock:
             if going_on is not self._indexing:
@@ -158,7 +158,7 @@ class CodeGraph:
         with self._lock:
             members, served = self._members(node), self._served(min_confidence)
             walked = impact.dependents(served, members, depth=depth, cap=cap)
-            listed = self._ties(served, walked, Direction.DEPENDENTS)
+            listed = self._reached_nodes(served, walked, Direction.DEPENDENTS)
             if walked.complete and depth is None:
                 total, tests = len(listed), listed.tests_count
             else:
@@ -176,7 +176,7 @@ class CodeGraph:
             return Dependencies(
                 node,
                 self._inside(node, members),
-                self._ties(served, walked, Direction.DEPENDENCIES),
+                self._reached_nodes(served, walked, Direction.DEPENDENCIES),
                 not walked.complete,
                 self._index_status(),
             )
@@ -228,13 +228,13 @@ class CodeGraph:
     def find(self, name: str, *, limit: int = 50) -> NameMatches:
         """Nodes that a name may refer to; all that match equally well."""
         with self._lock:
-            found = self._names.find(name, self._contents.nodes, self._folders_now(), limit)
+            found = self._names.find(name, self._contents.nodes, self._current_folders(), limit)
             return replace(found, status=self._index_status())
 
     def below(self, folder: str) -> tuple[str, ...]:
         """Files in a folder and its subfolders; the id of a folder ends with a slash, that of the root is `./`."""
         with self._lock:
-            return tuple(self._folders_now().below(folder))
+            return tuple(self._current_folders().below(folder))
 
     def prepare(self) -> None:
         """Compute totals now, so that the next query does not have to."""
@@ -244,7 +244,7 @@ class CodeGraph:
     def _served(self, min_confidence: float = 0.0) -> ServedGraph:
         return ServedGraph(self._contents.nodes, self._contents.edges, self._overrides, min_confidence)
 
-    def _ties(self, served: ServedGraph, walked: WalkResult, direction: Direction) -> ReachedNodes:
+    def _reached_nodes(self, served: ServedGraph, walked: WalkResult, direction: Direction) -> ReachedNodes:
         last_edges = LastEdges(walked, direction, served.edges, self._lock)
         return ReachedNodes(walked, served.nodes, self._unread.add(last_edges))
 
@@ -258,7 +258,7 @@ class CodeGraph:
         """A file or definition with its contents, or all files below a folder with their definitions."""
         if not is_folder(node):
             return self._contents.members(self._number(node))
-        files = self._folders_now().below(node)
+        files = self._current_folders().below(node)
         if not files:
             raise NotFound(f"no folder {node} is indexed; use `find` to look for similar names")
         return np.concatenate([self._contents.members(self._number(file)) for file in files])
@@ -267,7 +267,7 @@ class CodeGraph:
         """What changes with a node: its definitions, or the files of a folder."""
         return self.below(node) if is_folder(node) else self._ids(members[1:].tolist())
 
-    def _folders_now(self) -> CodeFolders:
+    def _current_folders(self) -> CodeFolders:
         if self._folders is None:
             self._folders = CodeFolders(self._contents.paths)
         return self._folders

@@ -33,7 +33,7 @@ def communities(neighbours: Neighbours, *, resolution: float = 1.0) -> list[int]
     for part, members in enumerate(parts):
         for node in members:
             labels[node] = group[part]
-    return _as_they_appear(labels)
+    return _renumbered(labels)
 
 
 def _settle(graph: Neighbours, group: list[int], resolution: float) -> bool:
@@ -111,7 +111,7 @@ def _merged(parts: Sequence[Sequence[int]], into: Sequence[int], count: int) -> 
     return merged
 
 
-def _as_they_appear(labels: Iterable[int]) -> list[int]:
+def _renumbered(labels: Iterable[int]) -> list[int]:
     numbers: dict[int, int] = {}
     return [numbers.setdefault(label, len(numbers)) for label in labels]
 

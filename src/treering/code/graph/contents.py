@@ -46,7 +46,7 @@ class GraphContents:
 
     def load(self, parts: Iterable[GraphColumns]) -> None:
         """Fill the empty contents."""
-        found = [self._taken_in(part) for part in parts]
+        found = [self._add_part(part) for part in parts]
         edges = joined(found)
         owned = self.nodes.exists[edges.owner]
         if not owned.all():
@@ -59,7 +59,7 @@ class GraphContents:
             rows = order[ends[number - 1] if number else 0 : ends[number]]
             self._files[path] = file._replace(rows=rows)
 
-    def _taken_in(self, part: GraphColumns) -> EdgeColumns:
+    def _add_part(self, part: GraphColumns) -> EdgeColumns:
         """Define the files of a part; returns their edges with the node numbers of this graph."""
         self._define(part.files)
         numbers, edges = self.nodes.numbers(part.names), part.edges
@@ -90,7 +90,7 @@ class GraphContents:
         file = self._files.pop(path, None)
         if file is not None:
             self.edges.discard(file.rows.tolist(), self.nodes.home)
-            self.nodes.take(file.nodes)
+            self.nodes.remove(file.nodes)
 
     def mark_stale(self, path: str) -> None:
         """Drop the edges of a changed file; its definitions stay, because other files still refer to them."""

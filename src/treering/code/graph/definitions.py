@@ -54,7 +54,7 @@ class Definitions:
             if definition.entry_name is not None:
                 self._entry_name[number] = definition.entry_name
 
-    def take(self, numbers: Ints) -> None:
+    def remove(self, numbers: Ints) -> None:
         self._kind[numbers] = 0
         self._entry[numbers] = 0
         self.callable[numbers] = False

@@ -15,7 +15,7 @@ from treering.code.graph.traversal import walk
 if TYPE_CHECKING:
     from treering.code.graph.kinds import Ints
 
-_BESIDE = re.compile(r"(^|/)(examples?|samples?|demos?|docs?|bench(es|marks?)?)/")
+_AUXILIARY = re.compile(r"(^|/)(examples?|samples?|demos?|docs?|bench(es|marks?)?)/")
 """Folders with code that demonstrates or measures a project."""
 
 
@@ -23,7 +23,7 @@ def all_entries(served: ServedGraph) -> Iterator[CodeEntry]:
     """Every entry point by name: first the project's own, then those of examples and the like, then those in tests."""
     nodes = served.nodes
     every = (_entry(nodes, number) for number in nodes.definitions.entries(nodes.ordered))
-    return iter(sorted(every, key=lambda entry: (entry.test, _BESIDE.search(entry.id) is not None)))
+    return iter(sorted(every, key=lambda entry: (entry.test, _AUXILIARY.search(entry.id) is not None)))
 
 
 def entries_to(served: ServedGraph, members: Ints) -> Iterator[CodeEntry]:
@@ -36,7 +36,7 @@ def entries_to(served: ServedGraph, members: Ints) -> Iterator[CodeEntry]:
     found = set(nodes.definitions.entries(walked.node))
     for place, number in enumerate(walked.node.tolist()):
         if number in found:
-            way = tuple(map(nodes.names.__getitem__, reversed(walked.way(place))))
+            way = tuple(map(nodes.names.__getitem__, reversed(walked.path_to(place))))
             yield _entry(nodes, number, int(walked.depth[place]), way)
 
 

@@ -104,7 +104,7 @@ def _follow(
         node, phase, path = waiting.popleft()
         if len(path) > depth:
             continue
-        for neighbour, carried, next_phase, last in _moves(served, node, phase, moves):
+        for neighbour, carried, next_phase, last in _steps_from(served, node, phase, moves):
             if (neighbour, next_phase) in seen:
                 continue
             seen.add((neighbour, next_phase))
@@ -118,7 +118,7 @@ def _follow(
     return tuple(found), False
 
 
-def _moves(
+def _steps_from(
     served: ServedGraph, node: int, phase: int, moves: tuple[_FlowStep, ...]
 ) -> Iterator[tuple[int, FlowKind, int, EdgeEvidence]]:
     """The steps from a node in a phase, by name, each with its most certain edge."""

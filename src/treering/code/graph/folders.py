@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 from treering.code.graph.module_names import above, parent
-from treering.code.graph.spelling import ends_with, parts_of, squeezed
+from treering.code.graph.spelling import ends_with, normalized, parts_of
 
 ROOT_ID = "./"
 _PACKAGE_FILE = "/__init__.py"
@@ -34,7 +34,7 @@ class CodeFolders:
     def named(self, parts: tuple[str, ...], fold: Callable[[str], str]) -> Iterator[str]:
         """Ids of folders whose paths end with these parts."""
         folded = tuple(map(fold, parts))
-        for folder in self._by_last.get(squeezed(parts[-1]), ()) if parts else ():
+        for folder in self._by_last.get(normalized(parts[-1]), ()) if parts else ():
             if ends_with(tuple(map(fold, parts_of(folder))), folded):
                 yield f"{folder}/"
 
@@ -53,5 +53,5 @@ class CodeFolders:
         by_last: defaultdict[str, list[str]] = defaultdict(list)
         for each in sorted(every):
             if parts := parts_of(each):
-                by_last[squeezed(parts[-1])].append(each)
+                by_last[normalized(parts[-1])].append(each)
         return by_last

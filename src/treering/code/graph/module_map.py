@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 
 from treering.code.graph.centrality import centrality
 from treering.code.graph.communities import communities
-from treering.code.graph.folder_homes import assign_by_folder
+from treering.code.graph.folder_groups import assign_by_folder
 from treering.code.graph.module_names import ModuleFiles, above, beginning_of, folder_of_most, is_test, names_of, parent
 
 if TYPE_CHECKING:
     from treering.code.graph.answers import IndexStatus
     from treering.code.graph.file_graph import FileGraph
 
-_TOGETHER = 1.0
+_FOLDER_WEIGHT = 1.0
 """Weight of sharing a folder, relative to log(1 + uses) / sqrt(users): a little more than an import that no other file
 has. With a quarter of it, tests and the code they test form one module; with much more, the map repeats the folders."""
-_TESTED = 0.25
+_TEST_EDGE_WEIGHT = 0.25
 """Weight of an edge from a test to the code it tests, which is not part of the same module."""
 _CENTRAL_FILES = 5
 
@@ -72,7 +72,7 @@ class ModuleMap:
 def module_map(graph: FileGraph, status: IndexStatus) -> ModuleMap:
     ranks = centrality(graph).tolist()
     groups: defaultdict[Hashable, list[int]] = defaultdict(list)
-    found = communities(_ties(graph))[: len(graph.paths)]
+    found = communities(_undirected_weights(graph))[: len(graph.paths)]
     for place, group in enumerate(assign_by_folder(graph, found)):
         groups[group].append(place)
     ordered = sorted(groups.values(), key=lambda places: (-len(places), places))
@@ -98,31 +98,31 @@ def module_map(graph: FileGraph, status: IndexStatus) -> ModuleMap:
     return ModuleMap(modules, tuple(_edges(graph, module_of)), beginning, status)
 
 
-def _ties(graph: FileGraph) -> list[dict[int, float]]:
+def _undirected_weights(graph: FileGraph) -> list[dict[int, float]]:
     """Undirected weights between files and folders."""
     folders: dict[str, int] = {}
     parents = [parent(path) for path in graph.paths]
     for folder in parents:
         for each in (folder, *above(folder)):
             folders.setdefault(each, len(graph.paths) + len(folders))
-    ties: list[dict[int, float]] = [{} for _ in range(len(graph.paths) + len(folders))]
+    weights_of: list[dict[int, float]] = [{} for _ in range(len(graph.paths) + len(folders))]
 
-    def tie(one: int, other: int, weight: float) -> None:
-        ties[one][other] = ties[one].get(other, 0.0) + weight
-        ties[other][one] = ties[other].get(one, 0.0) + weight
+    def connect(one: int, other: int, weight: float) -> None:
+        weights_of[one][other] = weights_of[one].get(other, 0.0) + weight
+        weights_of[other][one] = weights_of[other].get(one, 0.0) + weight
 
     users = Counter(graph.heads.tolist())
     tests = [is_test(path) for path in graph.paths]
     for tail, head, weight in zip(graph.tails.tolist(), graph.heads.tolist(), graph.weights.tolist(), strict=True):
         # A dependency that many files share says little about where a file belongs.
         looked_at = tests[tail] and not tests[head]
-        tie(tail, head, math.log1p(weight) / math.sqrt(users[head]) * (_TESTED if looked_at else 1.0))
+        connect(tail, head, math.log1p(weight) / math.sqrt(users[head]) * (_TEST_EDGE_WEIGHT if looked_at else 1.0))
     for place, folder in enumerate(parents):
-        tie(place, folders[folder], _TOGETHER)
+        connect(place, folders[folder], _FOLDER_WEIGHT)
     for folder, place in folders.items():
         if folder:
-            tie(place, folders[parent(folder)], _TOGETHER)
-    return ties
+            connect(place, folders[parent(folder)], _FOLDER_WEIGHT)
+    return weights_of
 
 
 def _edges(graph: FileGraph, module_of: Mapping[int, str]) -> Iterable[ModuleEdge]:

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-_MOST_OF_IT = 0.6
+_NAMING_SHARE = 0.6
 """Share of the weight from which a folder names a module, or is left out of every name."""
-_A_PART = 0.3
+_PARTIAL_SHARE = 0.3
 """Share from which it is one of the two folders that name a module together."""
-_OF_A_TEST = 0.25
+_TEST_WEIGHT = 0.25
 _TEST = re.compile(r"(^|/)(tests?|testing|specs?|__tests__)/|(^|/)(test_|conftest\.)[^/]*$|[._-](test|spec)\.[^/]*$")
-_SAME_EVERYWHERE = frozenset({"__init__", "index", "mod"})
+_GENERIC_STEMS = frozenset({"__init__", "index", "mod"})
 ROOT = "(root)"
 
 Weights = Mapping[str, float]
@@ -52,7 +52,7 @@ def _name(module: ModuleFiles, beginning: str) -> str:
         return folder.removeprefix(beginning)
     loose = sum(weight for path, weight in weights.items() if not _is_specific(parent(path), beginning))
     parts = [each.removeprefix(beginning) for each in _parts(weights, beginning)]
-    if parts and loose < _A_PART * sum(weights.values()):
+    if parts and loose < _PARTIAL_SHARE * sum(weights.values()):
         return " + ".join(parts)
     return PurePosixPath(folder).name or ROOT
 
@@ -61,12 +61,12 @@ def _weights(ranks: Weights) -> Weights:
     """Mean of a file's share of the files and of their centrality; tests count less."""
     total = sum(ranks.values()) or 1.0
     share = {path: 0.5 / len(ranks) + 0.5 * rank / total for path, rank in ranks.items()}
-    return {path: weight * (_OF_A_TEST if is_test(path) else 1.0) for path, weight in share.items()}
+    return {path: weight * (_TEST_WEIGHT if is_test(path) else 1.0) for path, weight in share.items()}
 
 
 def _parts(weights: Weights, beginning: str) -> list[str]:
     """Up to two deepest folders that contain a large part; the second without what is in the first."""
-    min_weight, below, found = _A_PART * sum(weights.values()), _below(weights), list[str]()
+    min_weight, below, found = _PARTIAL_SHARE * sum(weights.values()), _below(weights), list[str]()
     for _ in range(2):
         rest = _below({path: weight for path, weight in weights.items() if not _is_below(path, found)})
         large = [folder for folder, weight in rest.items() if weight >= min_weight and _is_specific(folder, beginning)]
@@ -82,7 +82,7 @@ def _is_below(path: str, folders: Iterable[str]) -> bool:
 def folder_of_most(weights: Weights) -> str:
     """The deepest folder that contains most of the weight; empty for the root."""
     below = _below(weights)
-    min_weight = _MOST_OF_IT * sum(weights.values())
+    min_weight = _NAMING_SHARE * sum(weights.values())
     deep = (folder for folder, weight in below.items() if weight >= min_weight)
     return max(deep, key=lambda folder: (_depth(folder), below[folder], folder), default="")
 
@@ -130,7 +130,7 @@ def _stem(path: str) -> str:
     """A file's stem, or the name of its folder if the stem is generic."""
     stem = PurePosixPath(path).stem
     folder = PurePosixPath(path).parent.name
-    return folder if stem in _SAME_EVERYWHERE and folder else stem
+    return folder if stem in _GENERIC_STEMS and folder else stem
 
 
 def _end(path: str) -> str:

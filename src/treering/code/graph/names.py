@@ -20,12 +20,12 @@ from treering.code.graph.spelling import (
     alike,
     ends_with,
     in_order,
+    normalized,
     parts_of,
-    squeezed,
     subsequence,
     without_ending,
 )
-from treering.code.graph.typos import near
+from treering.code.graph.typos import closest
 
 _LINE = re.compile(r"(?P<path>.+?):(?P<line>\d{1,9})(?::\d+)?", re.DOTALL)
 _MIN_PREFIX = 3
@@ -60,7 +60,7 @@ class NameIndex:
         self._parts_of_path: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
 
     def find(self, asked: str, nodes: Nodes, folders: CodeFolders, limit: int) -> NameMatches:
-        self._keep_up(nodes)
+        self._index_new_names(nodes)
         asked = asked.strip()
         for why, look in self._ways():
             numbers = dict.fromkeys(look(asked, nodes))
@@ -78,13 +78,13 @@ class NameIndex:
             (MatchReason.LINE, self._at_line),
             (MatchReason.END, lambda asked, nodes: self._like(asked, nodes, str, ends_with)),
             (MatchReason.PARTS, lambda asked, nodes: self._like(asked, nodes, str, in_order)),
-            (MatchReason.SPELLING, lambda asked, nodes: self._like(asked, nodes, squeezed, in_order)),
-            (MatchReason.TYPO, self._mistyped),
+            (MatchReason.SPELLING, lambda asked, nodes: self._like(asked, nodes, normalized, in_order)),
+            (MatchReason.TYPO, self._with_typos),
             (MatchReason.BEGINNING, lambda asked, nodes: self._with_last(asked, nodes, str.startswith)),
             (MatchReason.INSIDE, lambda asked, nodes: self._with_last(asked, nodes, str.__contains__)),
         )
 
-    def _keep_up(self, nodes: Nodes) -> None:
+    def _index_new_names(self, nodes: Nodes) -> None:
         spelled: dict[str, ByQualname] = {}
         for number in range(self._read, len(nodes)):
             path, _, qualname = nodes.names[number].partition(SEPARATOR)
@@ -94,7 +94,7 @@ class NameIndex:
                 lasts = {reading[-1] for reading in self._path_readings(path) if reading}
             for last in lasts:
                 if last not in spelled:
-                    spelled[last] = self._by_last.setdefault(squeezed(last), {})
+                    spelled[last] = self._by_last.setdefault(normalized(last), {})
                 spelled[last].setdefault(qualname, []).append(number)
         self._read = len(nodes)
 
@@ -154,15 +154,15 @@ class NameIndex:
                 )
 
     def _candidates(self, parts: Sequence[str]) -> Iterable[tuple[str, list[int]]]:
-        return self._by_last.get(squeezed(parts[-1]), {}).items() if parts else ()
+        return self._by_last.get(normalized(parts[-1]), {}).items() if parts else ()
 
-    def _mistyped(self, asked: str, nodes: Nodes) -> Iterator[int]:
+    def _with_typos(self, asked: str, nodes: Nodes) -> Iterator[int]:
         """Match parts exactly or with typos; only the candidates with the fewest typos in the last part."""
-        parts = tuple(map(squeezed, parts_of(asked)))
+        parts = tuple(map(normalized, parts_of(asked)))
         if not parts:
             return
-        spelling, near_enough = cache(squeezed), cache(alike)
-        for last in [parts[-1]] if parts[-1] in self._by_last else near(parts[-1], self._by_last):
+        spelling, near_enough = cache(normalized), cache(alike)
+        for last in [parts[-1]] if parts[-1] in self._by_last else closest(parts[-1], self._by_last):
             for number in chain.from_iterable(self._by_last[last].values()):
                 names = (tuple(map(spelling, name)) for name in self._readings(number, nodes))
                 if nodes.exists[number] and any(
@@ -171,7 +171,7 @@ class NameIndex:
                     yield number
 
     def _with_last(self, asked: str, nodes: Nodes, test: Callable[[str, str], bool]) -> Iterator[int]:
-        parts = tuple(map(squeezed, parts_of(asked)))
+        parts = tuple(map(normalized, parts_of(asked)))
         if not parts or len(parts[-1]) < _MIN_PREFIX:
             return
         for last, by_qualname in self._by_last.items():
@@ -180,7 +180,7 @@ class NameIndex:
                 yield from (
                     number
                     for number in chain.from_iterable(by_qualname.values())
-                    if any(in_order(tuple(map(squeezed, name)), full) for name in self._readings(number, nodes))
+                    if any(in_order(tuple(map(normalized, name)), full) for name in self._readings(number, nodes))
                 )
 
     def _fit(self, number: int, why: MatchReason, nodes: Nodes) -> _Fit:
@@ -196,7 +196,7 @@ class NameIndex:
 
 ByQualname = dict[str, list[int]]
 """Many files have a definition of the same name; files themselves are under the empty name."""
-_FOLDS: dict[MatchReason, Callable[[str], str]] = {MatchReason.END: str, MatchReason.SPELLING: squeezed}
+_FOLDS: dict[MatchReason, Callable[[str], str]] = {MatchReason.END: str, MatchReason.SPELLING: normalized}
 """How names are folded in the match types that include folders, besides exact matches."""
 
 

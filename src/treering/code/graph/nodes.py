@@ -81,9 +81,9 @@ class Nodes:
         self.exists[number] = True
         self.test[number] = test
 
-    def take(self, numbers: Ints) -> None:
+    def remove(self, numbers: Ints) -> None:
         """Remove files or definitions."""
-        self.definitions.take(numbers)
+        self.definitions.remove(numbers)
         self.exists[numbers] = False
         self.test[numbers] = False
 

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Callable, Sequence
 
-from treering.code.graph.typos import near
+from treering.code.graph.typos import closest
 
 _PARTS = re.compile(r"[/\\.:#]+")
-_SQUEEZED = re.compile(r"[_\-\s]+")
+_SEPARATORS = re.compile(r"[_\-\s]+")
 
 Fits = Callable[[tuple[str, ...], tuple[str, ...]], bool]
 """Whether a name matches the parts of a query."""
@@ -21,9 +21,9 @@ def without_ending(path: str) -> str:
     return folder + slash + (name.partition(".")[0] or name)
 
 
-def squeezed(part: str) -> str:
+def normalized(part: str) -> str:
     """A name without separators and in lower case."""
-    return _SQUEEZED.sub("", part).casefold() or part
+    return _SEPARATORS.sub("", part).casefold() or part
 
 
 def ends_with(name: tuple[str, ...], parts: tuple[str, ...]) -> bool:
@@ -41,4 +41,4 @@ def subsequence(parts: Sequence[str], name: Sequence[str], alike: Callable[[str,
 
 
 def alike(part: str, other: str) -> bool:
-    return part == other or bool(near(part, (other,)))
+    return part == other or bool(closest(part, (other,)))

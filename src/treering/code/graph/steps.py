@@ -102,7 +102,7 @@ class ServedGraph(NamedTuple):
             fresh = (~met.take(neighbour)).nonzero()[0]
             slots, places, neighbour = slots.take(fresh), places.take(fresh), neighbour.take(fresh)
         if self.min_confidence > 0.0:
-            sure = self.sure(adjacency, slots)
+            sure = self.confident(adjacency, slots)
             slots, places, neighbour = slots.take(sure), places.take(sure), neighbour.take(sure)
         return Steps(places, neighbour, adjacency.factor.take(slots), adjacency.kind.take(slots))
 
@@ -116,7 +116,7 @@ class ServedGraph(NamedTuple):
         ends = dependents_and_providers(columns.origin[rows], columns.target[rows], columns.kind[rows])
         return Dependences(*ends, kinds_of_steps(columns.kind[rows], columns.flow[rows]))
 
-    def sure(self, adjacency: Adjacency, slots: Indices) -> Indices:
+    def confident(self, adjacency: Adjacency, slots: Indices) -> Indices:
         """Indices of the slots whose edges have the minimum confidence."""
         confidence = self.edges.columns.confidence.take(adjacency.row.take(slots))
         return (confidence >= np.float32(self.min_confidence)).nonzero()[0]
@@ -139,8 +139,8 @@ class WalkSteps:
     def _dependents(self, frontier: Indices, score: Floats) -> tuple[Origins, Sequence[Steps]]:
         users, own = self._served.edges.users, len(frontier)
         origins = self._with_overridden(frontier, score)
-        if self._few_are_left(frontier):
-            plain = self._uses_by_who_is_left(frontier)
+        if self._is_backward_cheaper(frontier):
+            plain = self._edges_from_remaining(frontier)
             calls = self._served.along(users, origins.through, self._met)
             calls = calls._replace(place=calls.place + own)
         else:
@@ -170,13 +170,13 @@ class WalkSteps:
         nodes, scores, through = zip(*waves, strict=True)
         return Origins(np.concatenate(nodes), np.concatenate(scores), np.concatenate(through))
 
-    def _few_are_left(self, frontier: Indices) -> bool:
+    def _is_backward_cheaper(self, frontier: Indices) -> bool:
         if len(frontier) < _LARGE_LAYER:
             return False
         edges, left = self._served.edges, ~self._met
         return int(edges.used.length[: len(left)][left].sum()) < int(edges.users.length.take(frontier).sum())
 
-    def _uses_by_who_is_left(self, frontier: Indices) -> Steps:
+    def _edges_from_remaining(self, frontier: Indices) -> Steps:
         """The edges from the layer to nodes not reached yet, found from their other end.
 
         Users of an earlier layer are already reached, so everything reached that the remaining nodes use is in this
@@ -189,7 +189,7 @@ class WalkSteps:
         places_used = place.take(used.neighbour.take(slots))
         here = (places_used >= 0).nonzero()[0]
         if self._served.min_confidence > 0.0:
-            here = here.take(self._served.sure(used, slots.take(here)))
+            here = here.take(self._served.confident(used, slots.take(here)))
         slots = slots.take(here)
         neighbour = left.take(places.take(here))
         return Steps(places_used.take(here), neighbour, used.factor.take(slots), used.kind.take(slots))

@@ -19,11 +19,11 @@ from treering.code.graph.steps import Direction, ServedGraph, WalkSteps
 if TYPE_CHECKING:
     from treering.code.graph.nodes import Nodes
 
-_TIE_BITS = 32
+_ORDER_BITS = 32
 _KIND_BITS = 4
-_MOST_KINDS = (1 << _KIND_BITS) - 1
-_KIND_KEYS = (_MOST_KINDS - np.arange(_MOST_KINDS, dtype=np.int64)) << 1
-_MOST_NODES = (1 << (_TIE_BITS - _KIND_BITS - 1)) - 1
+_MAX_KINDS = (1 << _KIND_BITS) - 1
+_KIND_KEYS = (_MAX_KINDS - np.arange(_MAX_KINDS, dtype=np.int64)) << 1
+_MAX_NODES = (1 << (_ORDER_BITS - _KIND_BITS - 1)) - 1
 
 
 class NameOrder(NamedTuple):
@@ -35,7 +35,7 @@ class NameOrder(NamedTuple):
 
 def packed(score: Floats, before: Ints | Indices, kind: Codes, rank: Ints) -> Indices:
     """One integer per edge, larger is better: by score, then by name of the origin, then by kind."""
-    return (_bits(score) << _TIE_BITS) | _names(before, rank) | _KIND_KEYS.take(kind) | 1
+    return (_bits(score) << _ORDER_BITS) | _names(before, rank) | _KIND_KEYS.take(kind) | 1
 
 
 def _bits(score: Floats) -> Indices:
@@ -44,7 +44,7 @@ def _bits(score: Floats) -> Indices:
 
 
 def _names(before: Ints | Indices, rank: Ints) -> Indices:
-    return (_MOST_NODES - rank.take(before)).astype(np.int64) << (_KIND_BITS + 1)
+    return (_MAX_NODES - rank.take(before)).astype(np.int64) << (_KIND_BITS + 1)
 
 
 @dataclass(frozen=True)
@@ -68,11 +68,11 @@ class WalkResult:
     @cached_property
     def before(self) -> Ints:
         """The node of the previous layer from which each was reached."""
-        return self.order.by_rank.take(_MOST_NODES - (self.edge >> (_KIND_BITS + 1) & _MOST_NODES))
+        return self.order.by_rank.take(_MAX_NODES - (self.edge >> (_KIND_BITS + 1) & _MAX_NODES))
 
     @cached_property
     def kind(self) -> Codes:
-        kind = (_MOST_KINDS - (self.edge >> 1 & _MOST_KINDS)).astype(np.uint8)
+        kind = (_MAX_KINDS - (self.edge >> 1 & _MAX_KINDS)).astype(np.uint8)
         kind[kind == EXACT_CALLS] = CALLS
         return kind
 
@@ -86,15 +86,15 @@ class WalkResult:
             found.update(zip(nodes.take(last).tolist(), methods.take(last).tolist(), strict=True))
         return found
 
-    def way(self, place: int) -> list[int]:
+    def path_to(self, place: int) -> list[int]:
         """Nodes from a start to the one at this index."""
         way = [int(self.node[place])]
         for _ in range(int(self.depth[place])):
-            way.append(self._one_nearer[way[-1]])
+            way.append(self._predecessors[way[-1]])
         return way[::-1]
 
     @cached_property
-    def _one_nearer(self) -> Mapping[int, int]:
+    def _predecessors(self) -> Mapping[int, int]:
         return dict(zip(self.node.tolist(), self.before.tolist(), strict=True))
 
     @cached_property
@@ -173,7 +173,7 @@ class _Layers:
             self._best[steps.neighbour] = 0
         for steps in every:
             key = _bits(origins.score.take(steps.place) * steps.factor)
-            key <<= _TIE_BITS
+            key <<= _ORDER_BITS
             key |= ties.take(steps.place)
             key |= _KIND_KEYS.take(steps.kind)
             np.maximum.at(self._best, steps.neighbour, key)
@@ -191,7 +191,7 @@ class _Layers:
     def keep_best(self, limit: int) -> None:
         """Reduce the last layer to the best by score, then by name."""
         layer = self.nodes[-1]
-        key = (self._best[layer] >> _TIE_BITS << _TIE_BITS) | (_MOST_NODES - self._order.rank[layer])
+        key = (self._best[layer] >> _ORDER_BITS << _ORDER_BITS) | (_MAX_NODES - self._order.rank[layer])
         best = np.argpartition(-key, limit)[:limit] if limit < len(layer) else np.arange(len(layer))
         self.nodes[-1] = layer[best]
 
@@ -202,4 +202,4 @@ class _Layers:
 
 
 def _score(key: Indices) -> Floats:
-    return (key >> _TIE_BITS).astype(np.int32).view(np.float32)
+    return (key >> _ORDER_BITS).astype(np.int32).view(np.float32)

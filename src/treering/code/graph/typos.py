@@ -6,7 +6,7 @@ _MIN_LENGTH_FOR_ONE = 4
 _MIN_LENGTH_FOR_TWO = 8
 
 
-def near(word: str, others: Iterable[str]) -> list[str]:
+def closest(word: str, others: Iterable[str]) -> list[str]:
     """The words with the fewest typos: none allowed in tiny words, one in short ones, two in long ones."""
     allowed = (len(word) >= _MIN_LENGTH_FOR_ONE) + (len(word) >= _MIN_LENGTH_FOR_TWO)
     found: list[str] = []
@@ -24,7 +24,7 @@ def near(word: str, others: Iterable[str]) -> list[str]:
 
 def distance(one: str, other: str, limit: int) -> int:
     """Number of typos between two words (optimal string alignment); `limit` + 1 if there are more."""
-    one, other = _where_they_differ(one, other)
+    one, other = _differing_parts(one, other)
     before: list[int] = []
     row = list(range(len(other) + 1))
     for place, letter in enumerate(one, 1):
@@ -39,7 +39,7 @@ def distance(one: str, other: str, limit: int) -> int:
     return row[-1]
 
 
-def _where_they_differ(one: str, other: str) -> tuple[str, str]:
+def _differing_parts(one: str, other: str) -> tuple[str, str]:
     """The words without their common prefix and suffix."""
     size = min(len(one), len(other))
     begin = next((place for place in range(size) if one[place] != other[place]), size)

@@ -28,7 +28,7 @@ class _SeedPair(NamedTuple):
     habit: PairCount
 
 
-def seeded(counts: CoChange, inside: str = "") -> list[CoAccessEdge]:
+def co_access_edges(counts: CoChange, inside: str = "") -> list[CoAccessEdge]:
     """Edges between existing files, strongest first, with at most `most_per_file` per file.
 
     `inside` is a folder with a trailing slash: only files in it are used, with paths relative to it.
@@ -80,7 +80,7 @@ def _pairs(counts: CoChange, inside: str) -> Iterator[_SeedPair]:
 
 
 def _is_included(counts: CoChange, number: int, inside: str) -> bool:
-    return counts.is_there(number) and counts.path(number).startswith(inside)
+    return counts.exists(number) and counts.path(number).startswith(inside)
 
 
 def _edge(counts: CoChange, pair: _SeedPair, inside: str) -> CoAccessEdge | None:

@@ -69,7 +69,7 @@ class CoChange:
         self.times: list[int] = [0]
         """Time of each of those commits, in seconds since 1970."""
         self._counts = counts
-        self._places: dict[int, str] = {}
+        self._paths: dict[int, str] = {}
 
     def add_all(self, commits: Iterable[Commit]) -> None:
         for commit in commits:
@@ -82,7 +82,7 @@ class CoChange:
         for number in touched:
             path = self.lineage.paths[number]
             self._put(number, path if self._counts(path) else None)
-        files = sorted(number for number in touched if number in self._places)
+        files = sorted(number for number in touched if number in self._paths)
         if not files:
             return
         self.moment += 1
@@ -99,29 +99,29 @@ class CoChange:
     def path(self, number: int) -> str:
         return self.lineage.paths[number]
 
-    def is_there(self, number: int) -> bool:
-        return number in self._places
+    def exists(self, number: int) -> bool:
+        return number in self._paths
 
-    def find_places(self) -> None:
+    def index_paths(self) -> None:
         """Index the paths of a lineage that was set from outside."""
         for number in self.lineage.alive:
             path = self.lineage.paths[number]
             if self._counts(path):
                 self._put(number, path)
 
-    def _put(self, number: int, place: str | None) -> None:
+    def _put(self, number: int, path: str | None) -> None:
         """Set or remove the path of a file, in the folder and subject indexes as well."""
-        before = self._places.get(number)
-        if before == place:
+        before = self._paths.get(number)
+        if before == path:
             return
         if before is not None:
-            del self._places[number]
+            del self._paths[number]
             name = name_of(before)
             self.by_folder[name.folder].discard(number)
             self.by_subject[name.subject].discard(number)
-        if place is not None:
-            self._places[number] = place
-            name = name_of(place)
+        if path is not None:
+            self._paths[number] = path
+            name = name_of(path)
             self.by_folder[name.folder].add(number)
             self.by_subject[name.subject].add(number)
 
@@ -147,7 +147,7 @@ class CoChange:
                     habit.add(amount, own.touched, half_life)
                     habit.count += 1
                     habit.moment = self.moment
-        folders = {name_of(self._places[number]).folder for number in files}
+        folders = {name_of(self._paths[number]).folder for number in files}
         for one in folders:
             beside = self.folder_pairs[one]
             for other in folders:

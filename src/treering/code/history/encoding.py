@@ -80,15 +80,15 @@ def pack(counts: CoChange) -> bytes:
     return zlib.compress(msgspec.msgpack.encode(packed), _QUICKLY)
 
 
-def unpack(packed: bytes, takes_part: Callable[[str], bool], settings: HistorySettings) -> CoChange:
-    """The counts that were packed; `takes_part` and `settings` must be those they were made with."""
+def unpack(packed: bytes, is_counted: Callable[[str], bool], settings: HistorySettings) -> CoChange:
+    """The counts that were packed; `is_counted` and `settings` must be those they were made with."""
     stored = msgspec.msgpack.decode(zlib.decompress(packed), type=_PackedCounts)
-    counts = CoChange(takes_part, settings)
+    counts = CoChange(is_counted, settings)
     names, lineage = _split(stored.names), counts.lineage
     lineage.numbers = dict(zip(names, _values(stored.numbers), strict=True))
     lineage.paths = [names[place] for place in _values(stored.places)]
     lineage.alive = set(_values(stored.alive))
-    counts.find_places()
+    counts.index_paths()
     counts.times = _values(stored.times, _LONG)
     counts.moment = len(counts.times) - 1
     numbers, busy, busy_at, touched, last = _columns(stored.files, (_WHOLE, _REAL, _WHOLE, _WHOLE, _WHOLE))

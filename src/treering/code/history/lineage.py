@@ -38,10 +38,10 @@ class Lineage:
         return number if number in self.alive else None
 
     def apply(self, touches: Sequence[Touch]) -> LineageChange:
-        left = {self._leave(touch.before) for touch in touches if touch.letter == _GONE}
+        left = {self._remove(touch.before) for touch in touches if touch.letter == _GONE}
         # All renames together: two files may swap names.
         moved = {touch.after: self._known(touch.before) for touch in touches if touch.letter == _MOVED}
-        left |= {self._settle(after, number) for after, number in moved.items()}
+        left |= {self._move(after, number) for after, number in moved.items()}
         touched = {
             moved[touch.after] if touch.letter == _MOVED else self._written(touch)
             for touch in touches
@@ -49,7 +49,7 @@ class Lineage:
         }
         return LineageChange(touched & self.alive, {number for number in left if number is not None} - self.alive)
 
-    def _leave(self, path: str) -> int | None:
+    def _remove(self, path: str) -> int | None:
         """Remove the file at `path`; returns its number."""
         number = self.numbers.get(path)
         if number is None or self.paths[number] != path:
@@ -72,9 +72,9 @@ class Lineage:
             return number
         return self._new(touch.after)
 
-    def _settle(self, path: str, number: int) -> int | None:
+    def _move(self, path: str, number: int) -> int | None:
         """Move a file; returns the number of the file it replaced."""
-        before = self._leave(path)
+        before = self._remove(path)
         self.numbers[path] = number
         self.paths[number] = path
         self.alive.add(number)

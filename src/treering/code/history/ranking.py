@@ -67,48 +67,50 @@ def related(
     counts: CoChange, path: str, limit: int = 10, imports: Imports | None = None, settings: RankSettings = DEFAULTS
 ) -> list[RankedFile]:
     """Existing files related to `path`, best first; `path` itself need not exist yet."""
-    asked = _asked(counts, path, imports)
+    queried = _query(counts, path, imports)
     weights = asdict(settings.weights)
     found = (
-        _judged(counts, number, terms_of(counts, asked, number, settings), weights, asked.near.get(number))
-        for number in candidates(counts, asked, settings)
+        _scored(counts, number, terms_of(counts, queried, number, settings), weights, queried.near.get(number))
+        for number in candidates(counts, queried, settings)
     )
     return nsmallest(limit, found, key=lambda each: (-each.score, each.path))
 
 
-def candidates(counts: CoChange, asked: _QueriedFile, settings: RankSettings = DEFAULTS) -> set[int]:
+def candidates(counts: CoChange, queried: _QueriedFile, settings: RankSettings = DEFAULTS) -> set[int]:
     """Files related in any way: changed together, in the same folder, same subject, imported, or touched recently."""
-    near: set[int] = {*asked.imports, *asked.near}
-    siblings = counts.by_folder.get(asked.name.folder, set())
+    near: set[int] = {*queried.imports, *queried.near}
+    siblings = counts.by_folder.get(queried.name.folder, set())
     near |= siblings if len(siblings) <= settings.most_siblings else set()
-    near |= counts.by_subject.get(asked.name.subject, set())
+    near |= counts.by_subject.get(queried.name.subject, set())
     near.update(number for files in counts.recent for number in files)
-    return {number for number in near if number != asked.number and counts.is_there(number)}
+    return {number for number in near if number != queried.number and counts.exists(number)}
 
 
-def terms_of(counts: CoChange, asked: _QueriedFile, number: int, settings: RankSettings = DEFAULTS) -> dict[str, float]:
+def terms_of(
+    counts: CoChange, queried: _QueriedFile, number: int, settings: RankSettings = DEFAULTS
+) -> dict[str, float]:
     """Values of one candidate; the keys are those of `Weights`."""
     name = name_of(counts.path(number))
-    habit = asked.near.get(number)
+    habit = queried.near.get(number)
     count = counts.files[number]
-    together = habit.now(asked.touched, counts.settings.habit_half_life) if habit is not None else 0.0
-    alike = 1.0 if name.subject == asked.name.subject else likeness(name.own_words, asked.name.own_words)
-    same_folder = float(name.folder == asked.name.folder)
+    together = habit.now(queried.touched, counts.settings.habit_half_life) if habit is not None else 0.0
+    alike = 1.0 if name.subject == queried.name.subject else likeness(name.own_words, queried.name.own_words)
+    same_folder = float(name.folder == queried.name.folder)
     busy = count.busy.now(counts.moment, counts.settings.busy_half_life)
     rest = counts.moment - count.last
     return {
         "together": log1p(together / settings.together_floor),
-        "lately": 1.0 / (1 + asked.touched - habit.at) if habit is not None else 0.0,
-        "at_once": 1.0 / (1 + rest) / (1 + asked.rest) if asked.rest is not None else 0.0,
-        "folders": log1p(_folder_share(counts, asked.name.folder, name.folder) / settings.folder_floor),
+        "lately": 1.0 / (1 + queried.touched - habit.at) if habit is not None else 0.0,
+        "at_once": 1.0 / (1 + rest) / (1 + queried.rest) if queried.rest is not None else 0.0,
+        "folders": log1p(_folder_share(counts, queried.name.folder, name.folder) / settings.folder_floor),
         "fresh": log(max(1.0, settings.horizon / (1 + rest))),
         "busy": log1p(busy / settings.busy_floor),
-        "words": likeness(name.words, asked.name.words),
+        "words": likeness(name.words, queried.name.words),
         "same_folder": same_folder,
-        "test_and_code": float(name.is_test != asked.name.is_test),
-        "new_name": asked.newness * alike,
-        "new_folder": asked.newness * same_folder,
-        "imports": float(number in asked.imports),
+        "test_and_code": float(name.is_test != queried.name.is_test),
+        "new_name": queried.newness * alike,
+        "new_folder": queried.newness * same_folder,
+        "imports": float(number in queried.imports),
     }
 
 
@@ -123,11 +125,11 @@ def ask(counts: CoChange, path: str, imports: Iterable[str] = ()) -> _QueriedFil
         touched=count.touched if count else 0,
         rest=counts.moment - count.last if count else None,
         near=counts.pairs.get(number, {}) if number is not None else {},
-        imports=frozenset(each for each in imported if each is not None and counts.is_there(each)),
+        imports=frozenset(each for each in imported if each is not None and counts.exists(each)),
     )
 
 
-def _asked(counts: CoChange, path: str, imports: Imports | None) -> _QueriedFile:
+def _query(counts: CoChange, path: str, imports: Imports | None) -> _QueriedFile:
     if imports is None:
         return ask(counts, path)
     return ask(counts, path, imports(path) if callable(imports) else imports.get(path, ()))
@@ -141,7 +143,7 @@ def _folder_share(counts: CoChange, one: str, other: str) -> float:
     return beside[other] / (beside.get(one, 0) + 2) / max(1, len(counts.by_folder[other]))
 
 
-def _judged(
+def _scored(
     counts: CoChange, number: int, values: Mapping[str, float], weights: Mapping[str, float], habit: PairCount | None
 ) -> RankedFile:
     gains = tuple(RankTerm(name, value, weights[name] * value) for name, value in values.items() if value)

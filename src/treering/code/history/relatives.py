@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from treering.code.graph import IndexStatus
 from treering.code.history.counts import CoChange
 from treering.code.history.ranking import RankedFile, related
-from treering.code.history.stored_history import CoChangeHistory, RepositoryCounts, takes_part
+from treering.code.history.stored_history import CoChangeHistory, RepositoryCounts, is_counted
 from treering.core.errors import RepositoryUnavailable
 from treering.ports.commits import Commit, Touch
 
@@ -68,7 +68,7 @@ def _ranked(
 
 def _without_history(paths: Sequence[str]) -> CoChange:
     """Counts as if all files had been added in one commit, so that names, folders and imports can be ranked."""
-    counts = CoChange(takes_part)
+    counts = CoChange(is_counted)
     counts.add(Commit("", 0, tuple(Touch("A", path, path) for path in paths)))
     return counts
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treering.code.files.roots import still_indexed
-from treering.code.history.co_access_seeds import replace_seeds, seeded
+from treering.code.history.co_access_seeds import co_access_edges, replace_seeds
 from treering.code.history.counts import CoChange
 from treering.code.history.encoding import FORMAT, pack, unpack
 from treering.code.history.update import CountedHistory, Report, count_new_commits, ignore_report
@@ -69,7 +69,7 @@ class CoChangeHistory:
         self._repository = repository
         self._version = version_of(settings)
         self._lock = threading.Lock()
-        self._held: tuple[HistoryState, CoChange] | None = None
+        self._cached: tuple[HistoryState, CoChange] | None = None
 
     def counts_at(self, root: Path | None) -> RepositoryCounts | None:
         """Counts including all new commits at `root`, or as last stored for None; None if there are none.
@@ -88,7 +88,7 @@ class CoChangeHistory:
                     # An index that was forgotten meanwhile stays forgotten.
                     if index is not None and index.root == known.state.root:
                         tx.code_history.put(known.state, known.packed)
-            self._held = replace(known.state, seeded=""), counts
+            self._cached = replace(known.state, seeded=""), counts
             return RepositoryCounts(counts, known.state.inside)
 
     def seed(self, root: Path, report: Report = ignore_report) -> int | None:
@@ -100,13 +100,13 @@ class CoChangeHistory:
         with self._lock:
             with self._store.reading(self._scope, self._clock()) as tx:
                 self._require(tx.code.state(), root)
-            was_held = self._held is not None
+            was_cached = self._cached is not None
             known = self._caught_up(root, report)
             source = _source(known.state)
             if known.state.seeded == source:
                 return None
             counts = known.counts()
-            seeds = seeded(counts, known.state.inside)
+            seeds = co_access_edges(counts, known.state.inside)
             with self._writing() as tx:
                 self._require(tx.code.lock_state(), root)
                 if known.packed is None and tx.code_history.state() != known.state:
@@ -114,13 +114,13 @@ class CoChangeHistory:
                 tx.code_history.put(replace(known.state, seeded=source), known.packed)
                 replace_seeds(tx.co_access, seeds)
             # Counts take memory and are needed for queries only.
-            self._held = (replace(known.state, seeded=""), counts) if was_held else None
+            self._cached = (replace(known.state, seeded=""), counts) if was_cached else None
             return len(seeds)
 
     def release(self) -> None:
         """Release the memory of the counts."""
         with self._lock:
-            self._held = None
+            self._cached = None
 
     def _require(self, index: CodeState | None, root: Path) -> None:
         still_indexed("" if index is None else index.root, root, self._scope.project)
@@ -144,25 +144,25 @@ class CoChangeHistory:
             state = tx.code_history.state()
             if state is None or state.version != self._version:
                 return None
-            held = self._held
-            if held is not None and held[0] == replace(state, seeded=""):
-                return _StoredCounts(state, lambda: self._taken(held[1]))
+            cached = self._cached
+            if cached is not None and cached[0] == replace(state, seeded=""):
+                return _StoredCounts(state, lambda: self._hand_over(cached[1]))
             packed = tx.code_history.counts()
-        return _StoredCounts(state, lambda: unpack(packed, takes_part, self._settings))
+        return _StoredCounts(state, lambda: unpack(packed, is_counted, self._settings))
 
-    def _taken(self, counts: CoChange) -> CoChange:
-        """Hand over the held counts to a caller that changes them; they are held again when the change succeeded."""
-        self._held = None
+    def _hand_over(self, counts: CoChange) -> CoChange:
+        """Hand over the cached counts to a caller that changes them, and caches them again on success."""
+        self._cached = None
         return counts
 
     def _writing(self) -> AbstractContextManager[Transaction]:
         return self._store.transaction(self._scope, self._clock())
 
     def _fresh(self) -> CoChange:
-        return CoChange(takes_part, self._settings)
+        return CoChange(is_counted, self._settings)
 
 
-def takes_part(path: str) -> bool:
+def is_counted(path: str) -> bool:
     """Whether a file is counted: source files and manifests are."""
     return language_named(path[path.rfind("/") + 1 :]) is not None
 

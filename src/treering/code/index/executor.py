@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self
 
 from treering.code.files.source_file import Reading, left_unread, read_file
 from treering.code.index.resolution import Resolution, unresolved_file
-from treering.code.index.worker_pool import ENDED_ITS_RESOLVER, FileBatches, WorkerPool, do_nothing, may_start
+from treering.code.index.worker_pool import ENDED_ITS_RESOLVER, FileBatches, WorkerPool, can_start_workers, do_nothing
 
 if TYPE_CHECKING:
     from treering.code.files.discovery import Found
@@ -44,7 +44,7 @@ class FileExecutor:
         self._root, self._settings, self._meanwhile = root, settings, meanwhile
         # A copy: files that end a process during this run are reported, not retried.
         self._fatal = dict(fatal)
-        self.shared = many and may_start()
+        self.shared = many and can_start_workers()
         """Whether all reading and resolving happens in worker processes."""
         self._pool: WorkerPool | None = None
         self._ending = ExitStack()
@@ -92,7 +92,7 @@ class FileExecutor:
 
     def _can_use_workers(self) -> bool:
         """With `processes=1`, workers are optional and used only if they start; otherwise a failure to start raises."""
-        return may_start() and (self._settings.processes > 1 or self._workers().can_start())
+        return can_start_workers() and (self._settings.processes > 1 or self._workers().can_start())
 
     def _workers(self) -> WorkerPool:
         if self._pool is None:

@@ -92,7 +92,7 @@ class Indexer:
         not set, `NotFound` with `keeping` if the index was forgotten.
         """
         from treering.code.index.update import Update
-        from treering.code.index.warnings import left_out, warnings
+        from treering.code.index.warnings import skipped_counts, warnings
 
         readable(self.project.root)
         began = monotonic()
@@ -122,7 +122,7 @@ class Indexer:
             self._cache = None
         self._seen = discovery
         counts, cache = update.counts, update.cache
-        skipped = left_out(cache, discovery) + counts.reasons
+        skipped = skipped_counts(cache, discovery) + counts.reasons
         return IndexReport(
             root=str(self.project.root),
             read=len(counts.read),

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from treering.code.files.discovery import Discovery
     from treering.code.index.file_cache import FileCache
 
-_NAMED = 5
+_MAX_LISTED = 5
 """Maximum number of paths in one message."""
 
 
-def left_out(cache: FileCache, discovery: Discovery) -> Counter[str]:
+def skipped_counts(cache: FileCache, discovery: Discovery) -> Counter[str]:
     """Number of files and folders that were skipped or not resolved, by reason."""
-    unresolved = (cache.files[path] for path, what in _ended(cache).items() if what == ENDED_ITS_RESOLVER)
+    unresolved = (cache.files[path] for path, what in _fatal_files(cache).items() if what == ENDED_ITS_RESOLVER)
     return (
         discovery.skipped
         + Counter(file.skipped for file in cache.files.values() if file.skipped)
@@ -28,7 +28,7 @@ def left_out(cache: FileCache, discovery: Discovery) -> Counter[str]:
     )
 
 
-def _ended(cache: FileCache) -> Mapping[str, str]:
+def _fatal_files(cache: FileCache) -> Mapping[str, str]:
     """Files that ended a process and still exist."""
     return {path: what for path, what in sorted(cache.fatal.items()) if path in cache.files}
 
@@ -41,19 +41,19 @@ def warnings(cache: FileCache, discovery: Discovery) -> Iterator[str]:
         yield f"no source files found ({languages}); is this the root of the project?"
     if discovery.unseen:
         yield (
-            f"could not read {_listed(discovery.unseen)}: what is stored from there is kept, but left out of answers until "
-            "it can be read again"
+            f"could not read {_listed(discovery.unseen)}: what is stored from there is kept, but left out of answers "
+            "until it can be read again"
         )
     for language in sorted({file.language for file in cache.files.values() if file.skipped == NO_GRAMMAR}):
         why = missing_grammar(language)
         if why is not None:
             yield f"{language} files are skipped: {why}, then run `treering index`"
-    ended = _ended(cache)
+    ended = _fatal_files(cache)
     if ended:
         yield f"skipped until changed, because reading it ended a process: {_listed(ended)}"
 
 
 def _listed(paths: Collection[str]) -> str:
-    first = sorted(paths)[:_NAMED]
+    first = sorted(paths)[:_MAX_LISTED]
     more = len(paths) - len(first)
     return ", ".join(first) + (f" and {more:,} more" if more else "")

@@ -53,7 +53,7 @@ _readings = msgspec.msgpack.Decoder(list[Reading]).decode
 _resolutions = msgspec.msgpack.Decoder(list[Resolution]).decode
 
 
-def may_start() -> bool:
+def can_start_workers() -> bool:
     """Whether `sys.executable` is a Python interpreter: an application that embeds Python would start itself."""
     return Path(sys.executable or "").name.startswith(("python", "pypy")) and not hasattr(sys, "frozen")
 
@@ -73,7 +73,7 @@ def do_nothing() -> None:
 
 
 class WorkerPool:
-    """Usable as a context manager, which can_start the processes and ends them without waiting for answers."""
+    """Usable as a context manager, which starts the processes and ends them without waiting for answers."""
 
     def __init__(self, root: Path, settings: IndexSettings, meanwhile: Callable[[], None] = do_nothing) -> None:
         """`meanwhile` is called repeatedly in the thread that waits for answers."""
@@ -105,7 +105,7 @@ class WorkerPool:
         return self._workers[0].is_ready()
 
     def read(self, files: Sequence[Found]) -> Iterator[Reading]:
-        """Read each file, in any request. A file that ends its process or takes too long is reported as such."""
+        """Read each file, in any order. A file that ends its process or takes too long is reported as such."""
         seconds = self._settings.seconds_a_file
 
         def ask(worker: _WorkerHandle, chunk: Sequence[Found]) -> list[Reading]:
@@ -113,13 +113,13 @@ class WorkerPool:
             if answer is not None:
                 return _readings(answer)
             alone = ((file, worker.ask(self._read_request([file]), seconds)) for file in chunk)
-            return [self._ended(file) if each is None else _readings(each)[0] for file, each in alone]
+            return [self._fatal_reading(file) if each is None else _readings(each)[0] for file, each in alone]
 
         for readings in self._distribute(ask, _chunks(files)):
             yield from readings
 
     def resolve(self, paths: Sequence[str], batches: FileBatches) -> Iterator[Resolution]:
-        """Resolve each file, in any request, against all files of the project. A file that ends its process is
+        """Resolve each file, in any order, against all files of the project. A file that ends its process is
         reported."""
 
         def ask(worker: _WorkerHandle, chunk: Sequence[str]) -> list[Resolution] | _Retry:
@@ -158,7 +158,7 @@ class WorkerPool:
         listed = [(file.path, file.language) for file in files]
         return ReadFiles(str(self._root), self._settings.largest_file, listed, self._settings.chunks.model_dump())
 
-    def _ended(self, file: Found) -> Reading:
+    def _fatal_reading(self, file: Found) -> Reading:
         return left_unread(self._root, file.path, file.language, self._settings.largest_file, ENDED_ITS_READER)
 
     def _distribute(
@@ -196,7 +196,7 @@ class _WorkerHandle:
     def __init__(self) -> None:
         self._changing = Lock()
         self._closed = self._ready = False
-        self._process = self._started()
+        self._process = self._start_process()
         self.loaded = False
         """Whether it has loaded the files of the project."""
 
@@ -204,7 +204,7 @@ class _WorkerHandle:
         return self
 
     def __exit__(self, *_raised: object) -> None:
-        self._end()
+        self._end_process()
 
     def close(self) -> None:
         """Kill the process for good, and unblock the thread that waits for its answer."""
@@ -227,8 +227,8 @@ class _WorkerHandle:
         """The answer; None if the process ended or timed out, after which a new one replaces it."""
         if not self.is_ready():
             raise TreeringError(
-                f"{sys.executable} could not start a process that reads code; set `index.processes` to 1 to read code in "
-                "this process"
+                f"{sys.executable} could not start a process that reads code; set `index.processes` to 1 to read code "
+                "in this process"
             )
         answer = self._answer(request, seconds)
         if answer is None:
@@ -236,24 +236,24 @@ class _WorkerHandle:
         return answer
 
     def _replace(self) -> None:
-        self._end()
+        self._end_process()
         with self._changing:
             if self._closed:
                 raise _PoolClosed
-            self._process = self._started()
+            self._process = self._start_process()
         self._ready = self.loaded = False
 
     def _answer(self, request: ReadFiles | ResolveFiles, seconds: float) -> bytes | None:
         process, answer = self._process, None
         assert process.stdin is not None
         assert process.stdout is not None
-        with _ended_after(seconds, process) as late, suppress(OSError):
+        with _killed_after(seconds, process) as late, suppress(OSError):
             send(process.stdin, request)
             answer = receive(process.stdout)
         return None if late.is_set() else answer
 
     @staticmethod
-    def _started() -> "subprocess.Popen[bytes]":
+    def _start_process() -> "subprocess.Popen[bytes]":
         # Isolated mode, because otherwise the current folder comes first on the path and a `json.py` in it would be
         # run. Relative entries of the path lead there as well.
         entries = [entry for entry in sys.path if os.path.isabs(entry)]
@@ -265,7 +265,7 @@ class _WorkerHandle:
             stderr=subprocess.DEVNULL,
         )
 
-    def _end(self) -> None:
+    def _end_process(self) -> None:
         process = self._process
         for stream in (process.stdin, process.stdout):
             if stream is not None:
@@ -279,7 +279,7 @@ class _WorkerHandle:
 
 
 @contextmanager
-def _ended_after(seconds: float, process: "subprocess.Popen[bytes]") -> Iterator[Event]:
+def _killed_after(seconds: float, process: "subprocess.Popen[bytes]") -> Iterator[Event]:
     """Kill a process that has not finished within the block in time; the yielded event is set if that happens."""
     late = Event()
 

@@ -38,7 +38,7 @@ def load(files: Iterable[FileContents]) -> CodeGraph:
     graph = CodeGraph.load(parts())
     release_memory()
     for path in unresolved:
-        graph.stale(path)
+        graph.mark_stale(path)
     return graph
 
 

@@ -26,7 +26,7 @@ def seeds_note(pairs: int) -> str:
 
 
 @contextmanager
-def history_followed(
+def follow_history(
     history: CoChangeHistory, root: Path, stop: threading.Event, seconds: float, note: Note
 ) -> Iterator[Callable[[], None]]:
     """Poll for new commits every `seconds` seconds, from the call of the yielded function until the end of the block.

@@ -146,8 +146,8 @@ class CurrentGraph:
         with self._lock, self._project.reading() as index:
             state = self._state(index)
             self._live.refresh(index, state)
-            self._live.mark(self._unread.stale(self._live.stored, complete=state.complete), index)
-            self._live.indexing(self._is_incomplete(state))
+            self._live.mark_stale(self._unread.stale(self._live.stored, complete=state.complete), index)
+            self._live.set_indexing(self._is_incomplete(state))
             return self._live.graph
 
     def snapshot(self) -> IndexSnapshot:

@@ -53,15 +53,15 @@ class LiveGraph:
         left = len(self._seen) + new != index.count()
         return changed, self._seen.keys() - index.generations().keys() if left else ()
 
-    def indexing(self, going_on: bool) -> None:
+    def set_indexing(self, going_on: bool) -> None:
         """Set whether files are still missing."""
-        self.graph.indexing(going_on)
+        self.graph.set_indexing(going_on)
 
-    def mark(self, changed: Collection[str], index: CodeIndex) -> None:
+    def mark_stale(self, changed: Collection[str], index: CodeIndex) -> None:
         """Mark exactly these files as stale: their edges are not served."""
         self._replace(sorted(self._stale.difference(changed)), index)
         for path in set(changed) - self._stale:
-            self.graph.stale(path)
+            self.graph.mark_stale(path)
         self._stale = set(changed)
 
     def _load(self, index: CodeIndex) -> None:
@@ -79,4 +79,4 @@ class LiveGraph:
             edges = edges_in(unpack_edges(file.edges))
             self.graph.replace_file(path, unpack_definitions(file.definitions), edges, further)
             if not file.resolved:
-                self.graph.stale(path)
+                self.graph.mark_stale(path)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from treering.core.errors import InvalidInput
 
-_HERE = frozenset({"", ".", ".."})
-_NOWHERE = "\0"
+_DOT_PARTS = frozenset({"", ".", ".."})
+_NUL = "\0"
 
 
 class NodeName(NamedTuple):
@@ -21,8 +21,8 @@ class NodeName(NamedTuple):
 def needs_root(name: str) -> bool:
     """Whether a name is an absolute or dotted path, which has to be made relative to the root."""
     parts = name.replace(os.sep, "/").split("/")
-    dotted = (len(parts) > 1 and not _HERE.isdisjoint(parts[:-1])) or parts[-1] in (".", "..")
-    return _NOWHERE not in name and (os.path.isabs(name) or dotted)
+    dotted = (len(parts) > 1 and not _DOT_PARTS.isdisjoint(parts[:-1])) or parts[-1] in (".", "..")
+    return _NUL not in name and (os.path.isabs(name) or dotted)
 
 
 def from_root(name: str, root: Path) -> NodeName:
@@ -41,10 +41,10 @@ def from_root(name: str, root: Path) -> NodeName:
 
 def from_folder(name: str, folder: Path, root: Path) -> str:
     """A name given in `folder`, made absolute if it begins with dots or exists there; otherwise unchanged."""
-    path, tail = _parted(name)
-    if os.path.isabs(name) or _NOWHERE in name:
+    path, tail = _split_name(name)
+    if os.path.isabs(name) or _NUL in name:
         return name
-    dotted = needs_root(name) and path.partition("/")[0] in _HERE
+    dotted = needs_root(name) and path.partition("/")[0] in _DOT_PARTS
     below = root in folder.parents and ("/" in path or "." in path) and (folder / path).exists()
     return os.path.normpath(folder / path) + tail if dotted or below else name
 
@@ -59,14 +59,14 @@ def _inside(path: str, root: Path) -> str | None:
 
 def _resolved(name: str) -> str:
     """The name with symbolic links resolved, as roots are stored resolved."""
-    path, tail = _parted(name)
+    path, tail = _split_name(name)
     try:
         return str(Path(path).resolve()) + tail
     except (OSError, RuntimeError):
         return name
 
 
-def _parted(name: str) -> tuple[str, str]:
+def _split_name(name: str) -> tuple[str, str]:
     """The path, and what it names in the file."""
     drive, rest = os.path.splitdrive(name)
     path, colon, inside = rest.partition(":")
@@ -74,4 +74,4 @@ def _parted(name: str) -> tuple[str, str]:
 
 
 def file_part(name: str) -> str:
-    return posixpath.normpath(_parted(name)[0])
+    return posixpath.normpath(_split_name(name)[0])

@@ -27,10 +27,10 @@ from treering.core.errors import InvalidInput, NotFound
 if TYPE_CHECKING:
     from treering.code.history.relatives import Relations
 
-_NAMED = 8
+_MAX_LISTED = 8
 """Maximum number of candidates listed in a message."""
-_LOOKED_AT = 50
-_EVERY = 10_000
+_MAX_CANDIDATES = 50
+_MAX_MATCHES = 10_000
 _SURE = frozenset({MatchReason.EXACT, MatchReason.LINE, MatchReason.END})
 
 A = TypeVar("A", Impact, Dependencies, DataFlow, DependencyPath, CodeEntries, "Relations", CodeAnswers[Unresolved])
@@ -56,7 +56,7 @@ def find_name(graph: CodeGraph, name: NodeName, limit: int) -> NameMatches:
     if not name.placed:
         return graph.find(name.asked, limit=limit)
     folder = f"{name.asked}/"
-    found = graph.find(folder if graph.below(folder) else name.asked, limit=_EVERY)
+    found = graph.find(folder if graph.below(folder) else name.asked, limit=_MAX_MATCHES)
     there = [match for match in found.matches if _is_at(match, name.asked)]
     return dataclasses.replace(
         found, asked=name.asked, matches=tuple(there[:limit]), left_out=max(0, len(there) - limit)
@@ -69,7 +69,7 @@ def _is_at(match: NameMatch, asked: str) -> bool:
 
 def resolve_name(graph: CodeGraph, name: NodeName) -> ResolvedName:
     """The node that a name refers to. Raises `NotFound` if there is none, `InvalidInput` if there are several."""
-    found = find_name(graph, name, _LOOKED_AT)
+    found = find_name(graph, name, _MAX_CANDIDATES)
     if found.only is not None:
         return ResolvedName(found.only, NameGuess(name.asked, found.only) if found.guessed else None)
     if found.preferred and found.preferred[0].why is not MatchReason.INSIDE:
@@ -90,14 +90,14 @@ def resolve_name(graph: CodeGraph, name: NodeName) -> ResolvedName:
 
 def _listed(found: NameMatches) -> str:
     target = found.preferred
-    more = len(target) + (found.left_out if len(target) == len(found.matches) else 0) - _NAMED
-    return ", ".join(match.id for match in target[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+    more = len(target) + (found.left_out if len(target) == len(found.matches) else 0) - _MAX_LISTED
+    return ", ".join(match.id for match in target[:_MAX_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 def resolve_file_name(graph: CodeGraph, name: NodeName) -> ResolvedName:
     """The file that a name refers to or is in; a path that does not exist yet is returned unchanged."""
-    found = find_name(graph, name, _LOOKED_AT)
-    if not found.matches or (found.matches[0].why not in _SURE and _names_a_file(graph, name)):
+    found = find_name(graph, name, _MAX_CANDIDATES)
+    if not found.matches or (found.matches[0].why not in _SURE and _is_file_name(graph, name)):
         return ResolvedName(name.asked)
     files = {file_of(match.id) for match in found.preferred}
     if len(found.preferred) > len(files) == 1 and not found.left_out and not found.guessed:
@@ -108,7 +108,7 @@ def resolve_file_name(graph: CodeGraph, name: NodeName) -> ResolvedName:
     return dataclasses.replace(target, id=file_of(target.id))
 
 
-def _names_a_file(graph: CodeGraph, name: NodeName) -> bool:
+def _is_file_name(graph: CodeGraph, name: NodeName) -> bool:
     """Whether the name can only be a file, existing or not."""
     suffix = PurePosixPath(name.asked).suffix
     return name.placed or "/" in name.asked or (bool(suffix) and any(path.endswith(suffix) for path in graph.paths))

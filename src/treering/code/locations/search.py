@@ -128,7 +128,7 @@ class LocationSearch:
         if not query.strip():
             return CodeLocations(query, (), {}, status)
         enough = self._until_few() if hurried else self._until_deadline(on_progress)
-        meaning = self._meaning(query, snapshot.root, enough, hurried=hurried, private=private)
+        meaning = self._embed_query(query, snapshot.root, enough, hurried=hurried, private=private)
         missing = dict(meaning.missing)
         if unstored := self._unstored.store():
             missing["stored vectors"] = (
@@ -137,7 +137,7 @@ class LocationSearch:
         search = self._search(snapshot.state, meaning)
         changed = frozenset(snapshot.changed)
         found = search.find(query, meaning.vector, limit=limit, excluded=changed, where=where, apart=meaning.apart)
-        shown = tuple(self._shown(found, snapshot.root))
+        shown = tuple(self._with_text(found, snapshot.root))
         return CodeLocations(query, shown, missing, status, meaning.made)
 
     def store_vectors(self, seconds: float) -> None:
@@ -148,7 +148,7 @@ class LocationSearch:
         """Queue the embedding of chunks without a vector; returns whether any job was queued."""
         return queue_chunk_embedding(self._work, self._models, self._new_id)
 
-    def _shown(self, found: Sequence[ChunkMatch], root: Path | None) -> Iterator[CodePlace]:
+    def _with_text(self, found: Sequence[ChunkMatch], root: Path | None) -> Iterator[CodePlace]:
         settings, texts = self._work.settings.index, dict[str, str]()
         if root is not None and settings.finding.shown_lines:
             from treering.code.locations.chunk_texts import chunks_in
@@ -163,7 +163,7 @@ class LocationSearch:
                 each.path, each.symbol, each.start_line, each.end_line, each.score, text, round(each.relevance, 6)
             )
 
-    def _meaning(
+    def _embed_query(
         self, query: str, root: Path | None, enough: IsEnough, *, hurried: bool, private: bool
     ) -> _QueryEmbedding:
         """The query's vector, after embedding missing chunks if the model is fast enough."""
@@ -174,12 +174,12 @@ class LocationSearch:
             if not allowed or (private and embedder.location is not ModelLocation.HERE):
                 return _QueryEmbedding(missing={"meaning": f"found by words only: {WITHHELD_QUERY}"})
             before = self._coverage(embedder.model)
-            covered = before if root is None else self._caught_up(embedder, before, enough, hurried)
+            covered = before if root is None else self._embed_missing(embedder, before, enough, hurried)
             return _QueryEmbedding(
                 embedder.model,
                 embedder.query(query) if covered.vectors else None,
                 covered,
-                _lacking(covered, embedder.model),
+                _missing_vectors(covered, embedder.model),
                 max(0, covered.vectors - before.vectors),
                 0.0 if embedder.contextual else self._work.settings.index.finding.apart,
             )
@@ -187,7 +187,9 @@ class LocationSearch:
             self._models.failed("embedder", exc)
             return _QueryEmbedding(missing={"meaning": f"found by words only: {exc}"})
 
-    def _caught_up(self, embedder: Embedder, covered: ChunkCoverage, enough: IsEnough, hurried: bool) -> ChunkCoverage:
+    def _embed_missing(
+        self, embedder: Embedder, covered: ChunkCoverage, enough: IsEnough, hurried: bool
+    ) -> ChunkCoverage:
         lacking = covered.chunks - covered.vectors
         if not embedder.local or not lacking:
             return covered
@@ -210,7 +212,7 @@ class LocationSearch:
     def _until_few(self) -> IsEnough:
         settings, until = self._work.settings.embedder, list[float]()
 
-        def enough(made: int, _lacking: int) -> bool:
+        def enough(made: int, _missing_vectors: int) -> bool:
             if not until:
                 until.append(monotonic() + settings.inline_seconds)
             return made >= settings.inline or monotonic() >= until[0]
@@ -244,7 +246,7 @@ class LocationSearch:
             return self._loaded[1]
 
 
-def _lacking(covered: ChunkCoverage, model: str) -> Mapping[str, str]:
+def _missing_vectors(covered: ChunkCoverage, model: str) -> Mapping[str, str]:
     lacking = covered.chunks - covered.vectors
     if not lacking:
         return {}

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from treering.core.errors import InvalidInput
-from treering.interfaces.cli.code.options import LISTED, Depth, Limit, MapLimit, Node, Sure, named_here, opened_for
+from treering.interfaces.cli.code.options import (
+    LISTED,
+    Depth,
+    Limit,
+    MapLimit,
+    MinConfidence,
+    Node,
+    opened_for,
+    resolve_from_cwd,
+)
 from treering.interfaces.cli.options import AsJson, Db, Force, Project
 from treering.interfaces.cli.output import emit
 
@@ -52,14 +61,14 @@ def index(
     Only changes are read. Files that git ignores, vendored code and generated files are skipped, and counted.
     """
     from treering.interfaces.cli.code import documents, views
-    from treering.interfaces.cli.code.progress import indexing_shown
+    from treering.interfaces.cli.code.progress import progress_bar
 
     if sum((watch, status, forget)) > 1 or (scip and (status or forget)):
         raise InvalidInput(
             "--watch, --status and --forget exclude each other, and --scip only adds to an index; pass one"
         )
     if watch and scip:
-        raise InvalidInput("--scip adds an index of one moment, so it cannot be combined with --watch; add it first")
+        raise InvalidInput("--scip adds an index of one moment, so it cannot be combined with --watch; run it first")
     with opened_for(db, project, path) as memory:
         if status:
             found = memory.code.status()
@@ -71,17 +80,17 @@ def index(
         if watch:
             _watch(memory, path, history=history, replace=replace, as_json=as_json)
             return
-        with indexing_shown() as show:
+        with progress_bar() as show:
             done = memory.code.index(path, history=history, scip=scip or (), replace=replace, on_progress=show)
     emit(documents.indexed(done), lambda: views.indexed(done), as_json=as_json)
 
 
 def _watch(memory: "Memory", path: Path | None, *, history: bool, replace: bool, as_json: bool) -> None:
     from treering.interfaces.cli.code import documents, views
-    from treering.interfaces.cli.code.progress import indexing_shown, trouble_shown, until_signalled
+    from treering.interfaces.cli.code.progress import progress_bar, report_trouble, stop_on_signal
 
     shown = chain([views.indexed], repeat(views.update))
-    with until_signalled() as stop, indexing_shown() as show:
+    with stop_on_signal() as stop, progress_bar() as show:
         memory.code.watch(
             path,
             stop=stop,
@@ -89,7 +98,7 @@ def _watch(memory: "Memory", path: Path | None, *, history: bool, replace: bool,
             replace=replace,
             on_progress=show,
             on_indexed=lambda done: emit(documents.indexed(done), lambda: next(shown)(done), as_json=as_json),
-            on_trouble=trouble_shown,
+            on_trouble=report_trouble,
             on_history=lambda note: emit({"history": note}, lambda: views.note(note), as_json=as_json),
         )
 
@@ -115,7 +124,7 @@ def impact(
     *,
     depth: Depth = None,
     limit: Limit = None,
-    min_confidence: Sure = 0.0,
+    min_confidence: MinConfidence = 0.0,
     db: Db = None,
     project: Project = None,
     as_json: AsJson = False,
@@ -129,7 +138,7 @@ def impact(
     listed = limit or LISTED
     with opened_for(db, project) as memory:
         found = memory.code.impact(
-            named_here(memory, node), depth=depth, min_confidence=min_confidence, cap=max(500, listed)
+            resolve_from_cwd(memory, node), depth=depth, min_confidence=min_confidence, cap=max(500, listed)
         )
     emit(documents.impact(found, listed), lambda: views.impact(found, listed), as_json=as_json)
 
@@ -143,7 +152,7 @@ def deps(
     flow: Annotated[bool, typer.Option("--flow", help="Show where its data comes from and goes to instead.")] = False,
     depth: Depth = None,
     limit: Limit = None,
-    min_confidence: Sure = 0.0,
+    min_confidence: MinConfidence = 0.0,
     db: Db = None,
     project: Project = None,
     as_json: AsJson = False,
@@ -158,9 +167,9 @@ def deps(
         raise InvalidInput("--to and --flow exclude each other; pass one")
     listed = limit or LISTED
     with opened_for(db, project) as memory:
-        named = named_here(memory, node)
+        named = resolve_from_cwd(memory, node)
         if to is not None:
-            way = memory.code.path(named, named_here(memory, to))
+            way = memory.code.path(named, resolve_from_cwd(memory, to))
             emit(documents.route(node, to, way), lambda: views.route(node, to, way), as_json=as_json)
         elif flow:
             data = memory.code.data_flow(named, **({} if depth is None else {"depth": depth}))
@@ -185,7 +194,7 @@ def related(
     from treering.interfaces.cli.code import documents, views
 
     with opened_for(db, project) as memory:
-        found = memory.code.related(named_here(memory, path), limit=limit or LISTED)
+        found = memory.code.related(resolve_from_cwd(memory, path), limit=limit or LISTED)
     emit(documents.relations(found), lambda: views.relations(found), as_json=as_json)
 
 

@@ -29,7 +29,7 @@ def indexed(done: "IndexReport") -> Document:
 
 
 def impact(found: "CodeImpact", limit: int) -> Document:
-    dependents = _tied(found.dependents[:limit])
+    dependents = _nodes(found.dependents[:limit])
     return {
         "node": found.node,
         "members": found.members,
@@ -42,7 +42,7 @@ def impact(found: "CodeImpact", limit: int) -> Document:
         "importers": found.importers,
         "memories": [record_document(record) for record in found.memories],
         "invariants": [node.model_dump(mode="json") for node in found.invariants],
-        "standing": _status(found.status),
+        "standing": _index_status(found.status),
     }
 
 
@@ -50,11 +50,11 @@ def dependencies(found: "Dependencies", limit: int) -> Document:
     return {
         "node": found.node,
         "members": found.members,
-        "dependencies": _tied(found.dependencies[:limit]),
+        "dependencies": _nodes(found.dependencies[:limit]),
         "left_out": max(0, len(found.dependencies) - limit),
         "total": len(found.dependencies),
         "capped": found.capped,
-        "standing": _status(found.status),
+        "standing": _index_status(found.status),
     }
 
 
@@ -64,7 +64,7 @@ def route(origin: str, target: str, found: "DependencyPath") -> Document:
         "target": target,
         "route": [asdict(step) for step in found.steps] or None,
         "score": found.score if found.steps else None,
-        "standing": _status(found.status),
+        "standing": _index_status(found.status),
     }
 
 
@@ -75,14 +75,14 @@ def data_flow(found: "DataFlow", limit: int) -> Document:
         "sinks": [asdict(each) for each in found.sinks[:limit]],
         "left_out": max(0, len(found.sources) - limit) + max(0, len(found.sinks) - limit),
         "capped": found.capped,
-        "standing": _status(found.status),
+        "standing": _index_status(found.status),
     }
 
 
 def relations(found: "Relations") -> Document:
     document = asdict(found)
     del document["status"]
-    return {**document, "standing": _status(found.status)}
+    return {**document, "standing": _index_status(found.status)}
 
 
 def module_map(found: "ModuleMap", limit: int | None) -> Document:
@@ -94,7 +94,7 @@ def module_map(found: "ModuleMap", limit: int | None) -> Document:
         "modules": [{**asdict(module), "size": module.size} for module in modules],
         "edges": [asdict(edge) for edge in between],
         "left_out": len(found.modules) - len(modules),
-        "standing": _status(found.status),
+        "standing": _index_status(found.status),
     }
 
 
@@ -103,7 +103,7 @@ def cycles(found: "Cycles", limit: int | None) -> Document:
     return {
         "cycles": [asdict(cycle) for cycle in listed],
         "left_out": len(found) - len(listed),
-        "standing": _status(found.status),
+        "standing": _index_status(found.status),
     }
 
 
@@ -116,13 +116,13 @@ def entries(found: "CodeEntries", limit: int | None, *, tests: bool = False) -> 
         ],
         "left_out": len(shown) - len(listed),
         "tests_left_out": len(found) - len(shown),
-        "standing": _status(found.status),
+        "standing": _index_status(found.status),
     }
 
 
-def _tied(found: "Iterable[ReachedNode]") -> list[Document]:
+def _nodes(found: "Iterable[ReachedNode]") -> list[Document]:
     return [asdict(each) for each in found]
 
 
-def _status(status: "IndexStatus") -> Document:
+def _index_status(status: "IndexStatus") -> Document:
     return {**asdict(status), "whole": status.up_to_date}

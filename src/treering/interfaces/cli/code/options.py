@@ -27,7 +27,7 @@ MapLimit = Annotated[
     int | None,
     typer.Option("--limit", metavar="N", min=1, help="Maximum number of results. Default: 20; with --json, all."),
 ]
-Sure = Annotated[
+MinConfidence = Annotated[
     float,
     typer.Option(
         "--min-confidence", metavar="0..1", min=0, max=1, help="Follow only edges with at least this confidence."
@@ -47,7 +47,7 @@ def opened_for(db: str | None, project: str | None, path: Path | None = None) ->
         yield memory
 
 
-def named_here(memory: "Memory", name: str) -> str:
+def resolve_from_cwd(memory: "Memory", name: str) -> str:
     """A name given in the current folder; a relative path becomes absolute."""
     from treering.code.live.path_names import from_folder
 

@@ -19,7 +19,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextmanager
-def indexing_shown() -> "Iterator[OnProgress]":
+def progress_bar() -> "Iterator[OnProgress]":
     """A progress bar on a terminal; otherwise nothing."""
     if not sys.stderr.isatty():
         yield lambda _progress: None
@@ -38,13 +38,13 @@ def indexing_shown() -> "Iterator[OnProgress]":
         yield show
 
 
-def trouble_shown(why: Exception) -> None:
+def report_trouble(why: Exception) -> None:
     """Report a temporary failure on stderr."""
     typer.secho(f"{why}; retrying", fg="yellow", err=True)
 
 
 @contextmanager
-def until_signalled() -> Iterator[threading.Event]:
+def stop_on_signal() -> Iterator[threading.Event]:
     """An event that is set by the first Ctrl-C or SIGTERM; the second ends the process as usual."""
     stop = threading.Event()
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _BAR = 12
 _PROBLEMS = 10
 _CENTRAL, _USED = 2, 3
-_WAYS_ROUND = 12
+_MAX_CYCLE_STEPS = 12
 """Maximum number of files shown of a cycle; the middle of a longer one is left out."""
 
 
@@ -50,7 +50,7 @@ def indexed(done: "IndexReport") -> RenderableType:
     head = unbroken(Text("✓ " if done.complete else "… ", GOOD if done.complete else "yellow"), safe(done.root))
     warned = (Text(safe(warning), "yellow") for warning in done.warnings)
     noted = (Text(safe(note), FAINT) for note in _notes(done))
-    return Group(head, _facts(rows), *_problems(done), *warned, *noted)
+    return Group(head, _table(rows), *_problems(done), *warned, *noted)
 
 
 def status(found: "CodeStatus") -> RenderableType:
@@ -69,7 +69,7 @@ def status(found: "CodeStatus") -> RenderableType:
     }
     head = unbroken(Text("✓ " if found.current else "… ", GOOD if found.current else "yellow"), safe(found.root))
     advice = advice_for(found)
-    return Group(head, _facts(rows), *([Text(f"→ {advice}", "yellow")] if advice else []))
+    return Group(head, _table(rows), *([Text(f"→ {advice}", "yellow")] if advice else []))
 
 
 def _scip(found: "CodeStatus") -> str:
@@ -223,9 +223,9 @@ def _module(module: "CodeModule", used: Sequence[str], largest: int) -> Iterator
 
 def _way(example: Sequence[str]) -> Iterator[tuple[int, str]]:
     """The steps with their positions; of a long cycle the middle is only counted."""
-    half = _WAYS_ROUND // 2
+    half = _MAX_CYCLE_STEPS // 2
     for place, step in enumerate(example):
-        if len(example) <= _WAYS_ROUND or not half <= place < len(example) - half:
+        if len(example) <= _MAX_CYCLE_STEPS or not half <= place < len(example) - half:
             yield place, safe(step)
         elif place == half:
             yield place, f"… {len(example) - 2 * half:,} more"
@@ -268,7 +268,7 @@ def _by_name(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {safe(name)}" for name, count in counts.items() if count)
 
 
-def _facts(rows: Mapping[str, str]) -> Table:
+def _table(rows: Mapping[str, str]) -> Table:
     """A table of labels and values; rows without a value are left out."""
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(style=FAINT, no_wrap=True)

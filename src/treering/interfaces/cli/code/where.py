@@ -28,9 +28,9 @@ def where(
     as_json: AsJson = False,
 ) -> None:
     """Find the locations in the code that answer a question: functions with their files and lines."""
-    from treering.interfaces.cli.code.progress import indexing_shown
+    from treering.interfaces.cli.code.progress import progress_bar
 
-    with opened_for(db, project) as memory, indexing_shown() as show:
+    with opened_for(db, project) as memory, progress_bar() as show:
         found = memory.code.where(query, limit=limit or _LISTED, on_progress=show)
     emit(_document(found), lambda: _view(found), as_json=as_json)
 

@@ -19,15 +19,15 @@ def assign_by_folder(graph: FileGraph, groups: Sequence[int]) -> list[Hashable]:
     form a group per top folder. Groups that are connected only through the root are split.
     """
     tied = {*graph.tails.tolist(), *graph.heads.tolist()}
-    parted = _parted(graph, groups, tied)
+    parted = _split_groups(graph, groups, tied)
     below: defaultdict[str, Counter[Hashable]] = defaultdict(Counter)
     for place in sorted(tied):
         for folder in _around(graph.paths[place]):
             below[folder][parted[place]] += 1
-    return [parted[place] if place in tied else _home(path, below) for place, path in enumerate(graph.paths)]
+    return [parted[place] if place in tied else _group_of(path, below) for place, path in enumerate(graph.paths)]
 
 
-def _home(path: str, below: Mapping[str, Counter[Hashable]]) -> Hashable:
+def _group_of(path: str, below: Mapping[str, Counter[Hashable]]) -> Hashable:
     for folder in _around(path):
         if folder in below:
             return below[folder].most_common(1)[0][0]
@@ -40,7 +40,7 @@ def _around(path: str) -> Iterator[str]:
     return (each for each in (folder, *above(folder)) if each)
 
 
-def _parted(graph: FileGraph, groups: Sequence[int], tied: Collection[int]) -> dict[int, Hashable]:
+def _split_groups(graph: FileGraph, groups: Sequence[int], tied: Collection[int]) -> dict[int, Hashable]:
     """Connected files by parts of their groups; edges, and folders other than the root, connect."""
     leader: dict[Hashable, Hashable] = {}
 
