@@ -11,6 +11,7 @@ from tests.code_projects import written
 from tests.repositories import Work
 from treering.adapters.sql.code_history import StoredHistory
 from treering.code.history import stored_history as chronicle
+from treering.code.history.co_access_seeds import co_access_edges
 from treering.code.history.counts import CoChange
 from treering.code.history.encoding import pack
 from treering.core.errors import InvalidInput, NotFound, StoreUnavailable, TreeringError

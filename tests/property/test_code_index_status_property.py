@@ -1,4 +1,4 @@
-"""Unread files: whatever the order of reports and writes, a possibly changed file is not served, and no report is lost."""
+"""Unread files: in any order of reports and writes, a possibly changed file is not served, and no report is lost."""
 
 from hypothesis import given
 from hypothesis import strategies as st

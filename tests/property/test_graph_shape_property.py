@@ -10,7 +10,7 @@ from tests.property.graphs_drawn import PATHS, File, built, codes, depths, nodes
 from treering.code.facts import Edge
 from treering.code.graph import CodeGraph
 from treering.code.graph.communities import communities, modularity
-from treering.code.graph.typos import distance
+from treering.code.graph.typos import closest, distance
 from treering.core.graph import EdgeKind
 
 weights = st.lists(

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.test_history_counts import PATHS, counted
+from treering.code.history.co_access_seeds import co_access_edges
 from treering.code.history.counts import CoChange
 from treering.code.history.encoding import pack, unpack
 from treering.code.history.ranking import related

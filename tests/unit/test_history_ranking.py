@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.test_history_counts import COMMITS, PATHS, commit, counted
-from treering.code.history.co_access_seeds import edge_id, weight_of
+from treering.code.history.co_access_seeds import co_access_edges, edge_id, weight_of
 from treering.code.history.names import name_of
 from treering.code.history.ranking import related
 from treering.core.settings import HistorySettings
