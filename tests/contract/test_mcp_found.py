@@ -52,8 +52,8 @@ def test_a_correction_tells_who_else_says_what_was_retired(memory: Memory, agent
     assert other not in told
     again = agent.call("correct_fact", id=first)
     assert again["still_said_by"] == []
-    status = [hit.text for hit in memory.recall("which node does the build need", turns=None)]
-    assert not any("22" in text for text in status)
+    standing = [hit.text for hit in memory.search("which node does the build need", turns=None)]
+    assert not any("22" in text for text in standing)
 
 
 def test_retiring_alone_tells_of_twins_too(agent: Agent) -> None:

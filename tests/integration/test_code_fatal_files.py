@@ -15,7 +15,7 @@ import treering
 from tests.code_projects import code_of, fresh, stored, written
 from tests.forked_process import ForkedProcess
 from tests.integration import deadly_readers
-from tests.integration.crew import WorkerPool
+from tests.integration.crew import Crew
 from treering.code.facts import Facts
 from treering.code.files.discovery import discover
 from treering.code.files.source_file import Reading, read_file
@@ -265,7 +265,7 @@ def index_until_killed(place: str, root: str) -> None:
     [(False, False, 2), (False, True, 2), (True, False, 2), (True, True, 2), (False, False, 1), (True, True, 1)],
 )
 def test_who_comes_after_a_process_that_was_ended_reads_in_others(
-    tmp_path: Path, crew: WorkerPool, known: bool, asked: bool, processes: int
+    tmp_path: Path, crew: Crew, known: bool, asked: bool, processes: int
 ) -> None:
     place, root = tmp_path / "memory.db", tmp_path / "project"
     with treering.open(place, project="p", background=False) as memory:

@@ -84,7 +84,7 @@ def test_who_moves_it_while_it_is_opened_waits_and_is_refused(
     root: Path, monkeypatch: pytest.MonkeyPatch, beside: ThreadPoolExecutor, waiting: threading.Event
 ) -> None:
     remembered("mine")
-    real, moves = compose.places.open_store, list[Future[Path]]()
+    real, moves = compose.locations.open_store, list[Future[Path]]()
 
     def open_late(location: str, *given: object, **named: object) -> object:
         if not moves:
@@ -92,11 +92,11 @@ def test_who_moves_it_while_it_is_opened_waits_and_is_refused(
             assert waiting.wait(PATIENCE)
         return real(location, *given, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(compose.places, "open_store", open_late)
+    monkeypatch.setattr(compose.locations, "open_store", open_late)
     with treering.open(background=False) as memory:
         with pytest.raises(StoreUnavailable, match="open elsewhere"):
             moves[0].result(PATIENCE)
-        assert [hit.text for hit in memory.recall("")] == ["mine"]
+        assert [hit.text for hit in memory.search("")] == ["mine"]
     assert compose.embedded_path() == in_data_folder(root)
     assert nothing_is_left_of(in_project(root))
 
@@ -177,15 +177,15 @@ class TestADatabaseThatIsNotOurs:
         with closing(sqlite3.connect(file)) as connection, connection:
             connection.execute("UPDATE jobs SET project = char(27) || '[2J'")
             connection.execute("UPDATE audit SET project = printf('%.*c', 999, 'x')")
-        assert compose.places.projects_in(file) == ["fine"]
+        assert compose.locations.projects_in(file) == ["fine"]
 
 
 def test_a_file_that_is_open_is_looked_into_too(root: Path) -> None:
     keep_in_project(root)
     with treering.open(background=False) as memory:
         memory.remember("in the log, not in the file yet")
-        assert compose.places.identity_in(in_project(root)) == memory.store.identity
-        assert compose.places.projects_in(in_project(root)) == [project_name(root)]
+        assert compose.locations.identity_in(in_project(root)) == memory.store.identity
+        assert compose.locations.projects_in(in_project(root)) == [project_name(root)]
 
 
 CLOSED: dict[str, Callable[[Path], Path]] = {

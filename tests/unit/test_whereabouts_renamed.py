@@ -211,7 +211,7 @@ class TestAMemoryThatIsGone:
         def full(*_given: object, **_named: object) -> None:
             raise StoreError("the disk is full")
 
-        step = (moving, "copy_whole") if place == "in the project" else (compose.places, "open_store")
+        step = (moving, "copy_whole") if place == "in the project" else (compose.locations, "open_store")
         with monkeypatch.context() as failing:
             failing.setattr(*step, full)
             with pytest.raises(StoreError, match="the disk is full"):

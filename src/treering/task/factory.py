@@ -25,14 +25,14 @@ from treering.task.retrieved import Hit, finder
 
 
 @dataclass(frozen=True)
-class Desk:
+class TaskServices:
     """What tasks need from outside."""
 
     store: Store
     settings: Settings
     clock: Clock
     new_id: NewId
-    recall: Callable[..., Iterable[Hit]]
+    search: Callable[..., Iterable[Hit]]
     tokenizers: Callable[[str], Tokenizer]
     keep_episode: Callable[..., Episode]
     """Stores a finished task and learns from it."""
@@ -41,7 +41,7 @@ class Desk:
 
 def open_task(
     scope: Scope,
-    desk: Desk,
+    services: TaskServices,
     description: str | None,
     *,
     id: str | None = None,
@@ -57,12 +57,12 @@ def open_task(
         raise InvalidInput(f"a task that is resumed has its {', '.join(context)} already; load_task_context changes it")
     if model is not None and count is not None:
         raise InvalidInput("tokens are counted as the model does, or by count; give one of them")
-    name = desk.new_id() if id is None else id
-    settings = desk.settings
+    name = services.new_id() if id is None else id
+    settings = services.settings
     shelf = Shelf(
         scope=scope,
-        store=desk.store,
-        clock=desk.clock,
+        store=services.store,
+        clock=services.clock,
         task=name,
         title=extract_of(redact(description or "", time_limit()).text, settings.working.extract_characters),
         refuses_secrets=settings.secrets.on_secret == "refuse",
@@ -70,10 +70,10 @@ def open_task(
     task = Task(
         shelf,
         settings.working,
-        count=_counting(desk, model, count),
-        find=finder(desk.recall, name),
-        keep_episode=desk.keep_episode,
-        injected=desk.injected,
+        count=_counting(services, model, count),
+        find=finder(services.search, name),
+        keep_episode=services.keep_episode,
+        injected=services.injected,
         on_event=on_event,
     )
     if description is None:
@@ -85,12 +85,12 @@ def open_task(
     return task
 
 
-def _counting(desk: Desk, model: str | None, count: CountTokens | None) -> CountTokens:
+def _counting(services: TaskServices, model: str | None, count: CountTokens | None) -> CountTokens:
     """As the model does, as the caller does, or carefully."""
     if model is None:
         return estimate_tokens if count is None else _careful(count)
-    overrides = desk.settings.conversation.models
-    return desk.tokenizers(window_of(model, overrides=overrides).tokenizer).count
+    overrides = services.settings.conversation.models
+    return services.tokenizers(window_of(model, overrides=overrides).tokenizer).count
 
 
 def _careful(count: CountTokens) -> CountTokens:
