@@ -16,16 +16,16 @@ from tests.code_projects import code_of, fresh, stored, written
 from tests.forked_process import ForkedProcess
 from tests.integration import deadly_readers
 from tests.integration.crew import Crew
-from treering.code.build import executor as hands
-from treering.code.build import worker_pool as crews
-from treering.code.build.resolution import Resolution, resolve_file
-from treering.code.build.stored_symbols import StoredWorld
-from treering.code.build.worker_pool import ENDED_ITS_READER, ENDED_ITS_RESOLVER
-from treering.code.build.worker_pool import Crew as Readers
-from treering.code.build.worker_process import Lesson
 from treering.code.facts import Facts
 from treering.code.files.discovery import discover
 from treering.code.files.source_file import Reading, read_file
+from treering.code.index import executor as hands
+from treering.code.index import worker_pool as crews
+from treering.code.index.resolution import Resolution, resolve_file
+from treering.code.index.stored_symbols import StoredSymbols
+from treering.code.index.worker_pool import ENDED_ITS_READER, ENDED_ITS_RESOLVER
+from treering.code.index.worker_pool import WorkerPool as Readers
+from treering.code.index.worker_process import LoadedFile
 from treering.core.settings import IndexSettings
 from treering.memory import Memory
 
@@ -63,13 +63,13 @@ def fragile(monkeypatch: pytest.MonkeyPatch) -> None:
         assert b"reading_kills" not in Path(root, path).read_bytes(), "this would have ended the whole program"
         return read_file(root, path, *others)
 
-    def resolving(language: str, facts: Facts, world: StoredWorld) -> Resolution:
+    def resolving(language: str, facts: Facts, world: StoredSymbols) -> Resolution:
         names = {each.qualname for each in facts.definitions}
         assert "resolving_kills" not in names, "this would have ended the whole program"
         return resolve_file(language, facts, world)
 
-    monkeypatch.setattr("treering.code.build.executor.read_file", reading)
-    monkeypatch.setattr("treering.code.build.update.resolve_file", resolving)
+    monkeypatch.setattr("treering.code.index.executor.read_file", reading)
+    monkeypatch.setattr("treering.code.index.update.resolve_file", resolving)
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_a_crew_resolves_all_but_the_files_that_end_it(tmp_path: Path, deadly: t
     root = written(tmp_path / "project", files).resolve()
     with Readers(root, IndexSettings()) as crew:
         read = list(crew.read(discover(root, IndexSettings()).found))
-        lessons = [Lesson(each.path, each.language, each.given, each.facts) for each in read]
+        lessons = [LoadedFile(each.path, each.language, each.given, each.facts) for each in read]
         resolved = list(crew.resolve([each.path for each in read], lambda: [lessons]))
     assert sorted(each.path for each in resolved) == sorted(files)
     assert {each.path for each in resolved if each.problem} == set(deadly)
@@ -165,7 +165,7 @@ def test_what_is_read_anew_for_another_reason_is_as_deadly_as_before(
     assert code_of(memory).index(root).removed == 1
     written(root, {"deadly.py": DEADLY_TO_READ})
     assert code_of(memory).index(root).skipped == {ENDED_ITS_READER: 1}
-    for module in ("building.pipeline", "building.updating", "asking.current"):
+    for module in ("index.indexer", "index.update", "live.current"):
         monkeypatch.setattr(f"treering.code.{module}.reading_version", lambda _chunks: "another")
     assert code_of(memory).index(root).read == len(PROJECT) + 1
     assert stored(memory) == fresh(PROJECT)
@@ -278,7 +278,7 @@ def test_who_comes_after_a_process_that_was_ended_reads_in_others(
         following = code_of(memory, processes=processes)
         if asked:
             following._current._roots.add(root.resolve())
-            assert following.impact("f3.py::g").standing.whole
+            assert following.impact("f3.py::g").status.up_to_date
         done = following.index(root)
         assert (done.complete, done.skipped) == (True, {ENDED_ITS_READER: 1})
         assert stored(memory) == fresh(PROJECT)

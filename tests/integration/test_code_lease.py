@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from tests.code_projects import code_of, written
-from treering.code.build.indexer import Indexer
-from treering.code.build.project import Desk
-from treering.code.build.report import Progress
 from treering.code.files.discovery import TOO_LARGE
+from treering.code.index.indexer import Indexer
+from treering.code.index.project import IndexedProject
+from treering.code.index.report import IndexProgress
 from treering.core.settings import IndexSettings
 from treering.memory import Memory
 
@@ -18,7 +18,7 @@ def test_whoever_indexes_stays_the_only_one_however_long_it_takes(tmp_path: Path
     now = [datetime(2026, 1, 1, tzinfo=UTC)]
     seen = []
 
-    def some_time_later(_progress: Progress) -> None:
+    def some_time_later(_progress: IndexProgress) -> None:
         with memory.store.reading(memory.scope, now[0]) as tx:
             state = tx.code.state()
         seen.append(None if state is None or state.lease is None else (state.lease.owner, state.lease.until > now[0]))
@@ -26,7 +26,7 @@ def test_whoever_indexes_stays_the_only_one_however_long_it_takes(tmp_path: Path
 
     root = written(tmp_path / "project", PROJECT).resolve()
     settings = IndexSettings(lease_seconds=60)
-    desk = Desk(memory.scope, memory.store, lambda: now[0], settings, root, "me", ended=lambda _writer: False)
+    desk = IndexedProject(memory.scope, memory.store, lambda: now[0], settings, root, "me", ended=lambda _writer: False)
     assert Indexer(desk).run(some_time_later).complete
     looking, *working = seen
     assert looking is None

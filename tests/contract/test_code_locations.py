@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tests.code_projects import code_of, written
 from tests.conftest import OpenMemory
 from treering.code.api import Code
-from treering.code.locations.embedding import ChunkEmbedding, do_chunk_embedding, queue_chunk_embedding
+from treering.code.locations.embedding import ChunkEmbedding, queue_chunk_embedding, run_chunk_embedding
 from treering.compose.workers import _handlers
 from treering.core.errors import InvalidInput, NotFound, StoreError
 from treering.core.jobs import EMBED_CODE, code_embedding_job, embedding_job
@@ -63,7 +63,7 @@ def test_a_function_is_found_with_its_lines_and_how_it_begins(code: Code, root: 
     assert best.score == 1.0
     assert best.text == REDIRECTS.rstrip()
     assert found.missing == {}
-    assert found.standing.whole
+    assert found.status.up_to_date
     assert len(code.where(QUESTION, limit=1)) == 1
 
 
@@ -151,8 +151,8 @@ def test_what_changed_and_cannot_be_read_again_is_not_served(memory: Memory, roo
     code.index(root)
     (root / "web/redirects.py").write_text(REDIRECTS + "\n\ndef more():\n    pass\n")
     found = code.where(QUESTION)
-    assert found.standing.stale == ("web/redirects.py",)
-    assert not found.standing.whole
+    assert found.status.stale == ("web/redirects.py",)
+    assert not found.status.up_to_date
     assert "web/redirects.py" not in {place.path for place in found}
 
 
@@ -180,9 +180,9 @@ def test_a_file_that_is_not_as_it_was_indexed_gets_no_vector_and_holds_nobody_up
     (root / "web/decoding.py").write_text("def other():\n    pass\n")
     work = ChunkEmbedding(memory.scope, memory.store, memory._parts.clock, memory.settings)
     embedder = memory.models.embedder((), hurried=False)
-    work.all(embedder)
+    work.embed_all(embedder)
     assert work.coverage(embedder.model) == ChunkCoverage(3, 2)
-    assert work.all(embedder) == 0
+    assert work.embed_all(embedder) == 0
 
 
 def test_vectors_of_other_models_go_when_asked(memory: Memory, root: Path) -> None:
@@ -233,9 +233,9 @@ def test_code_is_given_to_a_model_elsewhere_only_by_whoever_says_so_and_without_
     work = ChunkEmbedding(memory.scope, memory.store, memory._parts.clock, memory.settings)
     assert not queue_chunk_embedding(work, models, new_id)  # type: ignore[arg-type]
     job = code_embedding_job(memory._parts.clock(), new_id())
-    do_chunk_embedding(work, job, models, new_id)  # type: ignore[arg-type]
+    run_chunk_embedding(work, job, models, new_id)  # type: ignore[arg-type]
     assert models.chosen.read == []
-    assert work.all(models.chosen) == 4
+    assert work.embed_all(models.chosen) == 4
     assert "token" in " ".join(models.chosen.read)
     assert secret not in " ".join(models.chosen.read)
     (place,) = memory.code.where("token", limit=1)
@@ -348,7 +348,7 @@ def test_a_limit_that_means_nothing_is_refused(code: Code, root: Path, limit: in
 
 def test_a_question_that_is_no_text_is_refused(code: Code, root: Path) -> None:
     code.index(root)
-    with pytest.raises(InvalidInput, match="words"):
+    with pytest.raises(InvalidInput, match="give a string"):
         code.where(7)  # type: ignore[arg-type]
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from treering.code.live.path_names import Named, from_folder, from_root
+from treering.code.live.path_names import NodeName, from_folder, from_root
 from treering.core.errors import InvalidInput
 
 
@@ -34,7 +34,7 @@ def test_a_path_is_one_from_the_root(tmp_path: Path, name: str, asked: str, plac
     (root / "src" / "app.py").touch()
     (tmp_path / "linked").symlink_to(root)
     written = name.format(root=root, linked=tmp_path / "linked")
-    assert from_root(written, root) == Named(asked, placed)
+    assert from_root(written, root) == NodeName(asked, placed)
 
 
 @pytest.mark.parametrize("name", ["/etc/passwd", "{root}-too/a.py", "../a.py", "src/../../a.py", "..", "/"])

@@ -9,7 +9,7 @@ import pytest
 from tests.code_projects import written
 from tests.conftest import OpenMemory
 from treering.adapters.sql.code_chunks import StoredChunks
-from treering.code.build.report import Phase, Progress
+from treering.code.index.report import IndexPhase, IndexProgress
 from treering.core.errors import StoreFull
 from treering.core.settings import EmbedderSettings, FindingSettings, IndexSettings, Settings
 from treering.memory import Memory
@@ -41,13 +41,13 @@ def test_the_first_question_makes_all_vectors_and_says_so(open_memory: OpenMemor
     memory = open_memory(settings=settings(inline=1), background=False)
     memory.code.index(root)
     assert coverage(memory).vectors == 0
-    told = list[Progress]()
+    told = list[IndexProgress]()
     found = memory.code.where(QUESTION, on_progress=told.append)
     assert coverage(memory) == ChunkCoverage(COUNT, COUNT)
     assert (found.embedded, found.missing) == (COUNT, {})
-    assert {each.phase for each in told} == {Phase.VECTORS}
+    assert {each.phase for each in told} == {IndexPhase.VECTORS}
     assert [each.done for each in told] == sorted(each.done for each in told)
-    assert told[-1] == Progress(Phase.VECTORS, COUNT, COUNT)
+    assert told[-1] == IndexProgress(IndexPhase.VECTORS, COUNT, COUNT)
     assert memory.code.where(QUESTION).embedded == 0
 
 
@@ -56,7 +56,7 @@ def test_no_longer_than_allowed_and_the_next_question_goes_on(open_memory: OpenM
     memory.code.index(root)
     found = memory.code.where(QUESTION)
     assert found.embedded == 2
-    assert f"10 of {COUNT} pieces of code have no vector" in found.missing["meaning of some"]
+    assert f"10 of {COUNT} chunks have no vector" in found.missing["meaning of some"]
     assert memory.code.where(QUESTION).embedded == 2
     assert coverage(memory) == ChunkCoverage(COUNT, 4)
 

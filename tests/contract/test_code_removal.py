@@ -11,7 +11,7 @@ from tests.code_projects import written
 from tests.repositories import Work
 from treering.adapters.sql.code_history import StoredHistory
 from treering.code.history import stored_history as chronicle
-from treering.code.history.co_access_seeds import seeded
+from treering.code.history.co_access_seeds import co_access_edges
 from treering.code.history.counts import CoChange
 from treering.code.history.encoding import pack
 from treering.core.errors import InvalidInput, NotFound, StoreUnavailable, TreeringError
@@ -164,11 +164,11 @@ def test_a_history_that_is_counted_while_the_index_is_forgotten_is_not_kept(
 
     def forgotten_meanwhile(counts: CoChange, inside: str) -> list[CoAccessEdge]:
         open_memory().code.forget()
-        return seeded(counts, inside)
+        return co_access_edges(counts, inside)
 
-    monkeypatch.setattr(chronicle, "seeded", forgotten_meanwhile)
+    monkeypatch.setattr(chronicle, "co_access_edges", forgotten_meanwhile)
     with pytest.raises(NotFound, match="was forgotten"):
-        memory.code._chronicle.seed(work.root)
+        memory.code._history.seed(work.root)
     assert history_of(memory) == (None, 0)
 
 
@@ -183,7 +183,7 @@ def test_a_question_that_counts_while_the_index_is_forgotten_stores_nothing(
         return pack(counts)
 
     monkeypatch.setattr(chronicle, "pack", forgotten_meanwhile)
-    assert memory.code._chronicle.told(work.root) is not None
+    assert memory.code._history.counts_at(work.root) is not None
     assert history_of(memory) == (None, 0)
 
 

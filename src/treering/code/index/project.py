@@ -1,4 +1,4 @@
-"""What indexing works with: whose code, where it is stored, where it lies on disk."""
+"""A project's code as indexing sees it: its scope, its store and its folder on disk."""
 
 from __future__ import annotations
 
@@ -13,28 +13,30 @@ from treering.core.errors import Conflict
 from treering.ports.processes import Ended, Writer
 
 if TYPE_CHECKING:
+    from treering.code.files.outer_ignore_rules import GitHome
     from treering.core.scope import Scope
     from treering.core.settings import IndexSettings
-    from treering.code.files.outer_ignore_rules import GitHome
     from treering.ports.clock import Clock
-    from treering.ports.code import CodeIndex, Lease
+    from treering.ports.code import CodeIndex, IndexLease
     from treering.ports.store import Store
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class IndexedProject:
+    """One project's store, settings and folder, and the write lease on its index."""
+
     scope: Scope
     store: Store
     clock: Clock
     settings: IndexSettings
     root: Path
     owner: str
-    """Who writes, told apart from every other process and thread."""
+    """Name of the writer, unique among all processes and threads."""
     ended: Ended
     git: GitHome | None = None
-    """Where git finds what its user ignores everywhere."""
+    """Where git keeps the user's global ignore rules."""
 
-    def at(self, root: Path) -> Desk:
+    def at(self, root: Path) -> IndexedProject:
         return replace(self, root=root)
 
     @contextmanager
@@ -44,41 +46,41 @@ class Desk:
 
     @contextmanager
     def writing(self) -> Iterator[CodeIndex]:
-        """As the only one who writes. `Conflict` where that is somebody else."""
+        """A transaction that holds the write lease. Raises `Conflict` if another writer holds it."""
         with self.store.transaction(self.scope, self.clock()) as tx:
-            self.take(tx.code)
+            self.take_lease(tx.code)
             yield tx.code
 
     @contextmanager
-    def ending(self) -> Iterator[CodeIndex]:
-        """As whoever took the lease before and gives it back in here; `describe` fails where somebody else took it."""
+    def finishing(self) -> Iterator[CodeIndex]:
+        """A transaction that releases a lease taken before; `describe` raises if another writer took it meanwhile."""
         with self.store.transaction(self.scope, self.clock()) as tx:
             yield tx.code
 
-    def take(self, index: CodeIndex) -> None:
-        """Be the only one who writes from this transaction on. `Conflict` where that is somebody else."""
+    def take_lease(self, index: CodeIndex) -> None:
+        """Take the write lease in this transaction. Raises `Conflict` if another live writer holds it."""
         duration = timedelta(seconds=self.settings.lease_seconds)
-        if index.take(self.owner, duration):
+        if index.take_lease(self.owner, duration):
             return
         state = index.state()
         if state is not None and state.lease is not None:
-            self.refuse(state.lease)
-            index.give_back(state.lease.owner)
-        index.take(self.owner, duration)
+            self.check_lease(state.lease)
+            index.release_lease(state.lease.owner)
+        index.take_lease(self.owner, duration)
 
-    def refuse(self, lease: Lease | None) -> None:
-        """`Conflict` where this is the lease of somebody else who may still be there."""
+    def check_lease(self, lease: IndexLease | None) -> None:
+        """Raise `Conflict` if this lease belongs to another writer that may still be running."""
         if lease is None or lease.owner == self.owner:
             return
         writer = Writer.named(lease.owner)
         if writer is None or not self.ended(writer):
             who = "another process" if writer is None else writer.told
             raise Conflict(
-                f"{who} indexes this project now; ask again when it is done, or after {lease.until:%H:%M:%S} UTC, when "
-                "others may go on in its place if it does not"
+                f"{who} is indexing this project; try again when it is done, or after {lease.until:%H:%M:%S} UTC, "
+                "when its lease expires"
             )
 
-    def give_back(self) -> None:
-        """Let others write before the lease runs out."""
+    def release_lease(self) -> None:
+        """Release the write lease before it expires."""
         with self.store.transaction(self.scope, self.clock()) as tx:
-            tx.code.give_back(self.owner)
+            tx.code.release_lease(self.owner)

@@ -1,13 +1,13 @@
-"""The world that is read from the store when it is needed answers as the one that holds everything."""
+"""Symbols loaded lazily from the store give the same answers as symbols held in memory."""
 
 from collections.abc import Mapping
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treering.code.build.stored_symbols import StoredWorld
 from treering.code.encoding import hash_of, pack_hashes, pack_keys
 from treering.code.facts import Key
+from treering.code.index.stored_symbols import StoredSymbols
 from treering.code.symbols import World
 from treering.ports.code import FileKeys
 
@@ -18,10 +18,10 @@ CHANGES = st.lists(st.tuples(PATHS, st.none() | SURFACES, st.sets(KEYS)), max_si
 
 
 @given(st.dictionaries(PATHS, st.tuples(SURFACES, st.sets(KEYS))), CHANGES, st.integers(0, 12))
-def test_both_worlds_say_the_same_after_any_changes(
+def test_stored_and_held_symbols_agree_after_any_changes(
     first: Mapping[str, tuple[Mapping[Key, int], set[Key]]],
     changes: list[tuple[str, Mapping[Key, int] | None, set[Key]]],
-    most: int,
+    limit: int,
 ) -> None:
     held = World()
     for path, (surface, asked) in first.items():
@@ -29,7 +29,7 @@ def test_both_worlds_say_the_same_after_any_changes(
         held.asked(path, asked)
     stored = [FileKeys(path, pack_keys(surface), pack_keys(asked)) for path, (surface, asked) in first.items()]
     now = {path: surface for path, (surface, _) in first.items()}
-    lazy = StoredWorld(stored, now.__getitem__, most_entries=most)
+    lazy = StoredSymbols(stored, now.__getitem__, max_entries=limit)
     for path, changed, asked in changes:
         if changed is None:
             assert lazy.remove(path) == held.remove(path)
