@@ -16,7 +16,7 @@ from treering.core.settings import Settings
 from treering.core.turns import Turn
 from treering.memory import Memory
 from treering.task.api import Task
-from treering.task.context import Constraint, Planned
+from treering.task.definition import Constraint, Planned
 from treering.task.pruning import Step, StepName
 from treering.task.snapshots import Snapshot
 from treering.task.state import Status

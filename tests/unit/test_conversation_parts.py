@@ -19,11 +19,11 @@ from treering.conversation.importance import Standing, importance, modifiers_of,
 from treering.conversation.markers import Marker
 from treering.conversation.message_turns import message_of, turn_of
 from treering.conversation.quotations import quoted
-from treering.conversation.state import seqs_out
 from treering.conversation.strategies import STRATEGIES, Window, completed_tasks, strategy_named
 from treering.conversation.summaries import gist_of, summarise
 from treering.conversation.transcript import Entry, Transcript, completed, redundant
 from treering.conversation.truncation import cut_text, cut_to_fit, too_large
+from treering.conversation.window import removed_seqs
 from treering.conversation.window_context import Shown
 from treering.core.errors import ContextTooLarge, InvalidInput
 from treering.core.messages import CallPart, Message, ResultPart, Role, TextPart
@@ -391,7 +391,7 @@ def test_what_is_out_is_what_the_runs_span(out: list[bool], gaps: list[int]) -> 
         entry.seq += sum(gaps[: entry.place])
     gone = frozenset(place for place, left in enumerate(out) if left)
     spans = markers.Removal(NOW, "full").spans((), markers.runs(transcript, gone, frozenset()))
-    assert seqs_out(spans, [entry.seq for entry in transcript]) == {transcript.entries[place].seq for place in gone}
+    assert removed_seqs(spans, [entry.seq for entry in transcript]) == {transcript.entries[place].seq for place in gone}
     assert sum(span.messages for span in spans) == len(gone)
 
 

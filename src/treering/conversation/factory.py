@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from treering.conversation.api import Conversation
-from treering.conversation.state import checked
 from treering.conversation.stored_window import Find, Surroundings
 from treering.conversation.summary_job import summary_job
 from treering.conversation.views import Happened
@@ -93,9 +92,9 @@ def _rules_for(
             f"conversation {id!r} is new and needs a model, or a limit in tokens: conversation({id!r}, model='gpt-4o')"
         )
     if before is not None and model in (None, before.model) and "limit" not in asked:
-        return checked(before.replace(**asked))
+        return _checked(before.replace(**asked))
     window = _window(model or (before.model if before else "unnamed"), settings, asked)
-    return checked(_rules(window, settings, before, asked))
+    return _checked(_rules(window, settings, before, asked))
 
 
 def _meter_for(rules: Rules, settings: ConversationSettings, ports: Needs, own: Tokenizer | str | None) -> Meter:
@@ -136,6 +135,15 @@ def _rules(
         "max_tokens": max(1, int(window.limit * settings.prune_at)),
     }
     return Rules.make(**{**chosen, **kept, **of_model, **asked})
+
+
+def _checked(rules: Rules) -> Rules:
+    if rules.max_tokens > rules.limit:
+        raise InvalidInput(
+            f"max_tokens={rules.max_tokens:,} exceeds the context window of {rules.model} ({rules.limit:,} tokens); "
+            "pass a smaller value"
+        )
+    return rules
 
 
 _HABITS = ("max_messages", "keep_recent", "strategy", "oversize", "at_task_boundary")

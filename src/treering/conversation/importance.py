@@ -4,13 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
-from typing import TYPE_CHECKING
 
 from treering.conversation.cues.detection import Cues
+from treering.conversation.transcript import Entry, Modifiers
 from treering.core.messages import Message, Role
-
-if TYPE_CHECKING:
-    from treering.conversation.transcript import Entry
 
 BASE = 0.5
 SAID: Sequence[tuple[str, float]] = (
@@ -32,8 +29,6 @@ RECENCY: Sequence[tuple[int, float]] = ((5, 0.4), (10, 0.2), (20, 0.1))
 
 
 _DAY = timedelta(days=1)
-
-Modifiers = tuple[tuple[str, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +53,7 @@ class Standing:
     redundant: bool = False
 
 
-def importance(entry: "Entry", standing: Standing) -> Importance:
+def importance(entry: Entry, standing: Standing) -> Importance:
     """The score with its modifiers."""
     if entry.role is Role.SYSTEM:
         return Importance(1.0, (("system prompt", 1.0),))
@@ -70,7 +65,7 @@ def importance(entry: "Entry", standing: Standing) -> Importance:
 
 
 def scores(
-    entries: Sequence["Entry"],
+    entries: Sequence[Entry],
     now: datetime,
     *,
     completed: frozenset[int] = frozenset(),
@@ -108,7 +103,7 @@ def _modifiers(*shown: int) -> Modifiers:
     return (("base", BASE), *((name, value * times) for (name, value), times in zip(SAID, shown, strict=True) if times))
 
 
-def _placed(entry: "Entry", standing: Standing) -> Modifiers:
+def _placed(entry: Entry, standing: Standing) -> Modifiers:
     """What its place in time and in the conversation adds."""
     days = max(0, (standing.now - entry.at).days)
     return (

@@ -9,7 +9,7 @@ from treering.conversation.fingerprints import fingerprint_of
 from treering.conversation.identifiers import names_in
 from treering.conversation.importance import modifiers_of, total
 from treering.conversation.message_turns import message_of, turn_of
-from treering.conversation.session_end import kept_turn
+from treering.conversation.sessions import kept_turn
 from treering.conversation.summaries import gist_of
 from treering.conversation.transcript import Entry, Transcript
 from treering.core.contexts import ContextState

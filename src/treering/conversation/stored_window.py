@@ -6,7 +6,6 @@ from datetime import datetime
 from math import ceil
 
 from treering.conversation import markers, pruning
-from treering.conversation.state import without
 from treering.conversation.storage import Keeping
 from treering.conversation.strategies import Strategy
 from treering.conversation.transcript import Entry, Transcript
@@ -173,14 +172,16 @@ class HeldWindow:
 
     def pin(self, id: str, *, pinned: bool) -> None:
         def changed(state: ContextState) -> ContextState:
-            return self._pinned(state, self._entry(id)) if pinned else state.replace(pinned=without(state.pinned, id))
+            return (
+                self._pinned(state, self._entry(id)) if pinned else state.replace(pinned=_others(state.pinned, id))
+            )
 
         self._entry(id)
         self._changed(changed)
 
     def mark_unimportant(self, id: str, *, marked: bool) -> None:
         def changed(state: ContextState) -> ContextState:
-            others = without(state.unimportant, id)
+            others = _others(state.unimportant, id)
             return state.replace(unimportant=(*others, id) if marked else others)
 
         self._entry(id)
@@ -228,7 +229,7 @@ class HeldWindow:
 
     def _pinned(self, state: ContextState, entry: Entry) -> ContextState:
         """Pinned, and back in the window with what belongs to it."""
-        pinned = state.replace(pinned=(*without(state.pinned, entry.id), entry.id))
+        pinned = state.replace(pinned=(*_others(state.pinned, entry.id), entry.id))
         back = _places(self.transcript.round_of[entry.place].entries)
         if not back & self.window.out:
             return pinned
@@ -272,3 +273,7 @@ def _under(rules: Rules, state: ContextState) -> ContextState:
 
 def _places(entries: Iterable[Entry]) -> set[int]:
     return {entry.place for entry in entries}
+
+
+def _others(ids: Sequence[str], id: str) -> tuple[str, ...]:
+    return tuple(each for each in ids if each != id)

@@ -7,11 +7,13 @@ from datetime import datetime
 
 from treering.conversation.cues.detection import Cues
 from treering.conversation.exchanges import Exchanges
-from treering.conversation.importance import Modifiers
 from treering.conversation.topics import Subject, Topic, subject_of
 from treering.core.messages import Message, Role
 
 SPEAKERS = frozenset({Role.USER, Role.ASSISTANT})
+
+Modifiers = tuple[tuple[str, float], ...]
+"""Summands of a message's importance, by name."""
 
 
 @dataclass(slots=True, eq=False)

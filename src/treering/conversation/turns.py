@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
-from treering.conversation.session_end import kept_turn
+from treering.conversation.sessions import kept_turn
 from treering.core.errors import id_taken
 from treering.core.redaction import without_secrets
 from treering.core.timestamps import moment_of

@@ -1,14 +1,13 @@
 """What of a conversation is in the model's window, and how much of it that takes."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from treering.conversation.markers import Marker, gathered, runs
-from treering.conversation.state import seqs_out
 from treering.conversation.transcript import Entry, Transcript
 from treering.conversation.window_context import absent_from
-from treering.core.contexts import ContextState
+from treering.core.contexts import ContextState, Removed
 from treering.core.messages import Role
 from treering.render.token_counts import Meter
 
@@ -88,7 +87,21 @@ def _left(transcript: Transcript, state: ContextState) -> frozenset[int]:
     """The places that are out: what left, and results whose calls did."""
     if not state.removed:
         return frozenset()
-    seqs = seqs_out(state.removed, [entry.seq for entry in transcript])
+    seqs = removed_seqs(state.removed, [entry.seq for entry in transcript])
     gone = {entry.place for entry in transcript if entry.seq in seqs}
     late = {place for place, asked in transcript.exchanges.answering.items() if asked <= gone}
     return frozenset(gone | late)
+
+
+def removed_seqs(removed: Iterable[Removed], seqs: Sequence[int]) -> set[int]:
+    """Those of the ascending `seqs` that lie in one of the removed runs, found in a single pass over both."""
+    found, runs = set[int](), iter(sorted(removed, key=lambda run: run.first))
+    run = next(runs, None)
+    for seq in seqs:
+        while run is not None and run.last < seq:
+            run = next(runs, None)
+        if run is None:
+            break
+        if run.first <= seq:
+            found.add(seq)
+    return found

@@ -14,7 +14,7 @@ from treering.patterns.matching.index import IN_USE
 from treering.patterns.operations import PatternCare
 from treering.patterns.recommendations import AfterFailure, TaskContext
 from treering.task.api import Task
-from treering.task.retrieved import Retrieved
+from treering.task.passages import Retrieved
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,14 +13,14 @@ from treering.core.settings import WorkingSettings
 from treering.core.tokens import CountTokens, estimate_tokens
 from treering.core.turns import TASK, Turn
 from treering.core.values import EMPTY, FrozenMap, Value, thaw
-from treering.task import context
+from treering.task import definition
 from treering.task.content import content_of
-from treering.task.context import Constraint, Planned
+from treering.task.definition import Constraint, Planned
 from treering.task.episode import STARTED_AT, episode_of
+from treering.task.passages import Find, Retrieved, fill, fits, new_among, passage
 from treering.task.prompt import Rendered, render
 from treering.task.pruning import Report, Step, prune, prune_unread
 from treering.task.references import Reference, Shelf, content_in, id_of, newest_of
-from treering.task.retrieved import Find, Retrieved, fill, fits, new_among, passage
 from treering.task.sections import budgets
 from treering.task.snapshots import LATEST, Snapshot, is_saved, save, saved, snapshot_of, state_of
 from treering.task.state import Entry, Frame, State, Status, Subtask
@@ -115,28 +115,28 @@ class Task:
                 state.set_variable(("metadata", "", STARTED_AT), self._shelf.clock().isoformat())
             for kind, given in texts.items():
                 if given is not None:
-                    context.load_texts(state, kind, given)
+                    definition.load_texts(state, kind, given)
             if constraints is not None:
-                context.load_constraints(state, constraints)
+                definition.load_constraints(state, constraints)
             if plan is not None:
-                context.load_plan(state, plan)
+                definition.load_plan(state, plan)
 
         self._change(load)
 
     def start(self, subtask: str, description: str = "") -> None:
         """A subtask is under way: it is the current one until it ends or another is started."""
-        self._change(lambda state: context.start(state, subtask, description))
+        self._change(lambda state: definition.start(state, subtask, description))
 
     def complete(self, subtask: str) -> None:
         """A subtask ended without an output."""
-        self._change(lambda state: context.finish(state, subtask, Status.COMPLETED))
+        self._change(lambda state: definition.finish(state, subtask, Status.COMPLETED))
 
     def add_intermediate(self, subtask: str, output: object) -> str:
         """Keep what a subtask gave (text, bytes or JSON), which completes it; the output's id is returned."""
         content = content_of(output)
 
         def keep(state: State) -> Entry:
-            context.finish(state, subtask, Status.COMPLETED)
+            definition.finish(state, subtask, Status.COMPLETED)
             return state.add("result", content, subtask=subtask, label=subtask)
 
         return self._change(keep).id
@@ -146,7 +146,7 @@ class Task:
         content = content_of(error)
 
         def note(state: State) -> None:
-            context.finish(state, subtask, Status.FAILED)
+            definition.finish(state, subtask, Status.FAILED)
             state.add("failure", content, subtask=subtask, label=subtask)
 
         self._change(note)

@@ -19,9 +19,9 @@ from treering.ports.tokens import Tokenizer
 from treering.render.model_windows import window_of
 from treering.task.api import Task
 from treering.task.content import extract_of
+from treering.task.passages import Hit, finder
 from treering.task.pruning import Step
 from treering.task.references import Shelf
-from treering.task.retrieved import Hit, finder
 
 
 @dataclass(frozen=True)
