@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from treering.search.accesses import ReturnedRecords
     from treering.search.answer import Answer, Hit
     from treering.task.api import Task
-    from treering.task.pruning import Step
+    from treering.task.pruning import PruneStep
 
 _LOG = logging.getLogger(__name__)
 
@@ -414,15 +414,15 @@ class Memory:
         id: str | None = None,
         model: str | None = None,
         count: CountTokens | None = None,
-        on_event: Callable[[Step], None] | None = None,
+        on_event: Callable[[PruneStep], None] | None = None,
         **context: Any,
     ) -> Task:
-        """A task's working memory: new with a description, else resumed from its latest save by `id`.
+        """A task's working memory: a new task if a description is given, else the latest save of the task `id`.
 
-        `model` or `count` says how many tokens a text takes; `on_event` hears each step of pruning; `context` is what
-        `load_task_context` takes: goals, constraints, success_criteria, plan, system.
+        `model` or `count` determines how tokens are counted. `on_event` is called with each pruning step. `context` is
+        passed to `load_task_context`: goals, constraints, success_criteria, plan, system.
         """
-        from treering.task.factory import Desk, open_task
+        from treering.task.factory import TaskServices, open_task
 
         ports, settings = self._ports, self.settings
 
@@ -437,7 +437,7 @@ class Memory:
             learn_from_task(self.scope, self.store, ports.clock(), ports.new_id, episode, settings=settings)
             return episode
 
-        desk = Desk(
+        services = TaskServices(
             self.store,
             settings,
             ports.clock,
@@ -447,7 +447,9 @@ class Memory:
             keep_episode,
             self.injected,
         )
-        return open_task(self.scope, desk, description, id=id, model=model, count=count, on_event=on_event, **context)
+        return open_task(
+            self.scope, services, description, id=id, model=model, count=count, on_event=on_event, **context
+        )
 
     def get(self, id: str) -> Knowledge | Turn | Episode | Pattern:
         """The record with this id, of any kind; a forgotten one is not found.

@@ -172,9 +172,7 @@ class HeldWindow:
 
     def pin(self, id: str, *, pinned: bool) -> None:
         def changed(state: ContextState) -> ContextState:
-            return (
-                self._pinned(state, self._entry(id)) if pinned else state.replace(pinned=_others(state.pinned, id))
-            )
+            return self._pinned(state, self._entry(id)) if pinned else state.replace(pinned=_others(state.pinned, id))
 
         self._entry(id)
         self._changed(changed)
