@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from treering.code.status import CodeStatus
     from treering.context.briefing import Briefing
     from treering.conversation.api import Conversation
-    from treering.conversation.views import Happened
+    from treering.conversation.views import ConversationEvent
     from treering.core.episodes import Episode
     from treering.core.history import AuditEntry, HistoryEntry
     from treering.core.messages import Role
@@ -208,7 +208,7 @@ class Memory:
         oversize: str | None = None,
         at_task_boundary: bool | None = None,
         tokenizer: Tokenizer | str | None = None,
-        on_event: Callable[[Happened], None] = lambda _happened: None,
+        on_event: Callable[[ConversationEvent], None] = lambda _happened: None,
     ) -> Conversation:
         """A conversation with a model: all of it is kept, what fits is sent. Its turns are the session's of this id.
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from treering.archive.backup import OpenEmbedded
     from treering.code.api import Code
     from treering.code.sources import Surroundings
-    from treering.conversation.stored_window import FoundAgain
+    from treering.conversation.stored_window import RemovedMatches
     from treering.core.settings import Settings
     from treering.jobs.worker import Worker
     from treering.maintenance.api import Upkeep
@@ -75,17 +75,17 @@ class AmongRemoved:
     settings: Settings
     recall: Callable[..., Answer]
 
-    def __call__(self, query: str, session: str, ids: Sequence[str], limit: int) -> FoundAgain:
-        from treering.conversation.stored_window import FoundAgain
+    def __call__(self, query: str, session: str, ids: Sequence[str], limit: int) -> RemovedMatches:
+        from treering.conversation.stored_window import RemovedMatches
 
         if not ids:
-            return FoundAgain(())
+            return RemovedMatches(())
         where = TurnFilter(sessions=(session,), ids=tuple(ids) if len(ids) <= LABELS else ())
         most = limit if where.ids else max(limit, self.settings.recall.candidates)
         answer = self.recall(query, knowledge=None, turns=where, limit=most, thorough=False)
         wanted = frozenset(ids)
         turns = [hit.record for hit in answer if isinstance(hit.record, Turn) and hit.id in wanted]
-        return FoundAgain(tuple(turns[:limit]), answer.missing)
+        return RemovedMatches(tuple(turns[:limit]), answer.missing)
 
 
 _OF_CODE = {

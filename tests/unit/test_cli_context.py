@@ -16,7 +16,7 @@ from tests.golden.context.drawing import (
     shown,
     span,
 )
-from treering.conversation.views import Explained, Line
+from treering.conversation.views import ExplainedMessage, WindowExplanation
 from treering.conversation.window_context import ORPHAN
 from treering.core.contexts import Removed
 from treering.core.errors import InvalidInput
@@ -30,7 +30,7 @@ from treering.interfaces.cli.views import bar
 HOSTILE = "a\x1b[31m\x1b]0;t\x07b\n\r\u202ec\x9b"
 
 
-def long_conversation() -> Explained:
+def long_conversation() -> WindowExplanation:
     """A system prompt, twenty removals between single messages, then sixty messages."""
     lines = [line(0, "system", "You help.", importance=SYSTEM)]
     for place in range(1, 41, 2):
@@ -39,7 +39,7 @@ def long_conversation() -> Explained:
     return explained(lines, [span(place, place) for place in range(1, 41, 2)])
 
 
-def laid_out(lines: list[Line], spans: list[Removed]) -> list[object]:
+def laid_out(lines: list[ExplainedMessage], spans: list[Removed]) -> list[object]:
     """Places of messages; of runs the places and where their span began."""
     return [
         ([each.place for each in piece.lines], piece.span and piece.span.first)
@@ -159,7 +159,7 @@ def test_neighbours_that_left_apart_are_told_apart() -> None:
 
 
 def test_following_tells_only_what_changed(monkeypatch: pytest.MonkeyPatch) -> None:
-    states, slept, told = iter([1, 1, 2, 2, 2, 3]), list[float](), list[Explained]()
+    states, slept, told = iter([1, 1, 2, 2, 2, 3]), list[float](), list[WindowExplanation]()
     monkeypatch.setattr(watch.time, "sleep", slept.append)
 
     def state() -> int:

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from treering.conversation.api import Conversation
-from treering.conversation.stored_window import Find, Surroundings
+from treering.conversation.stored_window import ConversationServices, FindRemoved
 from treering.conversation.summary_job import summary_job
-from treering.conversation.views import Happened
+from treering.conversation.views import ConversationEvent
 from treering.core.contexts import Rules
 from treering.core.errors import InvalidInput
 from treering.core.history import Injected
@@ -20,10 +20,10 @@ from treering.ports.tokens import Tokenizer
 from treering.render.model_windows import ModelWindow, window_of
 from treering.render.token_counts import Meter, rules_of
 
-_STAND_IN = "estimate:other"
+_FALLBACK_TOKENIZER = "estimate:other"
 
 
-class Needs(Protocol):
+class ConversationPorts(Protocol):
     """What of a memory's ports a conversation uses."""
 
     @property
@@ -38,15 +38,15 @@ class Needs(Protocol):
 
 def open_conversation(
     scope: Scope,
-    ports: Needs,
+    ports: ConversationPorts,
     settings: Settings,
     *,
     id: str,
     model: str | None,
     rules: Mapping[str, Any],
     tokenizer: Tokenizer | str | None,
-    find: Find,
-    on_event: Callable[[Happened], None],
+    find: FindRemoved,
+    on_event: Callable[[ConversationEvent], None],
     injected: Injected,
 ) -> Conversation:
     """The conversation called so: as it is stored, or new."""
@@ -55,7 +55,7 @@ def open_conversation(
     return Conversation(
         id,
         chosen,
-        Surroundings(
+        ConversationServices(
             scope=scope,
             store=ports.store,
             clock=ports.clock,
@@ -72,7 +72,7 @@ def open_conversation(
 
 def _rules_for(
     scope: Scope,
-    ports: Needs,
+    ports: ConversationPorts,
     settings: ConversationSettings,
     *,
     id: str,
@@ -97,7 +97,9 @@ def _rules_for(
     return _checked(_rules(window, settings, before, asked))
 
 
-def _meter_for(rules: Rules, settings: ConversationSettings, ports: Needs, own: Tokenizer | str | None) -> Meter:
+def _meter_for(
+    rules: Rules, settings: ConversationSettings, ports: ConversationPorts, own: Tokenizer | str | None
+) -> Meter:
     """Counts as the model's provider does, with the caller's `own` tokenizer where one is given.
 
     Where the conversation was held with a tokenizer that only its caller has, a careful estimate stands in.
@@ -110,7 +112,7 @@ def _meter_for(rules: Rules, settings: ConversationSettings, ports: Needs, own: 
     except InvalidInput:
         if own is not None:
             raise
-        tokenizer = ports.tokenizers(_STAND_IN)
+        tokenizer = ports.tokenizers(_FALLBACK_TOKENIZER)
     return Meter(tokenizer, rules_of(window.rules))
 
 
@@ -126,15 +128,15 @@ def _window(model: Label, settings: ConversationSettings, asked: Mapping[str, An
 def _rules(
     window: ModelWindow, settings: ConversationSettings, before: Rules | None, asked: Mapping[str, Any]
 ) -> Rules:
-    kept = {} if before is None else before.model_dump(include={*_HABITS})
-    chosen = {name: getattr(settings, name) for name in _HABITS}
+    former = {} if before is None else before.model_dump(include={*_OWN_RULES})
+    chosen = {name: getattr(settings, name) for name in _OWN_RULES}
     of_model = {
         "model": window.model,
         "limit": window.limit,
         "tokenizer": window.tokenizer,
         "max_tokens": max(1, int(window.limit * settings.prune_at)),
     }
-    return Rules.make(**{**chosen, **kept, **of_model, **asked})
+    return Rules.make(**{**chosen, **former, **of_model, **asked})
 
 
 def _checked(rules: Rules) -> Rules:
@@ -146,4 +148,4 @@ def _checked(rules: Rules) -> Rules:
     return rules
 
 
-_HABITS = ("max_messages", "keep_recent", "strategy", "oversize", "at_task_boundary")
+_OWN_RULES = ("max_messages", "keep_recent", "strategy", "oversize", "at_task_boundary")

@@ -5,9 +5,9 @@ from zlib import crc32
 from treering.core.language.terms import terms_of
 from treering.core.messages import Message
 
-_LEAST = 3
+_MIN_TERMS = 3
 """Content words below which two messages are alike by chance: "yes, do it"."""
-_READ = 2_000
+_MAX_COMPARED = 2_000
 """Characters whose words are compared; of longer texts the whole has to be the same but for spaces and case."""
 
 
@@ -16,11 +16,11 @@ def fingerprint_of(message: Message) -> int | None:
     text = message.text
     if message.calls:
         return None
-    if len(text) > _READ:
-        said = " ".join(text.casefold().split())
+    if len(text) > _MAX_COMPARED:
+        normalised = " ".join(text.casefold().split())
     else:
         terms = sorted(set(terms_of(text)))
-        if len(terms) < _LEAST:
+        if len(terms) < _MIN_TERMS:
             return None
-        said = " ".join(terms)
-    return crc32(f"{message.role.value} {said}".encode("utf-8", "surrogatepass"))
+        normalised = " ".join(terms)
+    return crc32(f"{message.role.value} {normalised}".encode("utf-8", "surrogatepass"))

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
 
-from treering.conversation.cues.detection import Cues
-from treering.conversation.transcript import Entry, Modifiers
+from treering.conversation.cues.detection import MessageCues
+from treering.conversation.transcript import Modifiers, TranscriptEntry
 from treering.core.messages import Message, Role
 
 BASE = 0.5
@@ -40,7 +40,7 @@ class Importance:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ImportanceInputs:
     """Where a message stands now: how many came after it, whether its task is over, what a person said of it.
 
     It is `redundant` where a later message in the window says the same.
@@ -53,19 +53,19 @@ class Standing:
     redundant: bool = False
 
 
-def importance(entry: Entry, standing: Standing) -> Importance:
+def importance(entry: TranscriptEntry, inputs: ImportanceInputs) -> Importance:
     """The score with its modifiers."""
     if entry.role is Role.SYSTEM:
         return Importance(1.0, (("system prompt", 1.0),))
-    if standing.unimportant:
+    if inputs.unimportant:
         return Importance(0.0, (("marked unimportant", 0.0),))
-    said = entry.modifiers
-    placed = tuple(each for each in _placed(entry, standing) if each[1])
-    return Importance(_clamped(total(said) + total(placed)), (*said, *placed))
+    content = entry.modifiers
+    position = tuple(each for each in _position_modifiers(entry, inputs) if each[1])
+    return Importance(_clamped(total(content) + total(position)), (*content, *position))
 
 
 def scores(
-    entries: Sequence[Entry],
+    entries: Sequence[TranscriptEntry],
     now: datetime,
     *,
     completed: frozenset[int] = frozenset(),
@@ -91,7 +91,7 @@ def scores(
     return found
 
 
-def modifiers_of(message: Message, cues: Cues) -> Modifiers:
+def modifiers_of(message: Message, cues: MessageCues) -> Modifiers:
     """What a message is worth by itself, wherever it stands."""
     shown = (cues.directive, cues.error, cues.correction, cues.references, cues.casual)
     return _modifiers(bool(message.calls), bool(message.results), *shown)
@@ -103,14 +103,14 @@ def _modifiers(*shown: int) -> Modifiers:
     return (("base", BASE), *((name, value * times) for (name, value), times in zip(SAID, shown, strict=True) if times))
 
 
-def _placed(entry: Entry, standing: Standing) -> Modifiers:
+def _position_modifiers(entry: TranscriptEntry, inputs: ImportanceInputs) -> Modifiers:
     """What its place in time and in the conversation adds."""
-    days = max(0, (standing.now - entry.at).days)
+    days = max(0, (inputs.now - entry.at).days)
     return (
         ("age in days", DAY_OF_AGE * days),
-        ("task complete", COMPLETED * standing.completed),
-        ("redundant", REDUNDANT * standing.redundant),
-        ("recent", _recency(standing.after)),
+        ("task complete", COMPLETED * inputs.completed),
+        ("redundant", REDUNDANT * inputs.redundant),
+        ("recent", _recency(inputs.after)),
     )
 
 

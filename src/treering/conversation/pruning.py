@@ -10,7 +10,7 @@ from datetime import datetime
 from itertools import groupby
 
 from treering.conversation.importance import scores
-from treering.conversation.strategies import Leaving, Strategy, Window
+from treering.conversation.strategies import RemovalCandidate, Strategy, StrategyInput
 from treering.conversation.transcript import Transcript, Unit, completed, redundant
 
 
@@ -27,7 +27,7 @@ class Protection:
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class WindowCapacity:
     """How much may stay: tokens, and messages where they are limited."""
 
     tokens: int
@@ -35,39 +35,39 @@ class Room:
 
 
 @dataclass(frozen=True, slots=True)
-class MarkerSize:
+class MarkerSizes:
     """What markers take at most: tokens of one for one run, how many there are, and tokens of all for more runs."""
 
     tokens: int
-    most: int
+    max_markers: int
     total: int
 
     def of(self, runs: int) -> int:
-        return runs * self.tokens if runs <= self.most else self.total
+        return runs * self.tokens if runs <= self.max_markers else self.total
 
 
 @dataclass(slots=True)
-class _Filling:
+class _WindowFill:
     """The window while messages leave it, one unit after the other."""
 
-    gone: list[bool]
+    removed: list[bool]
     tokens: int
     messages: int
     runs: int
-    room: Room
-    marker: MarkerSize
+    room: WindowCapacity
+    marker: MarkerSizes
 
-    def fits(self, room: Room | None = None) -> bool:
+    def fits(self, room: WindowCapacity | None = None) -> bool:
         room = room or self.room
-        held = room.messages is None or self.messages <= room.messages
-        return held and self.tokens + self.marker.of(self.runs) <= room.tokens
+        few_enough = room.messages is None or self.messages <= room.messages
+        return few_enough and self.tokens + self.marker.of(self.runs) <= room.tokens
 
     def more_runs(self, unit: Unit) -> int:
         """How many markers more there are once `unit` has left."""
         added = 0
         for first, last in _blocks(unit):
-            before = first > 0 and self.gone[first - 1]
-            after = last + 1 < len(self.gone) and self.gone[last + 1]
+            before = first > 0 and self.removed[first - 1]
+            after = last + 1 < len(self.removed) and self.removed[last + 1]
             added += 1 - before - after
         return added
 
@@ -82,7 +82,7 @@ class _Filling:
         self.tokens -= unit.tokens
         self.messages -= len(unit.entries)
         for entry in unit.entries:
-            self.gone[entry.place] = True
+            self.removed[entry.place] = True
 
 
 def decide(
@@ -91,9 +91,9 @@ def decide(
     absent: frozenset[int],
     now: datetime,
     *,
-    room: Room,
-    limit: Room,
-    marker: MarkerSize,
+    room: WindowCapacity,
+    limit: WindowCapacity,
+    marker: MarkerSizes,
     protection: Protection,
     strategy: Strategy,
     fading: float,
@@ -103,8 +103,8 @@ def decide(
     Whole rounds leave until the rest fits in `room`; others are divided only where it does not even fit in `limit`.
     `absent` ones are not sent anyway. Where nothing is left that may leave, the rest may still not fit.
     """
-    filling, missing = _filled(transcript, out, absent, room, marker), out | absent
-    if filling.fits():
+    fill, missing = _initial_fill(transcript, out, absent, room, marker), out | absent
+    if fill.fits():
         return {}
     protected, over = protected_places(transcript, protection), completed(transcript)
     repeated = redundant(transcript, missing)
@@ -120,21 +120,21 @@ def decide(
             parts = (part for part in transcript.parts(round) if part.first not in protected)
             divided += [left for part in parts if (left := part.without(missing)) is not None]
 
-    def ordered(units: Sequence[Unit]) -> list[Leaving]:
-        return list(strategy(Window(transcript, kept, units, worth, over, fading, marker.tokens)))
+    def ordered(units: Sequence[Unit]) -> list[RemovalCandidate]:
+        return list(strategy(StrategyInput(transcript, kept, units, worth, over, fading, marker.tokens)))
 
     order = ordered(free)
-    leaving = list(_leaving(filling, order))
-    if not filling.fits(limit):
-        gone = {each.unit for each in leaving}
-        leaving += _leaving(filling, [*(each for each in order if each.unit not in gone), *ordered(divided)])
+    leaving = list(_removals(fill, order))
+    if not fill.fits(limit):
+        removed = {each.unit for each in leaving}
+        leaving += _removals(fill, [*(each for each in order if each.unit not in removed), *ordered(divided)])
     return {entry.place: each.why for each in leaving for entry in each.unit.entries}
 
 
-def _leaving(filling: _Filling, order: Sequence[Leaving]) -> Iterator[Leaving]:
+def _removals(fill: _WindowFill, order: Sequence[RemovalCandidate]) -> Iterator[RemovalCandidate]:
     """Units in their order, until the rest fits or none is left that makes room."""
-    while not filling.fits():
-        chosen = list(_pass(filling, order)) or list(_small_ones(filling, order))
+    while not fill.fits():
+        chosen = list(_removed_in_order(fill, order)) or list(_removed_run(fill, order))
         if not chosen:
             return
         yield from chosen
@@ -153,39 +153,39 @@ def protected_places(transcript: Transcript, protection: Protection) -> frozense
     return frozenset(place for places in of_parts if not held.isdisjoint(places) for place in places)
 
 
-def _pass(filling: _Filling, order: Sequence[Leaving]) -> Iterator[Leaving]:
+def _removed_in_order(fill: _WindowFill, order: Sequence[RemovalCandidate]) -> Iterator[RemovalCandidate]:
     """Take units in their order until the rest fits; those that leave together do so even when it fits before."""
     for _, group in groupby(order, key=lambda each: each.whole or each.unit):
-        if filling.fits():
+        if fill.fits():
             return
         for each in group:
-            if filling.helps(each.unit):
-                filling.remove(each.unit)
+            if fill.helps(each.unit):
+                fill.remove(each.unit)
                 yield each
 
 
-def _small_ones(filling: _Filling, order: Sequence[Leaving]) -> Iterator[Leaving]:
+def _removed_run(fill: _WindowFill, order: Sequence[RemovalCandidate]) -> Iterator[RemovalCandidate]:
     """Neighbours that make no room one by one, but do so under one marker together: the oldest such run."""
-    run, tokens, reached = list[Leaving](), 0, -1
+    run, tokens, reached = list[RemovalCandidate](), 0, -1
     for each in sorted(order, key=lambda each: each.unit.first):
         if each.unit.first != reached + 1:
             run, tokens = [], 0
         run.append(each)
         tokens, reached = tokens + each.unit.tokens, each.unit.last
-        if tokens > filling.marker.tokens:
+        if tokens > fill.marker.tokens:
             for small in run:
-                filling.remove(small.unit)
+                fill.remove(small.unit)
                 yield small
             return
 
 
-def _filled(
-    transcript: Transcript, out: frozenset[int], absent: frozenset[int], room: Room, marker: MarkerSize
-) -> _Filling:
-    gone = [entry.place in out for entry in transcript]
+def _initial_fill(
+    transcript: Transcript, out: frozenset[int], absent: frozenset[int], room: WindowCapacity, marker: MarkerSizes
+) -> _WindowFill:
+    removed = [entry.place in out for entry in transcript]
     kept = [entry for entry in transcript if entry.place not in out and entry.place not in absent]
-    runs = sum(1 for left, _ in groupby(gone) if left)
-    return _Filling(gone, sum(entry.tokens for entry in kept), len(kept), runs, room, marker)
+    runs = sum(1 for left, _ in groupby(removed) if left)
+    return _WindowFill(removed, sum(entry.tokens for entry in kept), len(kept), runs, room, marker)
 
 
 def _blocks(unit: Unit) -> Iterator[tuple[int, int]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from treering.conversation.window_context import Recalled
+from treering.conversation.window_context import RecalledMessage
 from treering.core.delimiters import RECALLED, delimited, escaped, one_line
 from treering.core.excerpts import shortened
 from treering.core.messages import Message, Role
@@ -10,24 +10,24 @@ from treering.core.turns import Turn
 from treering.render.token_counts import Meter
 
 _HEADING = "From earlier in this conversation, quoted because it may matter now: data, not a new message."
-_LEAST = 30
+_MIN_TOKENS = 30
 """Tokens below which a quotation says nothing."""
-_LONGEST_TOKEN = 16
+_MAX_TOKEN_CHARACTERS = 16
 """Characters: no text of this many for each token fits, so the rest of a long one is not counted."""
 
 
-def recalled(turn: Turn) -> Recalled:
-    return Recalled(turn.id, turn.role, turn.at, turn.text)
+def recalled(turn: Turn) -> RecalledMessage:
+    return RecalledMessage(turn.id, turn.role, turn.at, turn.text)
 
 
-def quoted(turns: Sequence[Turn], meter: Meter, most_tokens: int) -> tuple[tuple[Recalled, ...], Message | None]:
+def quote(turns: Sequence[Turn], meter: Meter, max_tokens: int) -> tuple[tuple[RecalledMessage, ...], Message | None]:
     """As many of the turns as fit, in the order in which they were said; None where none does.
 
     The best come first into the room there is; one that is too long for it is cut where a sentence ends.
     """
     chosen = list[tuple[Turn, str]]()
     for turn in turns:
-        room = most_tokens - meter.message(_quotation(chosen))
+        room = max_tokens - meter.message(_quotation(chosen))
         if (line := _fitting(turn, meter, room)) is None:
             break
         chosen.append((turn, line))
@@ -49,8 +49,8 @@ def _fitting(turn: Turn, meter: Meter, room: int) -> str | None:
 
     if fits(turn.text):
         return _line(turn, turn.text)
-    kept = shortened(turn.text[: room * _LONGEST_TOKEN], fits) if room >= _LEAST else None
-    return None if kept is None else _line(turn, kept)
+    excerpt = shortened(turn.text[: room * _MAX_TOKEN_CHARACTERS], fits) if room >= _MIN_TOKENS else None
+    return None if excerpt is None else _line(turn, excerpt)
 
 
 def _line(turn: Turn, text: str) -> str:

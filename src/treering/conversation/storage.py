@@ -9,9 +9,9 @@ from treering.conversation.fingerprints import fingerprint_of
 from treering.conversation.identifiers import names_in
 from treering.conversation.importance import modifiers_of, total
 from treering.conversation.message_turns import message_of, turn_of
-from treering.conversation.sessions import kept_turn
+from treering.conversation.sessions import after_turn_stored
 from treering.conversation.summaries import gist_of
-from treering.conversation.transcript import Entry, Transcript
+from treering.conversation.transcript import Transcript, TranscriptEntry
 from treering.core.contexts import ContextState
 from treering.core.errors import InvalidInput, id_taken
 from treering.core.jobs import Job
@@ -30,7 +30,7 @@ TOKENS = "tokens"
 """Where a turn keeps what it takes, by tokenizer and rules."""
 
 
-class Keeping:
+class ConversationStorage:
     """Reads and writes one conversation, and knows what it has read."""
 
     def __init__(self, scope: Scope, store: Store, clock: Clock, new_id: NewId, *, id: str, meter: Meter) -> None:
@@ -74,7 +74,7 @@ class Keeping:
             tx.claim(f"conversation {self.id}")
             known = tx.turns.get_many([turn.id for turn in turns])
             for turn in turns:
-                _refuse_another(turn, known.get(turn.id))
+                _refuse_other_message(turn, known.get(turn.id))
             new = [turn for turn in turns if turn.id not in known]
             if len(new) == 1:
                 stored = {new[0].id: tx.turns.create(new[0])}
@@ -82,11 +82,11 @@ class Keeping:
                 tx.turns.create_many(new)
                 stored = dict(tx.turns.get_many([turn.id for turn in new]))
             for turn in stored.values():
-                kept_turn(tx, turn, self._new_id)
+                after_turn_stored(tx, turn, self._new_id)
             return {**known, **stored}
 
-        kept = self._store.write(self._scope, now, add)
-        return tuple(kept[turn.id] for turn in turns)
+        stored = self._store.write(self._scope, now, add)
+        return tuple(stored[turn.id] for turn in turns)
 
     def follow(self, turns: Iterable[Turn]) -> bool:
         """Take over what was just stored; False where others wrote in between."""
@@ -154,7 +154,7 @@ class Keeping:
 
     def hold_messages(self, out: frozenset[int]) -> None:
         """Hold the messages that are in the window, and no others."""
-        back = list[Entry]()
+        back = list[TranscriptEntry]()
         for entry in self.transcript:
             if entry.place in out:
                 entry.message = None
@@ -181,7 +181,7 @@ class Keeping:
         cues, text = cues_of(message), message.text
         modifiers = modifiers_of(message, cues)
         counted = turn.metadata.get(TOKENS, {}).get(self._counted_as)
-        entry = Entry(
+        entry = TranscriptEntry(
             place=len(self.transcript),
             seq=turn.seq,
             id=turn.id,
@@ -215,7 +215,7 @@ def _fresh_from(session: Session | None) -> tuple[int, ...]:
     return state.fresh_from if state else ()
 
 
-def _refuse_another(turn: Turn, known: Turn | None) -> None:
+def _refuse_other_message(turn: Turn, known: Turn | None) -> None:
     """The same message twice is one; another one under its id is a mistake."""
     if known is None:
         return

@@ -6,10 +6,10 @@ from datetime import datetime
 from math import ceil
 
 from treering.conversation import markers, pruning
-from treering.conversation.storage import Keeping
+from treering.conversation.storage import ConversationStorage
 from treering.conversation.strategies import Strategy
-from treering.conversation.transcript import Entry, Transcript
-from treering.conversation.views import Happened
+from treering.conversation.transcript import Transcript, TranscriptEntry
+from treering.conversation.views import ConversationEvent
 from treering.conversation.window import Window
 from treering.core.contexts import ContextState, Removed, Rules
 from treering.core.errors import Conflict, NotFound
@@ -23,26 +23,26 @@ from treering.ports.clock import Clock, NewId
 from treering.ports.store import Store
 from treering.render.token_counts import Meter
 
-_LOWEST = 0.85
+_MIN_SCALE = 0.85
 """No estimate of a whole request is further above what is found: a lower report left out tokens that were cached."""
 _RETRIES = 5
 """How often a change of the window is tried again when another process changed it first."""
 
 
 @dataclass(frozen=True, slots=True)
-class FoundAgain:
+class RemovedMatches:
     """Turns of one session that answer a query, the best first, and what the search had to do without."""
 
     turns: tuple[Turn, ...]
     missing: Mapping[str, str] = field(default_factory=dict)
 
 
-Find = Callable[[str, str, Sequence[str], int], FoundAgain]
+FindRemoved = Callable[[str, str, Sequence[str], int], RemovedMatches]
 """Look for a query among the turns of a session that have these ids: at most so many."""
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class ConversationServices:
     """What a conversation needs from outside."""
 
     scope: Scope
@@ -50,43 +50,45 @@ class Surroundings:
     clock: Clock
     new_id: NewId
     meter: Meter
-    find: Find
+    find: FindRemoved
     settings: ConversationSettings
     summarise: Callable[[str, datetime], Sequence[Job]]
     """Jobs that write better summaries of what left; none where no language model is configured."""
-    on_event: Callable[[Happened], None]
+    on_event: Callable[[ConversationEvent], None]
     injected: Injected
 
 
-class HeldWindow:
+class StoredWindow:
     """Everything said, and what of it is in the window, in step with the store."""
 
-    def __init__(self, id: str, rules: Rules, around: Surroundings) -> None:
+    def __init__(self, id: str, rules: Rules, services: ConversationServices) -> None:
         self.id = id
         self.rules = rules
-        self._around = around
-        self._settings = around.settings
-        self._meter = around.meter
-        self._keeping = Keeping(around.scope, around.store, around.clock, around.new_id, id=id, meter=around.meter)
+        self._services = services
+        self._settings = services.settings
+        self._meter = services.meter
+        self._storage = ConversationStorage(
+            services.scope, services.store, services.clock, services.new_id, id=id, meter=services.meter
+        )
         self._window: Window | None = None
         self._state: ContextState | None = None
 
     @property
     def transcript(self) -> Transcript:
-        return self._keeping.transcript
+        return self._storage.transcript
 
     @property
     def state(self) -> ContextState:
         if self._state is None:
-            kept = self._keeping.state
-            self._state = ContextState(rules=self.rules) if kept is None else _under(self.rules, kept)
+            saved = self._storage.state
+            self._state = ContextState(rules=self.rules) if saved is None else _under(self.rules, saved)
         return self._state
 
     @property
     def window(self) -> Window:
         if self._window is None:
-            window = Window(self.transcript, self.state, self._meter, self._marker_size.most)
-            self._keeping.hold_messages(window.out)
+            window = Window(self.transcript, self.state, self._meter, self._marker_size.max_markers)
+            self._storage.hold_messages(window.out)
             self._window = window
         return self._window
 
@@ -98,14 +100,14 @@ class HeldWindow:
     @property
     def scale(self) -> float:
         """How much more the provider counts than we do; an exact count is never lowered, an estimate little."""
-        return max(1.0 if self._meter.tokenizer.exact else _LOWEST, max(self.state.reported, default=1.0))
+        return max(1.0 if self._meter.tokenizer.exact else _MIN_SCALE, max(self.state.reported, default=1.0))
 
     @property
-    def _marker_size(self) -> pruning.MarkerSize:
+    def _marker_size(self) -> pruning.MarkerSizes:
         """Markers take as much as summaries may; there is always room for one."""
         one, shared = (self._meter.message(each.message) for each in (markers.LARGEST_MARKER, markers.LARGEST_SHARED))
-        most = max(1, self.budget(self._settings.summary_share) // shared)
-        return pruning.MarkerSize(one, most, most * shared)
+        max_markers = max(1, self.budget(self._settings.summary_share) // shared)
+        return pruning.MarkerSizes(one, max_markers, max_markers * shared)
 
     def budget(self, share: float = 1.0) -> int:
         """Tokens of ours that a request may take."""
@@ -117,29 +119,29 @@ class HeldWindow:
 
     def catch_up(self) -> None:
         """Read what others did since."""
-        if self._keeping.catch_up():
+        if self._storage.catch_up():
             self._window = self._state = None
 
     def add(self, messages: Sequence[Message]) -> tuple[Turn, ...]:
         """Keep what was said."""
-        turns = self._keeping.add(messages)
+        turns = self._storage.add(messages)
         before = len(self.transcript)
-        if not self._keeping.follow(turns):
+        if not self._storage.follow(turns):
             self.catch_up()
             return turns
         for entry in self.transcript.entries[before:]:
-            if self._window is not None and not self._window.takes(entry, self.transcript):
+            if self._window is not None and not self._window.add(entry, self.transcript):
                 self._window = None
         return turns
 
-    def text_of(self, entry: Entry) -> str:
+    def text_of(self, entry: TranscriptEntry) -> str:
         """What was said, also where it left the window."""
-        return entry.message.text if entry.message is not None else self._keeping.text_of(entry.id)
+        return entry.message.text if entry.message is not None else self._storage.text_of(entry.id)
 
     def everything(self) -> tuple[Message, ...]:
-        return self._keeping.everything()
+        return self._storage.everything()
 
-    def _entry(self, id: str) -> Entry:
+    def _entry(self, id: str) -> TranscriptEntry:
         found = self.transcript.get(id)
         if found is None:
             raise NotFound(f"no message {id!r} in conversation {self.id!r}; `explain` lists them")
@@ -150,8 +152,8 @@ class HeldWindow:
 
     def keep_rules(self) -> None:
         """So that whoever opens the conversation by its name alone finds the model it is held with."""
-        kept = self._keeping.state
-        if kept is None or kept.rules != self.rules:
+        saved = self._storage.state
+        if saved is None or saved.rules != self.rules:
             self._changed(lambda state: state)
 
     def remove(self, room: int, limit: int, strategy: Strategy, trigger: str) -> int:
@@ -161,8 +163,8 @@ class HeldWindow:
         """
 
         def removed(state: ContextState) -> ContextState:
-            gone = self._decided(room, limit, strategy)
-            return self._without(state, gone, trigger) if gone else state
+            reasons = self._removal_reasons(room, limit, strategy)
+            return self._without(state, reasons, trigger) if reasons else state
 
         return self._changed(removed)
 
@@ -187,23 +189,23 @@ class HeldWindow:
 
     def report(self, ratio: float) -> None:
         """The provider counted so many times what we did."""
-        kept = self._settings.reports
-        self._changed(lambda state: state.replace(reported=(*state.reported, ratio)[-kept:]))
+        limit = self._settings.reports
+        self._changed(lambda state: state.replace(reported=(*state.reported, ratio)[-limit:]))
 
-    def _decided(self, room: int, limit: int, strategy: Strategy) -> dict[int, str]:
-        window, most = self.window, self.rules.max_messages
-        if window.tokens <= room and (most is None or window.messages <= most):
+    def _removal_reasons(self, room: int, limit: int, strategy: Strategy) -> dict[int, str]:
+        window, max_messages = self.window, self.rules.max_messages
+        if window.tokens <= room and (max_messages is None or window.messages <= max_messages):
             return {}
         return pruning.decide(
             self.transcript,
             window.out,
             window.absent,
-            self._around.clock(),
-            room=pruning.Room(
+            self._services.clock(),
+            room=pruning.WindowCapacity(
                 tokens=room - self.budget(self._settings.summary_share),
-                messages=None if most is None else max(1, int(most * self._settings.prune_to)),
+                messages=None if max_messages is None else max(1, int(max_messages * self._settings.prune_to)),
             ),
-            limit=pruning.Room(limit, most),
+            limit=pruning.WindowCapacity(limit, max_messages),
             marker=self._marker_size,
             protection=self.protection,
             strategy=strategy,
@@ -212,34 +214,36 @@ class HeldWindow:
 
     def _without(self, state: ContextState, reasons: dict[int, str], trigger: str) -> ContextState:
         """The state once the messages at these places have left."""
-        removal = markers.Removal(self._around.clock(), trigger, reasons)
+        removal = markers.WindowRemoval(self._services.clock(), trigger, reasons)
         return state.replace(removed=self._spans(state, self.window.out | reasons.keys(), removal))
 
     def _cleared(self, state: ContextState) -> ContextState:
         transcript = self.transcript
-        held = {*transcript.prompts(), *(entry.place for entry in transcript if entry.id in state.pinned)}
-        parts = (part for place in held for part in transcript.parts(transcript.round_of[place]))
-        stays = {each for part in parts if not held.isdisjoint(_places(part.entries)) for each in _places(part.entries)}
+        protected = {*transcript.prompts(), *(entry.place for entry in transcript if entry.id in state.pinned)}
+        parts = (part for place in protected for part in transcript.parts(transcript.round_of[place]))
+        stays = {
+            each for part in parts if not protected.isdisjoint(_places(part.entries)) for each in _places(part.entries)
+        }
         groups = markers.runs(transcript, _places(transcript) - stays)
-        spans = markers.Removal(self._around.clock(), "cleared").spans((), groups)
+        spans = markers.WindowRemoval(self._services.clock(), "cleared").spans((), groups)
         after = transcript.entries[-1].seq + 1 if len(transcript) else 0
         return state.replace(removed=spans, fresh_from=tuple(dict.fromkeys((*state.fresh_from, after))))
 
-    def _pinned(self, state: ContextState, entry: Entry) -> ContextState:
+    def _pinned(self, state: ContextState, entry: TranscriptEntry) -> ContextState:
         """Pinned, and back in the window with what belongs to it."""
         pinned = state.replace(pinned=(*_others(state.pinned, entry.id), entry.id))
         back = _places(self.transcript.round_of[entry.place].entries)
         if not back & self.window.out:
             return pinned
-        removal = markers.Removal(self._around.clock(), "around a pinned message")
+        removal = markers.WindowRemoval(self._services.clock(), "around a pinned message")
         return pinned.replace(removed=self._spans(state, self.window.out - back, removal))
 
-    def _spans(self, state: ContextState, out: frozenset[int], removal: markers.Removal) -> tuple[Removed, ...]:
+    def _spans(self, state: ContextState, out: frozenset[int], removal: markers.WindowRemoval) -> tuple[Removed, ...]:
         """The runs that are out then, told in what room there is for it."""
         groups = markers.runs(self.transcript, out)
         spans = removal.spans(state.removed, groups)
-        room, most = self.budget(self._settings.summary_share), self._settings.summary_tokens
-        return markers.summarised(spans, groups, self._meter.text, room, most)
+        room, limit = self.budget(self._settings.summary_share), self._settings.summary_tokens
+        return markers.with_summaries(spans, groups, self._meter.text, room, limit)
 
     def _changed(self, change: Callable[[ContextState], ContextState]) -> int:
         """Change the window and keep it; how many messages more are out then. Another's change comes first."""
@@ -247,13 +251,13 @@ class HeldWindow:
             if attempt:
                 self.catch_up()
             out, after = len(self.window.out), change(self.state)
-            kept = self._keeping.state
-            if after == kept:
+            saved = self._storage.state
+            if after == saved:
                 return 0
-            known = {(run.first, run.last) for run in kept.removed} if kept else set()
+            known = {(run.first, run.last) for run in saved.removed} if saved else set()
             new = any((run.first, run.last) not in known for run in after.removed)
             try:
-                self._keeping.save(after, self._around.summarise(self.id, self._around.clock()) if new else ())
+                self._storage.save(after, self._services.summarise(self.id, self._services.clock()) if new else ())
             except Conflict:
                 if attempt == _RETRIES - 1:
                     raise
@@ -269,7 +273,7 @@ def _under(rules: Rules, state: ContextState) -> ContextState:
     return state.replace(rules=rules, reported=state.reported if same else ())
 
 
-def _places(entries: Iterable[Entry]) -> set[int]:
+def _places(entries: Iterable[TranscriptEntry]) -> set[int]:
     return {entry.place for entry in entries}
 
 

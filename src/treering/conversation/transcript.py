@@ -5,9 +5,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from treering.conversation.cues.detection import Cues
+from treering.conversation.cues.detection import MessageCues
 from treering.conversation.exchanges import Exchanges
-from treering.conversation.topics import Subject, Topic, subject_of
+from treering.conversation.topics import MessageSubject, Topic, subject_of
 from treering.core.messages import Message, Role
 
 SPEAKERS = frozenset({Role.USER, Role.ASSISTANT})
@@ -17,7 +17,7 @@ Modifiers = tuple[tuple[str, float], ...]
 
 
 @dataclass(slots=True, eq=False)
-class Entry:
+class TranscriptEntry:
     """One message at its place, with what was found out about it once.
 
     The message itself is only held while it is in the window; the store has it.
@@ -30,7 +30,7 @@ class Entry:
     at: datetime
     message: Message | None
     tokens: int
-    cues: Cues
+    cues: MessageCues
     modifiers: Modifiers
     worth: float
     """The sum of the modifiers."""
@@ -54,13 +54,13 @@ class Unit:
 
     __slots__ = ("entries", "first", "last", "names", "tokens")
 
-    def __init__(self, entries: Iterable[Entry] = ()) -> None:
-        self.entries: list[Entry] = []
+    def __init__(self, entries: Iterable[TranscriptEntry] = ()) -> None:
+        self.entries: list[TranscriptEntry] = []
         self.names: frozenset[str] = frozenset()
         self.first = self.last = self.tokens = 0
         self.add(entries)
 
-    def add(self, entries: Iterable[Entry]) -> None:
+    def add(self, entries: Iterable[TranscriptEntry]) -> None:
         self.entries = sorted((*self.entries, *entries), key=lambda entry: entry.place)
         if not self.entries:
             return
@@ -80,7 +80,7 @@ class Unit:
 class Round:
     """A question and all that was said and done to answer it: calls, results and the answer."""
 
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[TranscriptEntry] = field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False)
@@ -96,14 +96,14 @@ class Transcript:
     """Grows by one message at a time; what is known of earlier ones stays true, but for what belongs together."""
 
     def __init__(self) -> None:
-        self.entries: list[Entry] = []
+        self.entries: list[TranscriptEntry] = []
         self.unit_of: list[Unit] = []
         """The calls and results that a provider takes only together; a question is with what follows it."""
         self.round_of: list[Round] = []
         self.segment_of: list[Segment] = []
         self.exchanges = Exchanges()
         self.mentions: Counter[str] = Counter()
-        self._by_id: dict[str, Entry] = {}
+        self._by_id: dict[str, TranscriptEntry] = {}
         self._instructed: list[int] = []
         self._asked: list[int] = []
         self._topic = Topic()
@@ -112,13 +112,13 @@ class Transcript:
     def __len__(self) -> int:
         return len(self.entries)
 
-    def __iter__(self) -> Iterator[Entry]:
+    def __iter__(self) -> Iterator[TranscriptEntry]:
         return iter(self.entries)
 
-    def get(self, id: str) -> Entry | None:
+    def get(self, id: str) -> TranscriptEntry | None:
         return self._by_id.get(id)
 
-    def append(self, entry: Entry, *, fresh: bool = False) -> None:
+    def append(self, entry: TranscriptEntry, *, fresh: bool = False) -> None:
         """Add what was said next; `fresh` where nothing before it is still in the window."""
         asked = sorted(self.exchanges.add(entry.place, entry.said))
         before = self.entries[-1] if self.entries and not fresh else None
@@ -164,20 +164,20 @@ class Transcript:
         spoken = next((entry.place for entry in self.entries if entry.role is not Role.SYSTEM), len(self.entries))
         return [*range(spoken), *self._instructed[-1:]]
 
-    def last_asked(self) -> Entry | None:
+    def last_asked(self) -> TranscriptEntry | None:
         """The last message of the user."""
         return self.entries[self._asked[-1]] if self._asked else None
 
     def segments(self) -> list[Segment]:
         return list(dict.fromkeys(self.segment_of))
 
-    def _beside(self, entry: Entry, *, follows: bool) -> Unit:
+    def _beside(self, entry: TranscriptEntry, *, follows: bool) -> Unit:
         """The unit of the question right before an answer, unless a message between them was forgotten."""
         if not follows or entry.role is not Role.ASSISTANT or self.entries[-1].role is not Role.USER:
             return Unit()
         return self.unit_of[-1]
 
-    def _round_for(self, entry: Entry, asked: Sequence[int], *, follows: bool) -> Round:
+    def _round_for(self, entry: TranscriptEntry, asked: Sequence[int], *, follows: bool) -> Round:
         """The round of the calls that it answers, else that of the last question.
 
         The forgotten message in a gap may have been a question: what follows a gap is a round of its own.
@@ -207,7 +207,7 @@ class Transcript:
                 self.unit_of[entry.place] = first
         return first
 
-    def _place_in_segment(self, entry: Entry) -> None:
+    def _place_in_segment(self, entry: TranscriptEntry) -> None:
         current = self.segment_of[-1] if self.segment_of else Segment(entry.place)
         if entry.role in SPEAKERS:
             subject, by_user = subject_of(entry.said.text), entry.role is Role.USER
@@ -226,7 +226,7 @@ class Transcript:
                 current.ended = "said to be done"
         self.segment_of.append(current)
 
-    def _opened(self, entry: Entry, subject: Subject) -> str:
+    def _opened(self, entry: TranscriptEntry, subject: MessageSubject) -> str:
         """What shows that a user begins another task: saying so, or speaking of something else; empty where not."""
         if entry.cues.opens_task:
             return "another task begins"

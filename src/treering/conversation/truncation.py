@@ -3,38 +3,38 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from treering.conversation.window_context import Shown
+from treering.conversation.window_context import SentMessage
 from treering.core.errors import ContextTooLarge
 from treering.core.messages import Message, Part, ResultPart, Role, TextPart
 
-_HEAD = 0.7
+_HEAD_SHARE = 0.7
 """What is kept of a cut text: more from its head, where it says what it is, than from its tail, where it ends."""
-_TRIES = 12
-_SMALLEST = 40
+_MAX_ROUNDS = 12
+_MIN_TOKENS = 40
 """Tokens below which cutting a message leaves nothing of it."""
 
 CountMessage = Callable[[Message], int]
 
 
 def cut_to_fit(
-    shown: Sequence[Shown], count: CountMessage, room: int, *, never: frozenset[str]
-) -> tuple[list[Shown], tuple[str, ...]]:
+    shown: Sequence[SentMessage], count: CountMessage, room: int, *, protected: frozenset[str]
+) -> tuple[list[SentMessage], tuple[str, ...]]:
     """Cut the longest texts until all fit in `room`; the ids of those that were cut are returned.
 
-    System prompts, and those who `never` may be cut, stay whole; `ContextTooLarge` where that is not enough.
+    System prompts, and those who `protected` may be cut, stay whole; `ContextTooLarge` where that is not enough.
     """
     messages = list(shown)
     sizes = [count(each.message) for each in messages]
     cuttable = [
         place
         for place, each in enumerate(messages)
-        if each.name and each.message.role is not Role.SYSTEM and each.name not in never
+        if each.name and each.message.role is not Role.SYSTEM and each.name not in protected
     ]
     level, cut = max((sizes[place] for place in cuttable), default=0), dict[int, str]()
-    for _ in range(_TRIES):
+    for _ in range(_MAX_ROUNDS):
         if sum(sizes) <= room:
             break
-        level = max(_SMALLEST, _level(sizes, cuttable, room, level))
+        level = max(_MIN_TOKENS, _level(sizes, cuttable, room, level))
         for place in cuttable:
             whole = shown[place]
             if sizes[place] > level:
@@ -47,7 +47,7 @@ def cut_to_fit(
     return messages, tuple(dict.fromkeys(cut.values()))
 
 
-def too_large(tokens: int, room: int, largest: Shown | None = None) -> ContextTooLarge:
+def too_large(tokens: int, room: int, largest: SentMessage | None = None) -> ContextTooLarge:
     """The error for what cannot be sent."""
     named, advice = "", "unpin or shorten messages, lower keep_recent, raise max_tokens, or use oversize='truncate'"
     if room <= 0:
@@ -68,7 +68,7 @@ def _level(sizes: Sequence[int], cuttable: Sequence[int], room: int, level: int)
         lowered = (sum(high[:number]) - excess) // number
         if lowered >= smaller:
             return min(level, lowered)
-    return min(level, _SMALLEST)
+    return min(level, _MIN_TOKENS)
 
 
 def shortened(message: Message, share: float) -> Message:
@@ -89,6 +89,6 @@ def cut_text(text: str, share: float) -> str:
     keep = max(0, int(len(text) * share) - 40)
     if keep >= len(text):
         return text
-    head = int(keep * _HEAD)
+    head = int(keep * _HEAD_SHARE)
     tail = keep - head
     return f"{text[:head]}\n… [{len(text) - keep:,} characters cut] …\n{text[len(text) - tail :] if tail else ''}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
-from treering.conversation.sessions import kept_turn
+from treering.conversation.sessions import after_turn_stored
 from treering.core.errors import id_taken
 from treering.core.redaction import without_secrets
 from treering.core.timestamps import moment_of
@@ -38,7 +38,7 @@ def add_turn(
     def add(tx: Transaction) -> tuple[Turn, bool]:
         tx.claim(f"turn {turn.id}")
         known = tx.turns.get(turn.id)
-        return (kept_turn(tx, tx.turns.create(turn), new_id), True) if known is None else (known, False)
+        return (after_turn_stored(tx, tx.turns.create(turn), new_id), True) if known is None else (known, False)
 
     known, is_new = store.write(scope, now, add)
     if is_new:

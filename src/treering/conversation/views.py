@@ -39,7 +39,7 @@ class ConversationStats:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ExplainedMessage:
     """One message: what it takes, what it is worth and made of, whether it is in, and why not.
 
     `seq` is its place among all turns of the session, also those that were forgotten.
@@ -62,17 +62,17 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Explained:
+class WindowExplanation:
     """Every message, in order, the tasks they belong to, and the window in numbers."""
 
     stats: ConversationStats
-    lines: tuple[Line, ...]
+    lines: tuple[ExplainedMessage, ...]
     segments: tuple[tuple[int, str, str], ...]
     """Of each task: where it begins, what showed that it began, and what showed that it is over."""
 
 
 @dataclass(frozen=True, slots=True)
-class Happened:
+class ConversationEvent:
     """What a conversation tells who listens: `warning`, `removed`, `truncated`, `tokenizer_failed`."""
 
     kind: str

@@ -8,20 +8,29 @@ from functools import cached_property
 from itertools import islice
 
 from treering.conversation.cues.notation import Phrase
-from treering.conversation.cues.phrases import APPLIES, Book, Cue, Rule, book, compiled, leads, small_talk
+from treering.conversation.cues.phrases import (
+    APPLIES,
+    Cue,
+    CueRule,
+    PhraseIndex,
+    compiled,
+    lead_words,
+    phrase_index,
+    small_talk,
+)
 from treering.core.language.folding import fold
 from treering.core.messages import Message, Part, Role, TextPart
 
 # What a message is shows at its beginning and its end; between them it quotes, lists and prints. Characters of each.
 READ = {Role.USER: (2_000, 1_000), Role.ASSISTANT: (2_000, 1_000), Role.TOOL: (4_000, 2_000)}
-MOST_REFERENCES = 5
+MAX_REFERENCES = 5
 # Longer messages have content, however friendly.
 _SMALL_TALK_WORDS, _SMALL_TALK_CHARS = 12, 120
 # How much of a sentence is looked at on each side of a phrase.
 _AROUND = 300
 _WHY_CHARS = 60
 # Places of one phrase in one text; past it the text is made of them.
-_MOST_TRIED = 64
+_MAX_MATCHES = 64
 
 _WORD = re.compile(r"\w+")
 # For `str.translate`, which parts the words of an ASCII text three times as fast.
@@ -34,7 +43,7 @@ _EMOJI = re.compile("[\u2600-\u27bf\u2b00-\u2bff\U0001f300-\U0001faff]")
 
 
 @dataclass(frozen=True, slots=True)
-class Cues:
+class MessageCues:
     """What the words of one message show."""
 
     directive: bool = False
@@ -53,26 +62,26 @@ class Cues:
     """Each cue with the folded words that showed it."""
 
 
-_NOTHING = Cues()
+_NOTHING = MessageCues()
 _MARKED = ("error", "the tool says it failed")
 
 
-def cues_of(message: Message) -> Cues:
+def cues_of(message: Message) -> MessageCues:
     """The cues of a message, in time bounded whatever its length. A system message has none."""
     if message.role is Role.SYSTEM:
         return _NOTHING
     shown = [_MARKED] if message.is_error else []
     for role, text in _voices(message):
-        shown += _shown(_Text(text), book(role))
+        shown += _shown(_FoldedText(text), phrase_index(role))
     if not shown and _is_small_talk(message):
-        return Cues(casual=True, why=((str(Cue.CASUAL), _shortened(fold(_said(message.parts, message.role)))),))
+        return MessageCues(casual=True, why=((str(Cue.CASUAL), _shortened(fold(_said(message.parts, message.role)))),))
     return _cues(tuple(shown)) if shown else _NOTHING
 
 
-def _cues(why: tuple[tuple[str, str], ...]) -> Cues:
+def _cues(why: tuple[tuple[str, str], ...]) -> MessageCues:
     seen = [cue for cue, _ in why]
     flags = {str(cue): cue in seen for cue in Cue if cue not in (Cue.REFERENCES, Cue.CASUAL)}
-    return Cues(**flags, references=min(seen.count(Cue.REFERENCES), MOST_REFERENCES), why=why)
+    return MessageCues(**flags, references=min(seen.count(Cue.REFERENCES), MAX_REFERENCES), why=why)
 
 
 def _voices(message: Message) -> Iterator[tuple[Role, str]]:
@@ -103,7 +112,7 @@ def _is_small_talk(message: Message) -> bool:
     return len(words) <= _SMALL_TALK_WORDS and small_talk().covers(words)
 
 
-def _shown(text: "_Text", known: Book) -> Iterator[tuple[str, str]]:
+def _shown(text: "_FoldedText", known: PhraseIndex) -> Iterator[tuple[str, str]]:
     """A cue once, but each reference."""
     seen: set[Cue] = set()
     references: list[tuple[int, int]] = []
@@ -113,23 +122,23 @@ def _shown(text: "_Text", known: Book) -> Iterator[tuple[str, str]]:
         else:
             seen.add(rule.cue)
             yield str(rule.cue), _shortened(text.folded[slice(*span)])
-    for start, end in _apart(references)[:MOST_REFERENCES]:
+    for start, end in _apart(references)[:MAX_REFERENCES]:
         yield str(Cue.REFERENCES), _shortened(text.folded[start:end])
 
 
-def _matches(text: "_Text", known: Book, seen: set[Cue]) -> Iterator[tuple[Rule, tuple[int, int]]]:
+def _matches(text: "_FoldedText", known: PhraseIndex, seen: set[Cue]) -> Iterator[tuple[CueRule, tuple[int, int]]]:
     """Phrases that count, except those of a cue in `seen`."""
     for rule, phrase in _likely(text, known):
         if rule.cue in seen:
             continue
-        for found in islice(compiled(phrase.expression).finditer(text.folded), _MOST_TRIED):
+        for found in islice(compiled(phrase.expression).finditer(text.folded), _MAX_MATCHES):
             if text.holds(phrase, found.start()) and text.counts(found.span(), rule):
                 yield rule, found.span()
                 if rule.cue is not Cue.REFERENCES:
                     break
 
 
-def _likely(text: "_Text", known: Book) -> list[tuple[Rule, Phrase]]:
+def _likely(text: "_FoldedText", known: PhraseIndex) -> list[tuple[CueRule, Phrase]]:
     """The phrases whose words are in the text, in whatever order."""
     words = text.words
     absent = words.isdisjoint
@@ -156,7 +165,7 @@ def _shortened(words: str) -> str:
     return " ".join(words.split())[:_WHY_CHARS]
 
 
-class _Text:
+class _FoldedText:
     """A folded text; what is needed of it only beside a phrase is found when first asked."""
 
     def __init__(self, text: str) -> None:
@@ -173,17 +182,17 @@ class _Text:
 
     def _begins(self, place: int) -> bool:
         start, _ = self._sentence(place)
-        return place - start <= _AROUND and leads().issuperset(_WORD.findall(self.folded[start:place]))
+        return place - start <= _AROUND and lead_words().issuperset(_WORD.findall(self.folded[start:place]))
 
-    def counts(self, span: tuple[int, int], rule: Rule) -> bool:
+    def counts(self, span: tuple[int, int], rule: CueRule) -> bool:
         """Whether a phrase of `rule` shows its cue here."""
         if rule.cue is not Cue.ERROR and self._is_pasted(span[0]):
             return False
         start, end = self._sentence(span[0])
         if not rule.questions and "?" in self.folded[end - 3 : end]:
             return False
-        around = self.folded[max(start, span[0] - _AROUND) : min(end, span[1] + _AROUND)]
-        if rule.spared and compiled(rule.spared).search(around):
+        services = self.folded[max(start, span[0] - _AROUND) : min(end, span[1] + _AROUND)]
+        if rule.spared and compiled(rule.spared).search(services):
             return False
         return not rule.unless_next or compiled(rule.unless_next).search(self._next_sentence(end)) is None
 

@@ -11,7 +11,7 @@
 | `..`, `...` | up to 3, up to 8 words, in the same sentence |
 | `#` | a digit |
 | `error:` | a colon must follow; so for `,` `!` `(` and for the sign `]` |
-| `^ stop` | nothing before it in the sentence but words of the list `leads` |
+| `^ stop` | nothing before it in the sentence but words of the list `lead_words` |
 | `all done $` | a comma or the end of the sentence must follow |
 | `{verb}` | one of the words of the list `words.verb` |
 

@@ -43,12 +43,12 @@ APPLIES: Mapping[Cue, frozenset[Role]] = {
     Cue.ENDS_TASK: _TALK,
     Cue.REFERENCES: _TALK,
 }
-_MOST_WORDS = 5
+_MAX_PHRASE_WORDS = 5
 _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class CueRule:
     """What one file says of one cue."""
 
     cue: Cue
@@ -61,12 +61,12 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Book:
+class PhraseIndex:
     """Every phrase that counts for one role, by the words it can't do without."""
 
-    by_word: Mapping[str, tuple[tuple[frozenset[str] | None, Rule, Phrase], ...]]
+    by_word: Mapping[str, tuple[tuple[frozenset[str] | None, CueRule, Phrase], ...]]
     """With the first of the phrase's other words, which rules out most."""
-    by_part: tuple[tuple[Rule, Phrase], ...]
+    by_part: tuple[tuple[CueRule, Phrase], ...]
     """Those that are told by a part of a word."""
 
 
@@ -83,7 +83,7 @@ class SmallTalk:
         for start in range(len(words)):
             if start not in reached:
                 continue
-            for end in range(start + 1, min(len(words), start + _MOST_WORDS) + 1):
+            for end in range(start + 1, min(len(words), start + _MAX_PHRASE_WORDS) + 1):
                 said = " ".join(words[start:end])
                 if said in self.phrases or said in self.beside:
                     reached[end] = reached.get(end, False) or reached[start] or said in self.phrases
@@ -94,27 +94,27 @@ compiled = cache(re.compile)
 
 
 @cache
-def book(role: Role) -> Book:
+def phrase_index(role: Role) -> PhraseIndex:
     """The phrases for messages of `role`, read at the first call."""
-    by_word: dict[str, list[tuple[frozenset[str] | None, Rule, Phrase]]] = {}
-    by_part: list[tuple[Rule, Phrase]] = []
+    by_word: dict[str, list[tuple[frozenset[str] | None, CueRule, Phrase]]] = {}
+    by_part: list[tuple[CueRule, Phrase]] = []
     for rule in _rules(role):
         for each in rule.phrases:
             for key in each.keys:
                 by_word.setdefault(key, []).append((next(iter(each.others), None), rule, each))
             if not each.keys:
                 by_part.append((rule, each))
-    return Book({word: tuple(held) for word, held in by_word.items()}, tuple(by_part))
+    return PhraseIndex({word: tuple(held) for word, held in by_word.items()}, tuple(by_part))
 
 
 @cache
-def leads() -> frozenset[str]:
+def lead_words() -> frozenset[str]:
     """Words that may stand before the first of a sentence."""
     return frozenset(word for language in LANGUAGES for word in fold(_data(language)["leads"]).split())
 
 
 @cache
-def replies() -> frozenset[str]:
+def reply_words() -> frozenset[str]:
     """First words of messages that go on with what was said before."""
     return frozenset(word for language in LANGUAGES for word in fold(_data(language)["replies"]).split())
 
@@ -135,7 +135,7 @@ def _forms(phrases: list[str]) -> Iterator[str]:
         yield " ".join(_WORD.findall(written.replace("'", "")))
 
 
-def _rules(role: Role) -> Iterator[Rule]:
+def _rules(role: Role) -> Iterator[CueRule]:
     yield from (_rule(Cue.ERROR, _data(MACHINE)[name], _data(MACHINE)) for name in _SHAPES[role])
     for language in LANGUAGES:
         data = _data(language)
@@ -152,9 +152,9 @@ _SHAPES: Mapping[Role, tuple[str, ...]] = {
 }
 
 
-def _rule(cue: Cue, table: Mapping[str, Any], data: Mapping[str, Any]) -> Rule:
+def _rule(cue: Cue, table: Mapping[str, Any], data: Mapping[str, Any]) -> CueRule:
     lists: Mapping[str, list[str]] = {name: words.split() for name, words in data.get("words", {}).items()}
-    return Rule(
+    return CueRule(
         cue,
         tuple(phrase(each, lists) for each in table["phrases"]),
         _either(table.get("except", ()), lists),

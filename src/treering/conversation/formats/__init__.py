@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from treering.conversation.formats import anthropic, chat, plain, responses
-from treering.conversation.formats.arrangement import Step, arrange
+from treering.conversation.formats.arrangement import ArrangedMessage, arrange
 from treering.conversation.formats.content import Item
 from treering.conversation.formats.detection import candidates, detect_all
 from treering.conversation.formats.portable import TARGETS
@@ -37,7 +37,7 @@ _WRITERS: Mapping[Format, Callable[[Message], list[Item]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class ProviderMessages:
     """What a call to a provider takes.
 
     `messages` are chat messages, input items of Responses, messages of Anthropic, or our own JSON. `system` is only
@@ -69,7 +69,7 @@ def read_all(items: Iterable[Mapping[str, Any] | Message], format: Format | str 
     )
 
 
-def write(messages: Sequence[Message], format: Format | str) -> Written:
+def write(messages: Sequence[Message], format: Format | str) -> ProviderMessages:
     """The messages for a call to a provider.
 
     Those that came in this format are given back as they came, the others are converted. For Anthropic, system
@@ -77,23 +77,23 @@ def write(messages: Sequence[Message], format: Format | str) -> Written:
     """
     wanted = _format(format)
     if wanted is Format.PLAIN:
-        return Written([item for message in messages for item in plain.write(message)])
+        return ProviderMessages([item for message in messages for item in plain.write(message)])
     steps = arrange(messages, TARGETS[wanted])
     if wanted is Format.ANTHROPIC:
         return _for_anthropic(steps)
-    return Written([item for step in steps for item in _WRITERS[wanted](step.message)])
+    return ProviderMessages([item for step in steps for item in _WRITERS[wanted](step.message)])
 
 
-def _for_anthropic(steps: list[Step]) -> Written:
-    system: list[Step] = []
-    said: list[Step] = []
+def _for_anthropic(steps: list[ArrangedMessage]) -> ProviderMessages:
+    system: list[ArrangedMessage] = []
+    said: list[ArrangedMessage] = []
     for step in steps:
-        stays = bool(said) and step.as_it_came(Format.ANTHROPIC)
+        stays = bool(said) and step.is_original(Format.ANTHROPIC)
         (said if stays or step.message.role is not Role.SYSTEM else system).append(step)
     items = [item for step in said for item in anthropic.write(step.message)]
-    if said and said[0].message.role is Role.ASSISTANT and not said[0].as_it_came(Format.ANTHROPIC):
+    if said and said[0].message.role is Role.ASSISTANT and not said[0].is_original(Format.ANTHROPIC):
         items.insert(0, {"role": "user", "content": EARLIER})
-    return Written(items, anthropic.write_system([step.message for step in system]))
+    return ProviderMessages(items, anthropic.write_system([step.message for step in system]))
 
 
 def _format(name: Format | str) -> Format:

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from treering.conversation.formats.content import (
+    ContentPart,
     Item,
-    Said,
     content_in,
     label,
     read_content,
@@ -62,7 +62,7 @@ def _read_part(item: Item) -> Part:
     return reader(item) if reader else read_other(item)
 
 
-def _read_inner(item: Item) -> Said:
+def _read_inner(item: Item) -> ContentPart:
     """A block inside of a result, where neither calls nor results can stand."""
     part = _read_part(item)
     return read_other(item) if isinstance(part, (CallPart, ResultPart)) else part

@@ -14,39 +14,39 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, count, groupby
 
-from treering.conversation.formats.portable import Target, is_native, portable
+from treering.conversation.formats.portable import TargetFormat, is_native, portable
 from treering.core.messages import CallPart, Format, Message, Part, ResultPart, Role, TextPart
 from treering.core.values import EMPTY
 
 UNANSWERED = "[no result was recorded]"
 
 # The place of a part: which step, which part in it.
-_Place = tuple[int, int]
+_PartPosition = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ArrangedMessage:
     """A message as it will be written."""
 
     message: Message
     native: bool
 
-    def as_it_came(self, format: Format) -> bool:
+    def is_original(self, format: Format) -> bool:
         """Whether this is the very message that was read in this format."""
         return self.native and self.message.origin is format
 
 
-def arrange(messages: Iterable[Message], target: Target) -> list[Step]:
+def arrange(messages: Iterable[Message], target: TargetFormat) -> list[ArrangedMessage]:
     """The messages in an order that the target accepts."""
     return list(_Arrangement(tuple(_merged(_fitted(messages, target))), target).steps())
 
 
-def _fitted(messages: Iterable[Message], target: Target) -> Iterator[Step]:
+def _fitted(messages: Iterable[Message], target: TargetFormat) -> Iterator[ArrangedMessage]:
     for message in messages:
         if is_native(message, target):
-            yield Step(message, native=True)
+            yield ArrangedMessage(message, native=True)
         elif (crossed := portable(_by_its_speaker(message), target)).parts:
-            yield Step(crossed, native=False)
+            yield ArrangedMessage(crossed, native=False)
 
 
 def _by_its_speaker(message: Message) -> Message:
@@ -55,7 +55,7 @@ def _by_its_speaker(message: Message) -> Message:
     return message if role is message.role else message.replace(role=role)
 
 
-def _merged(steps: Iterable[Step]) -> Iterator[Step]:
+def _merged(steps: Iterable[ArrangedMessage]) -> Iterator[ArrangedMessage]:
     """Foreign assistant messages in a row as one, its words before its calls."""
     for is_turn, run in groupby(steps, _is_foreign_turn):
         if not is_turn:
@@ -64,10 +64,10 @@ def _merged(steps: Iterable[Step]) -> Iterator[Step]:
         messages = [step.message for step in run]
         parts = [part for message in messages for part in message.parts]
         parts.sort(key=lambda part: isinstance(part, CallPart))
-        yield Step(messages[0].replace(parts=parts), native=False)
+        yield ArrangedMessage(messages[0].replace(parts=parts), native=False)
 
 
-def _is_foreign_turn(step: Step) -> bool:
+def _is_foreign_turn(step: ArrangedMessage) -> bool:
     return step.message.role is Role.ASSISTANT and not step.native
 
 
@@ -75,10 +75,10 @@ def _is_foreign_turn(step: Step) -> bool:
 class _Arrangement:
     """Pairs the calls of some steps with their results, and puts these where they belong."""
 
-    given: Sequence[Step]
-    target: Target
-    answers: dict[_Place, _Place] = field(init=False)
-    paired: frozenset[_Place] = field(init=False)
+    given: Sequence[ArrangedMessage]
+    target: TargetFormat
+    answers: dict[_PartPosition, _PartPosition] = field(init=False)
+    paired: frozenset[_PartPosition] = field(init=False)
     used_ids: set[str] = field(init=False)
     last_said: int = field(init=False)
 
@@ -88,8 +88,8 @@ class _Arrangement:
         self.used_ids = {call.id for step in self.given if step.native for call in step.message.calls}
         self.last_said = max((at for at, step in enumerate(self.given) if self._rest(at, step)), default=-1)
 
-    def steps(self) -> Iterator[Step]:
-        held: list[Step] = []
+    def steps(self) -> Iterator[ArrangedMessage]:
+        held: list[ArrangedMessage] = []
         until = -1
         for at, step in enumerate(self.given):
             answered_at = self._last_native_answer(at)
@@ -104,7 +104,7 @@ class _Arrangement:
                 held = []
         yield from held
 
-    def _placed(self, at: int, step: Step) -> Iterator[Step]:
+    def _placed(self, at: int, step: ArrangedMessage) -> Iterator[ArrangedMessage]:
         message = step.message
         if not step.native:
             role = Role.USER if message.role is Role.TOOL else message.role
@@ -112,9 +112,9 @@ class _Arrangement:
         if message.parts or step.native:
             yield replace(step, message=message)
         if results := tuple(self._results(at, message)):
-            yield Step(Message.make(role=Role.TOOL, parts=results, origin=self.target.format), native=False)
+            yield ArrangedMessage(Message.make(role=Role.TOOL, parts=results, origin=self.target.format), native=False)
 
-    def _rest(self, at: int, step: Step) -> tuple[Part, ...]:
+    def _rest(self, at: int, step: ArrangedMessage) -> tuple[Part, ...]:
         """What stays in a step: all of a native one, else all but the results that stand behind their call."""
         if step.native:
             return step.message.parts
@@ -125,7 +125,7 @@ class _Arrangement:
         calls = iter(self._call_places(at))
         return tuple(self._named(part, next(calls)) if isinstance(part, CallPart) else part for part in parts)
 
-    def _named(self, call: CallPart, place: _Place) -> CallPart:
+    def _named(self, call: CallPart, place: _PartPosition) -> CallPart:
         answer = self.answers.get(place)
         fixed = answer is not None and self.given[answer[0]].native
         id = call.id if fixed else next(self._free_ids(call.id))
@@ -153,7 +153,7 @@ class _Arrangement:
             elif not (is_open or self.given[at].native):
                 yield ResultPart.make(call_id=call.id, parts=(TextPart.make(text=UNANSWERED),), extra=hint)
 
-    def _call_places(self, at: int) -> list[_Place]:
+    def _call_places(self, at: int) -> list[_PartPosition]:
         parts = self.given[at].message.parts
         return [(at, place) for place, part in enumerate(parts) if isinstance(part, CallPart)]
 
@@ -162,10 +162,10 @@ class _Arrangement:
         return max((answer[0] for answer in answers if answer and self.given[answer[0]].native), default=-1)
 
 
-def _pairs(steps: Sequence[Step]) -> dict[_Place, _Place]:
+def _pairs(steps: Sequence[ArrangedMessage]) -> dict[_PartPosition, _PartPosition]:
     """Where the result of each answered call is. A result answers the latest call with its id that is still waiting."""
-    waiting: dict[str, list[_Place]] = {}
-    answers: dict[_Place, _Place] = {}
+    waiting: dict[str, list[_PartPosition]] = {}
+    answers: dict[_PartPosition, _PartPosition] = {}
     for at, step in enumerate(steps):
         for place, part in enumerate(step.message.parts):
             if isinstance(part, CallPart):

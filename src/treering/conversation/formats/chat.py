@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from treering.conversation.formats.content import (
+    ContentPart,
     Item,
-    Said,
     content_in,
     image_fields,
     image_url,
@@ -92,7 +92,7 @@ def _write_audio(part: TextPart) -> Item:
 
 def _said_item(message: Message, parts: tuple[Part, ...]) -> Item:
     fields: Item = {}
-    content: list[Said] = []
+    content: list[ContentPart] = []
     for part in parts:
         if isinstance(part, CallPart) and part.extra.get("as") == "former":
             fields["function_call"] = {"name": part.name, "arguments": part.arguments_text}
@@ -151,7 +151,7 @@ def _tool_item(result: ResultPart) -> Item:
     return {"role": "tool", "tool_call_id": result.call_id, "content": content}
 
 
-def _read_part(item: Item) -> Said:
+def _read_part(item: Item) -> ContentPart:
     reader = _READERS.get(str(item.get("type")))
     return reader(item) if reader else read_other(item)
 
@@ -173,10 +173,14 @@ def _read_image(item: Item) -> ImagePart:
     return exact(part, item, _write_part)
 
 
-_READERS: dict[str, Callable[[Item], Said]] = {"text": _read_text, "refusal": _read_refusal, "image_url": _read_image}
+_READERS: dict[str, Callable[[Item], ContentPart]] = {
+    "text": _read_text,
+    "refusal": _read_refusal,
+    "image_url": _read_image,
+}
 
 
-def _write_part(part: Said) -> Item:
+def _write_part(part: ContentPart) -> Item:
     if isinstance(part, OtherPart):
         return write_other(part)
     if isinstance(part, ImagePart):

@@ -9,7 +9,7 @@ from treering.core.messages import ImagePart, Message, OtherPart, Part, Role, Te
 from treering.core.values import EMPTY, LABEL_BYTES, thaw
 
 Item: TypeAlias = dict[str, Any]
-Said: TypeAlias = TextPart | ImagePart | OtherPart
+ContentPart: TypeAlias = TextPart | ImagePart | OtherPart
 P = TypeVar("P", bound=Part)
 
 # The shape of content that is one text, where it came as a list of one.

@@ -11,7 +11,7 @@ _ALL = (Format.PLAIN, Format.CHAT, Format.ANTHROPIC, Format.RESPONSES)
 
 
 @dataclass(frozen=True, slots=True)
-class Sign:
+class FormatTrait:
     """Something that an item can have, and the formats in which it occurs."""
 
     formats: frozenset[Format]
@@ -65,27 +65,29 @@ def _in(*formats: Format) -> frozenset[Format]:
 
 
 _SIGNS = (
-    Sign(_in(Format.PLAIN), _has("parts")),
-    Sign(_in(Format.RESPONSES), lambda item: "role" not in item and ("type" in item or "id" in item)),
-    Sign(_in(Format.CHAT), _has("tool_calls", "tool_call_id", "function_call", "refusal", "audio")),
-    Sign(_in(Format.CHAT), _is("role", "function", "tool")),
-    Sign(_in(Format.RESPONSES), _holds("input_text", "output_text", "input_image", "input_file")),
-    Sign(
+    FormatTrait(_in(Format.PLAIN), _has("parts")),
+    FormatTrait(_in(Format.RESPONSES), lambda item: "role" not in item and ("type" in item or "id" in item)),
+    FormatTrait(_in(Format.CHAT), _has("tool_calls", "tool_call_id", "function_call", "refusal", "audio")),
+    FormatTrait(_in(Format.CHAT), _is("role", "function", "tool")),
+    FormatTrait(_in(Format.RESPONSES), _holds("input_text", "output_text", "input_image", "input_file")),
+    FormatTrait(
         _in(Format.ANTHROPIC),
         _holds("tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "document", "image"),
     ),
-    Sign(_in(Format.ANTHROPIC), _has_result),
-    Sign(_in(Format.CHAT), _holds("image_url", "file")),
-    Sign(_in(Format.CHAT, Format.RESPONSES), _holds("refusal", "input_audio")),
-    Sign(_in(Format.CHAT, Format.ANTHROPIC), _holds("text")),
-    Sign(_in(Format.ANTHROPIC), _has("stop_reason", "stop_sequence")),
-    Sign(_in(Format.CHAT, Format.RESPONSES), _is("role", "developer")),
-    Sign(_in(Format.RESPONSES), _is_typed),
-    Sign(_in(Format.RESPONSES), _has("status", "phase")),
-    Sign(_in(Format.RESPONSES), _is("type", "message")),
-    Sign(_in(Format.PLAIN), _has("origin", "at", "speaker")),
-    Sign(_in(Format.CHAT), _has("name")),
+    FormatTrait(_in(Format.ANTHROPIC), _has_result),
+    FormatTrait(_in(Format.CHAT), _holds("image_url", "file")),
+    FormatTrait(_in(Format.CHAT, Format.RESPONSES), _holds("refusal", "input_audio")),
+    FormatTrait(_in(Format.CHAT, Format.ANTHROPIC), _holds("text")),
+    FormatTrait(_in(Format.ANTHROPIC), _has("stop_reason", "stop_sequence")),
+    FormatTrait(_in(Format.CHAT, Format.RESPONSES), _is("role", "developer")),
+    FormatTrait(_in(Format.RESPONSES), _is_typed),
+    FormatTrait(_in(Format.RESPONSES), _has("status", "phase")),
+    FormatTrait(_in(Format.RESPONSES), _is("type", "message")),
+    FormatTrait(_in(Format.PLAIN), _has("origin", "at", "speaker")),
+    FormatTrait(_in(Format.CHAT), _has("name")),
     # Weak: some servers of chat take these marks of Anthropic's, too.
-    Sign(_in(Format.ANTHROPIC), lambda item: any("citations" in part for part in _parts(item))),
-    Sign(_in(Format.CHAT, Format.ANTHROPIC, Format.RESPONSES), lambda item: not isinstance(item.get("content"), str)),
+    FormatTrait(_in(Format.ANTHROPIC), lambda item: any("citations" in part for part in _parts(item))),
+    FormatTrait(
+        _in(Format.CHAT, Format.ANTHROPIC, Format.RESPONSES), lambda item: not isinstance(item.get("content"), str)
+    ),
 )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from treering.conversation.formats import files
-from treering.conversation.formats.content import Said, one_text
+from treering.conversation.formats.content import ContentPart, one_text
 from treering.core.messages import CallPart, Format, ImagePart, Message, OtherPart, Part, ResultPart, Role, TextPart
 from treering.core.values import EMPTY, FrozenDict, thaw
 
@@ -32,11 +32,11 @@ FAILED = "[error]"
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class TargetFormat:
     """What a provider's format can hold."""
 
     format: Format
-    write_file: Callable[[files.File], OtherPart | None]
+    write_file: Callable[[files.MessageFile], OtherPart | None]
     call_ids: re.Pattern[str]
     object_arguments: bool = False
     marks_errors: bool = False
@@ -45,12 +45,12 @@ class Target:
     details: bool = True
 
 
-TARGETS: Mapping[Format, Target] = {
+TARGETS: Mapping[Format, TargetFormat] = {
     target.format: target
     for target in (
-        Target(Format.CHAT, files.to_chat, re.compile(r".{1,40}"), rich_results=False),
-        Target(Format.RESPONSES, files.to_responses, re.compile(r".{1,64}")),
-        Target(
+        TargetFormat(Format.CHAT, files.to_chat, re.compile(r".{1,40}"), rich_results=False),
+        TargetFormat(Format.RESPONSES, files.to_responses, re.compile(r".{1,64}")),
+        TargetFormat(
             Format.ANTHROPIC,
             files.to_anthropic,
             re.compile(r"[A-Za-z0-9_-]{1,128}"),
@@ -63,7 +63,7 @@ TARGETS: Mapping[Format, Target] = {
 }
 
 
-def is_native(message: Message, target: Target) -> bool:
+def is_native(message: Message, target: TargetFormat) -> bool:
     """Whether the message is written exactly as it came. Nothing but words, said plainly, is at home everywhere."""
     if message.origin is target.format:
         return True
@@ -71,7 +71,7 @@ def is_native(message: Message, target: Target) -> bool:
     return words is not None and (target.blank_texts or bool((words.text or "").strip()))
 
 
-def portable(message: Message, target: Target) -> Message:
+def portable(message: Message, target: TargetFormat) -> Message:
     """The message with the parts that cross; it may have none left."""
     kin = {message.origin, target.format} <= _OPENAI
     parts = [crossed for part in message.parts for crossed in _crossed(part, message.role, target, kin)]
@@ -81,7 +81,7 @@ def portable(message: Message, target: Target) -> Message:
     return message.replace(parts=parts, origin=target.format, extra=hints)
 
 
-def _crossed(part: Part, role: Role, target: Target, kin: bool) -> Iterator[Part]:
+def _crossed(part: Part, role: Role, target: TargetFormat, kin: bool) -> Iterator[Part]:
     if isinstance(part, CallPart):
         custom = kin and part.extra.get("as") == "custom"
         arguments = part.arguments if custom else _arguments(part.arguments, target)
@@ -92,7 +92,7 @@ def _crossed(part: Part, role: Role, target: Target, kin: bool) -> Iterator[Part
         yield from _crossed_said(part, role, target)
 
 
-def _crossed_said(part: Said, role: Role, target: Target) -> Iterator[Said]:
+def _crossed_said(part: ContentPart, role: Role, target: TargetFormat) -> Iterator[ContentPart]:
     """A part that is neither call nor result: as it can stand in a message of this role, if at all."""
     shows = role in (Role.USER, Role.TOOL)
     if isinstance(part, TextPart):
@@ -107,10 +107,10 @@ def _crossed_said(part: Said, role: Role, target: Target) -> Iterator[Said]:
         yield TextPart.make(text=_STAND_INS[part.type])
 
 
-def _crossed_result(result: ResultPart, target: Target) -> Iterator[Part]:
+def _crossed_result(result: ResultPart, target: TargetFormat) -> Iterator[Part]:
     """The result, and after it what it showed, where a result can only hold words."""
     shown = [said for part in result.parts for said in _crossed_said(part, Role.TOOL, target)]
-    held, lifted = shown, list[Said]()
+    held, lifted = shown, list[ContentPart]()
     if not target.rich_results:
         held = [said for part in result.parts for said in _crossed_said(part, Role.ASSISTANT, target)]
         lifted = [part for part in shown if not isinstance(part, TextPart)]
@@ -120,7 +120,7 @@ def _crossed_result(result: ResultPart, target: Target) -> Iterator[Part]:
     yield from lifted
 
 
-def _marked(parts: list[Said]) -> list[Said]:
+def _marked(parts: list[ContentPart]) -> list[ContentPart]:
     """The parts of a failed result, for a format that has no other way to say that it failed."""
     first = parts[0] if parts else None
     if isinstance(first, TextPart):
@@ -134,12 +134,12 @@ def _can_be_shown(image: ImagePart) -> bool:
     return image.url is not None and image.url.startswith(("https://", "http://"))
 
 
-def _picture(image: ImagePart, target: Target) -> ImagePart:
+def _picture(image: ImagePart, target: TargetFormat) -> ImagePart:
     known = target.details and image.detail in _DETAILS
     return image.replace(detail=image.detail if known else None, extra=EMPTY)
 
 
-def _arguments(arguments: Any, target: Target) -> Any:
+def _arguments(arguments: Any, target: TargetFormat) -> Any:
     """As an object, or as the text of one; what is no object becomes the one argument `input`."""
     found = _parsed(arguments) if isinstance(arguments, str) else arguments
     if isinstance(found, Mapping):

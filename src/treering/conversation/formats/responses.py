@@ -7,8 +7,8 @@ is kept whole, as one opaque part that only this format writes again.
 from collections.abc import Callable
 
 from treering.conversation.formats.content import (
+    ContentPart,
     Item,
-    Said,
     content_in,
     image_fields,
     image_url,
@@ -55,7 +55,7 @@ def write(message: Message) -> list[Item]:
     if message.extra.get("as") == "item" and len(message.parts) == 1 and isinstance(message.parts[0], OtherPart):
         return [_whole(write_other(message.parts[0]), message)]
     items: list[Item] = []
-    content: list[Said] = []
+    content: list[ContentPart] = []
     for part in message.parts:
         if isinstance(part, (CallPart, ResultPart)):
             items += _message_items(message, content)
@@ -71,7 +71,7 @@ def _whole(item: Item, message: Message) -> Item:
     return dict(patched(item, message.extra.get("patch")))
 
 
-def _message_items(message: Message, content: list[Said], needed: bool = False) -> list[Item]:
+def _message_items(message: Message, content: list[ContentPart], needed: bool = False) -> list[Item]:
     if not content and not needed:
         return []
     role = role_name(message)
@@ -138,11 +138,11 @@ _ITEMS: dict[str, Callable[[Item], Message]] = {
 }
 
 
-def _reader(text_type: str) -> Callable[[Item], Said]:
+def _reader(text_type: str) -> Callable[[Item], ContentPart]:
     """Reads the parts of content in which a text usually has this type."""
     write_part = _writer(text_type)
 
-    def read_part(item: Item) -> Said:
+    def read_part(item: Item) -> ContentPart:
         kind = item.get("type")
         if kind in ("input_text", "output_text", "text"):
             return exact(TextPart.make(text=text_in(item, "text", "a text part", blank=True)), item, write_part)
@@ -157,10 +157,10 @@ def _reader(text_type: str) -> Callable[[Item], Said]:
     return read_part
 
 
-def _writer(text_type: str) -> Callable[[Said], Item]:
+def _writer(text_type: str) -> Callable[[ContentPart], Item]:
     """Writes such parts."""
 
-    def write_part(part: Said) -> Item:
+    def write_part(part: ContentPart) -> Item:
         if isinstance(part, OtherPart):
             return write_other(part)
         if isinstance(part, ImagePart):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from treering.conversation.views import ConversationStats
-    from treering.conversation.window_context import Context
+    from treering.conversation.window_context import ConversationContext
     from treering.core.history import HistoryEntry
     from treering.core.records import Knowledge
     from treering.core.turns import Turn
@@ -34,7 +34,7 @@ class Played:
     found_after_correction: "Answer"
     history: "tuple[HistoryEntry, ...]"
     found_after_undo: "Answer"
-    sent: "Context"
+    sent: "ConversationContext"
     window: "ConversationStats"
 
 

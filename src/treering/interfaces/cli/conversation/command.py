@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from treering.conversation.api import Conversation
-    from treering.conversation.views import Explained
+    from treering.conversation.views import WindowExplanation
     from treering.memory import Memory
 
 EVERY = 1.0
@@ -170,7 +170,7 @@ def _list_found(held: "Conversation", query: str, *, as_json: bool) -> None:
     emit(document, lambda: found(query, messages), as_json=as_json)
 
 
-def _picture(told: "Explained", did: Did | None, *, whole: bool) -> "RenderableType":
+def _picture(told: "WindowExplanation", did: Did | None, *, whole: bool) -> "RenderableType":
     from rich.console import Group
 
     from treering.interfaces.cli.conversation.rows import messages
@@ -187,13 +187,13 @@ def _picture(told: "Explained", did: Did | None, *, whole: bool) -> "RenderableT
 def _watch(memory: "Memory", held: "Conversation", every: float, *, as_json: bool) -> None:
     from treering.interfaces.cli.conversation.watch import watch
 
-    def tell(told: "Explained") -> None:
+    def tell(told: "WindowExplanation") -> None:
         emit(_document(told, None), lambda: _picture(told, None, whole=False), as_json=as_json)
 
     watch(memory, held, every, tell, as_json=as_json)
 
 
-def _document(told: "Explained", did: Did | None) -> dict[str, Any]:
+def _document(told: "WindowExplanation", did: Did | None) -> dict[str, Any]:
     stats = {field.name: getattr(told.stats, field.name) for field in fields(told.stats)}
     segments = [{"first": first, "opened": opened, "ended": ended} for first, opened, ended in told.segments]
     return {

@@ -11,7 +11,7 @@ from treering.interfaces.cli.conversation.runs import Run, pieces, removed
 from treering.interfaces.cli.views import FAINT, HEAD, ID, bar, preview, when
 
 if TYPE_CHECKING:
-    from treering.conversation.views import Explained, Line
+    from treering.conversation.views import ExplainedMessage, WindowExplanation
 
 INDENT = 6
 _BAR = 4
@@ -41,7 +41,7 @@ class Block:
         return len(self.lines)
 
 
-def blocks(told: "Explained", width: int, *, whole: bool) -> Iterator[Block]:
+def blocks(told: "WindowExplanation", width: int, *, whole: bool) -> Iterator[Block]:
     """The conversation in order, where `whole` with every message that left. A task is headed where it is seen."""
     columns, segment = Columns.of(told, width), 0
     for piece in pieces(told.lines, told.stats.spans):
@@ -55,7 +55,7 @@ def blocks(told: "Explained", width: int, *, whole: bool) -> Iterator[Block]:
             yield Block((columns.message(line), *details, *_reason(line, columns)))
 
 
-def legend(lines: Iterable["Line"], *, whole: bool) -> str:
+def legend(lines: Iterable["ExplainedMessage"], *, whole: bool) -> str:
     """What the marks mean that are there."""
     seen = {_mark(line) for line in lines if whole or not removed(line)}
     marks = "  ".join(f"{mark} {meaning}" for mark, meaning in _MARKS.items() if mark in seen)
@@ -79,7 +79,7 @@ class Columns:
     largest: int
 
     @classmethod
-    def of(cls, told: "Explained", width: int) -> "Columns":
+    def of(cls, told: "WindowExplanation", width: int) -> "Columns":
         lines = told.lines
         return cls(
             width=width,
@@ -91,7 +91,7 @@ class Columns:
             largest=max((line.tokens for line in lines), default=0),
         )
 
-    def message(self, line: "Line") -> Text:
+    def message(self, line: "ExplainedMessage") -> Text:
         """Place, mark, role, tokens, importance and what it is made of, the words, the id."""
         faint = FAINT if removed(line) else ""
         start = Text.assemble(
@@ -131,7 +131,7 @@ def _run(run: Run, columns: Columns) -> tuple[Text, ...]:
     return lines + columns.indented(f"{author}{run.span.summary}", 2)
 
 
-def _separator(told: "Explained", segment: int, width: int) -> Text:
+def _separator(told: "WindowExplanation", segment: int, width: int) -> Text:
     """A task begins: what showed it, and how the one before ended."""
     _, opened, _ = told.segments[segment]
     ended = told.segments[segment - 1][2] if segment else ""
@@ -140,7 +140,7 @@ def _separator(told: "Explained", segment: int, width: int) -> Text:
     return Text(f"{title:─<{width}}", FAINT, no_wrap=True)
 
 
-def _details(line: "Line", columns: Columns) -> tuple[Text, ...]:
+def _details(line: "ExplainedMessage", columns: Columns) -> tuple[Text, ...]:
     """When it was said, its whole id, what its importance is made of, and the words that showed it."""
     parts = ", ".join(f"{name} {value:+.2f}" for name, value in line.importance.modifiers)
     cues = "; ".join(f"{cue}: {shown}" for cue, shown in line.cues)
@@ -148,12 +148,12 @@ def _details(line: "Line", columns: Columns) -> tuple[Text, ...]:
     return tuple(drawn for each in told if each for drawn in columns.indented(each, 2))
 
 
-def _reason(line: "Line", columns: Columns) -> tuple[Text, ...]:
+def _reason(line: "ExplainedMessage", columns: Columns) -> tuple[Text, ...]:
     """Why it is not sent, or not whole."""
     return columns.indented(f"{_MARKS[_mark(line)]}: {line.why}", 3) if line.why else ()
 
 
-def _mark(line: "Line") -> str:
+def _mark(line: "ExplainedMessage") -> str:
     if removed(line):
         return "-"
     if line.why:
@@ -161,7 +161,7 @@ def _mark(line: "Line") -> str:
     return "*" if line.pinned else "=" if line.protected else " "
 
 
-def _note(line: "Line") -> str:
+def _note(line: "ExplainedMessage") -> str:
     """What moves a message's importance off the base."""
     moving = [(name, value) for name, value in line.importance.modifiers if name != "base"]
     return " ".join(

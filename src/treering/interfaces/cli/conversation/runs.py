@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from treering.conversation.window_context import ORPHAN
 
 if TYPE_CHECKING:
-    from treering.conversation.views import Line
+    from treering.conversation.views import ExplainedMessage
     from treering.core.contexts import Removed
 
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 class Run:
     """Neighbours that left together, and what is known of it."""
 
-    lines: tuple["Line", ...]
+    lines: tuple["ExplainedMessage", ...]
     span: "Removed | None"
 
 
-def removed(line: "Line") -> bool:
+def removed(line: "ExplainedMessage") -> bool:
     """Whether it left; a result whose call is not there was never sent."""
     return not line.in_context and line.why != ORPHAN
 
 
-def pieces(lines: Iterable["Line"], spans: Sequence["Removed"]) -> Iterator["Line | Run"]:
+def pieces(lines: Iterable["ExplainedMessage"], spans: Sequence["Removed"]) -> Iterator["ExplainedMessage | Run"]:
     """Messages and runs in order. What was never sent does not part a run; it comes after it."""
-    run, beside = list["Line"](), list["Line"]()
+    run, beside = list["ExplainedMessage"](), list["ExplainedMessage"]()
 
-    def ended() -> Iterator["Line | Run"]:
+    def ended() -> Iterator["ExplainedMessage | Run"]:
         for _, together in groupby(run, key=lambda line: (_span_of(line, spans), line.why)):
             gathered = tuple(together)
             yield Run(gathered, _span_of(gathered[0], spans))
@@ -48,5 +48,5 @@ def pieces(lines: Iterable["Line"], spans: Sequence["Removed"]) -> Iterator["Lin
     yield from ended()
 
 
-def _span_of(line: "Line", spans: Sequence["Removed"]) -> "Removed | None":
+def _span_of(line: "ExplainedMessage", spans: Sequence["Removed"]) -> "Removed | None":
     return next((span for span in spans if span.first <= line.seq <= span.last), None)

@@ -14,8 +14,8 @@ from treering.interfaces.cli.conversation.rows import INDENT, Block, blocks, leg
 from treering.interfaces.cli.views import FAINT, HEAD, ID, preview, when
 
 if TYPE_CHECKING:
-    from treering.conversation.views import ConversationStats, Explained
-    from treering.conversation.window_context import Recalled
+    from treering.conversation.views import ConversationStats, WindowExplanation
+    from treering.conversation.window_context import RecalledMessage
 
 ROWS = 30
 """Lines of a conversation that are drawn where nobody asks for all of it."""
@@ -28,7 +28,7 @@ _FOR_REMOVALS = 1 / 3
 class Picture:
     """A conversation in the width at hand: the `whole` of it, or what fits `height` lines, else `ROWS`."""
 
-    told: "Explained"
+    told: "WindowExplanation"
     whole: bool = False
     height: int | None = None
 
@@ -49,7 +49,7 @@ class Picture:
         return [*head, *(line for block in drawn for line in block.lines), *foot]
 
 
-def found(query: str, matching: Sequence["Recalled"]) -> RenderableType:
+def found(query: str, matching: Sequence["RecalledMessage"]) -> RenderableType:
     """What left the window and matches."""
     if not matching:
         return Text(f"nothing that left the window matches {preview(query)!r}")

@@ -13,10 +13,10 @@ from treering.interfaces.cli.conversation.view import Picture
 
 if TYPE_CHECKING:
     from treering.conversation.api import Conversation
-    from treering.conversation.views import Explained
+    from treering.conversation.views import WindowExplanation
     from treering.memory import Memory
 
-Tell = Callable[["Explained"], None]
+Tell = Callable[["WindowExplanation"], None]
 
 
 def watch(memory: "Memory", held: "Conversation", every: float, tell: Tell, *, as_json: bool) -> NoReturn:
@@ -35,13 +35,15 @@ def _draw(console: Console, memory: "Memory", held: "Conversation", every: float
         # A hidden cursor would stay hidden if this process were killed.
         console.show_cursor(True)
 
-        def draw(told: "Explained") -> None:
+        def draw(told: "WindowExplanation") -> None:
             live.update(Picture(told, height=console.size.height - 1), refresh=True)
 
         _follow(lambda: (_pulse(memory, held), console.size), held.explain, draw, every)
 
 
-def _follow(state: Callable[[], object], explain: Callable[[], "Explained"], tell: Tell, every: float) -> NoReturn:
+def _follow(
+    state: Callable[[], object], explain: Callable[[], "WindowExplanation"], tell: Tell, every: float
+) -> NoReturn:
     """Tell what there is, and again whenever `state` changes, which is looked at every so many seconds."""
     seen: object = None
     while True:
