@@ -21,8 +21,7 @@ from tests.property.conversation_histories import (
     assert_sound,
     shown_ids,
 )
-from treering.conversation import pruning
-from treering.conversation import stored_window
+from treering.conversation import pruning, stored_window
 from treering.conversation.api import Conversation
 from treering.core.errors import StoreUnavailable
 from treering.core.messages import CallPart, Message, ResultPart, Role, TextPart

@@ -381,10 +381,10 @@ def test_runs_that_touch_are_one_and_keep_their_reasons() -> None:
         (1, 2, 2, "full: old"),
         (6, 6, 1, "full"),
     ]
-    later = markers.WindowRemoval(NOW + timedelta(days=1), "asked to", {3: "dull", 4: "dull"})
+    later = markers.WindowRemoval(NOW + timedelta(days=1), "requested", {3: "dull", 4: "dull"})
     merged = later.spans(spans, markers.runs(transcript, frozenset({1, 2, 3, 4, 6}), frozenset()))
     assert [(span.first, span.last) for span in merged] == [(1, 4), (6, 6)]
-    assert [span.why for span in merged] == ["full: old; asked to: dull", "full"]
+    assert [span.why for span in merged] == ["full: old; requested: dull", "full"]
     assert merged[1] is spans[1]
     assert merged[0].tokens == sum(entry.tokens for entry in transcript.entries[1:5])
     assert len(markers.runs(transcript, frozenset({1, 3}), frozenset({2}))) == 1
@@ -457,7 +457,7 @@ def test_cut_messages_fit_or_it_is_an_error_and_some_stay_whole(
 
 def test_the_error_names_the_largest_message_and_what_to_do() -> None:
     error = str(too_large(1_234, 56, SentMessage(PLAIN, entry_of(PLAIN, 7))))
-    assert "takes 1,234 tokens and there is room for 56; the largest is user message 'm7'" in error
+    assert "take 1,234 tokens, but only 56 are available; the largest is user message 'm7'" in error
     assert "oversize='truncate'" in error
 
 

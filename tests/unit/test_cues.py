@@ -147,7 +147,7 @@ def test_a_result_marked_as_error_is_one_whatever_it_says() -> None:
     result = ResultPart.make(call_id="c", parts=(TextPart.make(text="no"),), is_error=True)
     cues = cues_of(Message.make(role=Role.USER, parts=(result,)))
     assert cues.error
-    assert cues.why == (("error", "the tool says it failed"),)
+    assert cues.why == (("error", "the tool reported an error"),)
 
 
 def test_results_speak_for_their_tool_whoever_brings_them() -> None:

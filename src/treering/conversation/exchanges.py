@@ -1,17 +1,17 @@
-"""Which result answers which call. Ids come again; results come early, late, twice or alone: each is told apart."""
+"""Pairs tool calls with their results. Ids may repeat; results may come early, late, twice or without a call."""
 
 from collections.abc import Collection
 
 from treering.core.messages import CallPart, Message, ResultPart, Role
 
 PartPosition = tuple[int, int]
-"""A part of a message: the message's place, and which of its parts."""
+"""Place of a message, and index of the part in it."""
 
 
 class Exchanges:
-    """Calls and results as they come. A result answers the latest call with its id that has none yet.
+    """Calls and results, added in order. A result answers the latest unanswered call with its id.
 
-    One that came before any call with its id answers the first that comes: hooks deliver out of order.
+    A result that precedes every call with its id answers the first such call, because hooks deliver out of order.
     """
 
     def __init__(self) -> None:
@@ -21,14 +21,14 @@ class Exchanges:
         self._call_of: dict[PartPosition, int] = {}
         self._calls: dict[int, int] = {}
         self.answered_calls: dict[int, frozenset[int]] = {}
-        """Of each message that holds results: the places of the calls they answer."""
+        """By place of a message with results: the places of the calls they answer."""
         self.orphans: set[int] = set()
-        """Results that answer nothing, with nothing beside them that could be sent."""
+        """Messages that consist only of results without a call, so that nothing of them can be sent."""
         self.unanswered: set[int] = set()
-        """Messages that are only calls, none of which is answered yet."""
+        """Messages that consist only of calls, none of them answered yet."""
 
     def add(self, place: int, message: Message) -> frozenset[int]:
-        """Take in what was said next; the places of the messages whose calls it answers, or that answer its own."""
+        """Add the next message. Returns the places of messages whose calls it answers or that answer its calls."""
         early_results, calls_answered = set[int](), set[int]()
         calls = [(number, part) for number, part in enumerate(message.parts) if isinstance(part, CallPart)]
         results = [(number, part) for number, part in enumerate(message.parts) if isinstance(part, ResultPart)]
@@ -67,9 +67,9 @@ class Exchanges:
         return place in self._calls
 
     def answer_to(self, spot: PartPosition) -> int | None:
-        """Where the result of a call is."""
+        """Place of the result of a call, or None."""
         return self._result_of.get(spot)
 
     def asked_at(self, spot: PartPosition) -> int | None:
-        """Where the call is that a result answers."""
+        """Place of the call that a result answers, or None."""
         return self._call_of.get(spot)

@@ -1,4 +1,4 @@
-"""Why each message is in the window or not, and how full it is."""
+"""Statistics of the window, and the explanation of every message."""
 
 from datetime import datetime
 
@@ -13,7 +13,7 @@ from treering.render.token_counts import Meter
 
 
 def window_statistics(stored: StoredWindow, meter: Meter) -> ConversationStats:
-    """The window in numbers, as the provider would count them."""
+    """Statistics of the window; tokens are scaled to the provider's counts."""
     state, transcript, window = stored.state, stored.transcript, stored.window
     looked_up = meter.hits + meter.misses
     first = next((entry for entry in transcript if entry.place not in window.out), None)
@@ -38,7 +38,7 @@ def window_statistics(stored: StoredWindow, meter: Meter) -> ConversationStats:
 
 
 def explain_window(stored: StoredWindow, stats: ConversationStats, now: datetime) -> WindowExplanation:
-    """Each message with what it is made of."""
+    """Every message with its importance and the reason it is in the window or not."""
     state, transcript, window, protection = stored.state, stored.transcript, stored.window, stored.protection
     completed_places, protected = completed(transcript), protected_places(transcript, protection)
     repeated = redundant(transcript, window.out | window.absent)
@@ -78,6 +78,6 @@ def explain_window(stored: StoredWindow, stats: ConversationStats, now: datetime
 
 
 def _why(state: ContextState, entry: TranscriptEntry) -> str:
-    """What was said when it left; what came later to something that had left is out with it."""
+    """The reason of removal; a late result of a removed call has no run of its own."""
     run = next((run for run in state.removed if run.first <= entry.seq <= run.last), None)
     return ORPHAN if run is None else run.why

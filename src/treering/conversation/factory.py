@@ -1,4 +1,4 @@
-"""Opens a conversation: under the rules it is given, or those it was held under before."""
+"""Opening a conversation, with the given rules or those it had before."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
@@ -24,7 +24,7 @@ _FALLBACK_TOKENIZER = "estimate:other"
 
 
 class ConversationPorts(Protocol):
-    """What of a memory's ports a conversation uses."""
+    """The ports that a conversation uses."""
 
     @property
     def store(self) -> Store: ...
@@ -49,7 +49,7 @@ def open_conversation(
     on_event: Callable[[ConversationEvent], None],
     injected: Injected,
 ) -> Conversation:
-    """The conversation called so: as it is stored, or new."""
+    """The stored conversation with this id, or a new one."""
     named = tokenizer if tokenizer is None or isinstance(tokenizer, str) else tokenizer.name
     chosen = _rules_for(scope, ports, settings.conversation, id=id, model=model, given={**rules, "tokenizer": named})
     return Conversation(
@@ -79,9 +79,9 @@ def _rules_for(
     model: str | None,
     given: Mapping[str, Any],
 ) -> Rules:
-    """What is given counts most, then what the conversation was held under, then the settings.
+    """Rules from the arguments, else those of the stored conversation, else the settings.
 
-    Another model brings its own window.
+    A different model comes with its own limit.
     """
     with ports.store.reading(scope, ports.clock()) as tx:
         session = tx.sessions.get(id)
@@ -89,7 +89,7 @@ def _rules_for(
     asked = {name: value for name, value in given.items() if value is not None}
     if model is None and before is None and "limit" not in asked:
         raise InvalidInput(
-            f"conversation {id!r} is new and needs a model, or a limit in tokens: conversation({id!r}, model='gpt-4o')"
+            f"conversation {id!r} is new; pass a model or a limit in tokens: conversation({id!r}, model='gpt-4o')"
         )
     if before is not None and model in (None, before.model) and "limit" not in asked:
         return _checked(before.replace(**asked))
@@ -100,9 +100,9 @@ def _rules_for(
 def _meter_for(
     rules: Rules, settings: ConversationSettings, ports: ConversationPorts, own: Tokenizer | str | None
 ) -> Meter:
-    """Counts as the model's provider does, with the caller's `own` tokenizer where one is given.
+    """A meter with the provider's rules and the caller's `own` tokenizer, if given.
 
-    Where the conversation was held with a tokenizer that only its caller has, a careful estimate stands in.
+    If the stored rules name a tokenizer object of another caller, a conservative estimate replaces it.
     """
     window = _window(rules.model, settings, {"limit": rules.limit, "tokenizer": rules.tokenizer})
     if own is not None and not isinstance(own, str):

@@ -1,4 +1,4 @@
-"""Recognises messages that say the same, whatever their punctuation, order and forms of words."""
+"""Fingerprints of messages, independent of punctuation, word order and inflection."""
 
 from zlib import crc32
 
@@ -6,13 +6,13 @@ from treering.core.language.terms import terms_of
 from treering.core.messages import Message
 
 _MIN_TERMS = 3
-"""Content words below which two messages are alike by chance: "yes, do it"."""
+"""With fewer content words, messages are alike by chance ("yes, do it")."""
 _MAX_COMPARED = 2_000
-"""Characters whose words are compared; of longer texts the whole has to be the same but for spaces and case."""
+"""Characters up to which words are compared; longer texts must be equal except for whitespace and case."""
 
 
 def fingerprint_of(message: Message) -> int | None:
-    """The same for messages of one role that say the same; None where little is said, or something is called."""
+    """Equal for messages of one role with the same content; None for short messages and tool calls."""
     text = message.text
     if message.calls:
         return None

@@ -1,10 +1,10 @@
-"""The files and identifiers a text speaks of: what a later step of the work is likely to need again."""
+"""File names and identifiers in a text, which later steps are likely to need again."""
 
 import re
 from functools import lru_cache
 
 _MAX_CHARACTERS = 40_000
-"""Characters that are read of one text; the head of a long one tells what it is about."""
+"""Characters read of one text: the beginning of a long text shows its subject."""
 
 _TOKEN = re.compile(r"[\w/.@+-]{3,200}")
 _FILE = re.compile(r"[\w+-]+(?:\.[\w+-]+)*\.(?:[a-z]{1,5}|[a-z]+\d)")
@@ -13,7 +13,7 @@ _MIN_LENGTH, _MAX_LENGTH = 3, 80
 
 
 def names_in(text: str) -> frozenset[str]:
-    """The names in `text`; a file goes by its last step, however it is reached."""
+    """The names in `text`; a file is named by the last component of its path."""
     return frozenset(name for token in set(_TOKEN.findall(text, 0, _MAX_CHARACTERS)) for name in _names_of(token))
 
 

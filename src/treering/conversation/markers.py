@@ -1,4 +1,4 @@
-"""What stands in the window where messages left it."""
+"""Markers that replace removed messages in the window."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,12 +13,12 @@ from treering.core.messages import Message, Role
 
 _MAX_REASONS = 3
 _MAX_SUMMARIES = 12
-"""Spans that get a summary; what many short ones were about is told better by a search."""
+"""Number of spans with a summary; beyond that, searching is more useful than many short summaries."""
 
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """What is shown where messages left: how many, from how many places up to there, and what they were about."""
+    """A marker for removed messages: how many, from how many places, and a summary."""
 
     messages: int
     places: int = 1
@@ -36,22 +36,22 @@ class Marker:
 
     @property
     def message(self) -> Message:
-        """From the user: a summary quotes what was said and must not speak with the voice of the system."""
+        """A user message: the summary quotes messages and must not have the authority of the system role."""
         return Message.of(Role.USER, self.text)
 
 
 LARGEST_MARKER, LARGEST_SHARED = Marker(9_999_999), Marker(9_999_999, 999_999)
-"""No marker of one run, or of several, takes more room without a summary."""
+"""Upper bounds for markers without a summary, of one run and of several."""
 
 
 def merged_marker(markers: Sequence[Marker]) -> Marker:
-    """One marker for several between which nothing is shown."""
+    """One marker for adjacent markers."""
     summary = "\n".join(each.summary for each in markers if each.summary)
     return Marker(sum(each.messages for each in markers), max(each.places for each in markers), summary)
 
 
 def grouped_runs(groups: Sequence[list[TranscriptEntry]], limit: int) -> list[list[list[TranscriptEntry]]]:
-    """The runs, those of them together that get one marker: the nearest neighbours, until there are at most `limit`."""
+    """The runs grouped by marker: nearest neighbours share one until there are at most `limit` groups."""
     gaps = [after[0].place - before[-1].place for before, after in pairwise(groups)]
     closed = set(sorted(range(len(gaps)), key=lambda at: (gaps[at], at))[: max(0, len(groups) - limit)])
     together = list[list[list[TranscriptEntry]]]()
@@ -64,21 +64,21 @@ def grouped_runs(groups: Sequence[list[TranscriptEntry]], limit: int) -> list[li
 
 
 def runs(transcript: Transcript, out: Collection[int], unseen: Collection[int] = ()) -> list[list[TranscriptEntry]]:
-    """Messages that left, in runs of neighbours; what is `unseen` stands between nothing."""
+    """Removed messages in runs of neighbours; `unseen` messages do not separate runs."""
     seen = (entry for entry in transcript if entry.place not in unseen)
     return [list(group) for left, group in groupby(seen, key=lambda entry: entry.place in out) if left]
 
 
 @dataclass(frozen=True, slots=True)
 class WindowRemoval:
-    """Messages leave at one moment: what set it off, and why each was among them, by place."""
+    """A removal at one moment: its trigger, and the reason for each message by place."""
 
     now: datetime
     trigger: str
     reasons: Mapping[int, str] = field(default_factory=dict)
 
     def spans(self, before: Sequence[Removed], groups: Sequence[Sequence[TranscriptEntry]]) -> tuple[Removed, ...]:
-        """The runs as they stand now: those that did not change stay as they are, the others get reasons anew."""
+        """The removed runs after this removal; unchanged runs are kept, the others get new reasons."""
         known = {(run.first, run.last, run.messages): run for run in before}
         return tuple(
             known.get((group[0].seq, group[-1].seq, len(group))) or self._span(before, group) for group in groups
@@ -102,7 +102,7 @@ class WindowRemoval:
 def with_summaries(
     spans: Sequence[Removed], groups: Sequence[Sequence[TranscriptEntry]], count: CountTokens, room: int, limit: int
 ) -> tuple[Removed, ...]:
-    """The longest spans get a summary, in equal shares of the room and of at most `limit` tokens each."""
+    """Add summaries to the longest spans, in equal shares of `room` and with at most `limit` tokens each."""
     chosen = sorted(range(len(spans)), key=lambda place: -spans[place].messages)[:_MAX_SUMMARIES]
     share = min(limit, room // max(1, len(chosen)))
 

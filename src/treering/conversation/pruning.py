@@ -1,7 +1,7 @@
-"""Decides what leaves the window: a pure function of what was said, what is protected and how much must go.
+"""Decides which messages are removed from the window: a pure function of transcript, protection and capacity.
 
-A round leaves whole: question, calls, results and answer. Only where that is not enough are rounds divided that hold
-a message which never leaves, such as the one that is going on.
+A round (question, calls, results and answer) is removed as a whole. Only if that is not enough are rounds divided that
+contain a protected message, such as the current round.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,9 +16,9 @@ from treering.conversation.transcript import Transcript, Unit, completed, redund
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """What never leaves: the last `keep_recent` messages, and what is pinned.
+    """Messages that are never removed: the last `keep_recent`, and the pinned ones.
 
-    Beside them: the system prompt, the very last message, and what the user asked last.
+    The system prompt, the last message and the user's last message are always protected. `unimportant` ones are not.
     """
 
     keep_recent: int
@@ -28,7 +28,7 @@ class Protection:
 
 @dataclass(frozen=True, slots=True)
 class WindowCapacity:
-    """How much may stay: tokens, and messages where they are limited."""
+    """Maximum tokens, and maximum messages if limited."""
 
     tokens: int
     messages: int | None
@@ -36,7 +36,7 @@ class WindowCapacity:
 
 @dataclass(frozen=True, slots=True)
 class MarkerSizes:
-    """What markers take at most: tokens of one for one run, how many there are, and tokens of all for more runs."""
+    """Upper bounds of markers: tokens of one marker, number of markers, and tokens of all markers together."""
 
     tokens: int
     max_markers: int
@@ -48,7 +48,7 @@ class MarkerSizes:
 
 @dataclass(slots=True)
 class _WindowFill:
-    """The window while messages leave it, one unit after the other."""
+    """The size of the window while units are removed from it."""
 
     removed: list[bool]
     tokens: int
@@ -63,7 +63,7 @@ class _WindowFill:
         return few_enough and self.tokens + self.marker.of(self.runs) <= room.tokens
 
     def more_runs(self, unit: Unit) -> int:
-        """How many markers more there are once `unit` has left."""
+        """Change in the number of runs if `unit` is removed."""
         added = 0
         for first, last in _blocks(unit):
             before = first > 0 and self.removed[first - 1]
@@ -72,7 +72,7 @@ class _WindowFill:
         return added
 
     def helps(self, unit: Unit) -> bool:
-        """A unit smaller than the marker that would stand for it makes no room for tokens."""
+        """Whether removing `unit` makes the window smaller: its marker may be larger than the unit."""
         crowded = self.room.messages is not None and self.messages > self.room.messages
         added = self.marker.of(self.runs + self.more_runs(unit)) - self.marker.of(self.runs)
         return crowded or added < unit.tokens
@@ -98,10 +98,10 @@ def decide(
     strategy: Strategy,
     fading: float,
 ) -> dict[int, str]:
-    """Which messages leave so that the rest fits, by place, and why; none where it fits with those that are `out`.
+    """The messages to remove by place, with the reason; empty if the window already fits without those `out`.
 
-    Whole rounds leave until the rest fits in `room`; others are divided only where it does not even fit in `limit`.
-    `absent` ones are not sent anyway. Where nothing is left that may leave, the rest may still not fit.
+    Whole rounds are removed until the rest fits in `room`; rounds are divided only if it does not fit in `limit`.
+    `absent` messages are not sent anyway. The rest may still be too large if everything else is protected.
     """
     fill, missing = _initial_fill(transcript, out, absent, room, marker), out | absent
     if fill.fits():
@@ -132,7 +132,7 @@ def decide(
 
 
 def _removals(fill: _WindowFill, order: Sequence[RemovalCandidate]) -> Iterator[RemovalCandidate]:
-    """Units in their order, until the rest fits or none is left that makes room."""
+    """Remove units in order until the rest fits or no further unit helps."""
     while not fill.fits():
         chosen = list(_removed_in_order(fill, order)) or list(_removed_run(fill, order))
         if not chosen:
@@ -143,7 +143,7 @@ def _removals(fill: _WindowFill, order: Sequence[RemovalCandidate]) -> Iterator[
 
 
 def protected_places(transcript: Transcript, protection: Protection) -> frozenset[int]:
-    """The places of messages that never leave, and of those that belong to them."""
+    """Places of protected messages and of the units they belong to."""
     recent = range(max(0, len(transcript) - max(1, protection.keep_recent)), len(transcript))
     pinned = (entry.place for entry in map(transcript.get, protection.pinned) if entry is not None)
     asked = transcript.last_asked()
@@ -154,7 +154,7 @@ def protected_places(transcript: Transcript, protection: Protection) -> frozense
 
 
 def _removed_in_order(fill: _WindowFill, order: Sequence[RemovalCandidate]) -> Iterator[RemovalCandidate]:
-    """Take units in their order until the rest fits; those that leave together do so even when it fits before."""
+    """Remove units in order until the rest fits. Units of one group are removed together, even if fewer would do."""
     for _, group in groupby(order, key=lambda each: each.whole or each.unit):
         if fill.fits():
             return
@@ -165,7 +165,7 @@ def _removed_in_order(fill: _WindowFill, order: Sequence[RemovalCandidate]) -> I
 
 
 def _removed_run(fill: _WindowFill, order: Sequence[RemovalCandidate]) -> Iterator[RemovalCandidate]:
-    """Neighbours that make no room one by one, but do so under one marker together: the oldest such run."""
+    """Remove the oldest run of neighbours that helps only as a whole, under one marker."""
     run, tokens, reached = list[RemovalCandidate](), 0, -1
     for each in sorted(order, key=lambda each: each.unit.first):
         if each.unit.first != reached + 1:
@@ -189,7 +189,7 @@ def _initial_fill(
 
 
 def _blocks(unit: Unit) -> Iterator[tuple[int, int]]:
-    """The runs of neighbouring places that a unit takes."""
+    """The runs of neighbouring places in a unit."""
     if unit.last - unit.first + 1 == len(unit.entries):
         yield unit.first, unit.last
     else:
@@ -197,7 +197,7 @@ def _blocks(unit: Unit) -> Iterator[tuple[int, int]]:
 
 
 def runs_of(places: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """First and last of each run of neighbouring places, which come in order."""
+    """First and last of each run of neighbours in ascending `places`."""
     for _, group in groupby(enumerate(places), key=lambda pair: pair[1] - pair[0]):
         members = [place for _, place in group]
         yield members[0], members[-1]

@@ -1,4 +1,4 @@
-"""A new session ends those before it: what was said in them can be learned from."""
+"""Ends earlier sessions when a new one begins, so that they can be learned from."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ if TYPE_CHECKING:
     from treering.ports.clock import NewId
     from treering.ports.store import Transaction
 
-MAX_SESSIONS_ENDED_AT_ONCE = 20
-"""Sessions that are ended at once; more are left to the nightly consolidation."""
+MAX_SESSIONS_ENDED_AT_ONCE = 20  # nightly consolidation ends the rest
 
 
 def after_turn_stored(tx: Transaction, turn: Turn, new_id: NewId) -> Turn:
-    """The turn, with the work on it queued; where it begins a session, those before it end."""
+    """Queue the jobs that follow a stored turn and, if it begins a session, end the earlier ones. Returns the turn."""
     for alternatives in following_jobs(tx.scope.principal, tx.now, new_id):
         tx.jobs.enqueue_first(alternatives)
     if turn.seq == 0:
@@ -26,9 +25,9 @@ def after_turn_stored(tx: Transaction, turn: Turn, new_id: NewId) -> Turn:
 
 
 def end_other_sessions(tx: Transaction, current: str, owner: str, new_id: NewId) -> None:
-    """End the owner's open sessions but the one that has just `current`. A session that is spoken in again goes on.
+    """End the owner's open sessions except `current`. A session continues when it gets another turn.
 
-    A session whose next turn is being stored at this moment stays open.
+    A session whose next turn is being stored at the same moment stays open.
     """
     open_sessions = tx.sessions.find(
         SessionFilter(ended=False, owners=(owner,)), limit=MAX_SESSIONS_ENDED_AT_ONCE

@@ -1,4 +1,4 @@
-"""The window of one conversation as it is kept: what left, what is pinned, and how it changes, wholly or not at all."""
+"""The stored window of one conversation: removed and pinned messages, with atomic changes."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,26 +24,26 @@ from treering.ports.store import Store
 from treering.render.token_counts import Meter
 
 _MIN_SCALE = 0.85
-"""No estimate of a whole request is further above what is found: a lower report left out tokens that were cached."""
+"""Estimates are never further above the truth; a lower report must have left out cached tokens."""
 _RETRIES = 5
-"""How often a change of the window is tried again when another process changed it first."""
+"""Attempts to change the window when another process changed it first."""
 
 
 @dataclass(frozen=True, slots=True)
 class RemovedMatches:
-    """Turns of one session that answer a query, the best first, and what the search had to do without."""
+    """Matching turns of one session, best first, and the search signals that were `missing`."""
 
     turns: tuple[Turn, ...]
     missing: Mapping[str, str] = field(default_factory=dict)
 
 
 FindRemoved = Callable[[str, str, Sequence[str], int], RemovedMatches]
-"""Look for a query among the turns of a session that have these ids: at most so many."""
+"""Searches the turns of a session: query, session id, ids to search among, limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationServices:
-    """What a conversation needs from outside."""
+    """Ports and functions that a conversation uses."""
 
     scope: Scope
     store: Store
@@ -53,7 +53,7 @@ class ConversationServices:
     find: FindRemoved
     settings: ConversationSettings
     summarise: Callable[[str, datetime], Sequence[Job]]
-    """Jobs that write better summaries of what left; none where no language model is configured."""
+    """Jobs that write summaries of removed messages; none if no language model is configured."""
     on_event: Callable[[ConversationEvent], None]
     injected: Injected
 
@@ -99,31 +99,31 @@ class StoredWindow:
 
     @property
     def scale(self) -> float:
-        """How much more the provider counts than we do; an exact count is never lowered, an estimate little."""
+        """The provider's count divided by ours. Exact counts are never scaled down, estimates only slightly."""
         return max(1.0 if self._meter.tokenizer.exact else _MIN_SCALE, max(self.state.reported, default=1.0))
 
     @property
     def _marker_size(self) -> pruning.MarkerSizes:
-        """Markers take as much as summaries may; there is always room for one."""
+        """Markers share the budget of summaries; at least one always fits."""
         one, shared = (self._meter.message(each.message) for each in (markers.LARGEST_MARKER, markers.LARGEST_SHARED))
         max_markers = max(1, self.budget(self._settings.summary_share) // shared)
         return pruning.MarkerSizes(one, max_markers, max_markers * shared)
 
     def budget(self, share: float = 1.0) -> int:
-        """Tokens of ours that a request may take."""
+        """Maximum tokens of a request, in our counts."""
         return int(self.rules.max_tokens * share / self.scale)
 
     def scaled(self, tokens: int) -> int:
-        """Tokens of ours as the provider counts them."""
+        """Our count converted to the provider's."""
         return ceil(round(tokens * self.scale, 6))
 
     def catch_up(self) -> None:
-        """Read what others did since."""
+        """Read changes of other writers."""
         if self._storage.catch_up():
             self._window = self._state = None
 
     def add(self, messages: Sequence[Message]) -> tuple[Turn, ...]:
-        """Keep what was said."""
+        """Store messages."""
         turns = self._storage.add(messages)
         before = len(self.transcript)
         if not self._storage.follow(turns):
@@ -135,7 +135,7 @@ class StoredWindow:
         return turns
 
     def text_of(self, entry: TranscriptEntry) -> str:
-        """What was said, also where it left the window."""
+        """The text of a message, read from the store if it was removed."""
         return entry.message.text if entry.message is not None else self._storage.text_of(entry.id)
 
     def everything(self) -> tuple[Message, ...]:
@@ -144,22 +144,22 @@ class StoredWindow:
     def _entry(self, id: str) -> TranscriptEntry:
         found = self.transcript.get(id)
         if found is None:
-            raise NotFound(f"no message {id!r} in conversation {self.id!r}; `explain` lists them")
+            raise NotFound(f"no message {id!r} in conversation {self.id!r}; `explain` lists the ids")
         return found
 
     def removed_ids(self) -> list[str]:
         return [self.transcript.entries[place].id for place in sorted(self.window.out)]
 
     def keep_rules(self) -> None:
-        """So that whoever opens the conversation by its name alone finds the model it is held with."""
+        """Store the rules, so that the conversation can be opened by its id alone."""
         saved = self._storage.state
         if saved is None or saved.rules != self.rules:
             self._changed(lambda state: state)
 
     def remove(self, room: int, limit: int, strategy: Strategy, trigger: str) -> int:
-        """Let messages leave until the window takes at most `room` tokens; how many left.
+        """Remove messages until the window takes at most `room` tokens. Returns the number removed.
 
-        A round that holds a protected message is only divided where the window takes more than `limit`.
+        A round with a protected message is divided only if the window takes more than `limit`.
         """
 
         def removed(state: ContextState) -> ContextState:
@@ -169,7 +169,7 @@ class StoredWindow:
         return self._changed(removed)
 
     def clear(self) -> int:
-        """Let everything leave but system prompts and what is pinned; how many left."""
+        """Remove everything but system prompts and pinned messages. Returns the number removed."""
         return self._changed(self._cleared)
 
     def pin(self, id: str, *, pinned: bool) -> None:
@@ -188,7 +188,7 @@ class StoredWindow:
         self._changed(changed)
 
     def report(self, ratio: float) -> None:
-        """The provider counted so many times what we did."""
+        """Store the ratio of the provider's count to ours."""
         limit = self._settings.reports
         self._changed(lambda state: state.replace(reported=(*state.reported, ratio)[-limit:]))
 
@@ -213,7 +213,7 @@ class StoredWindow:
         )
 
     def _without(self, state: ContextState, reasons: dict[int, str], trigger: str) -> ContextState:
-        """The state once the messages at these places have left."""
+        """The state without the messages at these places."""
         removal = markers.WindowRemoval(self._services.clock(), trigger, reasons)
         return state.replace(removed=self._spans(state, self.window.out | reasons.keys(), removal))
 
@@ -230,7 +230,7 @@ class StoredWindow:
         return state.replace(removed=spans, fresh_from=tuple(dict.fromkeys((*state.fresh_from, after))))
 
     def _pinned(self, state: ContextState, entry: TranscriptEntry) -> ContextState:
-        """Pinned, and back in the window with what belongs to it."""
+        """The state with a message pinned and its round back in the window."""
         pinned = state.replace(pinned=(*_others(state.pinned, entry.id), entry.id))
         back = _places(self.transcript.round_of[entry.place].entries)
         if not back & self.window.out:
@@ -239,14 +239,14 @@ class StoredWindow:
         return pinned.replace(removed=self._spans(state, self.window.out - back, removal))
 
     def _spans(self, state: ContextState, out: frozenset[int], removal: markers.WindowRemoval) -> tuple[Removed, ...]:
-        """The runs that are out then, told in what room there is for it."""
+        """The removed runs for the places `out`, with summaries within their budget."""
         groups = markers.runs(self.transcript, out)
         spans = removal.spans(state.removed, groups)
         room, limit = self.budget(self._settings.summary_share), self._settings.summary_tokens
         return markers.with_summaries(spans, groups, self._meter.text, room, limit)
 
     def _changed(self, change: Callable[[ContextState], ContextState]) -> int:
-        """Change the window and keep it; how many messages more are out then. Another's change comes first."""
+        """Change the window and store it, retrying after a conflict. Returns how many more messages are out."""
         for attempt in range(_RETRIES):
             if attempt:
                 self.catch_up()
@@ -264,11 +264,11 @@ class StoredWindow:
                 continue
             self._window = self._state = None
             return len(self.window.out) - out
-        raise AssertionError("the last attempt returns or raises")
+        raise AssertionError("unreachable: the last attempt returns or raises")
 
 
 def _under(rules: Rules, state: ContextState) -> ContextState:
-    """The state under other rules; what another model's provider counted says nothing about this one's."""
+    """The state with other rules. Reports for another model or tokenizer are dropped."""
     same = (rules.model, rules.tokenizer) == (state.rules.model, state.rules.tokenizer)
     return state.replace(rules=rules, reported=state.reported if same else ())
 

@@ -1,4 +1,4 @@
-"""Who leaves first when the window is full: three orders, behind one small interface."""
+"""Pruning strategies: the order in which units are removed from a full window."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,7 +11,7 @@ from treering.core.errors import InvalidInput
 
 @dataclass(frozen=True, slots=True)
 class RemovalCandidate:
-    """A unit that may leave, and why it is its turn. Units of the same `whole` leave together or not at all."""
+    """A unit that may be removed, with the reason. Units of the same `whole` are removed together or not at all."""
 
     unit: Unit
     why: str
@@ -20,10 +20,10 @@ class RemovalCandidate:
 
 @dataclass(frozen=True, slots=True)
 class StrategyInput:
-    """What a strategy sees: the units in the window, those of them that may leave, and the score of each message.
+    """Input of a strategy: the units in the window, the removable ones among them, and the score of each message.
 
-    `completed` are the places of messages whose task is over; after `fading` messages a unit gives a third. A unit that
-    stands alone between others that left takes a marker more.
+    `completed` holds the places of messages whose task is over. The value of a unit falls to a third after `fading`
+    messages. `marker` is the number of tokens of one marker.
     """
 
     transcript: Transcript
@@ -36,25 +36,25 @@ class StrategyInput:
 
 
 Strategy = Callable[[StrategyInput], Iterable[RemovalCandidate]]
-"""The units that may leave, the first to leave first."""
+"""The removable units, in the order of removal."""
 
 
 def rolling_window(given: StrategyInput) -> Iterator[RemovalCandidate]:
-    """The oldest first, whatever they say."""
+    """Oldest first."""
     return (RemovalCandidate(unit, "among the oldest") for unit in _by_age(given.removable))
 
 
 def by_importance(given: StrategyInput) -> Iterator[RemovalCandidate]:
-    """The least important first; of equals, the oldest."""
+    """Least important first, then oldest."""
     scored = sorted((_score(given, unit), unit.first, unit) for unit in _by_age(given.removable))
     return (RemovalCandidate(unit, "among the least important") for _, _, unit in scored)
 
 
 def hybrid(given: StrategyInput) -> Iterator[RemovalCandidate]:
-    """What gives the least for its room, the current task last but for corrections.
+    """Lowest value per token first; units of the current task after all others, corrections last.
 
-    A unit gives what it is important for, and the names that few others in the window hold; both fade with age. A
-    completed task leaves whole, and gives what its units give together.
+    The value of a unit is its importance plus its share of the names that few other units contain; both fade with age.
+    A completed task is removed as a whole, with the joint value of its units.
     """
     corrected, values = _corrections(given), _UnitValues(given)
     segment_of = given.transcript.segment_of
@@ -67,17 +67,17 @@ def hybrid(given: StrategyInput) -> Iterator[RemovalCandidate]:
         completed_groups.setdefault(segment_of[each.unit.first], []).append(each)
     for unit in given.removable:
         if unit not in corrected and unit.first not in given.completed:
-            alone = [RemovalCandidate(unit, "little in it is still needed")]
+            alone = [RemovalCandidate(unit, "low value for its size")]
             (current if segment_of[unit.first] is segment_of[-1] else earlier).append(alone)
     for group in (*values.least_first([*completed_groups.values(), *earlier]), *values.least_first(current)):
         yield from group
     for unit in _by_age(given.removable):
         if unit in corrected:
-            yield RemovalCandidate(unit, "a correction, when nothing else was left")
+            yield RemovalCandidate(unit, "a correction, after everything else")
 
 
 def completed_tasks(given: StrategyInput) -> Iterator[RemovalCandidate]:
-    """Only what belongs to completed tasks; who was put right there is remembered."""
+    """Units of completed tasks, except corrections."""
     segment_of, corrected = given.transcript.segment_of, _corrections(given)
     for unit in _by_age(given.removable):
         if unit.first in given.completed and unit not in corrected:
@@ -92,7 +92,7 @@ STRATEGIES: Mapping[str, Strategy] = {
 
 
 def strategy_named(name: str) -> Strategy:
-    """The strategy called so; an unknown one is an error that lists the known."""
+    """The strategy with this name. Raises `InvalidInput` for an unknown name."""
     try:
         return STRATEGIES[name]
     except KeyError:
@@ -104,19 +104,19 @@ def _by_age(units: Iterable[Unit]) -> list[Unit]:
 
 
 def _score(given: StrategyInput, unit: Unit) -> float:
-    """A unit matters as much as the most important message in it."""
+    """The score of the most important message in a unit."""
     return max([given.scores[entry.place] for entry in unit.entries])
 
 
 def _corrections(given: StrategyInput) -> set[Unit]:
-    """The units that hold a correction, and those that were corrected."""
+    """Units that contain a correction or a corrected message."""
     corrections = {entry.place for entry in given.transcript if entry.cues.correction}
     corrected = corrections | {place - 1 for place in corrections}
     return {unit for unit in given.removable if any(entry.place in corrected for entry in unit.entries)}
 
 
 class _UnitValues:
-    """What units give for the room they take."""
+    """Value per token of each unit."""
 
     def __init__(self, given: StrategyInput) -> None:
         self._window, self._end = given, len(given.transcript)

@@ -1,4 +1,4 @@
-"""What a run of removed messages was about, in its own words: asked, done, failed, and the names in play."""
+"""Extractive summaries of removed messages: requests, names, failures and results."""
 
 import re
 from collections import Counter
@@ -13,18 +13,18 @@ CountTokens = Callable[[str], int]
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 _ERROR_LINE = re.compile(r"(?i)\b\w*(?:error|exception|panic|fail(?:ed|ure)?)\b")
 _MAX_SENTENCE = 160
-"""Characters of one sentence that is quoted."""
+"""Characters of a quoted sentence."""
 _MAX_QUOTES = 4
-"""How many sentences each line of a summary quotes at most."""
+"""Sentences quoted in one line of a summary."""
 _MAX_NAMES = 40
 _MAX_CHARACTERS = 4_000
-"""Characters of one message that are looked at."""
+"""Characters read of one message."""
 
 
 def summarise(entries: Sequence[TranscriptEntry], count: CountTokens, max_tokens: int) -> str:
-    """At most so many tokens; empty where not even one line fits. Lines come in order of what is missed most.
+    """A summary of at most `max_tokens`, most useful line first; empty if not even one line fits.
 
-    What only its owner sees is not told.
+    Messages that are visible to their owner only are left out.
     """
     entries = [entry for entry in entries if entry.quotable]
     lines = list[str]()
@@ -40,7 +40,7 @@ def summarise(entries: Sequence[TranscriptEntry], count: CountTokens, max_tokens
 
 
 def _fitting(title: str, items: Sequence[str], fits: Callable[[str], bool]) -> str:
-    """As many of the items as fit, the first first."""
+    """A line with as many of the first items as fit."""
     low, high = 0, len(items)
     while low < high:
         middle = (low + high + 1) // 2
@@ -53,7 +53,7 @@ def _line(title: str, items: Sequence[str]) -> str:
 
 
 def _asked(entries: Sequence[TranscriptEntry]) -> list[str]:
-    """What the user wanted: rules and corrections before ordinary requests."""
+    """Requests of the user: rules and corrections before ordinary requests."""
     said = [entry for entry in entries if entry.role is Role.USER and not entry.cues.casual]
     binding = [entry for entry in said if entry.cues.directive or entry.cues.correction]
     return _quoted(entry.gist for entry in (*binding, *said))
@@ -69,7 +69,7 @@ def _failed(entries: Sequence[TranscriptEntry]) -> list[str]:
 
 
 def _names(entries: Sequence[TranscriptEntry]) -> list[str]:
-    """Files and identifiers, the most mentioned first."""
+    """Files and identifiers, most frequent first."""
     counted = Counter(name for entry in entries for name in entry.names)
     return sorted(counted, key=lambda name: (-counted[name], name))[:_MAX_NAMES]
 
@@ -79,7 +79,7 @@ def _quoted(sentences: Iterable[str]) -> list[str]:
 
 
 def gist_of(text: str, cues: MessageCues) -> str:
-    """The first sentence; of an error, the line that says so."""
+    """The first sentence; for an error, the first line that reports it."""
     first = ""
     for sentence in _sentences(text):
         if not cues.error or _ERROR_LINE.search(sentence):
@@ -97,6 +97,6 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _plain(sentence: str) -> Iterator[str]:
-    """On one line, and not too long; nothing where there are no words."""
+    """The sentence on one line, shortened; nothing if it is blank."""
     if plain := " ".join(sentence.split()):
         yield plain if len(plain) <= _MAX_SENTENCE else f"{plain[: _MAX_SENTENCE - 1]}…"

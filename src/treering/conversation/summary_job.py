@@ -1,4 +1,4 @@
-"""Better summaries of what left the window, by a language model, in the background."""
+"""Background job: summaries of removed messages, written by a language model."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -20,9 +20,9 @@ from treering.ports.store import Store
 SUMMARISE = "summarise_removed"
 _PROMPT = "removed_messages.md"
 _MIN_MESSAGES = 4
-"""A span of fewer messages is told well enough by its own words."""
+"""For shorter spans, the extractive summary is good enough."""
 _MAX_CHARACTERS = 24_000
-"""Characters of a span that the model reads: its beginning and its end."""
+"""Characters of a span given to the model: its beginning and its end."""
 _PAGE = 1_000
 
 
@@ -34,9 +34,9 @@ def summary_job(conversation: str, now: datetime, id: str) -> Job:
 def do_summaries(
     scope: Scope, store: Store, job: Job, clock: Clock, *, models: Models, settings: ConversationSettings
 ) -> None:
-    """Write a summary of each long span that has none by a model; a failing model fails the job.
+    """Write a summary of each long span that has none from a model. A model error fails the job.
 
-    A span that changed meanwhile keeps what it has.
+    A span that changed in the meantime keeps its summary.
     """
     id = job.payload["conversation"]
     writer = models.writer(hurried=False)
@@ -44,8 +44,8 @@ def do_summaries(
         turns = [turn for turn in _turns(scope, store, clock, id, span) if may_leave(turn, writer.location)]
         if not turns:
             continue
-        rewritten = _prompt_text(turns)
-        prompt = files("treering.prompts").joinpath(_PROMPT).read_text("utf-8").format(messages=rewritten)
+        text = _prompt_text(turns)
+        prompt = files("treering.prompts").joinpath(_PROMPT).read_text("utf-8").format(messages=text)
         summary = writer.write(prompt, most_tokens=settings.summary_tokens).strip()
         if summary:
             _replace_span(scope, store, clock, id, span, span.replace(summary=summary, written_by=writer.model))
@@ -86,7 +86,7 @@ def _prompt_text(turns: Sequence[Turn]) -> str:
 
 
 def _replace_span(scope: Scope, store: Store, clock: Clock, id: str, *spans: Removed) -> None:
-    """Put the second of two spans in the place of the first, where that is as it was read."""
+    """Replace the first span by the second, unless it changed since it was read."""
     read, rewritten = spans
     try:
         with store.transaction(scope, clock()) as tx:
@@ -98,5 +98,5 @@ def _replace_span(scope: Scope, store: Store, clock: Clock, id: str, *spans: Rem
                 removed = tuple(rewritten if each == read else each for each in state.removed)
                 tx.sessions.update(session.replace(context=state.replace(removed=removed)))
     except Conflict:
-        # Somebody changed the window while this was written: the next removal queues the work again.
+        # Another writer changed the window; the next removal queues the job again.
         return

@@ -1,4 +1,4 @@
-"""Keeps what was said."""
+"""Storing a single turn."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def add_turn(
     at: datetime | date | str | None,
     **fields: Any,
 ) -> Turn:
-    """Append a turn. The same turn delivered twice is stored once.
+    """Append a turn. A turn that is delivered twice is stored once.
 
-    Another text under its id is a `Conflict`, and so is a turn that was forgotten.
+    Raises `Conflict` if the id belongs to a turn with another text or to a forgotten turn.
     """
     turn = Turn.make(
         id=new_id() if id is None else id, at=moment_of(at, now), recorded_at=now, owner=scope.principal, **fields

@@ -1,4 +1,4 @@
-"""What of a conversation is in the model's window, and how much of it that takes."""
+"""The messages of a conversation that are in the model's window, and their tokens."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ from treering.render.token_counts import Meter
 
 
 class Window:
-    """The messages that are in, as numbers. Made anew when messages leave; grows when one is added."""
+    """Token totals of the window. Rebuilt when messages are removed; updated when one is added."""
 
     def __init__(self, transcript: Transcript, state: ContextState, meter: Meter, max_markers: int) -> None:
         self.out = _places_out(transcript, state)
@@ -29,7 +29,7 @@ class Window:
 
     @property
     def tokens(self) -> int:
-        """What the messages and the markers take."""
+        """Tokens of messages and markers."""
         return self.message_tokens + self.marker_tokens
 
     @property
@@ -41,7 +41,7 @@ class Window:
         return sum(self._marker_tokens.values())
 
     def add(self, entry: TranscriptEntry, transcript: Transcript) -> bool:
-        """Add what was said last; False where the window has to be made anew to know what is in it then."""
+        """Add the last message. Returns False if the window has to be rebuilt instead."""
         exchanges, place = transcript.exchanges, entry.place
         asked = exchanges.answered_calls.get(place, frozenset())
         now_answered = asked & self.absent
@@ -58,7 +58,7 @@ class Window:
         return True
 
     def shortened(self, meter: Meter, max_tokens: int) -> Mapping[int, Marker]:
-        """The markers, without the summaries of as many of the oldest as it takes for all to fit."""
+        """The markers, without the summaries of the oldest until all fit in `max_tokens`."""
         markers, total = dict(self.markers), self.marker_tokens
         for place, marker in self.markers.items():
             if total <= max_tokens:
@@ -78,13 +78,13 @@ def _marker(groups: Sequence[Sequence[TranscriptEntry]], state: ContextState) ->
 
 
 def _summaries(group: Sequence[TranscriptEntry], state: ContextState) -> str:
-    """What is said of the runs in a group."""
+    """Summaries of the runs in a group."""
     first, last = group[0].seq, group[-1].seq
     return "\n".join(run.summary for run in state.removed if first <= run.first and run.last <= last and run.summary)
 
 
 def _places_out(transcript: Transcript, state: ContextState) -> frozenset[int]:
-    """The places that are out: what left, and results whose calls did."""
+    """Places out of the window: removed messages, and results whose calls were removed."""
     if not state.removed:
         return frozenset()
     seqs = removed_seqs(state.removed, [entry.seq for entry in transcript])

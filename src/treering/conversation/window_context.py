@@ -1,4 +1,4 @@
-"""What is sent to the model now: put together from the window, and shown to fit."""
+"""The context of a request: the messages sent to the model, assembled from the window."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ ORPHAN = "a result whose call was never made or left the window"
 
 @dataclass(frozen=True, slots=True)
 class RecalledMessage:
-    """A message that had left and was brought back as a quotation."""
+    """A removed message that is quoted or found by search."""
 
     id: str
     role: Role
@@ -28,10 +28,10 @@ class RecalledMessage:
 
 @dataclass(frozen=True, slots=True)
 class ConversationContext:
-    """A request's messages, in order, and what it takes.
+    """The messages of a request in order, with its tokens.
 
-    `left_out` names messages that no provider would take, and why; `truncated` those that were cut to fit; `missing`
-    says what recall had to do without.
+    `left_out` maps messages that no provider accepts to the reason; `truncated` lists messages that were cut; `missing`
+    names search signals that were unavailable for recall.
     """
 
     messages: tuple[Message, ...]
@@ -50,13 +50,13 @@ class ConversationContext:
         return 100 * self.tokens / self.limit
 
     def to(self, format: Format | str) -> ProviderMessages:
-        """The messages as a provider takes them."""
+        """The messages in the format of a provider."""
         return write(self.messages, format)
 
 
 @dataclass(frozen=True, slots=True)
 class SentMessage:
-    """One message as it is sent; `entry` is None for what stands for others, and for what is said `current`ly."""
+    """One message as it is sent; `entry` is None for markers, quotations and the `current` message."""
 
     message: Message
     entry: TranscriptEntry | None = None
@@ -65,12 +65,12 @@ class SentMessage:
 
     @property
     def name(self) -> str:
-        """How it is spoken of; empty for what stands for others."""
+        """Id in reports; empty for markers and quotations."""
         return self.entry.id if self.entry is not None else (self.message.id or "current") if self.current else ""
 
 
 class WindowLayout:
-    """The window in order, as a provider takes it: results right behind their calls, and nothing that stands alone."""
+    """The window in an order that providers accept: results directly after their calls, and no unpaired parts."""
 
     def __init__(self, transcript: Transcript, out: frozenset[int], absent: frozenset[int]) -> None:
         self._transcript = transcript
@@ -81,7 +81,7 @@ class WindowLayout:
         self._words_sent = set[int]()
 
     def messages(self, markers: Mapping[int, Marker]) -> Iterator[SentMessage]:
-        """Each message, and each marker by the place where its run ends; markers that meet there are one."""
+        """Messages and markers in order; a marker is placed where its run ends, and adjacent markers are merged."""
         waiting = sorted(markers)
         for number, entry in enumerate(self._shown):
             if entry.place in self._already_sent:
@@ -102,7 +102,7 @@ class WindowLayout:
             yield from self._part(entry, lambda _spot: False)
 
     def _exchange(self, number: int) -> Iterator[SentMessage]:
-        """Calls that were made one right after the other, then what answers them."""
+        """Consecutive calls, then their results."""
         asking = list(takewhile(lambda entry: self._exchanges.has_calls(entry.place), self._shown[number:]))
         places = {entry.place for entry in asking}
         answers = set[int]()
@@ -118,7 +118,7 @@ class WindowLayout:
         return self._exchanges.asked_at(spot) in places
 
     def _part(self, entry: TranscriptEntry, answers: Callable[[PartPosition], bool]) -> Iterator[SentMessage]:
-        """What of a message is sent here: its words once, calls that are answered, results that answer."""
+        """The parts of a message to send here: its text once, answered calls, and matching results."""
         first = entry.place not in self._words_sent
         self._words_sent.add(entry.place)
         parts = tuple(
@@ -148,13 +148,13 @@ def _marked(markers: Sequence[Marker]) -> SentMessage:
 
 
 def absent_from(transcript: Transcript, out: Collection[int]) -> frozenset[int]:
-    """Messages in the window of which there is nothing to send."""
+    """Places of messages in the window that have nothing to send."""
     exchanges = transcript.exchanges
     return frozenset(place for place in exchanges.orphans | exchanges.unanswered if place not in out)
 
 
 def left_out(transcript: Transcript, out: Collection[int]) -> Mapping[str, str]:
-    """Messages in the window that are not sent, or not whole, and why."""
+    """Messages in the window that are not sent, or not in full, with the reason."""
     reasons = ((entry.id, _omission_reason(transcript, entry, out)) for entry in transcript if entry.place not in out)
     return {id: why for id, why in reasons if why}
 
@@ -174,7 +174,7 @@ def _omission_reason(transcript: Transcript, entry: TranscriptEntry, out: Collec
 
 
 def unpaired_call_ids(messages: Iterable[Message]) -> set[str]:
-    """Call ids that stand alone: a call without its result, or a result without its call before it."""
+    """Ids of calls without a result, and of results without a preceding call."""
     open_calls, unpaired = set[str](), set[str]()
     for message in messages:
         for result in message.results:

@@ -15,7 +15,7 @@ from treering.conversation.views import ConversationStats, ExplainedMessage, Win
 from treering.conversation.window_context import ORPHAN, UNANSWERED
 from treering.core.contexts import Removed, Rules
 from treering.core.messages import Role
-from treering.interfaces.cli.conversation.view import Picture
+from treering.interfaces.cli.conversation.view import WindowView
 
 FOLDER = Path(__file__).parent
 WIDTH = 80
@@ -96,14 +96,14 @@ CONVERSATION = explained(
     removed=3,
     tokens=623,
 )
-PICTURES = {"window": Picture(CONVERSATION), "all": Picture(CONVERSATION, whole=True)}
+PICTURES = {"window": WindowView(CONVERSATION), "all": WindowView(CONVERSATION, whole=True)}
 
 
 def golden(name: str) -> Path:
     return FOLDER / f"{name}.txt"
 
 
-def drawn(picture: Picture, width: int = WIDTH) -> list[str]:
+def drawn(picture: WindowView, width: int = WIDTH) -> list[str]:
     console = Console(width=width, highlight=False, markup=False, emoji=False, no_color=True)
     with console.capture() as captured:
         console.print(picture)

@@ -1,4 +1,4 @@
-"""What a message is, seen from its words: instruction, correction, error, small talk, task boundary, reference back."""
+"""Cues in the words of a message: instruction, correction, error, small talk, task boundary, back-reference."""
 
 from treering.conversation.cues.detection import MessageCues, cues_of
 

@@ -1,9 +1,9 @@
-"""The phrase files: one for each language, and one for what machines print in any of them.
+"""The phrase files: one for each language, and one for machine output in any language.
 
-A file holds a table for each cue. `phrases` show it, in the notation of `notation.py`. A sentence that holds a phrase
-of `except` shows nothing, nor does one that asks, unless `questions = true`, nor one before a sentence with a phrase of
-`unless_next`. Casual messages are told otherwise: all their words must belong to its `phrases` or, beside one of those,
-to `beside`; both are plain.
+A file has a table for each cue, whose `phrases` (see `notation.py`) indicate it. A sentence does not count if it
+matches a phrase of `except`, if it is a question (unless `questions = true`), or if the next sentence matches
+`unless_next`. A message is casual if all its words belong to `phrases` or, next to one of those, to `beside`; both are
+plain words.
 """
 
 import re
@@ -32,7 +32,7 @@ class Cue(StrEnum):
 
 MACHINE = "machine"
 _TALK = frozenset({Role.USER, Role.ASSISTANT})
-# Whose words show what. Tools say many things about errors; only the shapes in machine.toml are theirs.
+# Roles to which a cue applies. Of tool output, only the patterns in machine.toml indicate errors.
 APPLIES: Mapping[Cue, frozenset[Role]] = {
     Cue.DIRECTIVE: frozenset({Role.USER}),
     Cue.CORRECTION: frozenset({Role.USER}),
@@ -49,36 +49,36 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class CueRule:
-    """What one file says of one cue."""
+    """The phrases of one cue in one file."""
 
     cue: Cue
     phrases: tuple[Phrase, ...]
     spared: str
-    """Expression of the sentences that show nothing; '' where there are none."""
+    """Expression of excepted sentences, or ''."""
     questions: bool
     unless_next: str
-    """Expression of what must not begin the next sentence; '' where there is none."""
+    """Expression that must not match the next sentence, or ''."""
 
 
 @dataclass(frozen=True, slots=True)
 class PhraseIndex:
-    """Every phrase that counts for one role, by the words it can't do without."""
+    """The phrases for one role, by a word that each requires."""
 
     by_word: Mapping[str, tuple[tuple[frozenset[str] | None, CueRule, Phrase], ...]]
-    """With the first of the phrase's other words, which rules out most."""
+    """Each with the most selective of the phrase's other required words."""
     by_part: tuple[tuple[CueRule, Phrase], ...]
-    """Those that are told by a part of a word."""
+    """Phrases that are recognised by a part of a word."""
 
 
 @dataclass(frozen=True, slots=True)
 class SmallTalk:
-    """Phrases as their folded words with a space between."""
+    """Phrases as folded words separated by spaces."""
 
     phrases: frozenset[str]
     beside: frozenset[str]
 
     def covers(self, words: list[str]) -> bool:
-        """Whether nothing but small talk is in `words`, and not only what stands beside it."""
+        """Whether `words` are only small talk, with at least one of `phrases`."""
         reached: dict[int, bool] = {0: False}
         for start in range(len(words)):
             if start not in reached:
@@ -95,7 +95,7 @@ compiled = cache(re.compile)
 
 @cache
 def phrase_index(role: Role) -> PhraseIndex:
-    """The phrases for messages of `role`, read at the first call."""
+    """The phrases for messages of `role`, loaded on first use."""
     by_word: dict[str, list[tuple[frozenset[str] | None, CueRule, Phrase]]] = {}
     by_part: list[tuple[CueRule, Phrase]] = []
     for rule in _rules(role):
@@ -109,13 +109,13 @@ def phrase_index(role: Role) -> PhraseIndex:
 
 @cache
 def lead_words() -> frozenset[str]:
-    """Words that may stand before the first of a sentence."""
+    """Words that may precede the first word of a sentence."""
     return frozenset(word for language in LANGUAGES for word in fold(_data(language)["leads"]).split())
 
 
 @cache
 def reply_words() -> frozenset[str]:
-    """First words of messages that go on with what was said before."""
+    """First words of messages that continue the previous one."""
     return frozenset(word for language in LANGUAGES for word in fold(_data(language)["replies"]).split())
 
 
@@ -129,7 +129,7 @@ def small_talk() -> SmallTalk:
 
 
 def _forms(phrases: list[str]) -> Iterator[str]:
-    """As words, with and without the apostrophes."""
+    """Each phrase as words, with and without apostrophes."""
     for written in map(fold, phrases):
         yield " ".join(_WORD.findall(written))
         yield " ".join(_WORD.findall(written.replace("'", "")))
@@ -143,7 +143,7 @@ def _rules(role: Role) -> Iterator[CueRule]:
         yield from (_rule(cue, data[cue], data) for cue in spoken)
 
 
-# Tables of machine.toml by whose words they are looked for in.
+# Tables of machine.toml that apply to each role.
 _SHAPES: Mapping[Role, tuple[str, ...]] = {
     Role.USER: ("printed", "quoted"),
     Role.ASSISTANT: ("printed", "quoted"),

@@ -1,12 +1,12 @@
-"""Puts messages of any origin into an order that a provider accepts.
+"""Arranges messages of any origin in an order that a provider accepts.
 
-Messages that are native to the target stay exactly as they came; the others are fitted around them:
+Messages that are native to the target stay unchanged; the others are arranged around them:
 
-- assistant messages in a row become one, its words before its calls;
-- each result stands directly behind the message that asked for it, all results of that message together;
-- a call that was never answered gets a result that says so; where nothing follows a message, its calls are still open;
-- a result without a call becomes words of the user;
-- an id that the target refuses, or that came twice, is replaced in the call and in its result.
+- consecutive assistant messages become one, with texts before calls;
+- all results of a message directly follow the message with their calls;
+- an unanswered call gets a result that says so, unless it is in the last message, where calls are still open;
+- a result without a call becomes text of the user;
+- an id that the target rejects, or that is used twice, is replaced in the call and in its result.
 """
 
 import re
@@ -20,7 +20,7 @@ from treering.core.values import EMPTY
 
 UNANSWERED = "[no result was recorded]"
 
-# The place of a part: which step, which part in it.
+# Index of a step, and of a part in it.
 _PartPosition = tuple[int, int]
 
 
@@ -32,7 +32,7 @@ class ArrangedMessage:
     native: bool
 
     def is_original(self, format: Format) -> bool:
-        """Whether this is the very message that was read in this format."""
+        """Whether this is the unchanged message that was read in this format."""
         return self.native and self.message.origin is format
 
 
@@ -50,13 +50,13 @@ def _fitted(messages: Iterable[Message], target: TargetFormat) -> Iterator[Arran
 
 
 def _by_its_speaker(message: Message) -> Message:
-    """Only an assistant asks for tools, and only tools answer, whatever role the message claims."""
+    """Calls make a message the assistant's, results make it a tool's, whatever its role says."""
     role = Role.ASSISTANT if message.calls else Role.TOOL if message.results else message.role
     return message if role is message.role else message.replace(role=role)
 
 
 def _merged(steps: Iterable[ArrangedMessage]) -> Iterator[ArrangedMessage]:
-    """Foreign assistant messages in a row as one, its words before its calls."""
+    """Merge consecutive foreign assistant messages, with texts before calls."""
     for is_turn, run in groupby(steps, _is_foreign_turn):
         if not is_turn:
             yield from run
@@ -73,7 +73,7 @@ def _is_foreign_turn(step: ArrangedMessage) -> bool:
 
 @dataclass
 class _Arrangement:
-    """Pairs the calls of some steps with their results, and puts these where they belong."""
+    """Pairs calls with results, and places the results."""
 
     given: Sequence[ArrangedMessage]
     target: TargetFormat
@@ -93,7 +93,7 @@ class _Arrangement:
         until = -1
         for at, step in enumerate(self.given):
             answered_at = self._last_native_answer(at)
-            # Between a call and its native result, which stays where it is, nothing else may stand.
+            # Nothing may come between a call and its native result, which is not moved.
             if at < until and answered_at < 0 and not step.native:
                 held += self._placed(at, step)
                 continue
@@ -115,7 +115,7 @@ class _Arrangement:
             yield ArrangedMessage(Message.make(role=Role.TOOL, parts=results, origin=self.target.format), native=False)
 
     def _rest(self, at: int, step: ArrangedMessage) -> tuple[Part, ...]:
-        """What stays in a step: all of a native one, else all but the results that stand behind their call."""
+        """The parts that stay in a step: all of a native one, else all but paired results."""
         if step.native:
             return step.message.parts
         left = [part for place, part in enumerate(step.message.parts) if (at, place) not in self.paired]
@@ -139,7 +139,7 @@ class _Arrangement:
                 yield name
 
     def _results(self, at: int, message: Message) -> Iterator[ResultPart]:
-        """The foreign results of a step's calls, and a stand-in for each foreign call that nobody answered."""
+        """The foreign results of a step's calls, and a placeholder for each unanswered foreign call."""
         places = self._call_places(at)
         is_open = at >= self.last_said and not any(place in self.answers for place in places)
         for call, place in zip(message.calls, places, strict=True):
@@ -163,7 +163,7 @@ class _Arrangement:
 
 
 def _pairs(steps: Sequence[ArrangedMessage]) -> dict[_PartPosition, _PartPosition]:
-    """Where the result of each answered call is. A result answers the latest call with its id that is still waiting."""
+    """Result position by call position. A result answers the latest unanswered call with its id."""
     waiting: dict[str, list[_PartPosition]] = {}
     answers: dict[_PartPosition, _PartPosition] = {}
     for at, step in enumerate(steps):
@@ -176,7 +176,7 @@ def _pairs(steps: Sequence[ArrangedMessage]) -> dict[_PartPosition, _PartPositio
 
 
 def _said(part: Part) -> Sequence[Part]:
-    """A result that answers nothing, as words."""
+    """A result without a call, as text."""
     if not isinstance(part, ResultPart):
         return (part,)
     return (TextPart.make(text=f"[result of the earlier call {part.call_id}]"), *part.parts)

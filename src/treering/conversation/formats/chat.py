@@ -1,7 +1,7 @@
-"""Messages of OpenAI's Chat Completions API, which many servers speak.
+"""Messages of OpenAI's Chat Completions API, which many servers implement.
 
-A `name` that the API allows is the speaker. A refusal and the transcript of spoken words are texts. The former
-`function_call` and its `function` message have no id: both get one made of the function's name.
+A valid `name` is the speaker. A refusal and an audio transcript are texts. The deprecated `function_call` and its
+`function` message have no id: both get one derived from the function's name.
 """
 
 import re
@@ -39,12 +39,12 @@ ROLES = {
     "function": Role.TOOL,
 }
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
-# Which field of a call holds its name, and under which word its arguments stand there.
+# Field of a call that holds its name, and key of its arguments there.
 _CALLS = {"function": "arguments", "custom": "input"}
 
 
 def read(item: Item) -> Message:
-    """One message, from which `write` makes an equal item."""
+    """Read one message; `write` returns an equal item."""
     role = role_of(item, ROLES)
     parts, extra = (_result(item), EMPTY) if role is Role.TOOL else _said(item)
     if item["role"] == "developer":
@@ -56,7 +56,7 @@ def read(item: Item) -> Message:
 
 
 def write(message: Message) -> list[Item]:
-    """The message as one item; each result of a tool is one of its own, and what stands beside them follows."""
+    """The message as one item; each tool result is an item of its own, before the other parts."""
     items = [_tool_item(result) for result in message.results]
     rest = tuple(part for part in message.parts if not isinstance(part, ResultPart))
     if rest or not items:
@@ -74,7 +74,7 @@ def _said(item: Item) -> tuple[tuple[Part, ...], Any]:
 
 
 def _fields(item: Item) -> list[Part]:
-    """What an assistant says outside of its content."""
+    """Parts of an assistant message outside its content."""
     parts: list[Part] = []
     if isinstance(item.get("refusal"), str):
         parts.append(TextPart.make(text=item["refusal"], extra={"field": "refusal"}))

@@ -1,4 +1,4 @@
-"""Tells which format an item has, by what only some of the formats have."""
+"""Detection of the format of an item, by traits that only some formats have."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,23 +12,23 @@ _ALL = (Format.PLAIN, Format.CHAT, Format.ANTHROPIC, Format.RESPONSES)
 
 @dataclass(frozen=True, slots=True)
 class FormatTrait:
-    """Something that an item can have, and the formats in which it occurs."""
+    """A trait of items, and the formats in which it occurs."""
 
     formats: frozenset[Format]
     holds: Callable[[Item], bool]
 
 
 def candidates(item: Item) -> tuple[Format, ...]:
-    """The formats an item may have, the likeliest first. A sign that contradicts an earlier one counts for nothing."""
+    """The possible formats of an item, likeliest first. A trait that contradicts an earlier one is ignored."""
     left = frozenset(_ALL)
-    for sign in _SIGNS:
-        if left & sign.formats and sign.holds(item):
-            left &= sign.formats
+    for trait in _TRAITS:
+        if left & trait.formats and trait.holds(item):
+            left &= trait.formats
     return tuple(format for format in _ALL if format in left)
 
 
 def detect_all(items: Sequence[Item]) -> list[Format]:
-    """The format of each item. One that could have several has that of the others, where these agree."""
+    """The format of each item. An ambiguous item gets the format of the others if they agree."""
     found = [candidates(item) for item in items]
     sure = {formats[0] for formats in found if len(formats) == 1}
     shared = next(iter(sure)) if len(sure) == 1 else None
@@ -64,7 +64,7 @@ def _in(*formats: Format) -> frozenset[Format]:
     return frozenset(formats)
 
 
-_SIGNS = (
+_TRAITS = (
     FormatTrait(_in(Format.PLAIN), _has("parts")),
     FormatTrait(_in(Format.RESPONSES), lambda item: "role" not in item and ("type" in item or "id" in item)),
     FormatTrait(_in(Format.CHAT), _has("tool_calls", "tool_call_id", "function_call", "refusal", "audio")),
@@ -85,7 +85,7 @@ _SIGNS = (
     FormatTrait(_in(Format.RESPONSES), _is("type", "message")),
     FormatTrait(_in(Format.PLAIN), _has("origin", "at", "speaker")),
     FormatTrait(_in(Format.CHAT), _has("name")),
-    # Weak: some servers of chat take these marks of Anthropic's, too.
+    # Weak: some chat servers also accept this Anthropic field.
     FormatTrait(_in(Format.ANTHROPIC), lambda item: any("citations" in part for part in _parts(item))),
     FormatTrait(
         _in(Format.CHAT, Format.ANTHROPIC, Format.RESPONSES), lambda item: not isinstance(item.get("content"), str)

@@ -1,4 +1,4 @@
-"""Files inside of messages: the same document in the words of each provider."""
+"""Files in messages, converted between the providers' formats."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ PDF = "application/pdf"
 
 @dataclass(frozen=True, slots=True)
 class MessageFile:
-    """A file as far as we know it: its bytes in base64, its words, or where it lies."""
+    """A file: its bytes in base64, its text, or its URL, as far as known."""
 
     name: str | None = None
     media_type: str | None = None
@@ -23,13 +23,13 @@ class MessageFile:
 
     @property
     def label(self) -> str:
-        """What stands for the file where the file itself cannot."""
+        """Text that replaces the file if the target cannot hold it."""
         shown = f"[document: {self.name or self.url or 'unnamed'}]"
         return f"{shown}\n{self.text}" if self.text else shown
 
 
 def file_in(part: OtherPart) -> MessageFile | None:
-    """The file that an opaque part of any provider holds; None where it is something else."""
+    """The file in an opaque part of any provider, or None."""
     reader = _READERS.get(part.type)
     return reader(thaw(part.data)) if reader else None
 
@@ -51,7 +51,7 @@ def to_responses(file: MessageFile) -> OtherPart | None:
 
 
 def to_anthropic(file: MessageFile) -> OtherPart | None:
-    """A document block, which is a PDF or a text."""
+    """A document block, for a PDF or a text."""
     title = {"title": file.name} if file.name else {}
     if file.media_type == PDF and file.data:
         source = {"type": "base64", "media_type": PDF, "data": file.data}
@@ -98,7 +98,7 @@ def _from_search(data: Mapping[str, Any]) -> MessageFile:
 
 
 def _words(content: Any) -> str | None:
-    """The words of content that is a text or a list of blocks."""
+    """The text of content that is a string or a list of blocks."""
     if isinstance(content, str):
         return content
     blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []

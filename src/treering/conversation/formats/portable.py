@@ -1,9 +1,8 @@
-"""What of a message crosses into another provider's format.
+"""Conversion of message parts to another provider's format.
 
-Words, pictures, files, calls and results do. What only the other provider understands does not: extra fields, and
-opaque parts such as its reasoning. A picture, a file or a sound that cannot stand in its new place leaves a text
-(`[image]`, `[document: report.pdf]`), so that nothing a person gave vanishes without a trace. A failed result says so
-in its words where the format has no mark for it. The name of a speaker is written only by chat, which has a field.
+Texts, images, files, calls and results are converted. Extra fields and opaque parts such as reasoning are dropped. An
+image, file or audio part that the target cannot hold is replaced by a text (`[image]`, `[document: report.pdf]`). A
+failed result is marked in its text if the format has no field for it. Only chat has a field for the speaker's name.
 """
 
 import json
@@ -33,7 +32,7 @@ FAILED = "[error]"
 
 @dataclass(frozen=True, slots=True)
 class TargetFormat:
-    """What a provider's format can hold."""
+    """Capabilities of a provider's format."""
 
     format: Format
     write_file: Callable[[files.MessageFile], OtherPart | None]
@@ -64,7 +63,7 @@ TARGETS: Mapping[Format, TargetFormat] = {
 
 
 def is_native(message: Message, target: TargetFormat) -> bool:
-    """Whether the message is written exactly as it came. Nothing but words, said plainly, is at home everywhere."""
+    """Whether the message can be written unchanged: same format, or a single plain text."""
     if message.origin is target.format:
         return True
     words = one_text(message.parts) if message.origin is Format.PLAIN and message.role is not Role.TOOL else None
@@ -72,7 +71,7 @@ def is_native(message: Message, target: TargetFormat) -> bool:
 
 
 def portable(message: Message, target: TargetFormat) -> Message:
-    """The message with the parts that cross; it may have none left."""
+    """The message with its convertible parts, possibly none."""
     kin = {message.origin, target.format} <= _OPENAI
     parts = [crossed for part in message.parts for crossed in _crossed(part, message.role, target, kin)]
     hints = {"role": message.extra["role"]} if kin and "role" in message.extra else {}
@@ -93,7 +92,7 @@ def _crossed(part: Part, role: Role, target: TargetFormat, kin: bool) -> Iterato
 
 
 def _crossed_said(part: ContentPart, role: Role, target: TargetFormat) -> Iterator[ContentPart]:
-    """A part that is neither call nor result: as it can stand in a message of this role, if at all."""
+    """A text, image or opaque part in a form that a message of this role can hold, if any."""
     shows = role in (Role.USER, Role.TOOL)
     if isinstance(part, TextPart):
         if (part.text or "").strip():
@@ -108,7 +107,7 @@ def _crossed_said(part: ContentPart, role: Role, target: TargetFormat) -> Iterat
 
 
 def _crossed_result(result: ResultPart, target: TargetFormat) -> Iterator[Part]:
-    """The result, and after it what it showed, where a result can only hold words."""
+    """The result, followed by its images and files if a result can hold only text."""
     shown = [said for part in result.parts for said in _crossed_said(part, Role.TOOL, target)]
     held, lifted = shown, list[ContentPart]()
     if not target.rich_results:
@@ -121,7 +120,7 @@ def _crossed_result(result: ResultPart, target: TargetFormat) -> Iterator[Part]:
 
 
 def _marked(parts: list[ContentPart]) -> list[ContentPart]:
-    """The parts of a failed result, for a format that has no other way to say that it failed."""
+    """The parts of a failed result, marked in the text."""
     first = parts[0] if parts else None
     if isinstance(first, TextPart):
         return [TextPart.make(text=f"{FAILED} {first.text}"), *parts[1:]]
@@ -140,7 +139,7 @@ def _picture(image: ImagePart, target: TargetFormat) -> ImagePart:
 
 
 def _arguments(arguments: Any, target: TargetFormat) -> Any:
-    """As an object, or as the text of one; what is no object becomes the one argument `input`."""
+    """An object, or its JSON text; a value that is not an object becomes the argument `input`."""
     found = _parsed(arguments) if isinstance(arguments, str) else arguments
     if isinstance(found, Mapping):
         as_text = arguments if isinstance(arguments, str) and arguments.strip() else None
@@ -152,6 +151,6 @@ def _arguments(arguments: Any, target: TargetFormat) -> Any:
 def _parsed(text: str) -> FrozenDict | None:
     try:
         return FrozenDict(json.loads(text)) if text.strip() else EMPTY
-    # Not JSON, not an object, nested too deep, or holding what is no text.
+    # Not JSON, not an object, nested too deep, or containing invalid text.
     except (ValueError, AttributeError, RecursionError):
         return None

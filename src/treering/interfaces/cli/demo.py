@@ -155,10 +155,10 @@ def _sent(played: Played) -> "RenderableType":
     from rich.text import Text
 
     from treering.interfaces.cli import views as show
-    from treering.interfaces.cli.conversation.gauge import fullness
+    from treering.interfaces.cli.conversation.gauge import usage_bar
 
     told = next(message.text for message in played.sent.messages if message.text.startswith("…"))
-    return Group(*fullness(played.window, 60), Text(show.preview(told, 150), show.FAINT))
+    return Group(*usage_bar(played.window, 60), Text(show.preview(told, 150), show.FAINT))
 
 
 def _next_steps() -> "RenderableType":

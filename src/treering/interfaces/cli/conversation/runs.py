@@ -1,4 +1,4 @@
-"""A conversation's messages with those that left gathered into runs."""
+"""Messages of a conversation, with removed ones grouped into runs."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,35 +13,37 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """Neighbours that left together, and what is known of it."""
+class RemovedRun:
+    """Neighbouring messages that were removed together, with the stored span."""
 
     lines: tuple["ExplainedMessage", ...]
     span: "Removed | None"
 
 
 def removed(line: "ExplainedMessage") -> bool:
-    """Whether it left; a result whose call is not there was never sent."""
+    """Whether the message was removed; a result without a call was never sent."""
     return not line.in_context and line.why != ORPHAN
 
 
-def pieces(lines: Iterable["ExplainedMessage"], spans: Sequence["Removed"]) -> Iterator["ExplainedMessage | Run"]:
-    """Messages and runs in order. What was never sent does not part a run; it comes after it."""
-    run, beside = list["ExplainedMessage"](), list["ExplainedMessage"]()
+def messages_and_runs(
+    lines: Iterable["ExplainedMessage"], spans: Sequence["Removed"]
+) -> Iterator["ExplainedMessage | RemovedRun"]:
+    """Messages and runs in order. A message that was never sent does not split a run; it follows the run."""
+    run, never_sent = list["ExplainedMessage"](), list["ExplainedMessage"]()
 
-    def ended() -> Iterator["ExplainedMessage | Run"]:
+    def ended() -> Iterator["ExplainedMessage | RemovedRun"]:
         for _, together in groupby(run, key=lambda line: (_span_of(line, spans), line.why)):
             gathered = tuple(together)
-            yield Run(gathered, _span_of(gathered[0], spans))
-        yield from beside
+            yield RemovedRun(gathered, _span_of(gathered[0], spans))
+        yield from never_sent
         run.clear()
-        beside.clear()
+        never_sent.clear()
 
     for line in lines:
         if removed(line):
             run.append(line)
         elif run and not line.in_context:
-            beside.append(line)
+            never_sent.append(line)
         else:
             yield from ended()
             yield line
