@@ -208,14 +208,14 @@ def test_a_picture_nobody_can_read_costs_the_most(data: str) -> None:
     part = ImagePart.make(data=data)
     assert size_of(part) is None
     for rules in RULES.values():
-        assert image_tokens(part, rules.images) == rules.images.most
+        assert image_tokens(part, rules.images) == rules.images.max_tokens
 
 
 @pytest.mark.parametrize("rules", RULES.values(), ids=RULES)
 @pytest.mark.parametrize("size", [(1, 1), (8000, 8000), (8000, 10), (2048, 768), (513, 5000)])
 def test_no_picture_costs_more_than_the_most(rules, size: tuple[int, int]) -> None:
     assert isinstance(rules.images, Tiles | Patches)
-    assert 0 < rules.images.cost(size) <= rules.images.most
+    assert 0 < rules.images.cost(size) <= rules.images.max_tokens
 
 
 def test_a_text_is_counted_once() -> None:
@@ -226,7 +226,7 @@ def test_a_text_is_counted_once() -> None:
 
 
 def test_the_longest_unused_count_is_forgotten_first() -> None:
-    counter = meter(remembered=2)
+    counter = meter(max_cached=2)
     for text in ("a", "b", "a", "c", "a", "b"):
         counter.text(text)
     assert counter.tokenizer.asked == 4
