@@ -202,10 +202,10 @@ def test_an_unknown_conversation_is_not_begun(terminal: Terminal) -> None:
 
 
 def test_a_session_without_a_model_needs_one_to_be_drawn(terminal: Terminal) -> None:
-    assert "add --model NAME, or --limit TOKENS" in terminal.refused("conversation", "spoken")
+    assert "pass a model (such as 'gpt-4o'), or a limit in tokens" in terminal.refused("conversation", "spoken")
     assert "spoken  gpt-4o" in terminal.ok("conversation", "spoken", "--model", "gpt-4o")
     assert "% of 500 tokens" in terminal.ok("conversation", "spoken", "--limit", "500")
-    assert "add --model NAME" in terminal.refused("conversation", "spoken")
+    assert "pass a model" in terminal.refused("conversation", "spoken")
 
 
 def test_options_that_contradict_each_other_are_refused(terminal: Terminal) -> None:

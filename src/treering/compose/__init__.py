@@ -27,6 +27,7 @@ from treering.compose.plug_ins import PLUG_INS, load_plug_ins
 from treering.compose.preload import load_ahead
 from treering.compose.services import Services
 from treering.compose.stores import data_directory, new_id, now, open_store, salvage
+from treering.compose.unopened import unopened_report
 from treering.core.model_choice import from_environment
 from treering.core.redaction import refuse_secret
 from treering.core.scope import Scope
@@ -64,6 +65,7 @@ __all__ = [
     "repository_root",
     "salvage",
     "standing",
+    "unopened_report",
 ]
 
 

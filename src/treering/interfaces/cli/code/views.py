@@ -55,8 +55,6 @@ def indexed(done: "IndexReport") -> RenderableType:
 
 def status(found: "CodeStatus") -> RenderableType:
     """What is indexed, and what is left to do."""
-    from treering.code.status import advice_for, status_notes
-
     totals = found.totals
     rows = {
         "holds": f"{counted(totals.files, 'file')}, {counted(totals.definitions, 'definition')}, "
@@ -65,11 +63,10 @@ def status(found: "CodeStatus") -> RenderableType:
         "left out": _by_name(found.skipped),
         "problems": f"{totals.problems:,}" if totals.problems else "",
         "scip": _scip(found),
-        "status": ", ".join(status_notes(found)) or "complete",
+        "status": ", ".join(found.notes) or "complete",
     }
     head = unbroken(Text("✓ " if found.current else "… ", GOOD if found.current else "yellow"), safe(found.root))
-    advice = advice_for(found)
-    return Group(head, _table(rows), *([Text(f"→ {advice}", "yellow")] if advice else []))
+    return Group(head, _table(rows), *([Text(f"→ {found.advice}", "yellow")] if found.advice else []))
 
 
 def _scip(found: "CodeStatus") -> str:
@@ -151,11 +148,9 @@ def data_flow(found: "DataFlow", limit: int) -> RenderableType:
 
 def relations(found: "Relations") -> RenderableType:
     """Related files with the reasons and the number of common commits."""
-    from treering.code.history.reasons import reasons_of
-
     parts = _head(found.path, "", found.status)
     lines = [
-        Listed((Text(f"{each.score:.2f}", FAINT),), Text(safe(each.path), ID), Text(", ".join(reasons_of(each)), FAINT))
+        Listed((Text(f"{each.score:.2f}", FAINT),), Text(safe(each.path), ID), Text(", ".join(each.reasons), FAINT))
         for each in found.related
     ]
     parts.append(Listing(lines) if lines else Text("no file is related to it"))

@@ -7,8 +7,9 @@ from pydantic import Field
 
 from treering.core.delimiters import one_line
 from treering.core.tokens import estimate_tokens
-from treering.interfaces.mcp.answers import Cited, cited, lines_within, listed, passages, within
+from treering.interfaces.mcp.answers import Cited, cited, item_tokens, within
 from treering.interfaces.mcp.tool import READS, Answer, Arguments, Name, Reply, Result, Tool
+from treering.render.listing import lines_within, names_within, render_listing
 
 if TYPE_CHECKING:
     from treering.code.graph import IndexStatus, ReachedNode
@@ -76,7 +77,7 @@ def _impact(found: "CodeImpact", asked: AnalyzeImpact, room: int) -> Answer[Impa
     steps = "" if everywhere else f" in {asked.depth} steps"
     reached = f"{_parts(total)}{steps}; tests among them: {tests_total}; impact {found.score:.1f}."
     head = f"A change of {one_line(found.node)} reaches {reached}"
-    known = passages([cited(record) for record in found.memories], room // 4)
+    known = render_listing([cited(record) for record in found.memories], room // 4, cost=item_tokens)
     left = _beside(room, head, known.text, *doubts)
     dependents = _fitted(found.dependents[: asked.limit], left * 2 // 3)
     shown = {each.name for each in dependents}
@@ -89,8 +90,8 @@ def _impact(found: "CodeImpact", asked: AnalyzeImpact, room: int) -> Answer[Impa
         head,
         *map(_line, dependents),
         _more(left_out),
-        f"Tests among those: {listed(tests)}" if tests else "",
-        f"Files that import it: {listed(importers)}" if importers else "",
+        f"Tests among those: {names_within(tests)}" if tests else "",
+        f"Files that import it: {names_within(importers)}" if importers else "",
         *doubts,
         known.text,
     )
@@ -103,7 +104,7 @@ def _impact(found: "CodeImpact", asked: AnalyzeImpact, room: int) -> Answer[Impa
         dependents=dependents,
         tests=tests,
         importers=importers,
-        memories=known.shown,
+        memories=known.items,
         left_out=left_out,
         doubts=doubts,
     )
@@ -186,11 +187,9 @@ def related_files(call: "Call", asked: RelatedFiles) -> Answer[RelatedResult]:
 
 
 def _related(found: "Relations", room: int) -> Answer[RelatedResult]:
-    from treering.code.history.reasons import reasons_of
-
     doubts = _doubts(found.status, room // 8)
     related = tuple(
-        RelatedFile(path=each.path, score=round(each.score, 3), together=each.together, why=reasons_of(each))
+        RelatedFile(path=each.path, score=round(each.score, 3), together=each.together, why=each.reasons)
         for each in found.related
     )
     head = f"Files related to {one_line(found.path)}:" if related else f"No file is related to {one_line(found.path)}."
@@ -293,7 +292,7 @@ def _way(flow: FlowPath) -> str:
 def _doubts(status: "IndexStatus", room: int) -> tuple[str, ...]:
     """Warnings about the index behind the answer."""
     guessed = (f"{guess.asked} does not exist; this is about {guess.taken_for}." for guess in status.guessed)
-    stale = f"Changed and not read again yet: {listed(status.stale, room)}" if status.stale else ""
+    stale = f"Changed and not read again yet: {names_within(status.stale, room)}" if status.stale else ""
     incomplete = "The index is not complete yet: parts may be missing." if status.incomplete else ""
     return tuple(filter(None, (*map(one_line, guessed), stale, incomplete)))
 
