@@ -76,10 +76,10 @@ def mcp(
         "--json": json or None,
     }
     if http:
-        from treering.interfaces.mcp.host_factory import desk_for
-        from treering.interfaces.mcp.http.server import Door, serve_http
+        from treering.interfaces.mcp.host_factory import host_for
+        from treering.interfaces.mcp.http.server import HttpOptions, serve_http
 
-        door = Door(
+        options = HttpOptions(
             host or _HOST,
             _PORT if port is None else port,
             tuple(allow_host or ()),
@@ -87,7 +87,7 @@ def mcp(
             token_file,
             os.environ.pop("TREERING_MCP_TOKEN", None),
         )
-        serve_http(desk_for(db, project), door, as_json=json)
+        serve_http(host_for(db, project), options, as_json=json)
     elif given := [option for option, value in http_options.items() if value is not None]:
         raise InvalidInput(f"{', '.join(given)} has no effect without --http; add --http")
     else:
