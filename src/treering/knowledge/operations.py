@@ -232,12 +232,16 @@ class KnowledgeOperations:
         self.store.write(scope, now, forget)
 
     def purge(self, scope: Scope, now: datetime, id: str) -> None:
-        """Remove a record or a turn for good, with every copy of it."""
+        """Purge a record of any kind with every copy of it: also the earlier wordings that it corrected."""
 
         def purge(tx: Transaction) -> None:
             from treering.knowledge.reflection.withdrawal import withdraw
 
             held = _claimed(tx, id)
+            for earlier in earlier_wordings(tx, id):
+                _claim(tx, earlier)
+                withdraw(tx, earlier, self.new_id)
+                tx.knowledge.purge(earlier)
             withdraw(tx, id, self.new_id)
             if held is tx.turns:
                 from treering.knowledge.learned_records import purge_learned
@@ -449,6 +453,23 @@ def with_successor(tx: Transaction, record: Knowledge) -> Knowledge:
     if record.superseded_by is not None:
         return record
     return record.replace(superseded_by=next(iter(_successors(tx, record)), None))
+
+
+def earlier_wordings(tx: Transaction, id: str) -> tuple[str, ...]:
+    """Ids of the records that `id` corrected, transitively. What was true until it changed is not among them."""
+    found: dict[str, None] = {}
+    pending = [id]
+    while pending:
+        current = pending.pop()
+        held = [match.value for match in tx.knowledge.readable([current])]
+        ties = (tie for record in held for tie in record.relations if tie.kind is RelationKind.SUPERSEDES)
+        named = [tie.record for tie in ties if tie.record is not None]
+        for old in tx.knowledge.get_many(named).values():
+            outdated = old.valid_until is not None and old.valid_until == old.deprecated_at
+            if old.superseded_by == current and not outdated and old.id not in found:
+                found[old.id] = None
+                pending.append(old.id)
+    return tuple(found)
 
 
 def _successors(tx: Transaction, old: Knowledge) -> tuple[str, ...]:
