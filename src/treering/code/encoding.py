@@ -1,7 +1,7 @@
-"""Facts, definitions, edges and keys as bytes, and back.
+"""Binary encoding of facts, definitions, edges and keys.
 
-Edges are columns, not rows: those of all files are put side by side without looking at any of them, which is what
-makes a graph of half a million edges load in a blink.
+Edges are stored as columns: the columns of all files are concatenated without decoding single edges, so a graph of
+half a million edges loads quickly.
 """
 
 import zlib
@@ -25,11 +25,11 @@ Hashes = NDArray[np.uint64]
 HASHES = np.dtype("<u8")
 _QUICKLY = 1
 _MOST_HASHES = 1 << 14
-"""Hashes of keys that are remembered: neighbouring files ask for the same."""
+"""Size of the cache of key hashes: neighbouring files look up the same keys."""
 
 
 class _StoredFacts(msgspec.Struct, frozen=True, array_like=True):
-    """Facts whose body is left to its language."""
+    """Facts whose body is left encoded."""
 
     path: str
     definitions: tuple[Definition, ...]
@@ -38,7 +38,7 @@ class _StoredFacts(msgspec.Struct, frozen=True, array_like=True):
 
 
 class PackedEdges(msgspec.Struct, frozen=True, array_like=True):
-    """The edges of a file side by side; origins and targets are places among `names`."""
+    """The edges of a file as columns; origins and targets are indices into `names`."""
 
     names: list[str]
     origin: bytes
@@ -56,7 +56,7 @@ T = TypeVar("T")
 
 
 def _undamaged(decode: Callable[[bytes], T]) -> Callable[[bytes], T]:
-    """Whatever a damaged database gives instead of what was stored is told in our words."""
+    """Wrap a decoder so that corrupt data raises one error that says how to repair it."""
 
     def decoded(packed: bytes) -> T:
         try:
@@ -86,7 +86,7 @@ def _body(language: str) -> Any:
 
 
 def pack_facts(facts: Facts) -> bytes:
-    """Squeezed: facts repeat the names that their file repeats, and all of them go to every process that resolves."""
+    """Compressed, because facts repeat names and are sent to every resolving process."""
     return zlib.compress(_encode(facts), _QUICKLY)
 
 
@@ -144,7 +144,7 @@ def _packed(edges: Sequence[Edge]) -> PackedEdges:
 
 
 def edges_in(packed: PackedEdges) -> list[Edge]:
-    """The edges themselves."""
+    """Decode packed edges."""
     numbers = zip("iiif", (packed.origin, packed.target, packed.line, packed.confidence), strict=True)
     origins, targets, lines, confidences = (array(kind, held) for kind, held in numbers)
     names = packed.names
@@ -157,7 +157,7 @@ def edges_in(packed: PackedEdges) -> list[Edge]:
 
 
 def ties_of(path: str, edges: Iterable[Edge]) -> Mapping[str, float]:
-    """The other files that a file uses, with the weight of the firmest edge to each."""
+    """Return the other files that a file uses, each with the confidence of the strongest edge to it."""
     ties: dict[str, float] = {}
     for edge in edges:
         target = edge.target.partition("::")[0]
@@ -170,7 +170,7 @@ def ties_of(path: str, edges: Iterable[Edge]) -> Mapping[str, float]:
 
 @lru_cache(maxsize=_MOST_HASHES)
 def hash_of(key: Key) -> int:
-    """The same in every process, unlike Python's own."""
+    """Hash a key identically in every process, unlike `hash()`."""
     return int.from_bytes(blake2b("\x1f".join(key).encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 

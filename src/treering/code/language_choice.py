@@ -1,4 +1,4 @@
-"""Which language reads a file, told by its name alone: no grammar is loaded before there is something to read."""
+"""Choose the language of a file by its name; grammars are loaded only when a file has to be parsed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Known(NamedTuple):
-    """What a language says of itself, so that it need not be imported to be asked."""
+    """The declaration of a language, repeated here so that its package need not be imported."""
 
     name: str
     suffixes: tuple[str, ...]
@@ -37,7 +37,7 @@ MANIFESTS = frozenset(_BY_NAME)
 
 
 def language_named(name: str) -> str | None:
-    """The language that reads a file of this name; None where it is no code."""
+    """Return the language for a file of this name, or None if it is not code."""
     found = _BY_NAME.get(name)
     if found is not None:
         return found
@@ -46,7 +46,7 @@ def language_named(name: str) -> str | None:
 
 
 def load_language(name: str) -> Language:
-    """The language itself. `MissingDependency` where its grammar is not installed."""
+    """Load a language; raise `MissingDependency` if its grammar is not installed."""
     loaded = _loaded(name)
     if isinstance(loaded, MissingDependency):
         raise loaded
@@ -54,14 +54,14 @@ def load_language(name: str) -> Language:
 
 
 def missing_grammar(name: str) -> str | None:
-    """Why files of a language cannot be read, and what to do; None where they can."""
+    """Return why files of a language cannot be parsed and how to fix it, or None if they can."""
     loaded = _loaded(name)
     return str(loaded) if isinstance(loaded, MissingDependency) else None
 
 
 @cache
 def _loaded(name: str) -> Language | MissingDependency:
-    """What is missing stays so in this process: thousands of files ask for it."""
+    """Cache failures for the life of the process: thousands of files would retry the import."""
     try:
         language: Language = import_module(f"treering.code.languages.{name}").LANGUAGE
     except ImportError as exc:

@@ -1,4 +1,4 @@
-"""The surfaces of all files of a project under their keys, and who asked for which."""
+"""The surfaces of all files of a project by key, and the files that looked each key up."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -10,7 +10,7 @@ Answer = tuple[tuple[str, Any], ...]
 
 
 class World:
-    """What resolvers may ask. Answers are kept sorted by path, so that no order of edits changes an answer."""
+    """The symbols that resolvers look up. Answers are sorted by path, so they do not depend on the order of edits."""
 
     def __init__(self) -> None:
         self._given: dict[Key, dict[str, Any]] = {}
@@ -19,7 +19,7 @@ class World:
         self._asked: dict[str, frozenset[Key]] = {}
 
     def put(self, path: str, surface: Mapping[Key, Any]) -> set[Key]:
-        """The file now says this; the keys whose answer is not what it was."""
+        """Store the surface of a file and return the keys whose answer changed."""
         before = self._surfaces.get(path, {})
         changed = {key for key, entry in surface.items() if key not in before or before[key] != entry}
         gone = before.keys() - surface.keys()
@@ -31,7 +31,7 @@ class World:
         return changed | gone
 
     def remove(self, path: str) -> set[Key]:
-        """The file is gone; the keys whose answer is not what it was."""
+        """Remove a file and return the keys whose answer changed."""
         surface = self._surfaces.pop(path, {})
         for key in surface:
             self._take(key, path)
@@ -50,7 +50,7 @@ class World:
         return tuple(given.items()) if len(given) == 1 else tuple(sorted(given.items()))
 
     def asked(self, path: str, keys: Iterable[Key]) -> None:
-        """Remember what the resolution of `path` asked for, instead of what it asked before."""
+        """Replace the keys that the resolution of `path` looked up."""
         new = frozenset(keys)
         old = self._asked.get(path, frozenset())
         for key in old - new:
@@ -64,12 +64,12 @@ class World:
             self._askers[key].discard(path)
 
     def askers(self, changed: Iterable[Key]) -> set[str]:
-        """The files whose resolution may come out otherwise."""
+        """Return the files whose resolution may change."""
         return {path for key in changed for path in self._askers.get(key, ())}
 
 
 class Asking:
-    """One resolution's questions."""
+    """A lookup that records the keys of one resolution."""
 
     __slots__ = ("_world", "keys")
 

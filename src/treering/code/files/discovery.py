@@ -1,4 +1,4 @@
-"""Finds the files of a project that are code, and counts what is left out and why. Nothing outside the root is read."""
+"""Find the source files of a project and count the skipped ones by reason. Nothing outside the root is read."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ VANISHED = "vanished while it was read"
 _TOOLS = frozenset(
     {".git", ".hg", ".svn", ".venv", ".tox", ".nox", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".treering"}
 )
-"""Folders of tools: nobody misses them, so they are not counted."""
+"""Folders of tools; they are skipped without being counted."""
 _GENERATED = re.compile(
     r"(?:_pb2(?:_grpc)?\.pyi?|\.pb(?:\.gw)?\.go|\.min\.[cm]?js|\.bundle\.js|[._]generated\.\w+|\.gen\.(?:go|ts|rs)"
     r"|_gen\.go|^zz_generated.*)$"
 )
 _UNNAMEABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]|::")
-"""Nothing can be said of a file whose name breaks lines or moves the cursor, or looks like that of a definition."""
+"""Names that break lines, move the cursor, or look like a definition's id cannot be stored or shown."""
 _GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 
 
 class Found(NamedTuple):
-    """A file that may be read, and what tells whether it is what was read before."""
+    """A source file, with the stamp that detects changes."""
 
     path: str
     language: str
@@ -65,20 +65,20 @@ class Discovery:
     found: tuple[Found, ...]
     skipped: Counter[str]
     folders: frozenset[str] | None = None
-    """The folders that were looked at, each by itself; None where that is all of them."""
+    """The folders that were listed, without their subfolders; None means all of them."""
     unseen: frozenset[str] = frozenset()
-    """Files, and folders with a slash at their end, of which the system did not say how they are."""
+    """Files, and folders with a trailing slash, whose state could not be read."""
     around: Rules | None = None
-    """The rules that held in all of it from outside."""
+    """The ignore rules from outside the root that apply to all of it."""
 
     def covers(self, path: str) -> bool:
-        """Whether a file that is not among those found is not there."""
+        """Whether absence from `found` means that the file does not exist."""
         if self.hides(path):
             return False
         return self.folders is None or path[: path.rfind("/") + 1] in self.folders
 
     def hides(self, path: str) -> bool:
-        """Whether a file may be there or not: nobody could look."""
+        """Whether the existence of a file could not be determined."""
         return bool(self.unseen) and (path in self.unseen or not self.unseen.isdisjoint(_above(path)))
 
 
@@ -89,10 +89,9 @@ def stamp_of(status: os.stat_result) -> str:
 def discover(
     root: Path, settings: IndexSettings, folders: frozenset[str] | None = None, home: GitHome | None = None
 ) -> Discovery:
-    """Every file that is code, by path, or those of some folders; links are never followed.
+    """Return every source file sorted by path, or only those of some folders; links are never followed.
 
-    Folders are named with a slash at their end, the root with nothing. `FolderUnavailable` where the root cannot be
-    listed.
+    Folders have a trailing slash; the root is the empty string. Raise `FolderUnavailable` if the root cannot be listed.
     """
     walk, around = _Walk(root, settings, folders), rules_around(root, home)
     found = sorted(walk.files(around))
@@ -100,13 +99,13 @@ def discover(
 
 
 def _above(path: str) -> Iterator[str]:
-    """The folders that lead to a file; a folder itself, and those that lead to it."""
+    """Yield the parent folders of a file; for a folder, the folder itself as well."""
     parts = path.split("/")[:-1]
     return ("".join(f"{part}/" for part in parts[:end]) for end in range(len(parts) + 1))
 
 
 class _Walk:
-    """One way through the folders."""
+    """One traversal of the project's folders."""
 
     def __init__(self, root: Path, settings: IndexSettings, folders: frozenset[str] | None) -> None:
         self.skipped: Counter[str] = Counter()
@@ -119,7 +118,7 @@ class _Walk:
         self._largest = settings.largest_file
 
     def files(self, rules: Rules | None) -> Iterator[Found]:
-        """Those of the root, in which these rules hold."""
+        """Yield the files of the root, to which these rules apply."""
         waiting = [("", rules)]
         while waiting:
             folder, rules = waiting.pop()
@@ -167,7 +166,7 @@ class _Walk:
             return False
 
     def _pass_over(self, path: str, why: OSError) -> None:
-        """What is gone is gone; what merely cannot be looked at may be as it was."""
+        """A path that no longer exists is gone; one that cannot be read may be unchanged."""
         if why.errno in _GONE:
             self.skipped[VANISHED] += 1
             return
@@ -175,7 +174,7 @@ class _Walk:
         self.skipped[NO_PERMISSION if isinstance(why, PermissionError) else UNLISTED] += 1
 
     def _count_link(self, entry: os.DirEntry[str]) -> None:
-        """Whatever is inside the project is found where it stands; whatever is not is not read."""
+        """A target inside the project is indexed at its own path; a target outside is not read."""
         try:
             target = os.path.realpath(entry.path, strict=True)
         except OSError:

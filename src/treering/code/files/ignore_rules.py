@@ -1,4 +1,4 @@
-"""What git is told to ignore, folder by folder. What holds in the root from outside of it: `ignoring_around`."""
+"""The gitignore rules of each folder. `outer_ignore_rules` has those that apply from outside the root."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LONGEST = 4_096
 _NAMED_GROUP = re.compile(r"\(\?P<\w+>")
 _NEVER = r"(?!)"
 _REMEMBERED = 256
-"""Files of rules that are not parsed again while nothing in them changes: every look at a project needs all of them."""
+"""Parsed rule files in the cache: every scan of a project needs all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,26 +26,26 @@ class RuleFile:
 
     spec: GitIgnoreSpec
     mentioned: re.Pattern[str]
-    """What any rule is about, in one expression: most paths are not, and rules are slow to ask one by one."""
+    """All rules in one expression: it rejects most paths faster than trying the rules one by one."""
 
     def decide(self, path: str) -> bool | None:
-        """Whether to ignore it; None where no rule is about it."""
+        """Return whether to ignore the path, or None if no rule matches it."""
         return self.spec.check_file(path).include if self.mentioned.search(path) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The rules that hold in one folder: its own, and behind them those of the folders above."""
+    """The rules that apply in one folder: its own, then those of the folders above."""
 
     folder: str
-    """With a slash at its end; empty for the root."""
+    """With a trailing slash; empty for the root."""
     file: RuleFile
     above: Rules | None = None
     before: str = ""
-    """How the root is called, with a slash at its end, from the folder above it that these rules stand in."""
+    """Path of the root, with a trailing slash, relative to the folder above it that contains these rules."""
 
     def ignore(self, path: str) -> bool:
-        """Whether a file, or a folder with a slash at its end, is ignored: the nearest rule about it decides."""
+        """Whether a file, or a folder with a trailing slash, is ignored: the nearest matching rule decides."""
         rules: Rules | None = self
         while rules is not None:
             told = rules.file.decide(rules.before + path[len(rules.folder) :])
@@ -56,19 +56,19 @@ class Rules:
 
 
 def rules_in(root: Path, folder: str, above: Rules | None) -> Rules | None:
-    """Those of a folder that has a `.gitignore`, else those above."""
+    """Return the rules of a folder that has a `.gitignore`, else those above."""
     file = rules_of(root / folder / IGNORE_FILE)
     return above if file is None else Rules(folder, file, above)
 
 
 def rules_of(path: Path, *, linked: bool = False) -> RuleFile | None:
-    """The rules in a file; None where there are none. Only where git does so, what it is `linked` to is read."""
+    """Return the rules of a file, or None if it has none. A symbolic link is followed only if `linked`, as git does."""
     text = text_of(path, linked=linked)
     return _parsed(text) if text else None
 
 
 def text_of(path: Path, *, linked: bool = False) -> str:
-    """What stands in a small file of git's, empty where it cannot be read."""
+    """Return the content of a small git file; empty if it cannot be read."""
     try:
         if (path.is_symlink() and not linked) or not path.is_file() or path.stat().st_size > _LARGEST:
             return ""
@@ -89,7 +89,7 @@ def _parsed(text: str) -> RuleFile:
 
 
 def _is_rule(line: str) -> bool:
-    """Git passes over what it does not understand, and no path is as long as the longest of these."""
+    """Git skips rules that it does not understand; paths are shorter than the length limit."""
     from treering.code.files.ignore_rule import rule
 
     if len(line) > _LONGEST:

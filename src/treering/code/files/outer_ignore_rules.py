@@ -1,8 +1,8 @@
-"""The rules of git that hold in a project from outside its root.
+"""The gitignore rules that apply to a project from outside its root.
 
-They are those of the repository that it stands in (`.gitignore` above the root, `info/exclude`, also of a worktree) and
-of whoever uses git here (`core.excludesFile`). These files, and the configuration that names the last, are all that is
-ever read outside the root.
+They come from the enclosing repository (`.gitignore` above the root, `info/exclude`, also of a worktree) and from the
+user's git configuration (`core.excludesFile`). These files, and the configuration that names the last one, are the only
+files read outside the root.
 """
 
 import os
@@ -19,17 +19,17 @@ _EXCLUDES = re.compile(r"^\s*excludesfile\s*=\s*\"?(?P<path>[^\"#;]*?)\"?\s*(?:[
 
 @dataclass(frozen=True, slots=True)
 class GitHome:
-    """Where git finds what its user wants."""
+    """Locations of the user's git configuration."""
 
     home: Path
     configured: tuple[Path, ...]
-    """Files of configuration; a later one decides."""
+    """Configuration files; a later one takes precedence."""
     ignore: Path
-    """The user's rules, where no configuration names another file."""
+    """The user's ignore file, unless the configuration names another one."""
 
 
 def git_home(environ: Mapping[str, str]) -> GitHome | None:
-    """None where nobody is at home."""
+    """Return None if the environment has no home directory."""
     named = environ.get("HOME") or environ.get("USERPROFILE")
     if not named:
         return None
@@ -40,9 +40,9 @@ def git_home(environ: Mapping[str, str]) -> GitHome | None:
 
 
 def rules_around(root: Path, home: GitHome | None) -> Rules | None:
-    """What holds in the whole root; equal as long as nothing of it changes.
+    """Return the outer rules for the whole root; two results are equal if no rule changed.
 
-    A root that is itself ignored by them was named all the same: then they do not hold.
+    If the rules ignore the root itself, they do not apply: the user named the root explicitly.
     """
     top = next((folder for folder in (root, *root.parents) if os.path.lexists(folder / ".git")), None)
     if top is None:
@@ -57,7 +57,7 @@ def rules_around(root: Path, home: GitHome | None) -> Rules | None:
 
 
 def _files(top: Path, inside: str, home: GitHome | None) -> Iterator[tuple[str, Path, bool]]:
-    """Files of rules with the way from where they hold to the root; a later one decides before an earlier one."""
+    """Yield rule files with the path from their folder to the root; a later one takes precedence."""
     shared = _shared_folder(top / ".git")
     if home is not None:
         yield inside, _users_file(top, shared, home), True
@@ -70,7 +70,7 @@ def _files(top: Path, inside: str, home: GitHome | None) -> Iterator[tuple[str, 
 
 
 def _shared_folder(git: Path) -> Path | None:
-    """Where a repository keeps what all its worktrees share: `.git` of a worktree or submodule only names that."""
+    """Return the folder that a repository's worktrees share; `.git` of a worktree or submodule only points to it."""
     if git.is_dir():
         return git
     named = text_of(git).partition("gitdir:")[2].strip()
@@ -90,7 +90,7 @@ def _users_file(top: Path, shared: Path | None, home: GitHome) -> Path:
 
 
 def _excludes_file(configuration: str) -> str:
-    """What `core.excludesFile` says last."""
+    """Return the last value of `core.excludesFile`."""
     named, in_core = "", False
     for line in configuration.splitlines():
         section = _SECTION.match(line)

@@ -1,4 +1,4 @@
-"""Which folder is indexed: the one that is meant, and the one that a project already holds."""
+"""The folder to index, and the folder whose index a project already contains."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from treering.core.errors import FolderUnavailable, InvalidInput, NotFound
 
 
 def chosen_root(path: str | Path | None, usual: Path | None) -> Path:
-    """The folder that is meant, as it really stands on disk."""
+    """Return the requested folder as a resolved path."""
     if path is None and usual is None:
         raise InvalidInput("the working directory cannot be read; name the folder that is to be indexed")
     try:
@@ -23,7 +23,7 @@ def readable(root: Path) -> Path:
 
 
 def still_indexed(known: str, root: Path, project: str) -> None:
-    """For whoever keeps the index of this folder: an error where somebody took it away, or replaced it meanwhile."""
+    """Check that the project still contains the index of this folder; raise if it was removed or replaced."""
     if not known:
         raise NotFound(
             f"the index of {root} in project {project!r} was forgotten, and is not made again unasked; run "
@@ -37,9 +37,9 @@ def still_indexed(known: str, root: Path, project: str) -> None:
 
 
 def put_in_place_of(known: str, root: Path, project: str, *, replace: bool) -> tuple[str, ...]:
-    """What to say where a project's index becomes that of this folder.
+    """Return the notices to show when a project's index changes to this folder.
 
-    `InvalidInput` where it is the index of another folder that is still there, unless that is to be replaced.
+    Raise `InvalidInput` if the project contains the index of another existing folder, unless `replace` is set.
     """
     before = Path(known)
     if not known or before == root:

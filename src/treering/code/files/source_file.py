@@ -1,4 +1,4 @@
-"""Reads one file: what it says, or why it says nothing. Whatever is wrong with it is told, and costs this file only."""
+"""Read one source file: its facts, or the reason why it was skipped. A failure affects this file only."""
 
 import os
 import re
@@ -34,21 +34,21 @@ NO_GRAMMAR = "its grammar is not installed"
 NOT_UNDERSTOOD = "cannot be read by its language"
 
 PASSING = frozenset({VANISHED, LEAVES_ROOT, TOO_LARGE})
-"""Reasons that were gone when the file was found: it is not remembered, and looked at again."""
+"""Reasons that did not exist when the file was discovered: it is not recorded, and is read again next time."""
 
 _HEAD = 2_048
 _LOOKED_AT = 8_192
 _MARKED = re.compile(rb"^\s*(?://|#|/\*+|\*|<!--|\"\"\")\s*(?:Code generated .*DO NOT EDIT|@generated\b)", re.M)
 _LONG_LINES = 1_000
-"""Bytes of an average line that no person wrote."""
+"""Average line length in bytes above which a file is not written by hand."""
 _MINIFIED_FROM = 20_000
 _AGAIN = 3
-# A pipe that took the place of a file must not keep us waiting, a link not lead us away.
+# A pipe that replaced a file must not block, and a link must not be followed.
 _OPENED = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 class Reading(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """One file as it was read; `skipped` says why there is nothing of it."""
+    """The result of reading one file; `skipped` is the reason if there are no facts."""
 
     path: str
     language: str
@@ -65,7 +65,7 @@ class Reading(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 def read_file(root: Path, path: str, language: str, largest: int, cutting: ChunkSettings | None = None) -> Reading:
-    """The file at `path` below the root, which must be resolved. It is never followed out of there."""
+    """Read the file at `path` below the root, which must be resolved; links out of the root are not followed."""
     source, seen = _seen(root, path, language, largest)
     if source is None:
         return seen
@@ -80,13 +80,13 @@ def read_file(root: Path, path: str, language: str, largest: int, cutting: Chunk
 
 
 def left_unread(root: Path, path: str, language: str, largest: int, why: str) -> Reading:
-    """A file that nothing is made of, so that it can be told whether it is still the same."""
+    """Record a file that is not parsed, so that a later change to it is detected."""
     source, seen = _seen(root, path, language, largest)
     return seen if source is None else replace(seen, skipped=why)
 
 
 def is_back(root: Path, path: str, language: str, skipped: str) -> bool:
-    """Whether the reason for which nothing was read of a file is gone though the file is the same."""
+    """Whether an unchanged file that was skipped can be read now."""
     passed = _MAY_PASS.get(skipped)
     return passed is not None and passed(root / path, language)
 
@@ -98,7 +98,7 @@ _MAY_PASS: Mapping[str, Callable[[Path, str], bool]] = {
 
 
 def _seen(root: Path, path: str, language: str, largest: int) -> tuple[bytes | None, Reading]:
-    """The bytes of a file with all that can be said without understanding them; None where it may not be read."""
+    """Return the bytes of a file and its record without facts; the bytes are None if it must not be read."""
     try:
         source, stamp, read_at = _content(root, path, largest)
         return source, Reading(path, language, _digest(source), stamp, read_at)
@@ -111,7 +111,7 @@ def _seen(root: Path, path: str, language: str, largest: int) -> tuple[bytes | N
 
 
 def _closed(root: Path, path: str, language: str) -> Reading:
-    """A file that may be looked at, not read."""
+    """Return the record of a file that can be listed but not read."""
     read_at = time.time_ns()
     try:
         return Reading(path, language, "", stamp_of(os.lstat(root / path)), read_at, NO_PERMISSION)
@@ -120,7 +120,7 @@ def _closed(root: Path, path: str, language: str) -> Reading:
 
 
 def _understood(seen: Reading, source: bytes, cutting: ChunkSettings | None) -> Reading:
-    """What the language makes of a file, ready to be stored; secrets are taken out before."""
+    """Extract and encode the facts of a file; secrets are redacted first."""
     reader, source = load_language(seen.language), without_secrets(seen.path, seen.language, source)
     facts = reader.extract(seen.path, source)
     return replace(
@@ -135,12 +135,12 @@ def _understood(seen: Reading, source: bytes, cutting: ChunkSettings | None) -> 
 
 
 def text_of(source: bytes) -> str:
-    """What chunks are cut from."""
+    """Return the text that chunks are cut from."""
     return source.decode("utf-8", "replace")
 
 
 def digest_of(root: Path, path: str, largest: int) -> str:
-    """The digest that reading the file would give it; empty where it cannot be read."""
+    """Return the digest that `read_file` would compute; empty if the file cannot be read."""
     try:
         return _digest(_content(root, path, largest)[0])
     except (OSError, _Refused):
@@ -148,7 +148,7 @@ def digest_of(root: Path, path: str, largest: int) -> str:
 
 
 def source_of(root: Path, path: str, largest: int) -> bytes | None:
-    """The bytes of the file; None where it may not be read."""
+    """Return the bytes of the file, or None if it must not be read."""
     try:
         return _content(root, path, largest)[0]
     except (OSError, _Refused):
@@ -156,7 +156,7 @@ def source_of(root: Path, path: str, largest: int) -> bytes | None:
 
 
 def source_with(digest: str, root: Path, path: str, largest: int) -> bytes | None:
-    """The bytes of the file that have this digest; None where it has others now, or may not be read."""
+    """Return the bytes of the file if they have this digest, else None."""
     source = source_of(root, path, largest)
     return source if source is not None and _digest(source) == digest else None
 
@@ -166,11 +166,11 @@ def _digest(source: bytes) -> str:
 
 
 class _Refused(Exception):
-    """The reason why a file is not read."""
+    """A file must not be read; the message is the reason."""
 
 
 def _content(root: Path, path: str, largest: int) -> tuple[bytes, str, int]:
-    """Bytes, stamp and time of a file that did not change while it was read."""
+    """Return the bytes, stamp and read time of a file that did not change while it was read."""
     full = root / path
     if os.path.realpath(full.parent) != str(full.parent):
         raise _Refused(LEAVES_ROOT)
@@ -193,7 +193,7 @@ def _content(root: Path, path: str, largest: int) -> tuple[bytes, str, int]:
 
 
 def _no_code(path: str, source: bytes) -> str:
-    """Why a file of code is none; empty where it is."""
+    """Return why a file with a source suffix is not source code; empty if it is."""
     if b"\0" in source[:_LOOKED_AT]:
         return BINARY
     if path.rpartition("/")[2] in MANIFESTS:

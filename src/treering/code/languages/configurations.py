@@ -1,4 +1,4 @@
-"""Names of TypeScript's configurations: which files are read is told by names, before any grammar is loaded."""
+"""File names of TypeScript configurations, importable without loading a grammar."""
 
 CONFIGURATIONS = (
     "tsconfig.json",
@@ -13,4 +13,4 @@ CONFIGURATIONS = (
     "tsconfig.options.json",
     "tsconfig.root.json",
 )
-"""The names configurations usually have; others are read where one of these extends them, if they have such a name."""
+"""Usual names of configurations. Another file is read only if one of these extends it and it has such a name."""

@@ -1,4 +1,4 @@
-"""Line numbers by place in the text."""
+"""Line numbers by byte offset."""
 
 from bisect import bisect_right
 from io import BytesIO
@@ -6,14 +6,13 @@ from itertools import accumulate
 
 
 class Lines:
-    """Tells the line a byte stands in; never ask a syntax node for its points.
+    """Maps byte offsets to line numbers; use it instead of the points of syntax nodes.
 
-    tree-sitter 0.26.0 counts the references of points wrongly, which ends in a crash somewhere else
-    (py-tree-sitter issue 472).
+    tree-sitter 0.26.0 miscounts the references of points, which later crashes the process (py-tree-sitter issue 472).
     """
 
     def __init__(self, source: bytes, first: int = 1) -> None:
-        """`first` is the number of the first line, for a text that is a part of another."""
+        """`first` is the number of the first line, for an excerpt of another text."""
         self._first = first
         self._next_lines = list(accumulate(map(len, BytesIO(source + b"\n"))))
 

@@ -1,4 +1,4 @@
-"""Small questions to syntax nodes, the same in every language."""
+"""Helpers for syntax nodes, shared by all languages."""
 
 from tree_sitter import Node
 
@@ -6,7 +6,7 @@ from treering.code.facts import Problem
 from treering.code.languages.lines import Lines
 
 MOST_PROBLEMS = 20
-"""Enough to say that a file is broken."""
+"""Enough to show that a file is broken."""
 
 
 def text_of(node: Node | None) -> str:
@@ -19,7 +19,7 @@ def first_of(node: Node) -> Node | None:
 
 
 def problems_of(root: Node, lines: Lines, mended: tuple[int, ...] = ()) -> tuple[Problem, ...]:
-    """The first places where the grammar could not follow, each line once; and the lines mended before it could."""
+    """Return the first syntax errors, one per line, together with the lines changed by error recovery."""
     if not root.has_error and not mended:
         return ()
     found = dict.fromkeys([Problem(line, "syntax error") for line in mended[:MOST_PROBLEMS]])

@@ -1,4 +1,4 @@
-"""Which parts of a file are text and no code: what stands in strings and comments, the same in every language."""
+"""Text spans of a file: the contents of strings and comments, in all languages."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,11 +10,11 @@ TEXTS = frozenset({
     "string_content", "string_fragment", "interpreted_string_literal_content", "raw_string_literal_content",
     "comment", "line_comment", "block_comment", "html_comment", "jsx_text", "regex_pattern", "hash_bang_line", "ERROR",
 })  # fmt: skip
-"""Nodes without a token of code in them. Where the grammar could not follow, nobody knows what is code."""
+"""Nodes that contain no code. ERROR nodes are not among them: code cannot be ruled out there."""
 
 
 def texts_in(tree: Tree, spans: Sequence[Span]) -> Iterator[Span]:
-    """The parts of `spans`, in bytes, that are text."""
+    """Yield the parts of `spans`, in bytes, that are text."""
     waiting = [(tree.root_node, spans)]
     while waiting:
         node, wanted = waiting.pop()

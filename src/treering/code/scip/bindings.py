@@ -1,4 +1,4 @@
-"""Symbols of an index bound to our definitions: by the line and the name at which both say they stand."""
+"""SCIP symbols bound to our definitions, matched by line and name."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -12,11 +12,11 @@ from treering.code.scip.symbols import is_module
 
 CONSTRUCTORS = frozenset({"__init__", "__new__", "constructor"})
 _INSIDE = frozenset(DefinitionKind) - {DefinitionKind.CONSTANT, DefinitionKind.TYPE, DefinitionKind.MODULE}
-"""What code can be inside of."""
+"""Kinds of definition that contain code."""
 
 
 class Bound(NamedTuple):
-    """One of our definitions, in its file."""
+    """A definition with the path of its file."""
 
     path: str
     definition: Definition
@@ -35,7 +35,7 @@ def last_name(definition: Definition) -> str:
 
 
 class Bindings:
-    """What is known of symbols after all documents were seen once."""
+    """The symbol table of an index after a first pass over all documents."""
 
     def __init__(self) -> None:
         self._bound: defaultdict[str, dict[str, Bound]] = defaultdict(dict)
@@ -45,7 +45,7 @@ class Bindings:
         self._symbols: defaultdict[str, set[str]] = defaultdict(set)
 
     def add(self, document: Laid, definitions: Sequence[Definition]) -> None:
-        """Bind what the document defines, and note the other names it gives."""
+        """Bind the definitions of a document, and record the aliases it introduces."""
         standing = {(each.line, last_name(each).lstrip("#")): each for each in reversed(definitions)}
         self._by_id |= {(bound := Bound(document.path, each)).id: bound for each in definitions}
         for mention in document.mentions:
@@ -62,27 +62,27 @@ class Bindings:
                 self._symbols[bound.id].add(key)
 
     def bound(self, key: str) -> Sequence[Bound]:
-        """Our definitions that a symbol stands for: usually one."""
+        """Return our definitions of a symbol: usually one."""
         return tuple(self._bound[key].values()) if key in self._bound else ()
 
     def modules(self, key: str) -> frozenset[str]:
         return frozenset(self._modules.get(key, ()))
 
     def called(self, bound: Bound, text: str) -> Bound | None:
-        """What a call written as `text` reaches: a class where that is how its constructor is called."""
+        """Return the target of a call written as `text`; for a constructor called by the name of its class, the class."""
         owner = bound.definition.qualname.rpartition(".")[0]
         if bound.name in CONSTRUCTORS and text != bound.name and owner:
             return self._by_id.get(f"{bound.path}::{owner}")
         return bound
 
     def names(self, bound: Bound) -> frozenset[str]:
-        """Everything that the definition is called anywhere."""
+        """Return every name of the definition, aliases included."""
         renamings = {each for key in self._symbols[bound.id] for each in self._renamed.get(key, ())}
         return names_after(bound.name.lstrip("#"), renamings)
 
 
 class _Held(NamedTuple):
-    """The lines of a definition, from 1."""
+    """The lines of a definition, 1-based."""
 
     line: int
     end_line: int
@@ -90,10 +90,10 @@ class _Held(NamedTuple):
 
 
 class Inside:
-    """The definitions of one file by their lines.
+    """The definitions of one file by line.
 
-    Something may be defined more than once, as the setter of a property and what comes after overloads are: the code of
-    each belongs to the one definition that we know.
+    A name may be defined more than once, such as the setter of a property or the implementation after overloads: the code
+    of each belongs to the one definition in our graph.
     """
 
     def __init__(self, document: Laid, definitions: Sequence[Definition]) -> None:
@@ -104,7 +104,7 @@ class Inside:
             self._innermost_first = sorted([*first, *again], key=_innermost_first)
 
     def id_at(self, line: int) -> str:
-        """The innermost definition that holds a line; the file where none does."""
+        """Return the id of the innermost definition that contains a line, else of the file."""
         qualname = self._qualname_at(line)
         return f"{self._path}::{qualname}" if qualname else self._path
 

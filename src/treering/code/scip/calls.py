@@ -1,4 +1,4 @@
-"""Whether an identifier is called where it stands, and what the call moves, as the text around it shows."""
+"""Whether an identifier is called, and the data flow of the call, judged by the surrounding text."""
 
 import re
 
@@ -9,7 +9,7 @@ _NEW = re.compile(r"\bnew\s+(?:\w+\.)*$")
 _DECLARED = re.compile(r"\b(?:def|class|func|fn|function|struct|enum|trait|interface|impl|mod|type)\s+$")
 _MODIFIERS = re.compile(r"\s*(?:(?:async|static|get|set|public|private|protected|\*)\s*)*")
 _WITH_BODY = re.compile(r"\((?:[^()]|\([^()]*\))*\)\s*(?::.*)?\{\s*$")
-"""A method of an object: what looks like a call is where it is defined."""
+"""A method of an object literal: its definition looks like a call."""
 _CALLED = re.compile(r"\s*(?:\?\.|!)?\s*\(\s*(.?)")
 _GENERIC = re.compile(r"\s*(?:::)?\s*(?=[<\[])")
 _TEMPLATE = re.compile(r"`")
@@ -17,11 +17,11 @@ _BEGINS = re.compile(r"\s*(?:await\s+|new\s+)*[\w.:]*$")
 _CLOSING = {"<": ">", "[": "]"}
 _SCRIPTS = frozenset({".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs"})
 _FARTHEST = 400
-"""Characters that type arguments may take before it is something else."""
+"""Maximum length of type arguments, in characters."""
 
 
 def call_at(before: str, after: str, suffix: str) -> Flow | None:
-    """What a call of the identifier between `before` and `after` in its line moves; None where it is not called."""
+    """Return the flow of a call of the identifier between `before` and `after` in its line, or None if it is not called."""
     if _COMMENT.match(before) or declared_at(before, after, suffix):
         return None
     called = _CALLED.match(_past_type_arguments(after))
@@ -33,14 +33,14 @@ def call_at(before: str, after: str, suffix: str) -> Flow | None:
 
 
 def declared_at(before: str, after: str, suffix: str) -> bool:
-    """Whether the identifier is given to something that is defined there."""
+    """Whether the identifier names a definition at this position."""
     if _DECLARED.search(before):
         return True
     return bool(suffix in _SCRIPTS and _MODIFIERS.fullmatch(before) and _WITH_BODY.match(after))
 
 
 def _result(before: str) -> Flow:
-    """Whether the value goes anywhere: not where the statement begins with what is called."""
+    """The result is unused if the statement begins with the callee."""
     return Flow.NOTHING if _BEGINS.match(before) else Flow.RESULT
 
 

@@ -1,4 +1,4 @@
-"""From bytes to documents, one at a time, within limits."""
+"""Decoding of SCIP documents, one at a time and within limits."""
 
 from google.protobuf.message import DecodeError
 
@@ -10,7 +10,7 @@ _AGAIN = "make it again with the indexer"
 
 
 def opened(data: bytes, limits: ScipLimits) -> Index:
-    """The index with its documents still packed; InvalidInput where it is none or is larger than allowed."""
+    """Return the index with its documents still encoded; raise `InvalidInput` if it is invalid or too large."""
     if len(data) > limits.index_bytes:
         raise InvalidInput(
             f"the SCIP index has {len(data):,} bytes, more than {limits.index_bytes:,}; index fewer packages"

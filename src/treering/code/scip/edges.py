@@ -1,4 +1,4 @@
-"""From mentions to edges, each checked against what is written."""
+"""Edges derived from occurrences, each verified against the source text."""
 
 import re
 from collections import Counter
@@ -17,7 +17,7 @@ _WORD = re.compile(r"\w+")
 _IMPORTING = re.compile(r"\s*(?:from|import|export|use|pub|mod)\b")
 _QUOTES = ("'", '"', "`")
 _BASES_IN_HEADER = (".py", ".pyi", ".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
-"""Languages that name what a class extends where it is defined."""
+"""Languages that name base classes in the header of a class."""
 _PROMISES = frozenset({DefinitionKind.INTERFACE, DefinitionKind.TRAIT, DefinitionKind.TYPE})
 _CLASSES = frozenset({DefinitionKind.CLASS, DefinitionKind.ENUM, *_PROMISES})
 _CALLABLE = frozenset(DefinitionKind) - {DefinitionKind.MODULE, DefinitionKind.TYPE, DefinitionKind.TRAIT}
@@ -25,7 +25,7 @@ _ONLY_EXTENDS = (".py", ".pyi")
 
 
 class Refused(StrEnum):
-    """Why something that the index says is not believed."""
+    """Why a statement of the index was rejected."""
 
     OTHER_NAME = "the name written there is another one"
     AMBIGUOUS = "the symbol stands for several definitions"
@@ -38,7 +38,7 @@ class Refused(StrEnum):
 def edges_of(
     document: Laid, definitions: Sequence[Definition], bindings: Bindings, refused: Counter[Refused]
 ) -> Iterator[Edge]:
-    """What a file uses, as far as what is written there agrees."""
+    """Yield the edges of a file that its text confirms."""
     inside = Inside(document, definitions)
     for mention in document.mentions:
         if mention.defines:
@@ -114,7 +114,7 @@ def _kind_of_tie(origin: Definition, target: Definition, suffix: str) -> EdgeKin
 
 
 def _is_written(document: Laid, origin: Bound, target: Bound, bindings: Bindings) -> bool:
-    """Whether the text agrees: methods have the same name, bases are named where a class is defined."""
+    """Whether the text confirms the relation: methods share a name, base classes are named in the class header."""
     if origin.definition.kind is DefinitionKind.METHOD:
         return origin.name == target.name
     if document.suffix not in _BASES_IN_HEADER:
@@ -123,7 +123,7 @@ def _is_written(document: Laid, origin: Bound, target: Bound, bindings: Bindings
 
 
 def _header_words(document: Laid, definition: Definition) -> set[str]:
-    """The words from a class's name to where its body begins."""
+    """Return the words between a class's name and the start of its body."""
     words = set[str]()
     for line in document.source.lines[definition.line - 1 : definition.end_line]:
         words.update(_WORD.findall(line))

@@ -1,4 +1,4 @@
-"""An index of SCIP becomes edges of our files."""
+"""Conversion of a SCIP index into edges of our files."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,19 +20,19 @@ SourceOf = Callable[[str], bytes | None]
 
 @dataclass(frozen=True, slots=True)
 class ScipEdges:
-    """What an index adds, by the file that owns it; and what of it was not believed."""
+    """The edges of an index by owning file, and the counts of what was rejected."""
 
     edges: Mapping[str, tuple[Edge, ...]]
-    """All are sure. Files that the index speaks of and that use nothing are here too, with no edge."""
+    """All have full confidence. Files of the index without edges are included, with an empty tuple."""
     refused: Mapping[Refused, int]
     problems: tuple[str, ...]
-    """Documents that were refused, and why."""
+    """Rejected documents with the reason."""
     made_by: str
     source: GraphSource = GraphSource.SCIP
 
 
 def check_scip(data: bytes, limits: ScipLimits) -> None:
-    """`InvalidInput` where it is no index, is larger than allowed, or damaged anywhere."""
+    """Raise `InvalidInput` if the data is not a SCIP index, is too large, or is damaged."""
     for place, packed in enumerate(opened(data, limits).documents):
         if len(packed) <= limits.document_bytes:
             decoded(packed, place)
@@ -46,10 +46,10 @@ def read_scip(
     folder: str = "",
     limits: ScipLimits | None = None,
 ) -> ScipEdges:
-    """The edges of an `index.scip`; InvalidInput where it is none, or damaged.
+    """Return the edges of an `index.scip`; raise `InvalidInput` if it is invalid or damaged.
 
-    `definitions_of` and `source_of` answer for a path of the project with what is on disk now; None for a file that is
-    not there. `folder` is where the index was made, relative to the root of the project.
+    `definitions_of` and `source_of` return the current state of a path in the project, None for a missing file. `folder` is
+    the directory in which the index was made, relative to the root of the project.
     """
     limits = limits or ScipLimits()
     index = opened(data, limits)
@@ -71,7 +71,7 @@ def read_scip(
 
 @dataclass
 class _Reading:
-    """The documents of an index, twice: what they define must be known before what they mention means anything."""
+    """Two passes over the documents of an index: definitions must be known before occurrences can be bound."""
 
     index: Index
     source_of: SourceOf
@@ -100,7 +100,7 @@ class _Reading:
             yield laid
 
     def again(self) -> Iterator[Laid]:
-        """Those that were believed; a file that changed meanwhile is left out."""
+        """Yield the accepted documents again; a file that changed in the meantime is left out."""
         for place in self.believed:
             document = decoded(self.index.documents[place], place)
             path = self._path(document)
@@ -111,7 +111,7 @@ class _Reading:
                     yield laid
 
     def _path(self, document: Document) -> str | None:
-        """The path in the project; None where it leads out of it."""
+        """Return the path in the project, or None if it is outside."""
         path = PurePosixPath(document.relative_path)
         if path.is_absolute() or ".." in path.parts or not path.parts or "\\" in document.relative_path:
             return None

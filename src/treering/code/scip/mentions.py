@@ -1,4 +1,4 @@
-"""A document of the index laid over the file it speaks of."""
+"""A SCIP document aligned with its source file."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _DEFINITION = 1
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A symbol at a place."""
+    """An occurrence of a symbol in the text."""
 
     symbol: str
     place: Place
@@ -23,16 +23,16 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Laid:
-    """A document whose positions are places of the file."""
+    """A document whose positions were converted to text ranges of the file."""
 
     path: str
     source: SourceText
     mentions: Sequence[Mention]
     relations: Sequence[tuple[str, str]]
-    """Symbols, each with one that it implements or extends."""
+    """Pairs of a symbol and one that it implements or extends."""
 
     def key(self, symbol: str) -> str:
-        """The symbol as it is known among all documents."""
+        """Return the symbol's key across all documents."""
         return f"{self.path} {symbol}" if is_local(symbol) else symbol
 
     @property
@@ -41,7 +41,7 @@ class Laid:
 
 
 def laid_over(document: Document, path: str, source: bytes, fitting: float) -> Laid | None:
-    """The document in the words of the file; None where the file is not the one that was indexed."""
+    """Align a document with its file; return None if the file is not the one that was indexed."""
     if document.text and document.text.encode() != source:
         return None
     text = SourceText(source)
@@ -63,7 +63,7 @@ def laid_over(document: Document, path: str, source: bytes, fitting: float) -> L
 
 
 def _countings(document: Document, text: SourceText) -> Sequence[Counting]:
-    """Where an index does not say how it counts, the way in which the names fit best is the right one."""
+    """If an index does not declare its position encoding, the encoding under which most names match is used."""
     if document.position_encoding != UNSAID:
         known = COUNTINGS.get(document.position_encoding)
         return () if known is None else (known,)
@@ -80,9 +80,9 @@ def _mentions(occurrences: Sequence[Occurrence], text: SourceText, counting: Cou
 
 
 def _fits(mentions: Sequence[Mention], text: SourceText, least: float) -> float:
-    """The share of names that stand where they should; 0 where it is less than what is asked for.
+    """Return the share of names found at their positions; 0 if it is below the minimum.
 
-    What is defined tells most. What is only mentioned may have another name there, but it is one.
+    Definitions are compared by name. A reference may use an alias, so it only has to be an identifier.
     """
     told = [is_written(each.symbol, each.text) for each in mentions if each.defines]
     if all(each is None for each in told):

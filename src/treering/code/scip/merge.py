@@ -1,4 +1,4 @@
-"""SCIP indexes join the graph: their edges belong to the files they were read from, until those change."""
+"""Merge SCIP edges into the graph; they belong to the files they were derived from until those change."""
 
 import json
 import os
@@ -26,16 +26,16 @@ _EXACT = int(Flow.EXACT)
 
 @dataclass(frozen=True, slots=True)
 class ScipFile:
-    """An index that can be read."""
+    """The content of an `index.scip` file."""
 
     path: Path
     data: bytes
 
 
 def opened_scip(files: Iterable[Path], most_bytes: int) -> list[ScipFile]:
-    """The files as they are now, of at most `most_bytes` together.
+    """Read the files, of at most `most_bytes` in total.
 
-    `InvalidInput` if one is not a SCIP index or is damaged, or if they are too large, before that is read.
+    Raise `InvalidInput` if one is not a SCIP index or is damaged, or if they are too large; sizes are checked first.
     """
     found, room = list[ScipFile](), most_bytes
     for file in files:
@@ -51,7 +51,7 @@ def opened_scip(files: Iterable[Path], most_bytes: int) -> list[ScipFile]:
 
 def _content(file: Path, room: int, most_bytes: int) -> bytes:
     try:
-        # Opening a pipe would wait for its writer.
+        # Opening a pipe would block until it has a writer.
         with open(os.open(file, os.O_RDONLY | os.O_NONBLOCK), "rb") as opened:
             known = os.fstat(opened.fileno())
             if not stat.S_ISREG(known.st_mode):
@@ -70,9 +70,9 @@ def _content(file: Path, room: int, most_bytes: int) -> bytes:
 
 
 def add_scip(desk: Desk, files: Sequence[ScipFile]) -> list[str]:
-    """Store what the indexes add to the graph, instead of what others added before; what came of each, in words.
+    """Replace the SCIP edges in the graph by those of these indexes and return one summary line per index.
 
-    `InvalidInput`, and nothing is changed, where one of them speaks of no file that is indexed.
+    Raise `InvalidInput` and change nothing if an index describes no indexed file.
     """
     with desk.reading() as stored:
         state = stored.state()
@@ -102,7 +102,7 @@ def add_scip(desk: Desk, files: Sequence[ScipFile]) -> list[str]:
 
 
 def with_scip(contents: Iterable[FileContents], read: Sequence[ScipEdges]) -> dict[str, bytes]:
-    """The further edges of every file where they are others now; what other sources say is kept."""
+    """Return the additional edges of every file for which they changed; edges from other sources are kept."""
     told = defaultdict[str, dict[Edge, None]](dict)
     for each in read:
         for path, edges in each.edges.items():
@@ -123,7 +123,7 @@ def _read(
     desk: Desk, file: ScipFile, listed: Mapping[str, ListedFile], contents: Mapping[str, FileContents]
 ) -> ScipEdges:
     def source(path: str) -> bytes | None:
-        """A file as it was indexed; None where it is not what it was."""
+        """Return a file as it was indexed, or None if it changed."""
         known = listed.get(path)
         return None if known is None else source_with(known.digest, desk.root, path, desk.settings.largest_file)
 
@@ -137,14 +137,14 @@ def _read(
 
 
 def _folder(desk: Desk, file: Path) -> str:
-    """Indexers write where they were run: the index speaks of paths from there."""
+    """Indexers record the directory they ran in; paths in the index are relative to it."""
     beside = file.resolve().parent
     inside = desk.root in beside.parents
     return beside.relative_to(desk.root).as_posix() if inside else ""
 
 
 def _beyond(edges: Iterable[Edge], file: FileContents) -> list[Edge]:
-    """Those that the file's own source does not tell as surely; what it knows of them stays known."""
+    """Return the edges that are not already known from the source with full confidence."""
     surest_last = sorted(edges_in(unpack_edges(file.edges)), key=lambda edge: edge.confidence)
     known = {_ends(edge): edge for edge in surest_last}
     return [

@@ -1,4 +1,4 @@
-"""Names that an import or an export gives to what has another one."""
+"""Aliases introduced by imports and exports."""
 
 import re
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ Renaming = tuple[str, str]
 
 
 def renaming_at(text: str, place: Place, source: SourceText) -> Renaming | None:
-    """The other name that the statement gives to what is mentioned here: `Hono as HonoBase`, `import Base from`."""
+    """Return the alias introduced at this position: `Hono as HonoBase`, `import Base from`."""
     if whole := _WHOLE.fullmatch(text):
         return whole[1], whole[2]
     before, after = source.before(place), source.after(place)
@@ -27,7 +27,7 @@ def renaming_at(text: str, place: Place, source: SourceText) -> Renaming | None:
 
 
 def names_after(name: str, renamings: Iterable[Renaming]) -> frozenset[str]:
-    """The name, and every other that renamings give to it one after the other."""
+    """Return the name and all its aliases, transitively."""
     pairs, known = set(renamings), {name, ""}
     while more := {new for old, new in pairs if old in known} - known:
         known |= more

@@ -1,4 +1,4 @@
-"""The text of a file by the positions of an index, and what stands around an identifier there."""
+"""Source text addressed by SCIP positions."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -10,7 +10,7 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 class Place(NamedTuple):
-    """A part of one line, counted from 0 in characters."""
+    """A range within one line, in characters, 0-based."""
 
     line: int
     start: int
@@ -32,18 +32,18 @@ def _by_characters(_line: str, offset: int) -> int:
 Counting = Callable[[str, int], int]
 UNSAID = 0
 COUNTINGS: dict[int, Counting] = {2: _by_utf16, 1: _by_bytes, 3: _by_characters}
-"""How an index counts within a line, by the number it gives for that; the likeliest first where it gives none."""
+"""Position encodings by their number in the index; the most likely first, for an index that declares none."""
 
 
 class SourceText:
-    """A file's text in lines."""
+    """A file's text as lines."""
 
     def __init__(self, source: bytes) -> None:
         self.text = source.decode("utf-8", "replace")
         self.lines = _LINE_END.split(self.text)
 
     def place(self, span: Sequence[int], counting: Counting) -> Place | None:
-        """Where a range of the index is; None where the file has no such place."""
+        """Convert a SCIP range; return None if the file has no such position."""
         if len(span) not in (3, 4) or min(span) < 0 or span[0] >= len(self.lines):
             return None
         line = self.lines[span[0]]
@@ -56,7 +56,7 @@ class SourceText:
         return self.lines[place.line][place.start : place.end]
 
     def is_word(self, place: Place) -> bool:
-        """Whether the place is a name or a text in quotes from end to end, and no part of one."""
+        """Whether the range is exactly one identifier or one quoted string."""
         line = self.lines[place.line]
         around = line[max(place.start - 1, 0) : place.end + 1]
         return any(found.group() == self.at(place) for found in _TOKEN.finditer(around)) and place.end > place.start
@@ -68,7 +68,7 @@ class SourceText:
         return self.lines[place.line][place.end :]
 
     def block_end(self, line: int) -> int:
-        """The last line of what begins at a line, as far as what is inside is written further in."""
+        """Return the last line of the indented block that begins at a line."""
         begins, last = _indent(self.lines[line]), line
         for place in range(line + 1, len(self.lines)):
             text = self.lines[place]

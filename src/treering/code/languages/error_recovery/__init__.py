@@ -1,4 +1,4 @@
-"""Half-written files: what is broken is taken out or closed, so that the definitions around it are still read."""
+"""Parsing of files with syntax errors: broken parts are removed or closed, which keeps the definitions around them."""
 
 from treering.code.languages.error_recovery.recovery import Mended, parsed
 from treering.code.languages.error_recovery.shapes import broken_bytes

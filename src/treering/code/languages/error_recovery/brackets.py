@@ -1,4 +1,4 @@
-"""What a part of a text leaves open, and where its header ends."""
+"""Unclosed brackets of a text, and the end of its header."""
 
 from collections.abc import Iterator
 from functools import reduce
@@ -8,11 +8,11 @@ from treering.code.languages.error_recovery.shapes import Shape
 
 _CLOSING = {b"(": b")", b"[": b"]", b"{": b"}"}
 _MOST_OPEN = 40
-"""A part that opens more brackets than this is not mended by closing them."""
+"""A part with more open brackets than this is not repaired by closing them."""
 
 
 class Left(NamedTuple):
-    """What is open after a token: the closing brackets in the order they are needed, and where the token ends."""
+    """The closing brackets that are missing after a token, in the required order, and where the token ends."""
 
     closing: bytes
     end: int
@@ -20,12 +20,12 @@ class Left(NamedTuple):
 
 
 def left_open(shape: Shape, text: bytes) -> Left:
-    """What the whole text leaves open, and where its code ends."""
+    """Return the brackets that the whole text leaves open, and where its code ends."""
     return reduce(lambda _, after: after, _line_ends(shape, text), Left(b"", 0, b""))
 
 
 def header_of(shape: Shape, text: bytes) -> Left | None:
-    """Where the header of a class, a function or a block ends, if the text has one: behind its colon or brace."""
+    """Return the end of the header of a class, function or block (after its colon or brace), or None."""
     for found in _line_ends(shape, text):
         if shape.by_indentation:
             if not found.closing:
@@ -36,7 +36,7 @@ def header_of(shape: Shape, text: bytes) -> Left | None:
 
 
 def _line_ends(shape: Shape, text: bytes) -> Iterator[Left]:
-    """What is open after the last code of each line."""
+    """Yield the open brackets after the last code of each line."""
     open_: list[bytes] = []
     end, last = 0, b""
     for found in shape.tokens.finditer(text):

@@ -1,8 +1,8 @@
-"""A text with syntax errors, part by part: each part that can be read by itself is kept, the others are mended.
+"""Repair of a text with syntax errors, part by part: valid parts are kept, the others repaired.
 
-A part begins with a line at the left edge. A broken one is tried with the ones after it (a text or a bracket may go
-on), with its brackets closed, with its inner lines as parts of their own, and at last without it. Lines stay lines:
-what is taken out becomes spaces, what is closed is closed at the end of a line.
+A part begins with a line at the left margin. A broken part is tried together with the following ones (a string or a
+bracket may continue), with its brackets closed, with its inner lines as separate parts, and finally removed. Line
+numbers do not change: removed text becomes spaces, and brackets are closed at the end of a line.
 """
 
 import re
@@ -21,24 +21,24 @@ _INDENTED = re.compile(rb"^([ \t]*+)\S", re.MULTILINE)
 _OPENING_LINE = re.compile(rb"^[ \t]*(?:async|def|class|if|for|while|with|try|match)\b")
 
 _JOINED = 6
-"""A part that is not whole by itself is read with up to so many following ones."""
+"""Maximum number of following parts that an incomplete part is parsed with."""
 _JOINED_BYTES = 20_000
 _DEEP = 3
 """Class, method, statement."""
 _READ_AGAIN = 4
-"""Mending reads at most so many times the text."""
+"""Recovery parses at most this multiple of the text."""
 _EACH_READING, _BROKEN_READING = 100, 3_000
-"""What one reading costs beside its bytes, in bytes: more where the grammar looks for a way on."""
+"""Fixed cost of one parse, in bytes; higher for a broken text, where the grammar tries alternatives."""
 _BROKEN_LENGTH = 10_000
-"""Looking for a way on takes a time that grows with the square of the length: counted from here."""
+"""The time of tree-sitter's own recovery grows with the square of the length; the cost is counted from here."""
 _LARGEST_PART = 50_000
-"""Longer parts stay as they are."""
+"""Longer parts are not repaired."""
 _SMALL = 200_000
-"""A small file may cost as much as one of this size."""
+"""Smaller files get the parse budget of a file of this size."""
 
 
 class Mended(NamedTuple):
-    """A tree, the text it is of, and the lines that were mended; the text has the lines of what was written."""
+    """A tree, the text it was parsed from, and the repaired lines; the text has the same lines as the source."""
 
     tree: Tree
     text: bytes
@@ -46,7 +46,7 @@ class Mended(NamedTuple):
 
 
 class _Around(NamedTuple):
-    """What a part stands in: the headers before it, what closes them, and how many they are."""
+    """The surroundings of a part: the headers before it, the text that closes them, and their number."""
 
     before: bytes = b""
     behind: bytes = b""
@@ -57,7 +57,7 @@ class _Around(NamedTuple):
 
 
 class _Cut(NamedTuple):
-    """A text, where its parts begin and the last one ends, and where definitions begin."""
+    """A text with the offsets of its parts (the last is its end) and of its definitions."""
 
     text: bytes
     places: list[int]
@@ -68,7 +68,7 @@ class _Cut(NamedTuple):
 
 
 def parsed(parser: Parser, source: bytes, language: str) -> Mended:
-    """The text read; where a syntax error costs definitions, with the broken parts mended, if that costs less."""
+    """Parse the text; if a syntax error loses definitions, repair the broken parts unless that loses more."""
     tree = parser.parse(source)
     if not tree.root_node.has_error:
         return Mended(tree, source)
@@ -91,7 +91,7 @@ def parsed(parser: Parser, source: bytes, language: str) -> Mended:
 
 
 def _changed_lines(source: bytes, text: bytes) -> tuple[int, ...]:
-    """The first line of each run of lines that were changed."""
+    """Return the first line of each run of changed lines."""
     if source == text:
         return ()
     pairs = zip(source.split(b"\n"), text.split(b"\n"), strict=True)
@@ -100,7 +100,7 @@ def _changed_lines(source: bytes, text: bytes) -> tuple[int, ...]:
 
 
 class _Mending:
-    """`keep_errors`: whether a part may stay as it is, if its errors do not reach what follows."""
+    """`keep_errors`: whether a part may keep its errors if they do not affect the following text."""
 
     def __init__(self, parser: Parser, grammar: Language, shape: Shape, keep_errors: bool) -> None:
         self.parser = parser
@@ -119,7 +119,7 @@ class _Mending:
         return _Cut(text, [*(found.start() for found in begins.finditer(text)), len(text)], definitions)
 
     def _parts(self, cut: _Cut, around: _Around) -> bytes:
-        """The text with each of its parts mended."""
+        """Return the text with each of its parts repaired."""
         mended = [cut.text[: cut.places[0]]]
         at, last = 0, len(cut.places) - 1
         while at < last:
@@ -133,9 +133,9 @@ class _Mending:
         return b"".join(mended)
 
     def _whole_parts(self, cut: _Cut, at: int, around: _Around) -> int:
-        """The end of a run of parts from here that has no error: up to the next definition, or as short as can be.
+        """Return the end of the shortest run of parts from here that parses: up to the next definition, if possible.
 
-        `at` itself if there is none.
+        Return `at` if there is none.
         """
         last = len(cut.places) - 1
         if cut.places[at] in cut.definitions or at == 0:
@@ -152,7 +152,7 @@ class _Mending:
         return at
 
     def _part(self, part: bytes, around: _Around) -> bytes:
-        """The part as the way of mending it leaves it that loses least: definitions first, then bytes of code."""
+        """Repair the part in the way that loses the fewest definitions, then the fewest bytes of code."""
         if self.left <= 0 or len(part) > _LARGEST_PART:
             return part
         choices = []
@@ -171,7 +171,7 @@ class _Mending:
         return min(choices, key=lambda choice: choice[0])[1] if choices else part
 
     def _lost(self, part: bytes, mended: bytes, around: _Around) -> int | None:
-        """How many definitions of the part are lost by mending it so; nothing if it still has errors."""
+        """Return the number of definitions lost by this repair, or None if it still has errors."""
         text = around.text(mended)
         tree = self._read(text)
         if tree is None or tree.root_node.has_error:
@@ -179,7 +179,7 @@ class _Mending:
         return lost_lines(self.shape, self.grammar, tree.root_node, around.text(part), text)
 
     def _closed(self, part: bytes) -> list[bytes]:
-        """The part with what it leaves open closed at its end."""
+        """Return the part with its open brackets closed at the end."""
         left = left_open(self.shape, part)
         ends = [left.closing] if left.closing else []
         if not self.shape.by_indentation:
@@ -187,7 +187,7 @@ class _Mending:
         return [part[: left.end] + end + part[left.end :] for end in ends] if left.end else []
 
     def _opened(self, part: bytes, around: _Around) -> bytes | None:
-        """The part with its header kept, or made whole, and its inner lines mended one by one."""
+        """Return the part with its header kept or completed, and its inner lines repaired one by one."""
         header = header_of(self.shape, part)
         if header is not None:
             return self._inner(part[: header.end], part[header.end :], header.closing, around)
@@ -216,7 +216,7 @@ class _Mending:
         return header + rest + tail
 
     def _as_it_is(self, part: bytes) -> list[tuple[tuple[int, int], bytes]]:
-        """The part with its errors, if they do not reach what follows."""
+        """Return the part unchanged if its errors do not affect the following text."""
         text = part + self.shape.probe
         tree = self._read(text)
         if tree is None or lost_lines(self.shape, self.grammar, tree.root_node, _blank(part) + self.shape.probe, text):
@@ -229,7 +229,7 @@ class _Mending:
         return tree is not None and not tree.root_node.has_error
 
     def _read(self, text: bytes) -> Tree | None:
-        """The text's tree, while there is still something to spend."""
+        """Parse the text, or return None if the budget is used up."""
         if self.left <= 0 or len(text) > _LARGEST_PART:
             return None
         tree = self.parser.parse(text)

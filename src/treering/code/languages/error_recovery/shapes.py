@@ -1,4 +1,4 @@
-"""What a definition looks like in each language, as a line of text and as a node: enough to see which ones are lost."""
+"""What a definition looks like in each language, as a line and as a node: enough to count the lost ones."""
 
 import re
 from functools import cache
@@ -10,15 +10,15 @@ from treering.code.languages.lines import Lines
 
 
 class Shape(NamedTuple):
-    """How broken text of a language is cut into parts, and how the parts are judged."""
+    """How the broken text of a language is split into parts, and how the parts are compared."""
 
     lines: re.Pattern[bytes]
-    """Lines that begin a definition; in a whole text each of them begins a node of `nodes`."""
+    """Lines that begin a definition; in a valid text each of them begins a node of `nodes`."""
     nodes: tuple[str, ...]
     tokens: re.Pattern[bytes]
-    """Texts and comments, of which no part is code; then brackets, and anything else that is not space."""
+    """Strings and comments, which contain no code; then brackets; then other non-space text."""
     probe: bytes
-    """A definition that is put after a part, to see whether what is broken there reaches what follows."""
+    """A definition appended to a part to test whether its errors affect the following text."""
     by_indentation: bool = False
 
 
@@ -81,9 +81,9 @@ SHAPES |= dict.fromkeys(("typescript", "tsx", "javascript"), _TYPESCRIPT)
 
 
 def lost_lines(shape: Shape, grammar: Language, root: Node, written: bytes, read: bytes) -> int:
-    """How many of the definitions that lines of `written` begin do not stand where they belong in the tree of `read`.
+    """Count the definitions begun by lines of `written` that are missing or misplaced in the tree of `read`.
 
-    Both have the same lines. A definition belongs into the last one before it that is less indented.
+    Both texts have the same lines. A definition belongs to the last one before it that is less indented.
     """
     outer_lines = _outer_lines(shape, written)
     if not outer_lines:
@@ -107,7 +107,7 @@ def lost_lines(shape: Shape, grammar: Language, root: Node, written: bytes, read
 
 
 def _outer_lines(shape: Shape, text: bytes) -> dict[int, int]:
-    """The lines that begin a definition, each with the line of the definition it stands in by its indentation, or 0."""
+    """Map each line that begins a definition to the line of its enclosing definition by indentation, or 0."""
     lines = Lines(text)
     found: dict[int, int] = {}
     around: list[tuple[int, int]] = []
@@ -128,7 +128,7 @@ def _definitions(shape: Shape, grammar: Language) -> Query:
 
 
 def broken_bytes(root: Node) -> int:
-    """How many bytes stand in errors; a missing token counts as one."""
+    """Return the number of bytes inside errors; a missing token counts as one."""
     broken, waiting = 0, [root]
     while waiting:
         node = waiting.pop()

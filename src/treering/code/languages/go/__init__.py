@@ -1,4 +1,4 @@
-"""Go: packages are directories, names are bound by scope, and every expression has a type that the source tells."""
+"""Go: packages are directories, names are bound by scope, and the type of every expression follows from the source."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

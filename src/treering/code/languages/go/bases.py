@@ -1,4 +1,4 @@
-"""What types embed, and which interfaces they satisfy without saying so."""
+"""Embedded types, and the interfaces that types satisfy implicitly."""
 
 from collections.abc import Sequence
 
@@ -47,13 +47,13 @@ class Bases:
         return [each.ids[0] for each in found if each is not None]
 
     def _embedded(self, written: Type) -> list[Known]:
-        """The project's types among what a struct or an interface embeds."""
+        """Return the project's types that a struct or an interface embeds."""
         parts = written.parts if written.op in ("struct", "interface") else ()
         known = (pointed(self._types.known(each.parts[0], (self._package, ()))) for each in parts if each.op == "embed")
         return [each for each in known if each is not None and each[0] == "named"]
 
     def _overridden(self, method: Declared) -> list[str]:
-        """The methods of interfaces that a method stands in for."""
+        """Return the interface methods that a method implements."""
         known = (self._interface_member(each, method.name) for each in self._interfaces(method.owner))
         return [each[3][0] for each in known if each is not None and each[0] == "func" and each[3]]
 
@@ -64,9 +64,9 @@ class Bases:
         return self._stood_in[key]
 
     def _interfaces(self, owner: str) -> list[Known]:
-        """The project's interfaces whose every method the type has, with the same signature.
+        """Return the project's interfaces whose methods the type all has, with the same signatures.
 
-        Another package's interface counts if its name is exported: only then can it be meant.
+        An interface of another package counts only if it is exported.
         """
         if owner not in self._satisfied:
             self._satisfied[owner] = [
@@ -77,7 +77,7 @@ class Bases:
         return self._satisfied[owner]
 
     def _candidates(self, owner: str) -> list[tuple[str, str]]:
-        """Interfaces that write down a method of the type's; if nothing is promoted into it, only such methods."""
+        """Return interfaces that declare a method of the type; only its own methods, if nothing is promoted into it."""
         methods = self._types.project.method_names(self._package, owner)
         own = None if self._embeds(owner) else frozenset(methods)
         found: set[tuple[str, str]] = set()
@@ -89,7 +89,7 @@ class Bases:
         return sorted(found)
 
     def _embeds(self, owner: str) -> bool:
-        """Whether a type may have methods that are not its own."""
+        """Whether a type may have promoted methods."""
         written, *_ = self._members.shape(("named", self._package, owner, ()))
         return written is None or any(each.op == "embed" for each in written.parts)
 
@@ -106,7 +106,7 @@ class Bases:
         return self._own[key]
 
     def _methods(self, interface: Known, depth: int) -> list[tuple[str, Known]]:
-        """All that an interface asks for, as far as the project says."""
+        """Return all methods of an interface, as far as the project declares them."""
         written, home, _ = self._members.shape(interface)
         if written is None or written.op != "interface" or depth > _DEEPEST:
             return []
@@ -119,7 +119,7 @@ class Bases:
         return found
 
     def _same(self, one: Known, other: Known, depth: int = 0) -> bool:
-        """Equal, or not known to differ where type parameters are left open; a method must be there."""
+        """Whether the types are equal, or not known to differ because of type parameters; a method must exist."""
         if depth > _DEEPEST:
             return True
         if one is None or other is None:
@@ -136,7 +136,7 @@ class Bases:
         )
 
     def _signature(self, function: Known) -> tuple[tuple[Known, ...], tuple[Known, ...]]:
-        """What a function takes and gives."""
+        """Return the parameter and result types of a function."""
         if function not in self._sides:
             self._sides[function] = (self._types.parameters(function), self._types.results(function))
         return self._sides[function]

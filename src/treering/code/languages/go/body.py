@@ -1,15 +1,15 @@
-"""What a Go file says, as stored values: types and expressions as written, with local names already bound."""
+"""The stored body of a Go file: types and expressions as written, with local names already bound."""
 
 import msgspec
 
 
 class Type(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A type as written; `op` says which, and what `name` and `parts` mean.
+    """A type as written; `op` determines the meaning of `name` and `parts`.
 
     name (type arguments), qual (imports, type arguments), dotted (imports, type arguments), ptr, seq, map, chan,
     func (params, results), tuple, rest, struct (field | embed), interface (method | embed), param (constraint),
-    bound (name: place and type of a receiver's parameter), tilde, union, local (name: number of the binding),
-    imports (the paths that a qualifier may stand for).
+    bound (name: index and type of a receiver's type parameter), tilde, union, local (name: number of the binding),
+    imports (the paths that a qualifier may refer to).
     """
 
     op: str
@@ -18,7 +18,7 @@ class Type(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Expr(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """An expression as far as its type matters.
+    """An expression, as far as its type matters.
 
     local (at: binding), name, import, sel, result (at: call; parts: arguments), call (function, arguments), typed,
     func, type, inst, index, deref, addr, recv, assert, pick (at: position), key, elem, unknown.
@@ -33,26 +33,26 @@ class Expr(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 class Call(msgspec.Struct, frozen=True, array_like=True, gc=False):
     caller: int
-    """Index of the definition the call stands in, or -1 for the file itself."""
+    """Index of the enclosing definition, or -1 for the file itself."""
     function: Expr
     line: int
     flow: int
     bound: int
-    """How many bindings precede it: those it may refer to."""
+    """Number of bindings before the call; it may refer to those only."""
 
 
 class Use(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """An exported name that is read and not called: perhaps a constant or variable of a package."""
+    """An exported name that is read but not called: possibly a constant or variable of a package."""
 
     caller: int
     name: str
     imports: Type | None
-    """What stands before its dot; nothing for the own package."""
+    """The qualifier; None for the file's own package."""
     line: int
 
 
 class Route(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A function handed to a router or to a command: something from outside calls it."""
+    """A function passed to a router or a command, so that it is called from outside."""
 
     caller: int
     handler: Expr
@@ -61,7 +61,7 @@ class Route(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Declared(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A name of the package's scope, or a method, as other files may see it."""
+    """A package-level name or a method, as other files see it."""
 
     kind: str
     """func, method, var, const, type or alias."""
@@ -69,22 +69,22 @@ class Declared(msgspec.Struct, frozen=True, array_like=True, gc=False):
     owner: str = ""
     """The receiver's type, for a method."""
     params: tuple[Type, ...] = ()
-    """Type parameters; a method's are named by its receiver."""
+    """Type parameters; those of a method are named by its receiver."""
     type: Type | None = None
     value: Expr | None = None
     tags: str = ""
-    """The build constraint that keeps the file out of a build for linux/amd64, or nothing."""
+    """The build constraint that excludes the file from a linux/amd64 build, or empty."""
 
 
 class Import(msgspec.Struct, frozen=True, array_like=True, gc=False):
     name: str
-    """As written before the path: an alias, `.`, `_`, or nothing."""
+    """The name written before the path: an alias, `.`, `_`, or empty."""
     path: str
     line: int
 
 
 class Module(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A `go.mod` or `go.work`: where import paths lead inside the project."""
+    """A `go.mod` or `go.work`: the directories of import paths inside the project."""
 
     path: str
     """The module's path; empty for a `go.work`."""
@@ -114,5 +114,5 @@ def directory_of(path: str) -> str:
 
 
 def package_id(directory: str, package: str) -> str:
-    """Two packages may share a directory (`x` and `x_test`, a tool behind a build tag), so that both name it."""
+    """The directory and the package name: two packages may share a directory (`x` and `x_test`, or by build tag)."""
     return f"{directory}:{package}"

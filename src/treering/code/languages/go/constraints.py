@@ -1,4 +1,4 @@
-"""Build constraints: whether a file is part of a build for linux/amd64, which is what most truths describe."""
+"""Build constraints: whether a file is part of a linux/amd64 build."""
 
 import re
 
@@ -20,7 +20,7 @@ _RELEASE = re.compile(r"go1\.\d+$")
 
 
 def unmet_constraint(path: str, header: str) -> str:
-    """The constraint that keeps the file out of the build, as written; empty where the file is in."""
+    """Return the constraint that excludes the file from the build, as written; empty if it is included."""
     unmet = [] if _name_holds(path) else [_named_constraint(path)]
     if written := _written_constraint(header):
         unmet += [] if _holds(written) else [written]
@@ -51,7 +51,7 @@ def _from_plus_build(line: str) -> str:
 
 
 def _holds(constraint: str) -> bool:
-    """Operators in order of binding: `!`, `&&`, `||`; what does not parse is taken to hold."""
+    """Precedence: `!`, `&&`, `||`; a constraint that does not parse is treated as satisfied."""
     output: list[bool] = []
     waiting: list[str] = []
     for token in _TOKEN.findall(constraint):

@@ -1,4 +1,4 @@
-"""What declarations give: definitions, entries of the package's scope, and bindings inside functions."""
+"""Declarations: definitions, package-level names, and bindings inside functions."""
 
 from collections.abc import Callable, Sequence
 
@@ -17,7 +17,7 @@ _SHAPES = {"struct": DefinitionKind.CLASS, "interface": DefinitionKind.INTERFACE
 
 
 class Declarations:
-    """Collects one file's declarations as they are met; `names` says whether a function is around them."""
+    """Collects the declarations of one file in order; `names` tracks whether they are inside a function."""
 
     def __init__(self, path: str, tags: str, names: Names, spelling: Spelling, lines: Lines) -> None:
         self.definitions: list[Definition] = []
@@ -45,11 +45,11 @@ class Declarations:
         self._bindings[node.type](node)
 
     def number_of(self, qualname: str) -> int:
-        """Where the definition stands in the list, or -1."""
+        """Return the index of the definition, or -1."""
         return self._numbers.get(qualname, -1)
 
     def define(self, qualname: str, kind: DefinitionKind, node: Node, test: bool = False) -> int:
-        """Of several `init` functions the first is kept: they share one id."""
+        """Of several `init` functions only the first is kept: they share one id."""
         if qualname not in self._numbers:
             self._numbers[qualname] = len(self.definitions)
             exported = qualname.rpartition(".")[2][:1].isupper()
@@ -58,7 +58,7 @@ class Declarations:
         return self._numbers[qualname]
 
     def finished(self) -> list[Definition]:
-        """A type that the file's constants are values of is an enumeration."""
+        """Return the definitions; a type with constants in the file becomes an enumeration."""
         return [
             msgspec.structs.replace(each, kind=DefinitionKind.ENUM)
             if each.kind is DefinitionKind.TYPE and each.qualname in self._enumerated
@@ -67,7 +67,7 @@ class Declarations:
         ]
 
     def function(self, node: Node) -> int:
-        """Declares a function or method, binds its parameters, and gives the number of its definition."""
+        """Declare a function or method, bind its parameters, and return the index of its definition."""
         name = text_of(node.child_by_field_name("name"))
         receiver = items(node.child_by_field_name("receiver"))
         owner, params = self._receiver(receiver[0]) if receiver else ("", self._type_parameters(node))
@@ -111,7 +111,7 @@ class Declarations:
         return owner, params
 
     def _type_parameters(self, node: Node) -> tuple[Type, ...]:
-        """Bound before their constraints are read, which may name each other."""
+        """Bind type parameters before reading their constraints, which may refer to each other."""
         bound: list[tuple[int, str, Node | None]] = []
         for each in items(node.child_by_field_name("type_parameters")):
             for name in map(text_of, fields(each, "name")):
@@ -136,7 +136,7 @@ class Declarations:
             self._names.bind(name, value, uses)
 
     def _spread(self, wanted: int, given: Sequence[Node], inline: bool) -> list[Expr]:
-        """One value each, or one call whose results are taken apart."""
+        """Return one value each, or the results of a single call."""
         if len(given) == wanted:
             return [self._spelling.value(each, 0, inline) for each in given]
         whole = self._spelling.value(given[0], 0, inline) if len(given) == 1 else UNKNOWN
@@ -173,7 +173,7 @@ class Declarations:
             self.values(called, given)
 
     def _constant(self, node: Node) -> None:
-        """In a group, a name without a value repeats the one before."""
+        """In a group, a name without a value repeats the previous one."""
         called = [text_of(name) for name in fields(node, "name")]
         spelled, given = node.child_by_field_name("type"), items(node.child_by_field_name("value"))
         if spelled is None and not given:
@@ -200,7 +200,7 @@ class Declarations:
                 self.declared.append(Declared(kind, name, value=value, tags=self._tags))
 
     def leave(self) -> None:
-        """What follows stands in no function."""
+        """End the current function."""
         self._around = ""
 
     def _type(self, node: Node) -> None:
@@ -232,7 +232,7 @@ class Declarations:
 
 
 def _names_in(node: Node) -> list[str]:
-    """What is on the left; something other than a plain name keeps its place."""
+    """Return the names on the left side; a target that is not a plain name keeps its position."""
     return [text_of(each) if each.type == "identifier" else "_" for each in items(node.child_by_field_name("left"))]
 
 

@@ -1,4 +1,4 @@
-"""Where the outside comes in: `main`, functions handed to routers, and commands."""
+"""Entry points: `main`, functions passed to routers, and commands."""
 
 import re
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ VERBS = {
     **{verb.capitalize(): verb for verb in _METHODS},
     **dict.fromkeys(("Handle", "HandleFunc", "Any", "All", "HandlerFunc", "Handler"), ""),
 }
-"""Names under which routers take a path and a function, and the HTTP method each means."""
+"""Names of router methods that take a path and a function, with the HTTP method of each."""
 
 _PATTERN = re.compile(r'["`]((?:[A-Z]+ )?[\w.\-{}]*/[^"`]*)["`]$')
 _FUNCTION_NODES = frozenset(("identifier", "selector_expression", "func_literal"))
@@ -27,7 +27,7 @@ _COMMAND_ACTIONS = frozenset(("Run", "RunE", "Action"))
 
 
 class Entries:
-    """Collects what the outside may call; a handler of another file is kept as a route for resolution to find."""
+    """Collects entry points; a handler of another file is stored as a route for resolution."""
 
     def __init__(self, spelling: Spelling, declarations: Declarations, in_tests: bool) -> None:
         self.routes: list[Route] = []
@@ -37,7 +37,7 @@ class Entries:
         self._handled: list[tuple[Expr, int, EntryPoint, str]] = []
 
     def route(self, verb: str, arguments: Sequence[Node], caller: int, line: int) -> None:
-        """`router.GET("/x", h)`: one of the verbs, a path, and a function as the last argument."""
+        """`router.GET("/x", h)`: a router method, a path, and a function as the last argument."""
         if self._in_tests or len(arguments) < 2 or arguments[-1].type not in _FUNCTION_NODES:
             return
         pattern = _PATTERN.match(text_of(arguments[0]))
@@ -60,7 +60,7 @@ class Entries:
             self._hand_over(action, holder, line, EntryPoint.COMMAND, name[0])
 
     def _variable_around(self, node: Node) -> int:
-        """A command whose action has no name is known by the variable that holds it."""
+        """A command with an anonymous action is represented by the variable that holds it."""
         around: Node | None = node
         while around is not None and around.type != "var_spec":
             around = around.parent
@@ -75,7 +75,7 @@ class Entries:
             self.routes.append(Route(caller, handler, line, len(self._spelling.names.bindings)))
 
     def marked(self, package: str) -> tuple[Definition, ...]:
-        """The file's definitions, with those that the outside calls marked as such."""
+        """Return the file's definitions with entry points marked."""
         found: dict[int, tuple[EntryPoint, str | None]] = {}
         for handler, caller, kind, name in self._handled:
             number = caller if handler.op == "func" else self._number_of(handler)
@@ -90,7 +90,7 @@ class Entries:
         return tuple(definitions)
 
     def _number_of(self, handler: Expr) -> int:
-        """A function of this file, or a method whose name only one type of this file has."""
+        """Return the index of a function of this file, or of a method whose name is unique in this file."""
         if handler.op == "name":
             return self._declarations.number_of(handler.name)
         methods = [

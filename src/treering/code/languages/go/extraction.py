@@ -1,4 +1,4 @@
-"""One Go file read by itself: definitions, what the package's scope gets, and its calls with their names bound."""
+"""Extraction of a Go file: definitions, package-level names, and calls with their names bound."""
 
 from operator import itemgetter
 
@@ -22,7 +22,7 @@ GRAMMAR = Language(tree_sitter_go.language())
 QUERY = query_of(GRAMMAR, "go")
 
 _ENDS, _OPENS = range(2)
-"""Where something ends and something else begins, the end comes first; what ends together ends from the inside."""
+"""At one offset, ends come before starts, and inner ends before outer ones."""
 
 _CAPTURES = ("call", "command", "binding", "switched", "named", "qualified", "scope")
 
@@ -75,7 +75,7 @@ def _imports(root: Node, lines: Lines) -> tuple[Import, ...]:
 
 
 class _Reading:
-    """The walk through one file's captures, in the order in which names come into being and are used."""
+    """A walk through the captures of one file, in the order in which names are declared and used."""
 
     def __init__(
         self, names: Names, spelling: Spelling, declarations: Declarations, entries: Entries, uses: Uses
@@ -140,7 +140,7 @@ class _Reading:
             self.declarations.leave()
 
     def _switched(self, node: Node) -> None:
-        """In a case of several types, and by default, the name has the type of what is looked at."""
+        """In a case with several types, and in the default case, the name keeps the type of the operand."""
         self.declarations.values([self._switches[-1]], [node])
 
     def _named(self, node: Node) -> None:

@@ -1,4 +1,4 @@
-"""Type arguments of generic functions, from what is passed to them."""
+"""Inference of type arguments of generic functions."""
 
 from treering.code.languages.go.body import Type
 from treering.code.languages.go.members import Members
@@ -8,14 +8,14 @@ _DEEPEST = 8
 
 
 class Inference:
-    """Matches written parameter types with the types of arguments."""
+    """Matches the parameter types of a function with the types of its arguments."""
 
     def __init__(self, types: Types, members: Members) -> None:
         self._types = types
         self._members = members
 
     def infer(self, function: Known, arguments: tuple[Known, ...]) -> dict[str, Known]:
-        """What each type parameter stands for, as far as the arguments and the constraints say."""
+        """Return the type of each type parameter, as far as arguments and constraints determine it."""
         assert function is not None
         _, written, home, _, params = function
         found = dict(home[1])

@@ -1,4 +1,4 @@
-"""Which functions `go test` runs."""
+"""Functions that `go test` runs."""
 
 from treering.code.languages.go.body import Type
 
@@ -6,7 +6,7 @@ PREFIXES = ("Test", "Benchmark", "Fuzz", "Example")
 
 
 def is_test(name: str, owner: str, signature: Type) -> bool:
-    """A prefix not followed by a lower-case letter; a method called so, without parameters, is a test of a suite."""
+    """A test prefix not followed by a lower-case letter; a method named so, without parameters, is a suite's test."""
     prefix = next((each for each in PREFIXES if name.startswith(each)), None)
     if prefix is None or name[len(prefix) :][:1].islower() or name == "TestMain":
         return False

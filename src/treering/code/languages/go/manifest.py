@@ -1,4 +1,4 @@
-"""`go.mod` and `go.work`: which directory of the project an import path names."""
+"""`go.mod` and `go.work`: the directory of the project for an import path."""
 
 import re
 
@@ -11,7 +11,7 @@ _WORD = re.compile(r'"[^"]*"|`[^`]*`|[^\s"`]+')
 
 
 def read_manifest(path: str, source: bytes) -> Facts:
-    """A manifest that names no module is a problem and says nothing."""
+    """A `go.mod` without a module directive is a problem and has no content."""
     module, replaced, used = "", [], []
     home = directory_of(path)
     for verb, words in _directives(source.decode("utf-8", "replace")):
@@ -29,7 +29,7 @@ def read_manifest(path: str, source: bytes) -> Facts:
 
 
 def _directives(text: str) -> list[tuple[str, list[str]]]:
-    """`verb words` lines, with `verb ( … )` blocks spread out."""
+    """Return the `verb words` lines, with `verb ( … )` blocks expanded."""
     found, block = [], ""
     for line in text.splitlines():
         words = [word.strip('"`') for word in _WORD.findall(_COMMENT.sub("", line))]

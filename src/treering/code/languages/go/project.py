@@ -1,4 +1,4 @@
-"""What one file's resolution asks the project: modules, packages, names and methods, each question once."""
+"""Symbol lookups of one file's resolution: modules, packages, names and methods, each looked up once."""
 
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ Answer = tuple[tuple[str, Any], ...]
 
 
 class Found(NamedTuple):
-    """A declaration, where it stands, and what other builds have under the same name."""
+    """A declaration, its file, and the declarations of the same name in other builds."""
 
     path: str
     declared: Declared
@@ -20,7 +20,7 @@ class Found(NamedTuple):
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """One for each build; none for what is not of the project."""
+        """Return one id per build; empty for a declaration outside the project."""
         each = self.declared
         if not self.path:
             return ()
@@ -28,13 +28,13 @@ class Found(NamedTuple):
         return tuple(f"{path}::{name}" for path in (self.path, *(path for path, _ in self.variants)))
 
     def method_ids(self, method: str) -> tuple[str, ...]:
-        """The ids of an interface's method, in each build whose interface has it."""
+        """Return the ids of an interface's method, in each build whose interface has it."""
         builds = ((self.path, self.declared), *self.variants)
         return tuple(f"{path}::{each.name}.{method}" for path, each in builds if method in interface_methods(each))
 
 
 class Project:
-    """The project as one file sees it: its module's import paths, and its own build's variants first."""
+    """The project as seen from one file: its module's import paths, with variants of its own build first."""
 
     def __init__(self, path: str, tags: str, ask: Ask) -> None:
         self._path = path
@@ -65,7 +65,7 @@ class Project:
         return self._methods[key]
 
     def method_names(self, package: str, owner: str) -> list[str]:
-        """Of all files of the package."""
+        """Return the names from all files of the package."""
         return sorted({name for _, names in self._ask(METHODS, package, owner) for name in names})
 
     def _choose(self, answer: Answer) -> Found | None:
@@ -75,7 +75,7 @@ class Project:
         return Found(*first, tuple((path, other) for path, other in rest if other.kind == first[1].kind))
 
     def _rank(self, path: str, declared: Declared) -> int:
-        """The own file, then the own build, then the usual one, then others."""
+        """Rank: the same file, then the same build, then linux/amd64, then others."""
         if path == self._path:
             return 0
         if declared.tags:
@@ -83,7 +83,7 @@ class Project:
         return 2
 
     def package_of_import(self, path: str) -> str | None:
-        """The package that an import path names, or None where nothing is known of it."""
+        """Return the package of an import path, or None if it is unknown."""
         if path not in self._packages:
             directory = self.directory_of_import(path)
             name = self.package_name(directory) if directory is not None else None
@@ -92,12 +92,12 @@ class Project:
         return self._packages[path]
 
     def package_name(self, directory: str) -> str | None:
-        """What the files of the directory that others may import call their package."""
+        """Return the package name of the importable files of the directory."""
         files = [(tags != "", name) for _, (name, tags, test) in self._ask(PACKAGE, directory) if not test]
         return min(files, key=lambda each: each[0])[1] if files else None
 
     def files_of_import(self, path: str) -> list[str]:
-        """The files that importing the path brings in: no tests, and of several builds the usual or the own one."""
+        """Return the files that an import brings in, without tests; of several builds, linux/amd64 or the file's own."""
         directory = self.directory_of_import(path)
         if directory is None:
             return []
@@ -127,8 +127,11 @@ class Project:
         return None
 
     def _module_roots(self) -> list[tuple[str, str]]:
-        """Module path → directory, the longest path first; for one path: replacements, then the own module's,
-        then the workspace's, then any of the project."""
+        """Return (module path, directory) pairs, the longest path first.
+
+        Order for equal paths: replacements, the file's own module, the workspace, then any other module.
+        """
+        """
         if self._roots is None:
             modules: list[tuple[str, Module]] = [(directory_of(path), module) for path, module in self._ask(MODULES)]
             home = directory_of(self._path)

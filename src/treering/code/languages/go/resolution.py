@@ -1,4 +1,4 @@
-"""A Go file's edges: what it imports, exports, calls, embeds and implements."""
+"""The edges of a Go file: imports, exports, calls, embedded and implemented types."""
 
 from treering.code.facts import Ask, Definition, Edge, Facts, Resolved, Unresolved
 from treering.code.languages.edges import EVIDENT, SURE, Edges
@@ -10,7 +10,7 @@ from treering.code.languages.go.values import Values
 from treering.core.graph import EdgeKind
 
 OF_ANOTHER_BUILD = 0.5
-"""The same name behind another build constraint: called where that one holds."""
+"""A declaration of the same name under another build constraint."""
 
 _READ = frozenset(("var", "const"))
 
@@ -34,7 +34,7 @@ def edges_of_file(facts: Facts, ask: Ask) -> Resolved:
 
 
 class _Found:
-    """What resolution has found so far; definitions are known by their number."""
+    """Edges and unresolved uses found so far; definitions are referred to by index."""
 
     def __init__(self, path: str, definitions: tuple[Definition, ...]) -> None:
         self.path = path
@@ -77,7 +77,7 @@ def _calls(found: _Found, body: Body, values: Values) -> None:
 
 
 def _uses(found: _Found, body: Body, types: Types, package: str) -> None:
-    """What is read of the constants and variables of packages; what the file reads outside all functions, of others."""
+    """Add reads of package-level constants and variables; outside functions, only those of other packages."""
     for use in body.uses:
         home = package if use.imports is None else types.imported(use.imports)
         meant = types.project.name(home, use.name) if home is not None else None
@@ -97,7 +97,7 @@ def _edges_to(found: _Found, origin: str, targets: tuple[str, ...], call: Call) 
 
 
 def _targets(known: Known) -> tuple[str, ...] | None:
-    """The ids of what is called, of the usual build first; none for what is not of the project; None if unknown."""
+    """Return the ids of the callee, linux/amd64 first; empty if it is external, None if unknown."""
     if known is None:
         return None
     if known[0] in ("func", "type"):
@@ -110,7 +110,7 @@ _AROUND = {"result": "{}()", "call": "{}()", "index": "{}[…]", "inst": "{}[…
 
 
 def written_as(expr: Expr) -> str:
-    """About what stands in the source: names and dots, without arguments."""
+    """Return the approximate source text: names and dots, without arguments."""
     if expr.op == "sel":
         return f"{written_as(expr.parts[0])}.{expr.name}"
     if expr.op == "result":

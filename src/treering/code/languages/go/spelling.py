@@ -1,4 +1,4 @@
-"""Syntax nodes as types and expressions, with what is local to the file already looked up."""
+"""Conversion of syntax nodes to types and expressions, with local names already looked up."""
 
 from collections.abc import Callable
 from typing import Final
@@ -10,10 +10,10 @@ from treering.code.languages.go.names import Names, Qualifiers
 from treering.code.languages.nodes import text_of
 
 DEEPEST: Final = 40
-"""Nesting of one type or expression past which its type is not looked at."""
+"""Maximum nesting of a type or expression whose type is inferred."""
 
 _ARGUMENT_DEPTH: Final = 8
-"""What a level of arguments adds: they matter for the types of generic calls only, a few levels down."""
+"""Depth added per level of arguments: they only matter for generic calls, a few levels down."""
 
 NOTHING = Type("tuple")
 
@@ -23,14 +23,14 @@ def fields(node: Node, name: str) -> list[Node]:
 
 
 def items(node: Node | None) -> list[Node]:
-    """The members of a list, without the comments between them."""
+    """Return the members of a list without comments."""
     if node is None or not node.named_child_count:
         return []
     return [each for each in node.named_children if each.type != "comment"]
 
 
 class Spelling:
-    """Reads types and expressions of one file where they stand: `names` must be in the state of that place."""
+    """Converts types and expressions of one file; `names` must be in the state of that position."""
 
     def __init__(self, names: Names, qualifiers: Qualifiers) -> None:
         self.names = names
@@ -44,7 +44,7 @@ class Spelling:
         return read(self, node, depth + 1) if read else Type("unknown")
 
     def value(self, node: Node | None, depth: int = 0, inline: bool = False) -> Expr:
-        """`inline` spells calls out; otherwise they are referred to by the number they were recorded under."""
+        """`inline` converts calls in place; otherwise they are referred to by the number they were recorded under."""
         if node is None or depth > DEEPEST:
             return UNKNOWN
         read = _VALUES.get(node.type)
@@ -69,7 +69,7 @@ class Spelling:
         return Expr("name", name, type=Type("imports", ".", dots)) if dots else Expr("name", name)
 
     def operand(self, name: str) -> Expr:
-        """What stands before a dot: a local, an import, or a name of the package."""
+        """Convert the operand of a selector: a local, an import, or a name of the package."""
         if self.names.find(name) < 0 and (imported := self.qualifiers.surely(name)):
             return Expr("import", name, type=imported)
         return self.identifier(name)
@@ -94,7 +94,7 @@ class Spelling:
         return Type("tuple", "", tuple(found))
 
     def function_of_call(self, node: Node, named: Node | None, depth: int = 0, inline: bool = False) -> Expr:
-        """What is called; `f[T](x)` comes as a conversion to a type, with nothing named as its function."""
+        """Return the callee; `f[T](x)` parses as a conversion to a type, without a function node."""
         if named is None:
             return self._generic_value(node.child_by_field_name("type"), depth)
         function = self.value(named, depth, inline)

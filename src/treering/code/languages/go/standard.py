@@ -1,4 +1,4 @@
-"""The standard library as far as a project's own types pass through it; all the rest of it is external."""
+"""The part of the standard library that passes a project's types through; the rest is external."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -8,7 +8,7 @@ from treering.code.languages.go.body import Body, Declared
 from treering.code.languages.go.extraction import read_source
 
 PREFIX = "std!"
-"""Before an import path, in the id of a package that no directory of the project holds."""
+"""Prefix of an import path in the id of a package outside the project."""
 PATHS = frozenset(("sync", "sync/atomic", "cmp", "slices", "maps", "iter"))
 
 
@@ -21,7 +21,7 @@ def is_standard(package: str) -> bool:
 
 
 def standard_name(package: str, name: str, owner: str = "") -> Declared | None:
-    """A function or type, or a method of `owner`."""
+    """Return a function or type, or a method of `owner`."""
     path = package[len(PREFIX) :].rpartition(":")[0].replace("/", "_")
     return _declared().get((f"{path}_{owner}", name) if owner else ("", f"{path}_{name}"))
 

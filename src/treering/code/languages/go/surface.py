@@ -1,4 +1,4 @@
-"""What other files may see of a Go file, name by name."""
+"""What other files see of a Go file, by lookup key."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ METHODS = "go.methods"
 INTERFACES = "go.interfaces"
 
 Interface = tuple[str, str, tuple[str, ...]]
-"""Package and name, and the methods that it writes down: most types are told apart from it by those names alone."""
+"""Package, name and declared methods: the method names alone rule out most types."""
 
 
 def surface_of(facts: Facts) -> Mapping[Key, Any]:
@@ -42,7 +42,7 @@ def surface_of(facts: Facts) -> Mapping[Key, Any]:
 
 
 def interface_methods(declared: Declared) -> list[str]:
-    """The methods that an interface writes down itself."""
+    """Return the methods that an interface declares itself."""
     if declared.kind != "type" or declared.type is None or declared.type.op != "interface":
         return []
     return [each.name for each in declared.type.parts if each.op == "method"]

@@ -1,10 +1,10 @@
-"""Types as they are after looking names up: plain tuples, compared by ==, read lazily where they are large.
+"""Resolved types: plain tuples, compared by `==`; large ones are resolved lazily.
 
 named (package, name, arguments) · local (binding, arguments) · basic (name) · external (name)
 ptr, seq, chan (element) · map (key, element) · tuple (types) · param (name, type as written, home)
 struct, interface (type as written, home) · func (type as written, home, target, type parameters)
 type (type, ids) · package (id) · builtin (name) · opaque
-A home is where a written type's names are to be looked up: (package, types of type parameters).
+A home is the context for the names of a written type: (package, types of type parameters).
 """
 
 from collections.abc import Callable, Mapping
@@ -15,12 +15,12 @@ from treering.code.languages.go.project import Found, Project
 from treering.code.languages.go.standard import is_standard
 
 Known = tuple[Any, ...] | None
-"""A type, or None where it is not known."""
+"""A type, or None if unknown."""
 Home = tuple[str, tuple[tuple[str, Known], ...]]
 
 EXTERNAL: Final[Known] = ("external", "")
 OPAQUE: Final[Known] = ("opaque",)
-"""Of something that is there, but whose type is not known."""
+"""The type of something that exists but whose type is unknown."""
 _BASIC = """
     bool string int int8 int16 int32 int64 uint uint8 uint16 uint32 uint64 uintptr byte rune float32 float64
     complex64 complex128 any comparable
@@ -32,7 +32,7 @@ _DEEPEST = 60
 
 
 class Types:
-    """Written types looked up in their homes."""
+    """Resolves written types in their homes."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
@@ -60,7 +60,7 @@ class Types:
         return dict(home[1]).get(written.name, ("param", written.name, written, home))
 
     def _bound(self, written: Type, home: Home, depth: int) -> Known:
-        """The constraint that a receiver's type parameter has where its type is declared."""
+        """Return the constraint of a receiver's type parameter, from the declaration of its type."""
         place, _, owner = written.name.partition(" ")
         found = self.project.name(home[0], owner)
         params = found.declared.params if found is not None else ()
@@ -106,7 +106,7 @@ class Types:
         return universe_type(written.name) or EXTERNAL
 
     def imported(self, imports: Type) -> str | None:
-        """The package of this project that a qualifier stands for; a path without an alias must be called so."""
+        """Return the project package of a qualifier; a package imported without an alias must have that name."""
         for each in imports.parts:
             package = self.project.package_of_import(each.name)
             if package is not None and (not imports.name or package.endswith(f":{imports.name}")):
@@ -118,7 +118,7 @@ class Types:
         return [package for package in packages if package is not None]
 
     def underlying(self, package: str, name: str, arguments: tuple[Known, ...]) -> tuple[Type, Home, Found] | None:
-        """How a named type is written, and where."""
+        """Return the declaration of a named type as written, with its home."""
         found = self.project.name(package, name)
         if found is None or found.declared.kind != "type" or found.declared.type is None:
             return None
@@ -163,12 +163,12 @@ def universe_type(name: str) -> Known:
 
 
 def pointed(known: Known) -> Known:
-    """Without the pointer around it: selectors look through one."""
+    """Return the pointer's target: selectors dereference one pointer."""
     return known[1] if known is not None and known[0] == "ptr" else known
 
 
 def with_arguments(function: Known, given: Mapping[str, Known]) -> Known:
-    """A generic function whose type parameters are known."""
+    """Return a generic function with known type arguments."""
     if function is None or function[0] != "func":
         return function
     _, written, (package, before), target, params = function

@@ -1,4 +1,4 @@
-"""Exported names that a Go file reads without calling them: what may be constants and variables of packages."""
+"""Exported names that a Go file reads without calling: possible package-level constants and variables."""
 
 import re
 
@@ -10,13 +10,13 @@ from treering.code.languages.lines import Lines
 from treering.code.languages.nodes import text_of
 
 _WRITTEN = re.compile(rb"(?<![\w.\"])(?:(\w+)\.)?([A-Z]\w*)(?![\w({])")
-"""An exported name that is neither called nor the type of a literal, with what stands before its dot."""
+"""An exported name that is neither called nor the type of a literal, with its qualifier."""
 
 
 def read_names(source: bytes, root: Node, qualifiers: Qualifiers) -> dict[str, list[Node]]:
-    """Exported names of the own package, and of others behind a dot.
+    """Return exported names of the file's own package, and qualified names of others.
 
-    They are looked for in the text: to be handed every name of the tree takes several times as long.
+    They are searched in the text: querying every identifier of the tree is several times slower.
     """
     named: list[Node] = []
     qualified: list[Node] = []
@@ -33,7 +33,7 @@ def read_names(source: bytes, root: Node, qualifiers: Qualifiers) -> dict[str, l
 
 
 class Uses:
-    """Collects them as they are met, each once for a function."""
+    """Collects read names, each once per function."""
 
     def __init__(self, names: Names, qualifiers: Qualifiers, lines: Lines) -> None:
         self.lines = lines
@@ -73,7 +73,7 @@ _BINDING = frozenset({"short_var_declaration", "range_clause", "receive_statemen
 
 
 def _is_no_read(node: Node) -> bool:
-    """Whether the name is declared here, or stands before the colon of a literal, where fields of structs stand."""
+    """Whether the name is declared here, or is a field name in a composite literal."""
     around = node.parent
     if around is None:
         return False

@@ -1,4 +1,4 @@
-"""The type of an expression, and what it calls."""
+"""Types of expressions, and the targets of calls."""
 
 from collections.abc import Callable
 
@@ -24,7 +24,7 @@ _DEEPEST = 60
 
 
 class Values:
-    """Expressions of one file; bindings and calls are looked at in the order in which they were read."""
+    """Expression types of one file; bindings and calls must be processed in source order."""
 
     def __init__(
         self, types: Types, bindings: tuple[Expr, ...], path: str, package: str, loose: tuple[Type, ...]
@@ -49,7 +49,7 @@ class Values:
         return self.of(written, self._home)
 
     def called(self, function: Expr) -> Known:
-        """What the next call calls; remembered, so that later expressions can use its result."""
+        """Return the callee of the next call and record it, so that later expressions can use its result."""
         known = self.of(function, self._home)
         self._functions.append(known)
         return known
@@ -195,7 +195,7 @@ class Values:
         return self._ranged(expr, home, depth, 0)
 
     def _ranged(self, expr: Expr, home: Home, depth: int, place: int) -> Known:
-        """Over a function, what it yields; over a channel, what comes out; over others, key and element."""
+        """The element type of a range: of a function, what it yields; of a channel, its element; else key and element."""
         over = self.of(expr.parts[0], home, depth)
         made = self.members.made_of(pointed(over))
         if made is None or made[0] == "external":
@@ -222,7 +222,7 @@ class Values:
         return self._element(self.of(expr.parts[0], home, depth))
 
     def _picked(self, expr: Expr, home: Home, depth: int) -> Known:
-        """One of several results; the second of `v, ok :=` is a truth value."""
+        """One of several results; the second of `v, ok :=` is a bool."""
         base = self.of(expr.parts[0], home, depth)
         if base is None or base[0] == "external":
             return base

@@ -1,4 +1,4 @@
-"""Python: read with tree-sitter, resolved by the language's rules and by types that are evident."""
+"""Python: parsed with tree-sitter, resolved by the rules of the language and by evident types."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

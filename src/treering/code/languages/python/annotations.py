@@ -1,4 +1,4 @@
-"""What annotations say: of a name, of a parameter, of what a function gives back."""
+"""Types from annotations of names, parameters and results."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
@@ -21,13 +21,13 @@ from treering.code.languages.python.values import (
 )
 
 _DEEPEST_ARGUMENTS = 4
-"""Type arguments of type arguments beyond this are not kept: a method may wrap its own type again and again."""
+"""Maximum nesting of type arguments: a method may wrap its own type repeatedly."""
 _GENERIC = frozenset({"Generic", "Protocol"})
 _NOT_A_TYPE = frozenset({Kind.CONSTANT, Kind.CALL, Kind.UNKNOWN, Kind.LAMBDA, Kind.LIST, Kind.DICT})
 
 
 class Given(Sequence[Values]):
-    """The positional arguments of a call, evaluated when they are looked at: most never are."""
+    """The positional arguments of a call, evaluated on access: most never are."""
 
     def __init__(self, project: Project, parts: tuple[Expression, ...], where: Where) -> None:
         self._project, self._parts, self._where = project, parts, where
@@ -54,10 +54,10 @@ class Annotations(Project):
 
     @abstractmethod
     def elements(self, values: Values) -> Values:
-        """What iterating over the values gives."""
+        """Return what iterating over the values yields."""
 
     def annotated(self, expression: Expression, where: Where) -> Values:
-        """Instances of what an annotation says; nothing for `None` and for what is not evident."""
+        """Return the instances that an annotation describes; empty for `None` and for types that are not evident."""
         kind = expression.kind
         if kind in _NOT_A_TYPE:
             return NOTHING
@@ -94,7 +94,7 @@ class Annotations(Project):
         return merged(found or [NOTHING])
 
     def _parameters(self, value: ClassValue) -> tuple[str, ...]:
-        """The names of the type variables of a generic class, in their order."""
+        """Return the type variables of a generic class in order."""
         known = self._type_parameters.get(value)
         if known is None:
             made = self.class_of(value)
@@ -110,7 +110,7 @@ class Annotations(Project):
         return any(isinstance(one, OutsideInstance) and one.name == "typevar" for one in values)
 
     def _argument(self, variable: Expression, receiver: Value | None) -> Values | None:
-        """What a type variable stands for in a member of the receiver; None where it is none of its classes'."""
+        """Return the type bound to a type variable in a member of the receiver, or None if its classes do not declare it."""
         if not isinstance(receiver, Instance):
             return None
         for one in self.order(receiver.of):
@@ -122,7 +122,7 @@ class Annotations(Project):
         return None
 
     def _given_to(self, base: ClassValue, receiver: Instance) -> tuple[Values, ...]:
-        """The type arguments that a class or its ancestors write after the name of a generic base."""
+        """Return the type arguments with which a class or its ancestors subscript a generic base."""
         key = (base, receiver)
         known = self._type_arguments.get(key)
         if known is None:
@@ -139,7 +139,7 @@ class Annotations(Project):
         return ()
 
     def generic_result(self, made: Function, value: FunctionValue, given: Sequence[Values]) -> Values | None:
-        """The result of a function that gives back its receiver or its first argument; None where it is none such."""
+        """Return the result of a function that returns its receiver or its first argument, else None."""
         returned = made.returns[0] if len(made.returns) == 1 and not made.traits & Trait.PROPERTY else UNKNOWN
         if returned.kind is not Kind.NAME or not self._is_variable(returned, value.path):
             return None
@@ -179,7 +179,7 @@ class Annotations(Project):
         return values
 
     def fixture_value(self, function: FunctionValue) -> Values:
-        """What pytest hands to a test for this fixture: what the function yields, else what it returns."""
+        """Return the value of a fixture for a test: what its function yields, else what it returns."""
         known = self._fixtures.get(function)
         if known is None:
             self._fixtures[function] = NOTHING
@@ -199,7 +199,7 @@ class Annotations(Project):
 
 
 def _is_deep(values: Values, most: int) -> bool:
-    """Whether types inside types are nested deeper than this."""
+    """Whether type arguments are nested deeper than the limit."""
     for value in values:
         inside = value.arguments if isinstance(value, Instance) else ()
         inside = value.holds if isinstance(value, OutsideInstance) else inside

@@ -1,4 +1,4 @@
-"""Which constant a name stands for: one of the same file, or of another from which imports hand it on."""
+"""The constant that a name refers to: of the same file, or of another file through imports."""
 
 from treering.code.facts import DefinitionKind, Facts
 from treering.code.languages.python import surface
@@ -7,11 +7,11 @@ from treering.code.languages.python.project import Project
 from treering.code.languages.python.values import identity
 
 _MOST_STEPS = 8
-"""A name that is handed on more often than this goes in a circle."""
+"""Maximum length of an import chain; longer ones are cyclic."""
 
 
 class Constants:
-    """The constants as one file sees them; what it says itself is not asked for."""
+    """The constants visible in one file; its own names are not looked up in the project."""
 
     def __init__(self, project: Project, facts: Facts) -> None:
         self._project, self._path = project, facts.path
@@ -21,7 +21,7 @@ class Constants:
         self._known: dict[Expression, str | None] = {}
 
     def of(self, read: Expression) -> str | None:
-        """The constant that a name or an import stands for, by its id."""
+        """Return the id of the constant that a name or an import refers to."""
         if read not in self._known:
             self._known[read] = self._imported(self._path, (read,), 0) if read.kind is Kind.FROM else self._named(read)
         return self._known[read]
@@ -34,7 +34,7 @@ class Constants:
         return self._starred(self._path, read.name, 0) if self._stars else None
 
     def in_module(self, path: str, name: str, steps: int = 0) -> str | None:
-        """The constant that a module has under a name, its own or one that it takes from elsewhere."""
+        """Return the constant that a module provides under a name, its own or an imported one."""
         if steps > _MOST_STEPS:
             return None
         if self._project.asked(surface.CONSTANT, path, name):

@@ -1,4 +1,4 @@
-"""Syntax nodes as small expressions: one entry of a table for each kind of node."""
+"""Conversion of syntax nodes to expressions, by a table of node types."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,26 +14,26 @@ if TYPE_CHECKING:
     from treering.code.languages.python.expressions import Expressions
 
 DEPTH = 40
-"""An expression nested deeper says nothing evident about a type."""
+"""Expressions nested deeper have no evident type."""
 KEPT_ARGUMENTS = 2
-"""As many positional arguments of a call as `cast`, `partial` and their like need."""
+"""Positional arguments kept per call: as many as `cast`, `partial` and the like need."""
 KEPT_ITEMS = 4
-"""As many items of a literal list as are looked at for the type of its elements."""
+"""Items of a list literal that are inspected for the element type."""
 
 LONGEST_NARROWED = 200
-"""An attribute written longer than this is not looked for among those that an `isinstance` tells about."""
+"""Maximum length of a dotted name that is checked for `isinstance` narrowing."""
 
 _TYPE_VARIABLES = frozenset({"TypeVar", "typing.TypeVar", "t.TypeVar"})
 
 
 class Place(NamedTuple):
-    """Where an expression stands, for the names in it."""
+    """Where an expression is written, for looking up its names."""
 
     scope: Scope
     but: Binding | None = None
-    """The binding whose own value this is."""
+    """The binding whose own value this is; excluded from lookup."""
     at: int = -1
-    """A place that holds for the whole expression: a quoted annotation has no places of its own."""
+    """Offset used for the whole expression: a quoted annotation has no offsets of its own."""
     annotation: bool = False
 
 
@@ -41,7 +41,7 @@ _Convert = Callable[["Expressions", Node, Place, int], Expression]
 
 
 def receiver_of(node: Node) -> Node | None:
-    """What a chain goes on from: the object of an attribute, what is called, subscribed or waited for."""
+    """Return the receiver of a chain: the object of an attribute, the callee, the subscripted or awaited value."""
     field = _RECEIVERS.get(node.type)
     return None if field is None else node.child_by_field_name(field) if field else first_of(node)
 
@@ -149,7 +149,7 @@ def _items(made: Kind, kept: int) -> _Convert:
 
 
 def _kept(items: list[Node], kept: int) -> list[Node]:
-    """All of few items; of many, some that show their type, or none: a long table of functions shows nothing."""
+    """Return all of a few items; of many, only those that show their type: a long table of functions shows none."""
     if len(items) <= kept or all(item.type == "call" for item in items[:kept]):
         return items[:kept]
     return []
@@ -185,7 +185,7 @@ def _boolean(expressions: "Expressions", node: Node, place: Place, depth: int) -
 
 
 def _binary(expressions: "Expressions", node: Node, place: Place, depth: int) -> Expression:
-    """`A | B` is taken as a type, any other operator as a call of the left side's special method."""
+    """`A | B` is treated as a type, any other operator as a call of the left operand's special method."""
     operator, left = node.child_by_field_name("operator"), node.child_by_field_name("left")
     right = node.child_by_field_name("right")
     if operator is None or left is None or right is None:
@@ -222,7 +222,7 @@ def _string(expressions: "Expressions", node: Node, place: Place, depth: int) ->
 
 
 def _sent(expressions: "Expressions", node: Node, place: Place, depth: int) -> Expression:
-    """The value of a `yield`: what is sent, as the annotation of the generator says."""
+    """The value of a `yield`: the send type in the generator's annotation."""
     annotation = place.scope.returns
     if annotation is None or place.scope.outer is None:
         return UNKNOWN

@@ -1,4 +1,4 @@
-"""What the expressions of a file may be, by Python's rules and what annotations and constructions make evident."""
+"""The possible values of expressions, by Python's rules and the types evident from annotations and constructors."""
 
 from collections.abc import Callable
 
@@ -25,7 +25,7 @@ from treering.code.languages.python.values import (
 
 
 class Evaluator(Operations):
-    """Evaluates the expressions of one file, and of others as far as those lead there."""
+    """Evaluates the expressions of one file, and those of other files that they lead to."""
 
     def __init__(self, path: str, bindings: tuple[Expression, ...], ask: Ask) -> None:
         super().__init__(ask)
@@ -43,8 +43,7 @@ class Evaluator(Operations):
         return found
 
     def local(self, ref: int) -> Values:
-        """What a binding is: first those that its value goes on from, one after the other, so that no chain is too
-        long."""
+        """Evaluate a binding; the bindings it depends on first and iteratively, so that long chains do not recurse."""
         if ref not in self._locals:
             self._locals[ref] = NOTHING
             waiting = [(ref, iter(self._begins_with(ref)))]
@@ -60,7 +59,7 @@ class Evaluator(Operations):
         return self._locals[ref]
 
     def made_here(self, expression: Expression, where: Where) -> bool:
-        """Whether the value is made by calling a class, whose very instance it is then; a `with` hands on the same."""
+        """Whether the value is created by calling a class here, so that its class is exact; `with` returns the same object."""
         if expression.kind is Kind.LOCAL:
             bound = [self._bindings[ref] for ref in expression.refs]
             return bool(bound) and all(each.kind is not Kind.LOCAL and self.made_here(each, where) for each in bound)

@@ -1,4 +1,4 @@
-"""The expressions of a file: each name tied to the bindings that reach it, each binding written out once."""
+"""The expressions of a file: each name refers to the bindings that reach it, each binding is converted once."""
 
 from collections.abc import Callable
 
@@ -11,13 +11,13 @@ from treering.code.languages.python.scopes import Binding, Scope, ScopeKind, rea
 
 _INLINE = frozenset({"definition", "module", "top", "from", "self", "cls"})
 _LINKED = 12
-"""So deep inside an expression the receiver of a long chain is written out as a binding of its own."""
+"""Depth in an expression from which the receiver of a long chain becomes a binding of its own."""
 _MOST_LINKING = 3
-"""Long chains in arguments of long chains, as deep as is looked at."""
+"""Maximum nesting of long chains in arguments of long chains."""
 
 
 class Expressions:
-    """The expressions of one file. Only bindings that some use needs are ever written out."""
+    """The expressions of one file. Only bindings that are referred to are converted."""
 
     def __init__(self, parser: Parser) -> None:
         self._parser = parser
@@ -27,14 +27,14 @@ class Expressions:
         self._linking = 0
 
     def bindings(self) -> tuple[Expression, ...]:
-        """The values of all bindings that were referred to."""
+        """Return the values of all bindings that were referred to."""
         while self._waiting:
             binding = self._waiting.pop()
             self._values[binding.index] = self.value(binding)
         return tuple(self._values)
 
     def value(self, binding: Binding, declared: bool = False) -> Expression:
-        """What a binding gives its name; with `declared`, as code elsewhere sees it: an annotation goes first."""
+        """Return the value of a binding; with `declared`, as other files see it: an annotation takes precedence."""
         annotated = None
         if binding.annotation is not None:
             annotated = Expression(Kind.TYPED, "", (self.annotation(binding.annotation, binding.scope),))
@@ -59,7 +59,7 @@ class Expressions:
         return convert(self, node, place, depth + 1)
 
     def _link(self, call: Node, place: Place) -> Expression:
-        """A call deep in a chain, by reference: however long the chain, each of its parts is small, and read once."""
+        """Return a call deep in a chain by reference, so that every stored part of a long chain is small and read once."""
         waiting: list[Node] = []
         at: Node | None = call
         depth = _LINKED + 1
@@ -94,7 +94,7 @@ class Expressions:
         return Expression(Kind.LOCAL, "", (), tuple([binding.index for binding in bindings]))
 
     def name(self, name: str, place: Place, at: int) -> Expression:
-        """The name as the scopes around the place see it."""
+        """Return the name as resolved by the enclosing scopes."""
         scope: Scope | None = place.scope
         own = True
         while scope is not None:
@@ -114,7 +114,7 @@ class Expressions:
         return Expression(Kind.NAME, name)
 
     def narrowed(self, dotted: str, place: Place, at: int) -> Expression | None:
-        """An attribute of which an `isinstance` says what it is here."""
+        """Return an attribute narrowed by an `isinstance`, if any."""
         bindings = place.scope.of(dotted)
         found = reaching(bindings, at, place.but) if bindings else []
         return self._refer(found) if found else None
@@ -127,7 +127,7 @@ class Expressions:
         return Expression(Kind.NAME, name)
 
     def quoted(self, text: str, place: Place, at: int, depth: int) -> Expression:
-        """An annotation written as a string."""
+        """Parse an annotation written as a string."""
         root = self._parser.parse(text.strip().encode()).root_node
         statement = first_of(root)
         if root.has_error or statement is None or statement.named_child_count != 1:
@@ -176,7 +176,7 @@ def _from(expressions: Expressions, binding: Binding) -> Expression:
 
 
 def _parameter(made: Kind) -> Callable[[Expressions, Binding], Expression]:
-    """A parameter without annotation: what the language or the test runner says, else what its default shows."""
+    """A parameter without annotation: defined by the language or by pytest, else by its default."""
 
     def value(expressions: Expressions, binding: Binding) -> Expression:
         method, _, name = binding.detail.rpartition(" ")

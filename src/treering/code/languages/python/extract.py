@@ -1,4 +1,4 @@
-"""A Python file as facts: its definitions, and the body that resolution works on."""
+"""Extraction of a Python file: its definitions, and the body for resolution."""
 
 from tree_sitter import Parser
 
@@ -30,11 +30,11 @@ from treering.code.languages.python.uses import uses_of
 from treering.code.languages.python.walk import Defined, Read
 
 TEXT = 80
-"""As much of an unresolved call is kept as tells which one it was."""
+"""Maximum length of an unresolved call's text."""
 ALTERNATIVES = 6
-"""A name bound to more different things than this has no evident type."""
+"""A name bound to more different values than this has no evident type."""
 CLOSED = 80
-"""The largest expression, in nodes, that another file is told about."""
+"""Maximum size, in nodes, of an expression exposed to other files."""
 
 _ANNOTATED = frozenset({"declared", "filled"})
 _DYNAMIC_IMPORTS = frozenset({"importlib.import_module", "import_module", "__import__"})
@@ -128,7 +128,7 @@ def _fixture_name(defined: Defined) -> str:
 
 
 def _merged(functions: list[Function]) -> list[Function]:
-    """One function a name: overloads say what it returns, a property's setter says nothing."""
+    """Merge functions of one name: overloads contribute results, the setter of a property contributes nothing."""
     by_name: dict[str, list[Function]] = {}
     for function in functions:
         by_name.setdefault(function.qualname, []).append(function)
@@ -211,7 +211,7 @@ def _closed_types(types: tuple[Expression, ...], bindings: tuple[Expression, ...
 
 
 def _is_open(expression: Expression) -> bool:
-    """Whether some name in it is one of a scope inside the file."""
+    """Whether it contains a name of a scope inside the file."""
     return expression.kind is Kind.LOCAL or any(_is_open(part) for part in expression.parts)
 
 
@@ -221,7 +221,7 @@ def _closed_table(table: Table, bindings: tuple[Expression, ...]) -> Table:
 
 
 def _closed(expression: Expression, bindings: tuple[Expression, ...]) -> Expression:
-    """The expression with its local names replaced by what they are bound to, so that it holds outside its scope."""
+    """Replace local names by what they are bound to, so that the expression is valid outside its scope."""
     if not expression.parts and not expression.refs:
         return expression
     room = [CLOSED]

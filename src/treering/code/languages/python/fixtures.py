@@ -1,4 +1,4 @@
-"""Which function pytest calls for a parameter of a test: of the same class or file, or of a `conftest.py` above."""
+"""The fixture that pytest uses for a parameter: of the same class or file, or of a `conftest.py` above."""
 
 from treering.code.facts import Edge, Facts
 from treering.code.languages.edges import EVIDENT, Edges
@@ -10,8 +10,7 @@ from treering.core.graph import EdgeKind
 
 
 def fixture_functions(project: Project, path: str, asking: str, name: str) -> list[FunctionValue]:
-    """The fixture `name` as the function `asking` of a file sees it; a fixture that asks for its own name gets the
-    one that it replaces."""
+    """Return the fixture `name` as seen by the function `asking`; a fixture that requests its own name gets the one it overrides."""
     own = asking.rpartition(".")[2] == name
     for file in _files(path):
         given = project.asked(surface.FIXTURE, file, name)
@@ -32,7 +31,7 @@ def fixture_functions(project: Project, path: str, asking: str, name: str) -> li
 
 
 def add_fixtures(project: Project, edges: Edges, facts: Facts) -> None:
-    """A test rests on the fixtures that pytest makes for it, asked or not, and a fixture on those it asks for."""
+    """Add edges from tests to their fixtures, autouse ones included, and from fixtures to those they request."""
     path, requests = facts.path, facts.body.requests
     tests = {definition.qualname: definition.line for definition in facts.definitions if definition.test}
     asked = [(asking, name) for asking, names in requests.of for name in names]
@@ -57,7 +56,7 @@ def _unasked(project: Project, path: str) -> list[FunctionValue]:
 
 
 def _reaches(fixture: FunctionValue, path: str, test: str) -> bool:
-    """Whether a fixture that runs unasked runs for a test: one of a class for the tests of the class only."""
+    """Whether an autouse fixture applies to a test: one defined in a class applies to the tests of that class only."""
     owner = fixture.qualname.rpartition(".")[0]
     return not owner or (fixture.path == path and test.startswith(owner + "."))
 

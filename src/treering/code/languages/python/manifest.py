@@ -1,4 +1,4 @@
-"""`pyproject.toml`: the console scripts of a project, each a way in from outside."""
+"""`pyproject.toml`: the console scripts of a project as entry points."""
 
 from pathlib import PurePosixPath
 from typing import Any
@@ -38,7 +38,7 @@ def _table(read: Any, path: tuple[str, ...]) -> dict[str, Any]:
 
 
 def resolve_manifest(facts: Facts, ask: Ask) -> Resolved:
-    """An edge from the manifest to the function that each script runs."""
+    """Add an edge from the manifest to the function of each script."""
     project = Evaluator(facts.path, (), ask)
     edges, unresolved = [], []
     for _, target, line in facts.body.scripts:

@@ -1,4 +1,4 @@
-"""What a Python file says, as its resolver needs it: small expression trees, scopes as tables, calls, imports."""
+"""The stored body of a Python file: expression trees, scopes as tables, calls and imports."""
 
 from enum import StrEnum
 
@@ -6,51 +6,51 @@ import msgspec
 
 
 class Kind(StrEnum):
-    """What an expression is; the one-letter values keep stored facts small."""
+    """Kind of an expression; the one-letter values keep stored facts small."""
 
     NAME = "n"
     """A name looked up in the module, its star imports and the builtins."""
     LOCAL = "v"
-    """A name of a scope inside the file: the bindings of `refs` reach it."""
+    """A name of a scope inside the file; `refs` are the bindings that reach it."""
     DEFINITION = "d"
-    """A function or class of the same file, by its qualified name."""
+    """A function or class of the same file, by qualified name."""
     ATTRIBUTE = "a"
     CALL = "c"
     AWAIT = "w"
     SUBSCRIPT = "i"
     ELEMENT = "e"
-    """What iterating over the part gives."""
+    """The element type of the part."""
     ENTERED = "x"
-    """What `with part as …` binds."""
+    """The value that `with part as …` binds."""
     ENTERED_ASYNC = "X"
     EITHER = "u"
     FIRST_KNOWN = "o"
-    """The first part about which something is known: a value narrower than its declaration."""
+    """The first part whose value is known: a value is narrower than its declaration."""
     EXCLUDED = "N"
-    """The first part without instances of the classes in the second."""
+    """The first part, except instances of the classes in the second."""
     UNPACKED = "q"
     """Item number `name` of the part."""
     TUPLE = "t"
     LIST = "l"
     DICT = "m"
     CONSTANT = "k"
-    """A literal, by the name of its builtin type."""
+    """A literal, by its builtin type."""
     TYPED = "y"
-    """An instance of what the part, an annotation, says."""
+    """An instance of the annotation in the part."""
     SELF = "s"
     """The receiver of a method of class `name`."""
     CLS = "S"
     SUPER = "p"
-    """`super()` in a method of class `name`; the part is the class after which to look, where it is written."""
+    """`super()` in a method of class `name`; the part is the explicit first argument, if present."""
     FIXTURE = "f"
-    """A parameter that pytest fills: the fixture `name`, as seen from the function named by the part."""
+    """A parameter that pytest fills: the fixture `name`, as seen from the function in the part."""
     INHERITED_PARAMETER = "P"
-    """An unannotated parameter `name` of a method (the part): annotated perhaps where the method is first defined."""
+    """An unannotated parameter `name` of a method (the part); an overridden method may annotate it."""
     LAMBDA = "z"
     MODULE = "M"
-    """The module of an `import a.b as c`, with leading dots where relative."""
+    """The module of an `import a.b as c`, with leading dots if relative."""
     TOP_MODULE = "T"
-    """What `import a.b` binds: the package `a` from which `a.b` is found."""
+    """The name bound by `import a.b`: the package `a`."""
     FROM = "F"
     """Attribute or submodule `name` of the module in the part."""
     UNKNOWN = "?"
@@ -67,7 +67,7 @@ UNKNOWN = Expression(Kind.UNKNOWN)
 
 
 class Trait:
-    """Bits that say how a function is used; plain numbers, because an `IntFlag` takes ten times as long to test."""
+    """Flags of a function; plain integers, because testing an `IntFlag` is ten times slower."""
 
     ASYNC = 1
     GENERATOR = 2
@@ -82,16 +82,16 @@ class Trait:
 class Function(msgspec.Struct, frozen=True, array_like=True, gc=False):
     qualname: str
     owner: str
-    """The class it is a method of; empty for a function."""
+    """The class of a method; empty for a function."""
     traits: int
     returns: tuple[Expression, ...]
-    """Return annotations: several where overloaded."""
+    """Return annotations; several if overloaded."""
     results: tuple[Expression, ...]
     """Returned expressions (yielded ones of a generator) of a function without annotation."""
     parameters: tuple[tuple[str, Expression], ...]
     """Annotated parameters."""
     fixture: str = ""
-    """The name under which pytest knows it."""
+    """Its name as a pytest fixture."""
 
 
 class Class(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -99,11 +99,11 @@ class Class(msgspec.Struct, frozen=True, array_like=True, gc=False):
     bases: tuple[Expression, ...]
     methods: tuple[str, ...]
     fields: tuple[str, ...] = ()
-    """Names annotated in its body, in their order: the items of a `NamedTuple`."""
+    """Names annotated in its body, in order: the items of a `NamedTuple`."""
 
 
 class Import(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """One module that an import statement names; `names` are what is taken from it, `*` for everything."""
+    """A module named by an import statement; `names` are the imported names, `*` for all."""
 
     module: str
     names: tuple[str, ...]
@@ -113,7 +113,7 @@ class Import(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 class Call(msgspec.Struct, frozen=True, array_like=True, gc=False):
     origin: str
-    """The qualified name of the innermost definition around it; empty for code of the module."""
+    """Qualified name of the innermost enclosing definition; empty at module level."""
     callee: Expression
     text: str
     line: int
@@ -121,7 +121,7 @@ class Call(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Uses(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What a definition reads without calling it: names that may be constants, attributes that may be properties."""
+    """What a definition reads without calling: names that may be constants, attributes that may be properties."""
 
     origin: str
     """As in a call."""
@@ -130,18 +130,18 @@ class Uses(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Requests(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """The fixtures that pytest makes for a test or for another fixture, and those it makes without being asked."""
+    """The fixtures that the tests and fixtures of a file request, and its autouse fixtures."""
 
     of: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """Functions with the names of the fixtures they ask for."""
+    """Functions with the names of the fixtures they request."""
     by_all: tuple[str, ...] = ()
-    """The names that all tests of the file ask for."""
+    """Names that all tests of the file request."""
     unasked: tuple[str, ...] = ()
-    """Fixtures of the file that run for every test within reach."""
+    """Autouse fixtures of the file."""
 
 
 class Table(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """The names of a module (`scope` is empty) or of a class, each with everything that is bound to it."""
+    """The names of a module (empty `scope`) or of a class, each with everything bound to it."""
 
     scope: str
     names: tuple[tuple[str, tuple[Expression, ...]], ...]
@@ -152,7 +152,7 @@ class Body(msgspec.Struct, frozen=True, array_like=True, gc=False):
     classes: tuple[Class, ...] = ()
     tables: tuple[Table, ...] = ()
     bindings: tuple[Expression, ...] = ()
-    """What `LOCAL` expressions refer to, by position."""
+    """The values that `LOCAL` expressions refer to, by index."""
     imports: tuple[Import, ...] = ()
     calls: tuple[Call, ...] = ()
     exports: tuple[str, ...] | None = None

@@ -1,4 +1,4 @@
-"""Literals as syntax nodes have them."""
+"""String literals in syntax trees."""
 
 from tree_sitter import Node
 
@@ -6,7 +6,7 @@ from treering.code.languages.nodes import text_of
 
 
 def string_content(node: Node | None) -> str | None:
-    """The text of a plain string literal."""
+    """Return the text of a plain string literal."""
     if node is None or node.type != "string":
         return None
     inside = node.named_children

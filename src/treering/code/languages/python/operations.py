@@ -1,4 +1,4 @@
-"""What can be done with values: attributes, calls, iteration, subscription, context managers."""
+"""Operations on values: attributes, calls, iteration, subscripts, context managers."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -44,7 +44,7 @@ class Operations(Annotations):
         return known
 
     def getters(self, name: str) -> Mapping[Value, FunctionValue]:
-        """The properties of this name that ran so far, by the receiver of which the attribute was taken."""
+        """Return the properties of this name that were evaluated so far, by receiver."""
         return self._getters.get(name, {})
 
     def class_attribute(self, value: ClassValue, name: str) -> Values:
@@ -106,7 +106,7 @@ class Operations(Annotations):
         return value
 
     def special(self, value: Instance, name: str) -> Values | None:
-        """The result of a special method such as `__iter__`; None where no class of the project has it."""
+        """Return the result of a special method such as `__iter__`, or None if no class of the project defines it."""
         if self.member(value.of, name) is None:
             return None
         found = [self.call(one, ()) for one in self.instance_attribute(value, name)]
@@ -115,7 +115,7 @@ class Operations(Annotations):
     # calls
 
     def call(self, value: Value, given: Sequence[Values]) -> Values:
-        """The result of calling the value with these positional arguments."""
+        """Return the result of calling the value with these positional arguments."""
         called = _CALLS.get(type(value))
         return NOTHING if called is None else called(self, value, given)
 
@@ -182,7 +182,7 @@ class Operations(Annotations):
         return FOREIGN if isinstance(value, Outside) else NOTHING
 
     def tuple_field(self, value: Instance, index: int) -> str | None:
-        """The name of an item of a `NamedTuple`."""
+        """Return the name of an item of a `NamedTuple`."""
         for one in self.order(value.of):
             named = any(isinstance(base, Outside) and base.name in outside.TUPLES for base in merged(self.bases(one)))
             made = self.class_of(one) if named else None

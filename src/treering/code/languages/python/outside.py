@@ -1,4 +1,4 @@
-"""What is known of the builtins and the standard library: containers, what iterating, awaiting or calling gives."""
+"""Types of builtins and the standard library: containers, iteration, await and call results."""
 
 import builtins
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ TUPLES = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple"})
 FIXTURES = frozenset(
     {"request", "tmp_path", "tmp_path_factory", "tmpdir", "monkeypatch", "capsys", "caplog", "recwarn", "pytestconfig"}
 )
-"""The parameters that pytest itself fills."""
+"""Parameters that pytest itself fills."""
 
 _NO_TYPE = frozenset({"Any", "object", "NoReturn", "Never", "TypeAlias", "ParamSpec", "Literal", "LiteralString"})
 TRANSPARENT = frozenset(
@@ -49,7 +49,7 @@ def last_name(name: str) -> str:
 
 
 def instance_of(value: Value) -> Values:
-    """What an annotation with this value says the annotated thing is."""
+    """Return the instance that an annotation with this value describes."""
     if isinstance(value, ClassValue):
         return (Instance(value),)
     if isinstance(value, TypeForm):
@@ -69,7 +69,7 @@ def class_of(value: Value) -> Values:
 
 
 def element_of(value: OutsideInstance) -> Values:
-    """What iterating over it gives."""
+    """Return what iterating over it yields."""
     if value.name == "tuple":
         return merged(list(value.holds)) if value.holds else NOTHING
     if value.holds and (value.name in _ITERABLES or value.name in MAPPINGS):
@@ -78,7 +78,7 @@ def element_of(value: OutsideInstance) -> Values:
 
 
 def item_of(value: OutsideInstance, index: int | None) -> Values:
-    """What subscribing it gives."""
+    """Return what subscripting it yields."""
     if value.name == "tuple" and index is not None and -len(value.holds) <= index < len(value.holds):
         return value.holds[index]
     if value.name in MAPPINGS:
@@ -117,7 +117,7 @@ _GIVE_CONTENT = frozenset({"get", "get_nowait"})
 
 
 def method_of(value: OutsideInstance, name: str) -> Values:
-    """An attribute of an object from outside: its result is known for the commonest methods of containers."""
+    """Return an attribute of an external object; results are known for common container methods."""
     if value.name in MAPPINGS and len(value.holds) > 1 and name in _MAPPING_METHODS:
         return (LambdaValue(_MAPPING_METHODS[name](*value.holds[:2])),)
     if value.name in _ITERABLES and value.holds and name in _GIVE_ELEMENT:
@@ -138,7 +138,7 @@ def _elements(values: Sequence[Values], iterate: Callable[[Values], Values]) -> 
 
 
 _Call = Callable[[Sequence[Values], Callable[[Values], Values]], Values]
-"""The result of a call from its positional arguments and what iterating gives."""
+"""The result of a call, from its positional arguments and a function that iterates."""
 
 CALLS: dict[str, _Call] = {
     "functools.partial": lambda given, iterate: _first(given),
@@ -195,7 +195,7 @@ def _awaited_all(values: Values) -> Values:
 
 
 def called(name: str) -> Values:
-    """The result of calling something from outside about which nothing special is known."""
+    """Return the result of calling an external name without a specific rule."""
     module, _, own = name.rpartition(".")
     if module in ("builtins", "collections"):
         return (OutsideInstance(own.lower()),)

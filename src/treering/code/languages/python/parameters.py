@@ -1,4 +1,4 @@
-"""What a function's parameters are to its body, and what its decorators make of it."""
+"""Parameters of a function as bindings of its body, and the effects of decorators."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -24,7 +24,7 @@ _CLASS_METHODS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"}
 
 
 def decorator_names(decorators: list[Node]) -> list[str]:
-    """Each decorator as it is written, without the arguments it is called with."""
+    """Return each decorator as written, without call arguments."""
     names = []
     for decorator in decorators:
         expression = first_of(decorator)
@@ -87,7 +87,7 @@ _READ: dict[str, Callable[[Node], _Written]] = {
 def bind_parameters(
     node: Node, inner: Scope, outer: Scope, *, body: int, traits: int, method: bool, tests: bool
 ) -> None:
-    """Bind the parameters of `node` at the beginning of its body; in a file of tests, pytest may fill them."""
+    """Bind the parameters of `node` at the start of its body; in a test file, pytest may fill them."""
     parameters = node.child_by_field_name("parameters")
     if parameters is None:
         return

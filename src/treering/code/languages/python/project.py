@@ -1,4 +1,4 @@
-"""Names, classes and their members across the files of a project, each found through a question to it."""
+"""Names, classes and members across the files of a project, found by symbol lookups."""
 
 from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
@@ -23,25 +23,25 @@ from treering.code.languages.python.values import (
 )
 
 DEPTH = 40
-"""A value that takes more steps to find than this is not evident."""
+"""A value that takes more steps than this to find is not evident."""
 
 
 class Where(NamedTuple):
-    """For whom an expression is evaluated: the file it stands in, the receiver of its method."""
+    """The context of an evaluation: the file of the expression and the receiver of its method."""
 
     path: str
     receiver: Value | None = None
 
 
 class Member(NamedTuple):
-    """What a class has under a name, and which class of its ancestors gives it."""
+    """A class member, with the class among the ancestors that defines it."""
 
     owner: ClassValue
     values: tuple[Expression, ...]
 
 
 class Project(ABC):
-    """What one resolution has learned so far; nothing is kept after it."""
+    """State of one resolution; discarded afterwards."""
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
@@ -53,7 +53,7 @@ class Project(ABC):
 
     @abstractmethod
     def evaluate(self, expression: Expression, where: Where) -> Values:
-        """What the expression may be; nothing where that is not evident."""
+        """Return the possible values of the expression; empty if they are not evident."""
 
     def every(self, expressions: tuple[Expression, ...], where: Where) -> Values:
         return merged([self.evaluate(expression, where) for expression in expressions] or [NOTHING])
@@ -68,7 +68,7 @@ class Project(ABC):
         return ModuleValue(path, directory_of(path) if package else "")
 
     def own_name(self, path: str, name: str) -> Values | None:
-        """What a module binds to a name itself or takes with a star import; None where it has no such name."""
+        """Return what a module binds to a name or imports with a star; None if it has no such name."""
         key = (path, name)
         if key in self._names:
             return self._names[key]
@@ -85,7 +85,7 @@ class Project(ABC):
         return found
 
     def _in_stub(self, path: str, name: str) -> Values | None:
-        """What the stub beside a module says of a name that the module makes at run time."""
+        """Return what the stub beside a module says about a name that the module creates at run time."""
         if not path.endswith(".py") or not self.modules.exists(path + "i"):
             return None
         return self.own_name(path + "i", name)
@@ -104,7 +104,7 @@ class Project(ABC):
         return None
 
     def name(self, path: str, name: str) -> Values:
-        """A name as code of the module sees it."""
+        """Return a name as seen by the module's code."""
         found = self.own_name(path, name)
         if found is not None:
             return found
@@ -115,7 +115,7 @@ class Project(ABC):
         return self._starred_outside(path, name)
 
     def _starred_outside(self, path: str, name: str) -> Values:
-        """A name that nothing in the project binds comes from the star import of a module outside, if there is one."""
+        """A name that the project does not bind comes from a star import of an external module, if there is one."""
         for _, modules in self._ask(surface.STARS, path):
             for module in modules:
                 if not module.startswith(".") and self.modules.locate(path, module) is None:
@@ -153,7 +153,7 @@ class Project(ABC):
         return NOTHING if module.startswith(".") else (Outside(f"{module}.{name}"),)
 
     def imported_top(self, path: str, module: str) -> Values:
-        """The package that `import a.b.c` binds."""
+        """Return the package that `import a.b.c` binds."""
         top, _, rest = module.partition(".")
         found = self.modules.locate(path, module)
         if found is None or not rest:
@@ -176,7 +176,7 @@ class Project(ABC):
         return given[0][1] if given else None
 
     def definition(self, path: str, qualname: str, receiver: Value | None = None) -> Values:
-        """The class or function of this name in a file."""
+        """Return the class or function of this name in a file."""
         if self._ask(surface.CLASS, path, qualname):
             return (ClassValue(path, qualname),)
         if self._ask(surface.FUNCTION, path, qualname):
@@ -184,7 +184,7 @@ class Project(ABC):
         return NOTHING
 
     def order(self, value: ClassValue) -> tuple[ClassValue, ...]:
-        """The class and its ancestors in the order in which members are looked up."""
+        """Return the class and its ancestors in method resolution order."""
         return self._order(value)[0]
 
     def has_foreign_ancestor(self, value: ClassValue) -> bool:
@@ -231,7 +231,7 @@ class Project(ABC):
         return None
 
     def unknown_member(self, value: ClassValue, name: str) -> Values:
-        """What is known of a member that no class of the project gives."""
+        """Return what is known of a member that no class of the project defines."""
         if name == "__new__":
             return (Outside("builtins.object.__new__"),)
         if self.has_foreign_ancestor(value) or name in OBJECT:
@@ -240,7 +240,7 @@ class Project(ABC):
 
 
 def _linear(lines: list[tuple[ClassValue, ...]]) -> list[ClassValue]:
-    """Python's linearisation of ancestors; where that is impossible, in the order in which they come."""
+    """Merge by C3 linearisation; if that is impossible, keep the order of appearance."""
     if len(lines) == 1:
         return list(lines[0])
     waiting = [list(line) for line in [*lines, tuple(line[0] for line in lines)] if line]

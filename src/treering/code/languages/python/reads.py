@@ -1,4 +1,4 @@
-"""What a file depends on by reading it: constants, properties, what `with` enters."""
+"""Dependencies of a file by reading: constants, properties, context managers."""
 
 from typing import NamedTuple
 
@@ -48,14 +48,14 @@ class _Target(NamedTuple):
 
 
 class _Reads:
-    """What reading an expression depends on; the same expression is looked at once."""
+    """The dependencies of expressions that are read; each expression is evaluated once."""
 
     def __init__(self, project: Evaluator, path: str, constants: Constants) -> None:
         self._project, self._where, self._constants = project, Where(path), constants
         self._known: dict[Expression, list[_Target]] = {}
 
     def of(self, read: Expression) -> list[_Target]:
-        """The targets of the expression and of all that it goes on from."""
+        """Return the targets of the expression and of its receivers."""
         known = self._known.get(read)
         if known is None:
             self._known[read] = known = []
@@ -87,7 +87,7 @@ class _Reads:
         ]
 
     def _run(self, receiver: Value, name: str) -> list[str]:
-        """The methods of this name that run by themselves: properties, and those with names of the language."""
+        """Return the methods of this name that run implicitly: properties and special methods."""
         classes: tuple[ClassValue, ...] = ()
         if isinstance(receiver, Instance):
             classes = self._project.order(receiver.of)
@@ -109,7 +109,7 @@ class _Reads:
 
 
 def _in_module(receiver: Expression) -> bool:
-    """Whether it is written as a module is: a name, with further names behind dots."""
+    """Whether it is written like a module: a name followed by dotted names."""
     while receiver.kind is Kind.ATTRIBUTE:
         receiver = receiver.parts[0]
     return receiver.kind in _MODULES

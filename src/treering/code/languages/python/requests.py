@@ -1,4 +1,4 @@
-"""Which fixtures the tests and fixtures of a file ask pytest for, and which it makes without being asked."""
+"""The fixtures that the tests and fixtures of a file request, and its autouse fixtures."""
 
 from collections.abc import Iterable, Iterator
 
@@ -35,7 +35,7 @@ def requests_of(found: Read) -> Requests:
 
 
 def _parameters(defined: Defined) -> list[str]:
-    """The parameters that fixtures fill: those with a default and those of `parametrize` are filled otherwise."""
+    """Return the parameters that fixtures fill; those with a default or in `parametrize` are filled otherwise."""
     given = {
         name.strip()
         for call in _decorating(defined)
@@ -66,7 +66,7 @@ def _calls(nodes: Iterable[Node]) -> Iterator[Node]:
 
 
 def _strings(call: Node, name: str) -> list[str]:
-    """The strings that a mark of this name is given; of `parametrize`, its first argument's."""
+    """Return the strings passed to a mark of this name; for `parametrize`, those of its first argument."""
     arguments = call.child_by_field_name("arguments")
     if arguments is None or text_of(call.child_by_field_name("function")).rpartition(".")[2] != name:
         return []

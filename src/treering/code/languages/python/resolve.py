@@ -1,4 +1,4 @@
-"""The edges of a file: imports, calls, ancestors, overridden methods, exports."""
+"""The edges of a Python file: imports, calls, base classes, overridden methods, exports."""
 
 from typing import NamedTuple
 
@@ -35,7 +35,7 @@ _PLAIN = frozenset(
 
 _DEFINED = (ClassValue, FunctionValue)
 _CALLABLE = (ClassValue, FunctionValue, LambdaValue, OutsideInstance)
-"""Next to one of these, an instance whose class has `__call__` is hardly what is called."""
+"""If one of these is an alternative, an instance with `__call__` is unlikely to be the callee."""
 
 
 def resolve_source(facts: Facts, ask: Ask) -> Resolved:
@@ -59,7 +59,7 @@ def resolve_source(facts: Facts, ask: Ask) -> Resolved:
 
 
 def imported_files(project: Evaluator, path: str, taken: Import) -> list[str]:
-    """The files an import statement reaches: the module, or those of its submodules that are taken by name."""
+    """Return the files that an import statement reaches: the module, or the submodules imported by name."""
     found = project.modules.locate(path, taken.module)
     files = []
     whole = not taken.names
@@ -78,19 +78,19 @@ def imported_files(project: Evaluator, path: str, taken: Import) -> list[str]:
 
 
 class _Reached(NamedTuple):
-    """Where a call goes."""
+    """The targets of a call."""
 
     targets: list[str]
     getters: list[str]
-    """The properties that run to find what is called."""
+    """The properties that run to find the callee."""
     understood: bool
-    """Whether it is known where the call goes, perhaps outside."""
+    """Whether the target is known, possibly external."""
     exact: bool
-    """Whether no override of the targets can be meant."""
+    """Whether no override of the targets is possible."""
 
 
 class _Callees:
-    """What calls reach; the same expression is looked at once."""
+    """The targets of callees; each expression is evaluated once."""
 
     def __init__(self, project: Evaluator, path: str) -> None:
         self._project = project
@@ -121,7 +121,7 @@ class _Callees:
         return [identity(getter.path, getter.qualname) for getter in found]
 
     def _is_exact(self, receiver: Expression) -> bool:
-        """Whether the receiver is an object that was made here, or a class by its own name."""
+        """Whether the receiver was created here, or is a class named directly."""
         return self._project.made_here(receiver, self._where) or self._names_class(receiver)
 
     def _names_class(self, written: Expression) -> bool:
@@ -158,7 +158,7 @@ def _add_calls(project: Evaluator, edges: Edges, path: str, calls: tuple[Call, .
 
 
 def _is_plain(callee: Expression) -> bool:
-    """Whether the rules of the language alone say what is called, without any type."""
+    """Whether the rules of the language alone determine the callee, without types."""
     inside = 0
     while callee.kind is Kind.ATTRIBUTE:
         callee = callee.parts[0]
@@ -197,7 +197,7 @@ def _is_protocol(project: Evaluator, value: ClassValue) -> bool:
 
 
 def _add_exports(project: Evaluator, edges: Edges, facts: Facts, lines: dict[str, int], constants: Constants) -> None:
-    """What the module gives others: its `__all__`, else its public definitions and what a package takes in."""
+    """Add the exports of the module: its `__all__`, else its public definitions and a package's imports."""
     body = facts.body
     package = is_package(facts.path)
     table = dict(next((table.names for table in body.tables if not table.scope), ()))

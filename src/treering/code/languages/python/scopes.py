@@ -1,4 +1,4 @@
-"""Which assignments of a name reach a use of it: scopes, branches and loops, by their places in the text."""
+"""The assignments that reach a use of a name, by scopes, branches, loops and text offsets."""
 
 from bisect import bisect_right
 from enum import Enum
@@ -10,7 +10,7 @@ from tree_sitter import Node
 from treering.code.languages.python.model import Expression
 
 FEW = 12
-"""A name with more assignments than this around a use has no evident value."""
+"""A name with more assignments than this has no evident value."""
 _position = attrgetter("position")
 
 
@@ -21,41 +21,41 @@ class ScopeKind(Enum):
 
 
 class Block(msgspec.Struct, eq=False):
-    """Statements that may not run: the arm of a branch, the body of a loop."""
+    """Statements that may not run: a branch or the body of a loop."""
 
     start: int
     end: int
     outer: "Block | None"
     apart_until: int
-    """Up to here other arms of the same branch follow, which never run after this one."""
+    """Offset up to which the other branches follow; they never run after this one."""
     leaves: bool
     """Whether it ends by leaving the function."""
     loop: bool
 
 
 class Binding(msgspec.Struct, eq=False):
-    """One place that gives a name a value."""
+    """An assignment of a value to a name."""
 
     position: int
-    """Where in the text it begins to hold."""
+    """Offset from which it is in effect."""
     block: Block | None
     node: Node | None
-    """Where its value is written."""
+    """The syntax node of its value."""
     how: str
-    """What the value is to the node: a key of the table in `expressions`."""
+    """Relation of the value to the node: a key of the table in `expressions`."""
     scope: "Scope"
-    """Where the names in its value are looked up."""
+    """The scope in which the names of its value are looked up."""
     detail: str = ""
     annotation: Node | None = None
     until: int = 0
-    """Where it ends to hold, if before the end of its scope (comprehension variables, `isinstance`)."""
+    """Offset at which it ends, if before the end of its scope (comprehension variables, `isinstance`)."""
     classes: Node | None = None
-    """What the value is not an instance of."""
+    """Classes that the value is not an instance of."""
     path: tuple[int, ...] = ()
-    """Which item of the value, where it is unpacked."""
+    """The indices of the item of the value, if it is unpacked."""
     index: int = -1
     written: Expression | None = None
-    """Its value, once it has been written out in place of the name."""
+    """The converted value."""
 
 
 class Scope(msgspec.Struct, eq=False):
@@ -64,13 +64,13 @@ class Scope(msgspec.Struct, eq=False):
     outer: "Scope | None"
     names: dict[str, list[Binding]] = msgspec.field(default_factory=dict)
     elsewhere: dict[str, "Scope"] = msgspec.field(default_factory=dict)
-    """Names declared `global` or `nonlocal`, and the scope they belong to."""
+    """Names declared `global` or `nonlocal`, with the scope they belong to."""
     receiver: str = ""
     """The first parameter of a method."""
     owner: "Scope | None" = None
     """The class of a method."""
     attributes: dict[str, list[Binding]] = msgspec.field(default_factory=dict)
-    """Of a class: what its methods assign to `self.…`."""
+    """For a class: attributes that its methods assign to `self`."""
     returns: Node | None = None
     """The return annotation of a function."""
     dotted: bool = False
@@ -84,7 +84,7 @@ class Scope(msgspec.Struct, eq=False):
         scope.names.setdefault(name, []).append(binding)
 
     def of(self, name: str) -> list[Binding] | None:
-        """Everything bound to the name here, in the order in which it begins to hold."""
+        """Return everything bound to the name here, in order of position."""
         if not self.prepared:
             for bindings in self.names.values():
                 if len(bindings) > 1:
@@ -110,7 +110,7 @@ def _surely_ran(binding: Binding, place: int) -> bool:
 
 
 def _comes_round(binding: Binding, place: int, after: int) -> bool:
-    """Whether a loop that begins after `after` brings the binding back to the place before it."""
+    """Whether a loop that begins after `after` carries the binding back to an earlier place."""
     block = binding.block
     while block is not None:
         if block.loop and block.start > after and block.start <= place < block.end:
@@ -120,7 +120,7 @@ def _comes_round(binding: Binding, place: int, after: int) -> bool:
 
 
 def reaching(bindings: list[Binding], place: int, but: Binding | None) -> list[Binding]:
-    """The bindings whose value a use at `place`, in the same scope, may see; they come sorted by position."""
+    """Return the bindings that may reach a use at `place` in the same scope; `bindings` must be sorted by position."""
     only = bindings[0]
     if len(bindings) == 1 and only.block is None and not only.until and only.position <= place and only is not but:
         return bindings
@@ -143,7 +143,7 @@ def reaching(bindings: list[Binding], place: int, but: Binding | None) -> list[B
 
 
 def visible_inside(bindings: list[Binding], place: int, but: Binding | None) -> list[Binding]:
-    """The bindings that a function inside the scope may see when it is called, at any time later."""
+    """Return the bindings that a nested function may see when it is called later."""
     ranged = [binding for binding in bindings if binding.until and binding.position <= place < binding.until]
     if ranged:
         return ranged[-1:]

@@ -1,4 +1,4 @@
-"""One pass over what the query finds in a file: definitions, scopes and their bindings, branches, imports, calls."""
+"""A single walk over the query matches of a file: definitions, scopes, bindings, branches, imports and calls."""
 
 import tree_sitter_python
 from tree_sitter import Language, Node, QueryCursor
@@ -66,7 +66,7 @@ _EVENTS = (
 
 
 class _Reading(Branches):
-    """The whole pass: control flow, and everything that defines, binds or calls."""
+    """The complete walk: control flow, definitions, bindings and calls."""
 
     def __init__(self, test_file: bool, discarded: set[int], lines: Lines) -> None:
         super().__init__(test_file, discarded, lines)
@@ -143,7 +143,7 @@ class _Reading(Branches):
             self._export(value)
 
     def _export(self, value: Node | None) -> None:
-        """Add what is written out to `__all__`; where it is computed, nothing is known of it."""
+        """Add a literal to `__all__`; a computed value makes it unknown."""
         if value is None or value.type not in ("list", "tuple"):
             self._exports_computed = True
         else:

@@ -1,4 +1,4 @@
-"""What other files may see of a Python file, by the key they ask for."""
+"""What other files see of a Python file, by lookup key."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,25 +9,25 @@ from treering.code.languages.python.model import Body, Trait
 FILE = "py.file"
 """`(FILE, path)`: the file exists."""
 MODULE = "py.module"
-"""`(MODULE, dotted)`: files that are this module if the directory above them is a root."""
+"""`(MODULE, dotted)`: files that have this module name relative to some directory above them."""
 NAME = "py.name"
 """`(NAME, path, scope, name)`: everything bound to a name of a module or class."""
 FUNCTION = "py.function"
 CLASS = "py.class"
 """`(CLASS, path, qualname)`."""
 STARS = "py.stars"
-"""`(STARS, path)`: the modules whose names a file takes with `*`."""
+"""`(STARS, path)`: the modules that a file imports with `*`."""
 EXPORTS = "py.exports"
 """`(EXPORTS, path)`: a literal `__all__`."""
 FIXTURE = "py.fixture"
-"""`(FIXTURE, path, name)`: the functions of a file that pytest knows under the name."""
+"""`(FIXTURE, path, name)`: the functions of a file that pytest registers under the name."""
 
 CONSTANT = "py.constant"
-"""`(CONSTANT, path, name)`: a name of a module that is a definition, and neither function nor class."""
+"""`(CONSTANT, path, name)`: a definition of a module that is neither function nor class."""
 PROPERTY = "py.property"
-"""`(PROPERTY, name)`: the files in which some class has a property of this name."""
+"""`(PROPERTY, name)`: the files in which a class has a property of this name."""
 UNASKED = "py.unasked"
-"""`(UNASKED, path)`: the fixtures of a file that pytest makes for every test within reach."""
+"""`(UNASKED, path)`: the autouse fixtures of a file."""
 
 
 def is_source(path: str) -> bool:
@@ -35,7 +35,7 @@ def is_source(path: str) -> bool:
 
 
 def module_names(path: str) -> list[str]:
-    """Every dotted name the file may have, by which of the directories above it is a root."""
+    """Return every dotted name the file may have, depending on which directory above it is a root."""
     parts = path.rpartition(".")[0].split("/")
     if parts[-1] == "__init__":
         parts.pop()

@@ -1,4 +1,4 @@
-"""What the code of a file reads without calling it: names that may be constants, attributes that may be properties."""
+"""Names and attributes that a file reads without calling: possible constants and properties."""
 
 import re
 import sys
@@ -19,7 +19,7 @@ _MODULES = frozenset({"module", "top"})
 _IMPORTING = frozenset({"dotted_name", "aliased_import"})
 _BEFORE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.")
 _NO_READ = re.compile(rb"[\w.(]|\s*:?=(?!=)")
-"""What follows a name that is longer, that goes on to an attribute, that is called, or that is given a value."""
+"""What follows a longer name, an attribute access, a call or an assignment."""
 _MOST_TEXT = 200
 
 
@@ -34,7 +34,7 @@ def uses_of(
 
 
 def _of_class(name: str) -> bool:
-    """Whether a name is written as those of classes are."""
+    """Whether a name is spelled like a class."""
     return name[:1].isupper() and not name.isupper()
 
 
@@ -43,7 +43,7 @@ def _standard(module: str) -> bool:
 
 
 class _Reading:
-    """Each name and attribute once for each definition that reads it."""
+    """Each name and attribute once per definition that reads it."""
 
     def __init__(self, source: bytes, found: Read, expressions: Expressions) -> None:
         self._source, self._found, self._expressions = source, found, expressions
@@ -54,7 +54,7 @@ class _Reading:
         return tuple([Uses(origin, tuple(read), tuple(read.values())) for origin, read in self._uses.items()])
 
     def names(self, constants: set[str]) -> None:
-        """The file's own constants, and what it takes from modules that may be of the project."""
+        """Collect the file's own constants, and names imported from modules that may belong to the project."""
         taken = {name for name, module in self._found.taken.items() if not _of_class(name) and not _standard(module)}
         for name in sorted(constants | taken):
             self._name(name, own=name in constants)
@@ -77,7 +77,7 @@ class _Reading:
             at = source.find(written, end)
 
     def _is_read(self, start: int, end: int) -> bool:
-        """Whether it is a name in the code, and not where that is imported."""
+        """Whether it is a name in code, outside import statements."""
         root = self._found.root
         node = None if root is None else root.descendant_for_byte_range(start, end)
         if node is None or node.type != "identifier":
@@ -86,7 +86,7 @@ class _Reading:
         return around is None or around.type not in _IMPORTING
 
     def attributes(self) -> None:
-        """Attributes that are not called, nor decorate: those are known as calls, with all that they go on from."""
+        """Collect attributes that are neither called nor decorators: those are recorded as calls."""
         called: dict[int, int] = {}
         for call in self._found.called:
             start, end = call.node.start_byte, call.node.end_byte
@@ -120,7 +120,7 @@ class _Reading:
                 self._add(origin, read, start)
 
     def contexts(self) -> None:
-        """What is entered by `with`."""
+        """Collect the context expressions of `with`."""
         for node in sorted(self._found.contexts, key=lambda each: each.start_byte):
             value = first_of(node) if node.type == "as_pattern" else node
             if value is None:
@@ -145,7 +145,7 @@ class _Reading:
         return defined, defined.inner if at >= defined.body else defined.outer
 
     def _standard_modules(self) -> set[bytes]:
-        """The names under which the file knows modules of the standard library."""
+        """Return the names under which the file imports modules of the standard library."""
         return {
             name.encode()
             for name, bindings in self._found.module.names.items()
@@ -154,7 +154,7 @@ class _Reading:
 
 
 def _is_field(scope: Scope, receiver: bytes, name: bytes) -> bool:
-    """Whether it is an attribute that the class of the receiver keeps itself: no property."""
+    """Whether the attribute is assigned by the receiver's class itself, so that it is not a property."""
     if scope.owner is None or receiver != scope.receiver.encode():
         return False
     attribute = name.decode("utf-8", "replace")

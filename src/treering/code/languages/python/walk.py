@@ -1,4 +1,4 @@
-"""Where a pass over a file is, and what it has found: definitions, scopes with their bindings, blocks."""
+"""State of a walk over a file: the current definition, scope and block, and what was found."""
 
 import msgspec
 from tree_sitter import Node
@@ -14,12 +14,12 @@ _PATTERNS = frozenset({"pattern_list", "tuple_pattern", "list_pattern", "tuple",
 
 
 class Defined(msgspec.Struct, eq=False):
-    """A function or class as it stands in the text."""
+    """A function or class in the text."""
 
     node: Node
     qualname: str
     outer: Scope
-    """Where its header is evaluated."""
+    """The scope in which its header is evaluated."""
     inner: Scope
     decorators: list[Node]
     start: int
@@ -45,7 +45,7 @@ class Called(msgspec.Struct, eq=False):
 
 
 class Read(msgspec.Struct, eq=False):
-    """Everything found in one file, not yet written out."""
+    """Everything found in one file, not yet converted."""
 
     module: Scope
     lines: Lines
@@ -55,15 +55,15 @@ class Read(msgspec.Struct, eq=False):
     exports: tuple[str, ...] | None = None
     problems: tuple[Problem, ...] = ()
     taken: dict[str, str] = msgspec.field(default_factory=dict)
-    """Names that imports from modules bind anywhere in the file, each with its module."""
+    """Names bound by `from` imports anywhere in the file, each with its module."""
     root: Node | None = None
     attributes: list[Node] = msgspec.field(default_factory=list)
     contexts: list[Node] = msgspec.field(default_factory=list)
-    """What stands behind `with`."""
+    """The context expressions of `with`."""
 
 
 class Walk:
-    """Where the pass is: the definition and the block around the current place."""
+    """The current definition and block of the walk."""
 
     def __init__(self, test_file: bool, discarded: set[int], lines: Lines) -> None:
         self._line = lines.of
@@ -77,7 +77,7 @@ class Walk:
         self._outer_blocks: list[Block | None] = []
 
     def enter(self, start: int) -> None:
-        """Leave the definitions and blocks that ended before the place, enter the block that begins there."""
+        """Leave the definitions and blocks that end before the offset, and enter the block that begins there."""
         definition = self._definition
         while definition is not None and start >= definition.end:
             definition = definition.around
@@ -97,7 +97,7 @@ class Walk:
                 self._block = block
 
     def expect(self, node: Node | None, apart_until: int = 0, loop: bool = False) -> None:
-        """The statements of `node` are a block of their own, once the pass comes there."""
+        """Register the statements of `node` as a block, entered when the walk reaches it."""
         if node is None:
             return
         count = node.named_child_count
@@ -119,7 +119,7 @@ class Walk:
         classes: Node | None = None,
         path: tuple[int, ...] = (),
     ) -> None:
-        """Give a name of the current scope a value from `position` on."""
+        """Bind a name of the current scope to a value from `position` on."""
         scope = self._scope
         scope.bind(name, Binding(position, self._block, node, how, scope, detail, annotation, until, classes, path))
 
@@ -133,7 +133,7 @@ class Walk:
         annotation: Node | None = None,
         until: int = 0,
     ) -> None:
-        """Give a target its value: a name, an attribute of the receiver, or a pattern of those."""
+        """Bind a target: a name, an attribute of the receiver, or a pattern of those."""
         waiting: list[tuple[Node, tuple[int, ...]]] = [(target, ())]
         while waiting:
             at, path = waiting.pop()
@@ -150,7 +150,7 @@ class Walk:
                 self.bind(text_of(at.named_children[0]), position, None, "value", until=until)
 
     def _bind_attribute(self, at: Node, binding: Binding) -> None:
-        """What a method assigns to its receiver belongs to the class."""
+        """An attribute that a method assigns to its receiver belongs to the class."""
         owner, receiver = self._scope.owner, at.child_by_field_name("object")
         if owner is None or receiver is None or not self._scope.receiver or text_of(receiver) != self._scope.receiver:
             return

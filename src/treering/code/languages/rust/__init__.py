@@ -1,4 +1,4 @@
-"""Rust: crates from Cargo.toml, modules, use trees, and the types that decide what a method call means."""
+"""Rust: crates from Cargo.toml, modules, use trees, and types that determine the targets of method calls."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Attributes of items: what they derive, where their file is, what the outside calls them."""
+"""Attributes of items: derived traits, module paths, and names of entry points."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -23,7 +23,7 @@ def with_attributes(tree: Tree) -> Iterator[Tree]:
 
 
 def derived(attributes: Iterable[Tree]) -> Iterator[str]:
-    """The traits that `#[derive(…)]` implements, but those of the standard library."""
+    """Yield the traits that `#[derive(…)]` implements, except those of the standard library."""
     for attribute in attributes:
         matched = _DERIVE.match(text_of(attribute))
         for name in matched.group(1).split(",") if matched else ():

@@ -1,4 +1,4 @@
-"""What a Rust file says, small enough to be stored: declarations with signatures, bodies as trees of expressions."""
+"""The stored body of a Rust file: declarations with signatures, function bodies as expression trees."""
 
 import msgspec
 
@@ -13,12 +13,12 @@ class Node(msgspec.Struct, frozen=True, array_like=True, gc=False, cache_hash=Tr
 
 
 class Decl(msgspec.Struct, frozen=True, array_like=True, gc=False, cache_hash=True):
-    """A named thing as others see it: no body, no line. `types` means, by kind:
+    """A declaration as other files see it: without body and line.
 
-    `fn` result, then parameters · `struct` fields · `enum` variants · `trait` supertraits · `impl` self type, then
-    trait · `type`, `const` its type. `text` is the path of a `use`, the self type of an `impl` as its members' ids say
-    it, the file of a `mod` with a `path` attribute. `scope` is the inline modules around it, `a/b`; a function's is
-    `f()`.
+    `types` holds, by kind: `fn` result, then parameters · `struct` fields · `enum` variants · `trait` supertraits · `impl`
+    self type, then trait · `type`, `const` its type. `text` is the path of a `use`, the self type of an `impl` as in the
+    ids of its members, or the file of a `mod` with a `path` attribute. `scope` is the path of enclosing inline modules,
+    `a/b`; a function's is `f()`.
     """
 
     kind: str
@@ -33,7 +33,7 @@ class Decl(msgspec.Struct, frozen=True, array_like=True, gc=False, cache_hash=Tr
 
 
 class Item(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A declaration with what only its own file's resolution reads."""
+    """A declaration with the parts that only the resolution of its own file reads."""
 
     decl: Decl
     line: int
@@ -42,7 +42,7 @@ class Item(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Dependency(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A crate a manifest names: as the code calls it, its package, its directory if it is given by path."""
+    """A dependency in a manifest: its name in code, its package, and its directory if given by path."""
 
     name: str
     package: str
@@ -51,7 +51,7 @@ class Dependency(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Manifest(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A Cargo.toml: paths are relative to the project, `automatic` the target kinds found by their place."""
+    """A Cargo.toml: paths are relative to the project; `automatic` are the target kinds discovered by location."""
 
     package: str = ""
     library: str = ""
@@ -69,16 +69,16 @@ class Body(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 HOLE = Node("hole")
-"""Nothing said here: an inferred type, an absent part."""
+"""An inferred type or an absent part."""
 
 FUNCTION_MARK = "()"
 
 MACRO_USE = "+macros"
-"""Ends the flag of a module whose macros are seen after it, and of a crate whose macros are seen in the whole crate."""
+"""Suffix of the flag of a module whose macros are visible after it, or of a crate whose macros are visible throughout."""
 
 
 def qualname(decl: Decl) -> str:
-    """The name in an id: inline modules and enclosing functions, the self type of a member, the name."""
+    """Return the name used in an id: inline modules and enclosing functions, the self type of a member, the name."""
     scope = decl.scope.replace("/", ".").replace(FUNCTION_MARK, "")
     owner = decl.header.text if decl.header else ""
     return ".".join(part for part in (scope, owner, decl.name) if part)

@@ -1,4 +1,4 @@
-"""Calls of functions and methods: whom they reach, what they give, what their closures are called with."""
+"""Calls of functions and methods: their targets, results, and the parameter types of closures."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -36,7 +36,7 @@ _LISTS = frozenset({"vec", "smallvec", "array"})
 
 
 class Calls(ABC):
-    """The half of inference that follows calls; the other half gives the types of what they are made of."""
+    """The part of type inference that resolves calls; subclasses infer the types of other expressions."""
 
     def __init__(self, types: Types, members: Members, findings: Findings, ask: Ask) -> None:
         self._types = types
@@ -57,7 +57,7 @@ class Calls(ABC):
     def closure(self, node: Node, given: Ty | None) -> Ty: ...
 
     def _arguments(self, parts: tuple[Node, ...], given: Callable[[int], Ty | None] | None = None) -> list[Ty | None]:
-        """The types of arguments; closures last, when what they are called with is known."""
+        """Return the types of arguments; closures last, when the types they are called with are known."""
         if not parts:
             return []
         types: list[Ty | None] = [None] * len(parts)
@@ -100,7 +100,7 @@ class Calls(ABC):
         return self._applied(member, arguments, 1 if member.decl.flag == "self" else 0)
 
     def _chosen(self, member: Member, arguments: tuple[Node, ...]) -> Member:
-        """Of the implementations of a trait with arguments, the one for the type of the first argument."""
+        """Of the implementations of a generic trait, return the one for the type of the first argument."""
         every = self._types.overloads(member)
         given = self.type_of(arguments[0]) if len(every) > 2 and arguments else None
         if given is None:
@@ -111,17 +111,17 @@ class Calls(ABC):
         )
 
     def _is_worth_telling(self, callee: Node) -> bool:
-        """Constructors and the prelude are known, and what stands in a macro's arguments may be no call."""
+        """Constructors and the prelude are known, and an expression in a macro's arguments may not be a call."""
         return callee.name[:1].islower() and callee.name not in PRELUDE_FUNCTIONS and not self._in_macro
 
     def default(self, ty: Ty, line: int) -> None:
-        """`Default::default()` where a type is asked for is that type's own."""
+        """`Default::default()` in place of a known type is that type's implementation."""
         member = self._members.method(ty, "default")
         if member is not None:
             self._findings.call(member.path, member.decl, EVIDENT, line, _RESULT)
 
     def _standard_call(self, path: str, base: Ty | None, types: list[Ty | None]) -> Ty | None:
-        """What a function of the standard library gives, where it holds or passes on its argument."""
+        """Return the result of a standard library function that wraps or returns its argument."""
         before, _, name = path.rpartition("::")
         owner = before.rpartition("::")[2]
         first = types[0] if types else None
@@ -138,7 +138,7 @@ class Calls(ABC):
         return EXT if base is not None and base.kind == "ext" else None
 
     def _applied(self, member: Member, arguments: tuple[Node, ...], shift: int) -> Ty | None:
-        """What a function gives for these arguments; its closures are walked with what it calls them with."""
+        """Return the result of a function for these arguments; its closures are inferred with the types it passes to them."""
         decl, context = member.decl, member.context
         if not decl.generics and not context.env and not any(part.kind == "closure" for part in arguments):
             self._arguments(arguments)
@@ -160,7 +160,7 @@ class Calls(ABC):
         return self._types.lower(decl.types[0], inside)
 
     def _given(self, member: Member) -> Ty | None:
-        """What a function without type parameters gives."""
+        """Return the result of a function without type parameters."""
         key = (member.path, member.decl, member.context.me)
         if key not in self._results:
             self._results[key] = self._types.lower(member.decl.types[0], member.context)
@@ -206,7 +206,7 @@ class Calls(ABC):
         return filled(rule.result, seen, _result(function), first)
 
     def _learn(self, receiver: Node, ty: Ty, method: str, types: list[Ty | None]) -> None:
-        """An empty container is one of what is first put into it."""
+        """Infer the element type of an empty container from the first value added."""
         if receiver.kind == "path" and ty.kind == "std" and method in _FILLING and not any(ty.args) and any(types):
             self._locals.learn(receiver.name, Ty("std", ty.name, tuple(types)))
 
@@ -233,7 +233,7 @@ def _result(ty: Ty | None) -> Ty | None:
 
 
 def _fix(written: Node, ty: Ty, env: dict[str, Ty | None]) -> None:
-    """A type parameter is what stands in its place in an argument."""
+    """Bind a type parameter to the type at its position in an argument."""
     if written.kind != "tpath":
         return
     if written.name in env:
@@ -245,7 +245,7 @@ def _fix(written: Node, ty: Ty, env: dict[str, Ty | None]) -> None:
 
 
 def with_elements(ty: Ty | None, held: Ty | None) -> Ty | None:
-    """A container written `Vec<_>`, holding this."""
+    """Return a container written `Vec<_>` with this element type."""
     if ty is None or ty.kind != "std" or not ty.args or ty.args[0] is not None:
         if ty is not None and ty.kind == "std" and ty.name in {"Result", "Option"} and held is not None and held.args:
             return replace(ty, args=(with_elements(ty.args[0], held.args[0]), *ty.args[1:]))
@@ -256,7 +256,7 @@ def with_elements(ty: Ty | None, held: Ty | None) -> Ty | None:
 
 
 def _written(node: Node) -> str:
-    """An expression as it was written, shortened to its names."""
+    """Return an expression as written, shortened to its names."""
     names: list[str] = []
     while node.kind in {"method", "field", "call", "try", "await", "index"} and node.parts:
         if node.name:

@@ -1,4 +1,4 @@
-"""Cargo.toml: which files are roots of crates, and by which names crates know each other."""
+"""Cargo.toml: crate roots, and the names of dependencies."""
 
 import posixpath
 from collections.abc import Iterator, Mapping
@@ -14,7 +14,7 @@ _DEPENDENCIES = ("dependencies", "dev-dependencies", "build-dependencies", "dev_
 
 
 def read_manifest(path: str, source: bytes) -> tuple[Manifest | None, tuple[Problem, ...]]:
-    """What the manifest says, or why it cannot be read."""
+    """Return the manifest, or the reason why it cannot be read."""
     told = read_toml(source)
     if isinstance(told, Problem):
         return None, (told,)

@@ -1,4 +1,4 @@
-"""`#[cfg(…)]`: whether an item is left out on the platform that indexes usually stand for, 64-bit Linux with tests."""
+"""`#[cfg(…)]`: whether an item is excluded on the reference platform, 64-bit Linux with tests."""
 
 import re
 from collections.abc import Sequence
@@ -32,13 +32,13 @@ _BARE = {
 
 
 def left_out(attribute: str) -> bool:
-    """Whether the attribute leaves its item out; what depends on features may or may not be there."""
+    """Whether the attribute excludes its item; feature conditions never do."""
     matched = _CONDITION.match(attribute.strip())
     return matched is not None and _Reading(_TOKEN.findall(matched.group(1))).predicate(0) is False
 
 
 class _Reading:
-    """Predicates are true, false, or `None`: up to whoever builds."""
+    """Predicates are true, false, or `None` if they depend on the build."""
 
     def __init__(self, tokens: Sequence[str]) -> None:
         self._tokens = tokens

@@ -1,4 +1,4 @@
-"""Crates as Cargo sees them: which files are roots, and which crate a name stands for in a file."""
+"""Crates as Cargo defines them: their root files, and the crate that a name refers to in a file."""
 
 import posixpath
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from treering.code.languages.rust.body import Dependency, Manifest
 from treering.code.languages.rust.surface import ROOT_NAMES
 
 _AUTOMATIC = {"bin": "src/bin", "example": "examples", "test": "tests", "bench": "benches"}
-"""Where Cargo makes a crate of every file, by kind of target."""
+"""Directories in which Cargo makes every file a crate, by kind of target."""
 
 _ALWAYS_THERE = frozenset({"std", "core", "alloc", "proc_macro", "test"})
 
@@ -22,7 +22,7 @@ class Crates:
         self._libraries: dict[tuple[str, str], str | None] = {}
 
     def is_root(self, path: str) -> bool:
-        """Whether `mod x;` in this file looks beside it."""
+        """Whether `mod x;` in this file refers to a sibling file."""
         if posixpath.basename(path) in ROOT_NAMES:
             return True
         place = self._manifest(path)
@@ -33,24 +33,24 @@ class Crates:
         return path == manifest.library_path or path in manifest.roots or posixpath.dirname(path) in places
 
     def library_name(self, root: str) -> str:
-        """The name by which others know the library with this root; empty if it is no library's."""
+        """Return the name of the library with this root; empty if it is not the root of a library."""
         place = self._manifest(root)
         return place[1].library if place is not None and place[1].library_path == root else ""
 
     def library(self, path: str, name: str) -> str | None:
-        """The root of the crate a name stands for in a file; empty if outside the project, `None` if there is none."""
+        """Return the root of the crate that a name refers to in a file; empty if external, `None` if there is none."""
         key = (path, name)
         if key not in self._libraries:
             self._libraries[key] = self._library(path, name)
         return self._libraries[key]
 
     def reaches(self, path: str, other: str) -> bool:
-        """Whether the package of a file is that of the other, or depends on it, however far."""
+        """Whether both files have the same package, or the first depends on the second, transitively."""
         there = self._manifest(other)
         return there is None or there[0] in self._dependencies(path)
 
     def _dependencies(self, path: str) -> frozenset[str]:
-        """The directories of the package of a file and of all that it depends on."""
+        """Return the directories of a file's package and of its transitive dependencies."""
         own = self._manifest(path)
         key = own[0] if own is not None else ""
         if key not in self._reached:
@@ -79,7 +79,7 @@ class Crates:
         return None
 
     def _manifest(self, path: str) -> tuple[str, Manifest] | None:
-        """The nearest manifest above a file that is a package's."""
+        """Return the nearest manifest above a file that declares a package."""
         directory = posixpath.dirname(path)
         if directory not in self._manifests:
             self._manifests[directory] = next(

@@ -1,4 +1,4 @@
-"""Expressions of the grammar as nodes: what calls, what binds a name, what has a type."""
+"""Conversion of expressions to nodes: calls, bindings and types."""
 
 from collections.abc import Callable
 
@@ -18,7 +18,7 @@ from treering.code.languages.rust.grammar import (
 )
 
 NestedItem = Callable[[Tree, int], None]
-"""Takes an item that stands among the statements of a function, and its depth."""
+"""Receives an item nested among the statements of a function, and its depth."""
 
 STRING = Node("lit", "str")
 VALUE = Node("lit")
@@ -85,13 +85,13 @@ _SILENT = frozenset(
     {"line_comment", "block_comment", "label", "attribute_item", "inner_attribute_item", "empty_statement"}
 )
 _QUOTING = frozenset({"quote", "quote_spanned", "parse_quote", "parse_quote_spanned", "stringify"})
-"""Macros whose arguments are code for somewhere else."""
+"""Macros whose arguments are code for another place."""
 
 _BRACKETS = {b"[": (b"[", b"]"), b"{": (b"{", b"}")}
 
 
 class Expressions:
-    """Reads expressions; items nested in them go to `nested`, arguments of macros are parsed as expressions again."""
+    """Converts expressions; nested items go to `nested`, and macro arguments are parsed again as expressions."""
 
     def __init__(self, parser: Parser, nested: NestedItem, lines: Lines) -> None:
         self._parser = parser
@@ -132,7 +132,7 @@ class Expressions:
         return reader(tree, depth) if reader is not None else self._other(tree, depth)
 
     def line_of(self, tree: Tree) -> int:
-        """The line in the file, also of what was parsed again out of a macro's arguments."""
+        """Return the line in the file, also for nodes parsed from a macro's arguments."""
         return self._lines.of(tree.start_byte)
 
     def last_line_of(self, tree: Tree) -> int:
@@ -176,7 +176,7 @@ class Expressions:
         return inner if tree.child_count and tree.children[0].type == "*" else Node("unary", "", (inner,))
 
     def _list(self, tree: Tree, depth: int) -> Node:
-        """Parts in their order; of the elements of an array only those that differ, for tables are long."""
+        """Convert the parts in order; equal elements of an array are merged, because tables are long."""
         parts = self._all(tree.named_children, depth + 1)
         kind = _LISTS[tree.type]
         return Node(kind, "", tuple(dict.fromkeys(parts)) if kind == "array" else parts)
@@ -288,7 +288,7 @@ class Expressions:
         return Node("macro", name, parts, self.line_of(tree))
 
     def _tokens(self, tokens: Tree, depth: int) -> tuple[Node, ...]:
-        """A macro's arguments read as those of a call, a list or a block, by its brackets."""
+        """Parse a macro's arguments as those of a call, a list or a block, depending on its brackets."""
         raw = tokens.text or b""
         opening, closing = _BRACKETS.get(raw[:1], (b"m(", b")"))
         source = b"fn f(){" + opening + raw[1:-1] + closing + b"}"
@@ -304,7 +304,7 @@ class Expressions:
 
 
 def parameter_node(tree: Tree) -> Node:
-    """A parameter of a function or a closure: its pattern and its type."""
+    """Convert a parameter of a function or closure: its pattern and its type."""
     if tree.type != "parameter":
         return Node("param", "", (pattern_node(tree), HOLE))
     return Node(

@@ -1,4 +1,4 @@
-"""A Rust file or a Cargo.toml as facts."""
+"""Extraction of a Rust file or a Cargo.toml."""
 
 import posixpath
 from collections.abc import Callable
@@ -27,7 +27,7 @@ _ROUTE = b".route("
 
 
 def extract(path: str, source: bytes) -> Facts:
-    """What the file says; never raises, whatever the bytes are."""
+    """Extract the facts of a file; never raises, for any bytes."""
     if posixpath.basename(path) == MANIFEST:
         manifest, problems = read_manifest(path, source)
         return Facts(path, (), Body(manifest=manifest), problems)
@@ -44,7 +44,7 @@ def extract(path: str, source: bytes) -> Facts:
 
 
 def _marking() -> Callable[[Tree], str]:
-    """What an attribute makes of a function, by the query; asked once for each text of an attribute."""
+    """Return a function that classifies attributes by the query; results are cached by text."""
     known: dict[bytes, str] = {}
 
     def mark(attribute: Tree) -> str:
@@ -58,7 +58,7 @@ def _marking() -> Callable[[Tree], str]:
 
 
 def _routes(handlers: list[Tree]) -> dict[str, str]:
-    """Handlers by name, of `.route("/users", get(list).post(create))`, each with the path it is first given for."""
+    """Map handler names in `.route("/users", get(list).post(create))` to the first path each is registered for."""
     found: dict[str, str] = {}
     for handler in handlers:
         path = text_of(handler.prev_named_sibling).strip('"')

@@ -1,4 +1,4 @@
-"""What the resolution of one file has found so far: edges, each once, and uses whose target is not known."""
+"""Edges and unresolved uses found by the resolution of one file."""
 
 import sys
 
@@ -20,7 +20,7 @@ class Findings:
         self.line = 1
 
     def reach(self, found: Found) -> None:
-        """The file names a declaration of another file; what reads a constant depends on it."""
+        """Record a reference to a declaration of another file; reading a constant is a dependency on it."""
         if found.decl is None:
             return
         if found.decl.kind == "const":
@@ -38,7 +38,7 @@ class Findings:
         self._edges.add(Edge(self.origin, self.id_of(path, decl), EdgeKind.CALLS, confidence, line, flow))
 
     def depend(self, path: str, decl: Decl, confidence: float, line: int) -> None:
-        """A constant read, an operator used, a function passed on: needed without being called by its name."""
+        """Record a dependency without a call by name: a constant, an operator, a function used as a value."""
         self.tie(self.origin, self.id_of(path, decl), EdgeKind.DEPENDS_LOGICALLY, confidence, line)
 
     def id_of(self, path: str, decl: Decl) -> str:

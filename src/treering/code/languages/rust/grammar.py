@@ -1,4 +1,4 @@
-"""Types, patterns and paths of the grammar as nodes."""
+"""Conversion of types, patterns and paths to nodes."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -9,7 +9,7 @@ from treering.code.languages.nodes import first_of, text_of
 from treering.code.languages.rust.body import HOLE, Node
 
 DEEPEST = 100
-"""Nesting beyond this is left out: nobody writes it, and reading it would exhaust the stack."""
+"""Deeper nesting is dropped: it would exhaust the stack, and handwritten code never reaches it."""
 
 _SPACE = re.compile(r"\s+")
 _INNER_TYPES = ("reference_type", "pointer_type", "higher_ranked_trait_bound", "parenthesized_type", "parameter")
@@ -30,7 +30,7 @@ def squeezed(tree: Tree) -> str:
 
 
 def path_text(tree: Tree | None, depth: int = 0) -> str:
-    """A path without its type arguments; a qualified type counts as its own path."""
+    """Return a path without type arguments; a qualified type counts as its own path."""
     if tree is None or depth > DEEPEST:
         return ""
     if tree.type in {"scoped_identifier", "scoped_type_identifier"}:
@@ -46,7 +46,7 @@ def path_text(tree: Tree | None, depth: int = 0) -> str:
 
 
 def type_node(tree: Tree | None, depth: int = 0) -> Node:
-    """A type as it is written; references are left out, what is inferred is a hole."""
+    """Convert a type as written; references are dropped, and an inferred type becomes a hole."""
     if tree is None or depth > DEEPEST:
         return HOLE
     reader = _TYPE_READERS.get(tree.type)
@@ -111,7 +111,7 @@ _TYPE_READERS: dict[str, Callable[[Tree, int], Node]] = {
 
 
 def type_nodes(tree: Tree | None, depth: int = 0) -> tuple[Node, ...]:
-    """The types written in a list of them; lifetimes and constants are no types."""
+    """Convert a list of types; lifetimes and constants are skipped."""
     if tree is None:
         return ()
     return tuple(type_node(child, depth) for child in tree.named_children if child.type not in _NO_TYPES)
@@ -136,7 +136,7 @@ def _bounds(tree: Tree, depth: int) -> tuple[Node, ...]:
 
 
 def _qualified(tree: Tree, depth: int) -> Node:
-    """`<T as Trait>` by its type; the trait stands as its only part where it is said."""
+    """`<T as Trait>` by its type, with the trait as its only part."""
     inner = first_of(tree)
     if inner is None:
         return HOLE
@@ -156,7 +156,7 @@ def _last_named(tree: Tree) -> Tree | None:
 
 
 def generics(tree: Tree) -> tuple[Node, ...]:
-    """The type parameters of an item, each with its bounds, then its default; `where` clauses come last."""
+    """Return the type parameters of an item, each with its bounds and its default; `where` clauses come last."""
     found: list[Node] = []
     parameters = tree.child_by_field_name("type_parameters")
     for child in parameters.named_children if parameters is not None else ():
@@ -181,7 +181,7 @@ def _bounds_of(tree: Tree) -> tuple[Node, ...]:
 
 
 def pattern_node(tree: Tree | None, depth: int = 0) -> Node:
-    """A pattern; what binds no name and has no parts is a wild one."""
+    """Convert a pattern; one without names and parts becomes a wildcard."""
     if tree is None or depth > DEEPEST:
         return WILD
     reader = _PATTERN_READERS.get(tree.type)
@@ -189,7 +189,7 @@ def pattern_node(tree: Tree | None, depth: int = 0) -> Node:
 
 
 def _name_pattern(tree: Tree, depth: int) -> Node:
-    """A name binds, unless it is written like a constant or a variant."""
+    """A name is a binding unless it is spelled like a constant or a variant."""
     name = text_of(tree)
     return Node("ppath" if name[:1].isupper() else "pbind", name)
 

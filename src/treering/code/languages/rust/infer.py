@@ -1,4 +1,4 @@
-"""Bodies of functions: what every expression's type is as far as the code makes it evident."""
+"""Type inference for function bodies, as far as types are evident from the code."""
 
 from collections.abc import Callable, Sequence
 
@@ -29,7 +29,7 @@ _OPERATORS = {
 
 
 class Inference(Calls):
-    """Walks the bodies of one file's functions, one after the other."""
+    """Walks the function bodies of one file in order."""
 
     def __init__(self, types: Types, members: Members, findings: Findings, ask: Ask) -> None:
         super().__init__(types, members, findings, ask)
@@ -63,7 +63,7 @@ class Inference(Calls):
         }
 
     def function(self, body: Node, params: Sequence[Node], context: Context, *, takes_self: bool) -> None:
-        """Everything a function's body calls."""
+        """Record every call in a function's body."""
         self._context = context
         self._locals = Locals()
         if takes_self:
@@ -164,7 +164,7 @@ class Inference(Calls):
         return Ty("tuple")
 
     def closure(self, node: Node, given: Ty | None) -> Ty:
-        """A closure's type; its parameters are as written, else as what it is given to calls it."""
+        """Infer a closure's type; its parameters are as written, else as passed by the function that receives it."""
         body, result, *params = node.parts
         called_with = given.args[1:] if given is not None and given.kind == "fn" else ()
         self._locals.enter()
@@ -219,7 +219,7 @@ class Inference(Calls):
         return Ty("std", "Iter", (_first_known([self.type_of(part) for part in node.parts]),))
 
     def _binary(self, node: Node) -> Ty | None:
-        """An operator; the function that a type of the project defines for it is needed."""
+        """An operator depends on the function that implements it for a type of the project."""
         left, *_ = [self.type_of(part) for part in node.parts] or [None]
         name = _OPERATORS.get(node.name)
         if name is None:
@@ -239,7 +239,7 @@ def _is_default(node: Node) -> bool:
 
 
 def _first_known(types: Sequence[Ty | None]) -> Ty | None:
-    """The type of branches: the first that says something of the project, else the first known."""
+    """Return the common type of branches: the first type of the project, else the first known."""
     known = [ty for ty in types if ty is not None]
     telling = (ty for ty in known if ty.kind not in {"ext", "tuple"} and (ty.kind != "std" or any(ty.args)))
     return next(telling, known[0] if known else None)

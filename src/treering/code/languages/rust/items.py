@@ -1,4 +1,4 @@
-"""Items of the grammar as declarations: functions, types, traits, implementations, modules, uses, macros."""
+"""Conversion of items to declarations: functions, types, traits, implementations, modules, uses, macros."""
 
 from collections.abc import Callable, Iterable
 from typing import TypeVar
@@ -29,9 +29,9 @@ from treering.code.languages.rust.uses import used
 Result = TypeVar("Result")
 
 POINTER = "*const"
-"""The name under which the members of `impl Trait for *const T` stand: no other type has them."""
+"""Name under which the members of `impl Trait for *const T` are stored; no other type has them."""
 BLANKET = "*"
-"""The name under which the members of `impl<T> Trait for T` are asked for."""
+"""Name under which the members of `impl<T> Trait for T` are stored."""
 
 _DEFINED = {
     "fn": DefinitionKind.FUNCTION,
@@ -46,7 +46,7 @@ _ENTRIES = {"main": EntryPoint.MAIN, "route": EntryPoint.ROUTE, "command": Entry
 
 
 class Items:
-    """Reads a file's items in order; `mark` says whether an attribute makes a test or an entry point."""
+    """Reads a file's items in order; `mark` classifies attributes as test or entry point."""
 
     def __init__(self, parser: Parser, mark: Callable[[Tree], str], lines: Lines) -> None:
         self.items: list[Item] = []
@@ -78,7 +78,7 @@ class Items:
         }
 
     def read(self, trees: Iterable[Tree], header: Decl | None, depth: int) -> None:
-        """Every item among these, with the attributes that stand before it."""
+        """Read every item among the trees with the attributes before it."""
         if depth > DEEPEST:
             return
         attributes: list[Tree] = []
@@ -100,14 +100,14 @@ class Items:
                 attributes = []
 
     def in_order(self) -> tuple[Item, ...]:
-        """All items; what this platform leaves out comes last, so that its twin is found before it."""
+        """Return all items; those excluded on the reference platform come last, so that their alternatives take precedence."""
         return (*self.items, *self._left_out)
 
     def _nested(self, tree: Tree, depth: int) -> None:
         self.read(with_attributes(tree), self._header, depth + 1)
 
     def _inside(self, scope: str, header: Decl | None, read: Callable[[], Result]) -> Result:
-        """Reads with items nested in expressions standing in this scope, as members of what has this header."""
+        """Read with nested items placed in this scope, as members of the declaration `header`."""
         before = self._scope, self._header
         self._scope, self._header = scope, header
         result = read()
@@ -319,8 +319,10 @@ def _fields(body: Tree | None) -> tuple[tuple[Node, ...], str]:
 
 
 def _implemented_name(itself: Node, parameters: set[str]) -> str:
-    """Under which name members of an implementation are asked for: the last of its self type, seen through pointers;
-    what is implemented for `Box<T>` is not there for every `T`."""
+    """Return the name under which the members of an implementation are stored: the last segment of its self type.
+
+    Pointers are dereferenced; an implementation for `Box<T>` does not apply to every `T`.
+    """
     last = itself.name.rpartition("::")[2]
     if itself.kind == "tpath" and itself.parts and last in TRANSPARENT:
         inside = _implemented_name(itself.parts[0], parameters)

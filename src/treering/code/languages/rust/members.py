@@ -1,4 +1,4 @@
-"""Fields, methods and associated functions of a type: its own, its traits', those of what it dereferences to."""
+"""Fields, methods and associated functions of a type: its own, those of its traits, and those of its `Deref` target."""
 
 from treering.code.languages.rust.items import BLANKET
 from treering.code.languages.rust.modules import Module
@@ -20,7 +20,7 @@ class Members:
         self._methods: dict[tuple[Ty, str], Member | None] = {}
 
     def method(self, ty: Ty, name: str) -> Member | None:
-        """The function that `value.name()` or `Type::name()` means, if it stands in the project."""
+        """Return the function that `value.name()` or `Type::name()` refers to, if it is in the project."""
         key = (ty, name)
         if key not in self._methods:
             self._methods[key] = self._method(ty, name, _MOST_DEREFS)
@@ -64,7 +64,7 @@ class Members:
         return None
 
     def _blanket(self, ty: Ty, name: str) -> Member | None:
-        """A method that every type with some trait has, by `impl<T: Trait> More for T`."""
+        """Return a method from a blanket implementation, `impl<T: Trait> More for T`."""
         for path, decl in self._types.asked_members(BLANKET, name):
             seen = self._types.names.sees(path)
             if seen and decl.header is not None and decl.kind == "fn" and len(decl.header.types) > 1:
@@ -74,7 +74,7 @@ class Members:
         return None
 
     def _fits(self, ty: Ty, asked: Ty | None) -> bool:
-        """Whether a type has the traits that a blanket implementation asks of it."""
+        """Whether a type has the traits that a blanket implementation requires."""
         if asked is None or asked.kind == "std":
             return asked is not None and asked.name == ty.name
         wanted = [trait for trait in asked.args if trait is not None]
@@ -87,11 +87,11 @@ class Members:
         return all(any(same_type(trait, want) for trait in had) for want in wanted)
 
     def target(self, ty: Ty) -> Ty | None:
-        """What a type dereferences to by its own `Deref`."""
+        """Return the target of the type's own `Deref`."""
         return self._promised(ty, "Target", _DEREF)
 
     def awaited(self, ty: Ty | None) -> Ty | None:
-        """What waiting for a value gives: by its own `Future`, else what an `async` function said it gives."""
+        """Return the output of awaiting a value: by its own `Future`, else the declared result of an `async` function."""
         if ty is None or ty.kind != "adt":
             return ty
         return self._promised(ty, "Output", _FUTURES) or ty
@@ -115,7 +115,7 @@ class Members:
         return None
 
     def inside(self, ty: Ty, name: str, variant: str = "") -> Ty | None:
-        """The type of a field, in the struct or the variant of an enum that has it."""
+        """Return the type of a field, in the struct or enum variant that has it."""
         if ty.decl is None:
             return None
         fields = ty.decl.types
@@ -129,7 +129,7 @@ class Members:
         return self._types.lower(node.parts[0], Context(module, env, ty))
 
     def element(self, ty: Ty | None) -> Ty | None:
-        """What a loop over a value meets."""
+        """Return the element type of a loop over a value."""
         if ty is None or ty.kind != "adt":
             return element(ty)
         item = self._promised(ty, "Item", _LOOPS)
@@ -142,7 +142,7 @@ class Members:
         return self.element(self._types.lower(made.decl.types[0], made.context)) if made is not None else None
 
     def as_standard(self, ty: Ty) -> Ty:
-        """A type of the project as the standard family whose methods it has: an iterator, or its `Deref`."""
+        """Return the standard family whose methods a type of the project has: an iterator, or its `Deref` target."""
         if ty.kind != "adt":
             return ty
         target = self.target(ty)

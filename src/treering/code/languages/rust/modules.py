@@ -1,4 +1,4 @@
-"""The tree of modules: what a module declares, the file of a `mod`, the modules around a file."""
+"""The module tree: declarations of a module, the file of a `mod`, the enclosing modules of a file."""
 
 import posixpath
 from collections.abc import Iterator, Sequence
@@ -12,18 +12,18 @@ from treering.code.languages.rust.crates import Crates
 from treering.code.languages.rust.surface import module_files
 
 LONGEST_CHAIN = 40
-"""Re-exports and modules around modules that are followed before giving up."""
+"""Maximum length of a chain of re-exports or enclosing modules."""
 
 
 class Module(msgspec.Struct, frozen=True, gc=False):
-    """A module by the file it stands in and the inline modules around it there; a function is one in its own way."""
+    """A module: its file and the path of inline modules there; a function is a module as well."""
 
     path: str
     scope: str = ""
 
     @property
     def real(self) -> "Module":
-        """The module a function stands in."""
+        """Return the module that contains a function."""
         scope = self.scope
         while scope.endswith(FUNCTION_MARK):
             scope = outer_scope(scope)
@@ -31,7 +31,7 @@ class Module(msgspec.Struct, frozen=True, gc=False):
 
 
 class Modules:
-    """The modules of the project for the resolution of one file: its own declarations are at hand, others asked for."""
+    """The modules of the project for the resolution of one file: its own declarations are local, others are looked up."""
 
     def __init__(self, facts: Facts, ask: Ask, crates: Crates) -> None:
         self._path = facts.path
@@ -66,7 +66,7 @@ class Modules:
         return [decl for _, decls in self._ask("rs.globs", module.path, module.scope) for decl in decls]
 
     def child(self, module: Module, decl: Decl) -> Module | None:
-        """The module that a `mod` declares: inline, or a file where there is one."""
+        """Return the module that a `mod` declares: inline, or its file if it exists."""
         if decl.flag.startswith("inline"):
             return Module(module.path, inner_scope(module.scope, decl.name))
         key = (module, decl)
@@ -76,12 +76,12 @@ class Modules:
         return self._children[key]
 
     def beside(self, module: Module, name: str) -> Module | None:
-        """A module that a macro declares for every file of the directory."""
+        """Return a module that a macro declares for every file of the directory."""
         file = joined(posixpath.dirname(module.path), f"{name}.rs")
         return Module(file) if self._ask("rs.file", file) else None
 
     def above(self, module: Module) -> Sequence[Module]:
-        """The module around; of a file, those that declare it."""
+        """Return the enclosing module; for a file, those that declare it."""
         if module.scope:
             return (Module(module.path, outer_scope(module.scope)),)
         path = module.path
@@ -104,7 +104,7 @@ class Modules:
         )
 
     def around(self, module: Module) -> list[Module]:
-        """A module and all modules around it, to the roots of its crates."""
+        """Return a module and all enclosing modules, up to the crate roots."""
         around = [module]
         for one in around:
             if len(around) < LONGEST_CHAIN:
@@ -112,7 +112,7 @@ class Modules:
         return around
 
     def roots(self, path: str) -> tuple[Module, ...]:
-        """The roots of the crates a file belongs to, a library's first: usually one, more where crates share it."""
+        """Return the roots of the crates that contain a file, a library's first: several if crates share the file."""
         if path not in self._roots:
             around = self.around(Module(path))
             roots = [module for module in around if not module.scope and not self.above(module)]
@@ -120,7 +120,7 @@ class Modules:
         return self._roots[path]
 
     def seeing_macros_of(self, module: Module) -> Iterator[Module]:
-        """The modules that see a macro written in this one: itself, and above it as far as `#[macro_use]` goes."""
+        """Yield the modules in which a macro is visible: its own, and those above as far as `#[macro_use]` extends."""
         pending = [(module, 0)]
         for one, height in pending:
             yield one

@@ -1,4 +1,4 @@
-"""What a path means: crates, modules, use trees and globs, as rustc looks them up."""
+"""Path resolution as in rustc: crates, modules, use trees and globs."""
 
 from collections.abc import Callable
 from functools import partial
@@ -20,9 +20,9 @@ _HERE = frozenset({"", "crate", "self", "super"})
 
 
 class Found(msgspec.Struct, frozen=True, gc=False):
-    """What a path leads to: a declaration, or a module; `rest` is what was written after it.
+    """The target of a path: a declaration or a module; `rest` holds the segments after it.
 
-    Outside the project there is no path, and `rest` is the whole name there.
+    Outside the project `path` is empty, and `rest` is the whole path.
     """
 
     path: str
@@ -41,7 +41,7 @@ def found_module(module: Module) -> Found:
 
 
 class Names:
-    """Looks up names for the resolution of one file."""
+    """Name lookup for the resolution of one file."""
 
     def __init__(self, facts: Facts, ask: Ask) -> None:
         self._path = facts.path
@@ -58,12 +58,11 @@ class Names:
         self._cut = 0
 
     def sees(self, path: str) -> bool:
-        """Whether what another file implements for types of others may hold here: its crate is this file's, or one
-        that it depends on, however far."""
+        """Whether implementations in another file may apply here: its crate is this file's, or a transitive dependency."""
         return self._crates.reaches(self._path, path)
 
     def resolve(self, module: Module, segments: tuple[str, ...], wanted: frozenset[str]) -> Found | None:
-        """What the path means where it is written; `None` if nobody can say."""
+        """Resolve a path in a module; return `None` if the target is unknown."""
         key = (module, segments, wanted)
         if key in self._paths:
             return self._paths[key]
@@ -116,7 +115,7 @@ class Names:
         return found
 
     def _lexical(self, module: Module, name: str, wanted: frozenset[str]) -> Found | None:
-        """A name by itself: what the functions around and the module say, then the crates."""
+        """Look up a single name: in the enclosing functions and the module, then among crates."""
         while True:
             found = self.find(module, name, wanted)
             if found is not None:
@@ -133,15 +132,14 @@ class Names:
         return Found(root) if root else Found("", rest=(name,))
 
     def find(self, module: Module, name: str, wanted: frozenset[str]) -> Found | None:
-        """A name among what a module declares and uses, else among what its globs reach."""
+        """Look up a name in a module: declared or used there, else through its globs."""
         question = (module, name, wanted)
         if question in self._answers:
             return self._answers[question]
         return self._once(question, lambda: self._find(module, name, wanted))
 
     def _once(self, question: _Question, look: Callable[[], Found | None]) -> Found | None:
-        """The answer to a question; one found while going in circles holds until the question that began it is
-        answered."""
+        """Cache the answer; one found within a cycle is kept only until the outermost lookup is complete."""
         if question in self._answers:
             return self._answers[question]
         if question in self._looking or question in self._passing or len(self._looking) > LONGEST_CHAIN:
@@ -199,7 +197,7 @@ class Names:
         return outside
 
     def used(self, module: Module, text: str, wanted: frozenset[str]) -> Found | None:
-        """What a use path means: as any path, else, as in the edition of 2015, from the root of the crate."""
+        """Resolve the path of a use: like any path, else from the crate root, as in the 2015 edition."""
         key = (module, text, wanted)
         if key in self._uses:
             return self._uses[key]
@@ -217,8 +215,7 @@ class Names:
         return found
 
     def _globbed(self, module: Module, seen_from: Module) -> list[Found]:
-        """The modules and enums whose names a module's globs give; a private glob gives to the module and those inside
-        it only."""
+        """Return the modules and enums that a module's globs import; a private glob applies only inside its module."""
         targets = []
         for glob in self._modules.globs(module):
             if glob.flag == "directory" or not (
@@ -231,7 +228,7 @@ class Names:
         return targets
 
     def _inside(self, module: Module) -> frozenset[Module]:
-        """The modules that a module is inside of, itself among them."""
+        """Return a module with all its enclosing modules."""
         if module not in self._around:
             self._around[module] = frozenset(self._modules.around(module))
         return self._around[module]
@@ -243,7 +240,7 @@ class Names:
         return found_module(beside) if beside is not None else None
 
     def _exported_macro(self, module: Module, name: str) -> Found | None:
-        """A macro with `#[macro_export]` stands in the root of its crate, wherever it is written."""
+        """A macro with `#[macro_export]` belongs to the root of its crate, wherever it is defined."""
         for path, decls in self._ask("rs.macro", name):
             for decl in decls:
                 if decl.flag == "export" and module in self._modules.roots(path):
@@ -251,7 +248,7 @@ class Names:
         return None
 
     def macro(self, module: Module, name: str) -> Found | None:
-        """A macro by its bare name: used, or written in a module around it, or seen there through `#[macro_use]`."""
+        """Look up a macro by its bare name: used, defined in an enclosing module, or visible through `#[macro_use]`."""
         key = (module, name)
         if key not in self._macros:
             self._macros[key] = self._macro(module, name)
@@ -273,7 +270,7 @@ class Names:
         return next((Found(path, decl.scope, decl) for path, decl in exported if self._brought(path, around)), None)
 
     def _brought(self, path: str, around: list[Module]) -> bool:
-        """Whether `#[macro_use] extern crate` brings the macros of a file's crate into a crate."""
+        """Whether `#[macro_use] extern crate` imports the macros of a file's crate."""
         for root in self._modules.roots(path):
             name = self._crates.library_name(root.path)
             for one in around if name else ():

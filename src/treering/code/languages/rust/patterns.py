@@ -1,4 +1,4 @@
-"""Names that patterns bind, and the types they get from what is matched."""
+"""Names bound by patterns, with types from the matched value."""
 
 from treering.code.languages.rust.body import Node
 from treering.code.languages.rust.found import Findings
@@ -25,7 +25,7 @@ class Locals:
         self._blocks[-1][name] = ty
 
     def learn(self, name: str, ty: Ty) -> None:
-        """What is now known of a name bound before."""
+        """Refine the type of a bound name."""
         for block in reversed(self._blocks):
             if name in block:
                 block[name] = ty
@@ -48,7 +48,7 @@ class Patterns:
         self._findings = findings
 
     def bind(self, pattern: Node, ty: Ty | None, context: Context, names: Locals) -> None:
-        """Binds what the pattern names to the parts of the type it is matched with."""
+        """Bind the names of a pattern to the parts of the matched type."""
         kind = pattern.kind
         if kind == "pbind":
             names.bind(pattern.name, ty)
@@ -88,7 +88,7 @@ class Patterns:
             self.bind(part, inside, context, names)
 
     def _constructed(self, name: str, ty: Ty | None, context: Context) -> tuple[Ty | None, str]:
-        """The struct or enum a pattern's path names, as the type at hand where it is the same, and the variant."""
+        """Return the struct or enum that a pattern's path names (as the matched type, if it is the same) and the variant."""
         segments = tuple(name.split("::"))
         if segments[0] == "Self" and context.me is not None:
             me = ty if ty is not None and ty.decl == context.me.decl else context.me
@@ -111,7 +111,7 @@ def _names_type(found: Found | None) -> bool:
 
 
 def _aligned(patterns: tuple[Node, ...], types: tuple[Ty | None, ...]) -> list[tuple[Node, Ty | None]]:
-    """Patterns with the types at their places, counted from the end after `..`."""
+    """Pair patterns with types by position; after `..`, counted from the end."""
     rest = next((place for place, part in enumerate(patterns) if part.kind == "prest"), len(patterns))
     after = len(patterns) - rest - 1
     aligned: list[tuple[Node, Ty | None]] = []

@@ -70,7 +70,7 @@ class _FileResolution:
         return Context(around.module, self._types.parameters(decl.generics, around), around.me)
 
     def _mention(self, node: Node, context: Context) -> None:
-        """Every type named in a declaration is reached."""
+        """Record every type named in a declaration."""
         if node.kind in {"fielddecl", "variant", "tbind"}:
             for part in node.parts:
                 self._mention(part, context)
@@ -78,7 +78,7 @@ class _FileResolution:
             self._types.lower(node, context)
 
     def _use(self, decl: Decl, line: int) -> None:
-        """What a use names; a `pub use` exports it from this file."""
+        """Record the target of a use; a `pub use` exports it from this file."""
         if decl.kind == "glob":
             return
         module = Module(self._path, decl.scope)
@@ -125,7 +125,7 @@ class _FileResolution:
         self._inference.function(item.body, item.params, context, takes_self=decl.flag == "self")
 
     def _enclosing(self, decl: Decl) -> str:
-        """Code in no function belongs to the function around it, else to the file."""
+        """Code outside functions belongs to the enclosing function, else to the file."""
         scopes = decl.scope.split("/")
         while scopes and not scopes[-1].endswith("()"):
             scopes.pop()

@@ -1,4 +1,4 @@
-"""The standard library as far as it passes types on: containers, options, results, iterators, cells, as tables."""
+"""Tables of the standard library, as far as it passes types on: containers, options, results, iterators, cells."""
 
 import re
 from typing import NamedTuple
@@ -16,7 +16,7 @@ TRANSPARENT = _words(
     "Peekable Rev Skip Take StepBy Fuse Cloned Copied Wrapping MappedMutexGuard OwnedMutexGuard Lazy LazyLock LazyCell "
     "JoinHandle BoxFuture LocalBoxFuture Ready"
 )
-"""Types through which a method call sees the type inside."""
+"""Types that method calls see through to their type argument."""
 
 SAME_AS = {
     **dict.fromkeys(
@@ -43,7 +43,7 @@ SAME_AS = {
     "Entry": "Entry",
     "OccupiedEntry": "Entry",
 }
-"""Types and traits that pass on what they hold, by the family whose rules they follow."""
+"""Types and traits that pass on what they contain, by the family whose rules they follow."""
 
 _RULES = """
 Option: unwrap expect unwrap_or unwrap_or_default unwrap_or_else get_or_insert insert unwrap_unchecked = 0
@@ -130,10 +130,10 @@ Any: then_some = Option<@>
 """
 
 WRAPPING = _words("new from default with_capacity new_in pin clone borrow to_owned into_inner from_iter")
-"""Functions of standard types that hold their argument: `Some(x)`, `Mutex::new(x)`, `Rc::clone(&x)`."""
+"""Functions of standard types that wrap their argument: `Some(x)`, `Mutex::new(x)`, `Rc::clone(&x)`."""
 
 CONSTRUCTORS = {"Some": ("Option", 0), "Ready": ("Option", 0), "Ok": ("Result", 0), "Err": ("Result", 1)}
-"""Variants of the standard library that hold something, by their family and the place of what they hold there."""
+"""Variants of the standard library that contain a value, by family and index of the type argument."""
 
 MACROS_GIVING = {
     **dict.fromkeys(_words("dbg pin"), "@"),
@@ -142,28 +142,29 @@ MACROS_GIVING = {
     **dict.fromkeys(_words("format concat stringify env include_str line file matches cfg"), "."),
     **dict.fromkeys(_words("write writeln"), "Result<.>"),
 }
-"""What macros of the standard library give, as the templates of methods say it; a list is read as one argument."""
+"""Results of standard macros, as templates like those of methods; a list counts as one argument."""
 CHANNELS = _words("channel sync_channel unbounded bounded unbounded_channel")
-"""Functions that give both ends of what values are sent through."""
+"""Functions that return both ends of a channel."""
 
 PRELUDE_FUNCTIONS = frozenset({"drop"})
 
 PASSING_ON = _words("replace take swap from identity black_box ready spawn block_on spawn_blocking min max")
-"""Free functions of the standard library and of runtimes that give back what they are given."""
+"""Free functions of the standard library and of runtimes that return their argument."""
 
 _TOKEN = re.compile(r"[A-Za-z]+|\d|[$@.^<>(),]")
 
 
 class Rule(NamedTuple):
-    """What a method gives, and what it calls a closure in its arguments with."""
+    """The result of a method, and the arguments it passes to a closure."""
 
     result: Node
     given: tuple[Node, ...]
 
 
 def _parsed(text: str) -> tuple[Node, ...]:
-    """Templates out of their notation: `0` and `1` arguments of the receiver, `$` what the closure gives, `@` the first
-    argument, `^` an element of what stands before, `.` nothing of the project."""
+    """Parse templates: `0` and `1` type arguments of the receiver, `$` the closure's result, `@` the first argument,
+    `^` an element of the preceding type, `.` a type outside the project.
+    """
     tokens = _TOKEN.findall(text)
     place = 0
 
@@ -212,12 +213,12 @@ _TABLE = _table()
 
 
 def rule_of(ty: Ty, method: str) -> Rule | None:
-    """What a method does with a type, by its family, else as with any type."""
+    """Return the rule of a method for the type's family, else the rule for any type."""
     return (_TABLE.get((ty.name, method)) if ty.kind == "std" else None) or _TABLE.get(("Any", method))
 
 
 def given_by_macro(name: str, first: Ty | None) -> Ty | None:
-    """What a macro of the standard library gives for its first argument."""
+    """Return the result of a standard macro for its first argument."""
     template = MACROS_GIVING.get(name)
     return filled(_parsed(template)[0], EXT, None, first) if template is not None else None
 
@@ -227,7 +228,7 @@ def has_rule(ty: Ty, method: str) -> bool:
 
 
 def element(ty: Ty | None) -> Ty | None:
-    """What a loop over a standard type meets."""
+    """Return the element type of a loop over a standard type."""
     if ty is None or ty.kind != "std":
         return EXT if ty is not None and ty.kind == "ext" else None
     if ty.name == "HashMap":
@@ -236,7 +237,7 @@ def element(ty: Ty | None) -> Ty | None:
 
 
 def filled(rule: Node, receiver: Ty, closure: Ty | None, argument: Ty | None) -> Ty | None:
-    """A rule's template with the types at hand."""
+    """Instantiate a rule's template."""
     name = rule.name
     if name.isdigit():
         place = int(name)

@@ -1,4 +1,4 @@
-"""What of a Rust file or a manifest the resolution of other files may observe."""
+"""What other files see of a Rust file or a manifest, by lookup key."""
 
 import posixpath
 from collections import defaultdict
@@ -57,7 +57,7 @@ def _entries(path: str, decl: Decl) -> Iterator[tuple[Key, Any]]:
 
 
 def module_files(path: str, decl: Decl, *, as_root: bool) -> tuple[str, ...]:
-    """Where `mod x;` looks: beside a crate's root or a `mod.rs`, else in the directory of the file's own name."""
+    """Return the candidate files of `mod x;`: beside a crate root or `mod.rs`, else in the directory named like the file."""
     place, file = posixpath.split(path)
     if not as_root and file not in ROOT_NAMES:
         place = joined(place, file.removesuffix(".rs"))

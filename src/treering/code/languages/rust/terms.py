@@ -1,4 +1,4 @@
-"""Types as resolution knows them. References and smart pointers are seen through; what is not known is `None`."""
+"""Resolved types. References and smart pointers are dereferenced; an unknown type is `None`."""
 
 from collections.abc import Mapping
 
@@ -12,8 +12,8 @@ class Ty(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
     """A type. By kind:
 
     `adt` a struct, enum or trait of the project, with `path` and `decl` · `std` a family of the standard library ·
-    `param` something known by the traits in `args` · `tuple` · `fn` its result, then its parameters · `ext` anything
-    else outside the project.
+    `param` a type known only by the traits in `args` · `tuple` · `fn` its result, then its parameters · `ext` any other
+    external type.
     """
 
     kind: str
@@ -27,7 +27,7 @@ EXT = Ty("ext")
 
 
 class Context(msgspec.Struct, frozen=True, gc=False):
-    """Where a type is written: its module, what its type parameters stand for, what `Self` is."""
+    """Where a type is written: its module, the values of its type parameters, and `Self`."""
 
     module: Module
     env: Mapping[str, Ty | None]
@@ -35,7 +35,7 @@ class Context(msgspec.Struct, frozen=True, gc=False):
 
 
 class Member(msgspec.Struct, frozen=True, gc=False):
-    """A function or associated type of a type, where it stands, in the context of its implementation."""
+    """A function or associated type of a type, with its file and the context of its implementation."""
 
     path: str
     decl: Decl
@@ -43,7 +43,7 @@ class Member(msgspec.Struct, frozen=True, gc=False):
 
 
 def same_type(one: Ty | None, other: Ty) -> bool:
-    """Whether two types have the same declaration, whatever their arguments."""
+    """Whether two types have the same declaration, regardless of their arguments."""
     if one is None or one.kind != other.kind or one.name != other.name:
         return False
     if one.kind != "adt" or one.decl is None or other.decl is None:

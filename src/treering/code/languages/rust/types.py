@@ -1,4 +1,4 @@
-"""Types as they are written, turned into the types they mean; associated types; what type parameters are known by."""
+"""Lowering of written types to resolved types; associated types; bounds of type parameters."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
@@ -10,7 +10,7 @@ from treering.code.languages.rust.standard import SAME_AS, TRANSPARENT
 from treering.code.languages.rust.terms import EXT, Context, Member, Ty, same_type
 
 _DEEPEST = 16
-"""Types nested or aliased deeper than this are not known."""
+"""Types nested or aliased deeper than this are unknown."""
 
 _COMPOUND = {"ttuple": "tuple", "tfn": "fn"}
 _NUMBERS = [f"{sort}{size}" for sort in "ui" for size in ("8", "16", "32", "64", "128", "size")]
@@ -18,7 +18,7 @@ _PRIMITIVES = frozenset((*_NUMBERS, "f32", "f64", "bool", "char", "str", "String
 
 
 class Types:
-    """Lowers types for the resolution of one file; `reach` is told of every declaration that file names."""
+    """Lowers types for the resolution of one file; `reach` is called with every declaration that the file names."""
 
     def __init__(self, path: str, names: Names, ask: Ask, reach: Callable[[Found], None]) -> None:
         self._path = path
@@ -54,7 +54,7 @@ class Types:
         return self._seen_as(node, context) if kind == "tas" else None
 
     def _seen_as(self, node: Node, context: Context) -> Ty | None:
-        """`<T as Trait>`: the type, else anything with the trait."""
+        """`<T as Trait>`: the type, else any type with the trait."""
         itself = self.lower(node.parts[0], context)
         trait = self.lower(node.parts[1], context)
         return itself if itself is not None or trait is None else known_by("dyn", (trait,))
@@ -63,7 +63,7 @@ class Types:
         return tuple(self.lower(node, context) for node in nodes)
 
     def _plain_path_type(self, node: Node, context: Context) -> Ty | None:
-        """A type whose meaning only its module decides: found out once, and what it names reached every time."""
+        """Lower a type that depends only on its module: the result is cached, its references are recorded every time."""
         key = (node, context.module)
         known = self._written.get(key)
         if known is None:
@@ -113,7 +113,7 @@ class Types:
         return Ty("ext", name) if outside else None
 
     def declared(self, found: Found, arguments: tuple[Ty | None, ...]) -> Ty | None:
-        """The type a declaration makes with these arguments; an alias is what it stands for."""
+        """Return the type of a declaration with these arguments; an alias is resolved to its target."""
         decl = found.decl
         if decl is None:
             return None
@@ -123,7 +123,7 @@ class Types:
         return Ty("adt", decl.name, arguments, found.path, decl)
 
     def environment(self, decl: Decl, arguments: tuple[Ty | None, ...], module: Module) -> dict[str, Ty | None]:
-        """What the type parameters of a declaration stand for: the arguments, else what their bounds say."""
+        """Bind the type parameters of a declaration: to the arguments, else to their bounds."""
         names = [node.name for node in decl.generics if node.kind == "tparam"]
         if len(arguments) >= len(names) and None not in arguments:
             return dict(zip(names, arguments, strict=False))
@@ -136,7 +136,7 @@ class Types:
         return env
 
     def parameters(self, generics: tuple[Node, ...], context: Context) -> dict[str, Ty | None]:
-        """The type parameters of an item, added to those around it, each known by its bounds, which may name others."""
+        """Bind the type parameters of an item to their bounds, which may refer to each other, on top of the enclosing ones."""
         if not generics:
             return dict(context.env)
         if context.env:
@@ -163,7 +163,7 @@ class Types:
         return tuple(ty for ty in self._all(nodes, context) if ty is not None)
 
     def context(self, path: str, header: Decl) -> Context:
-        """The inside of an implementation or a trait."""
+        """Return the context inside an implementation or a trait."""
         key = (path, header)
         if key not in self._contexts:
             module = Module(path, header.scope)
@@ -181,7 +181,7 @@ class Types:
                 yield path, decl
 
     def traits_of(self, ty: Ty) -> Iterator[Ty]:
-        """The traits of the project that a type implements."""
+        """Yield the project's traits that a type implements."""
         for path, impls in self._ask("rs.traits", ty.name):
             for impl in impls:
                 context = self.context(path, impl)
@@ -198,7 +198,7 @@ class Types:
                     yield ty
 
     def of_trait(self, trait: Ty, name: str, me: Ty | None, kind: str) -> Member | None:
-        """A member that a trait, or a trait above it, declares."""
+        """Return a member that a trait or one of its supertraits declares."""
         pending, seen = [trait], 0
         while pending and seen < _DEEPEST:
             current = pending.pop(0)
@@ -215,7 +215,7 @@ class Types:
         return None
 
     def overloads(self, member: Member) -> list[Member]:
-        """The same function in every implementation of a trait with arguments: `From<A>`, `From<B>`."""
+        """Return the same function in every implementation of a generic trait: `From<A>`, `From<B>`."""
         header, me = member.decl.header, member.context.me
         if me is None or header is None or len(header.types) < 2 or not header.types[1].parts:
             return [member]
@@ -228,7 +228,7 @@ class Types:
         return every
 
     def of_impl(self, ty: Ty, name: str, kind: str, traits: frozenset[str] = frozenset()) -> Member | None:
-        """A member in the type's own implementations, inherent ones first; of these traits only, if any are said."""
+        """Return a member of the type's own implementations, inherent ones first; only of these traits, if any are given."""
         found: Member | None = None
         for path, decl in self.asked_members(ty.name, name):
             header = decl.header
@@ -245,7 +245,7 @@ class Types:
         return found
 
     def _concerns(self, path: str, header: Decl, inside: Context) -> bool:
-        """Whether an implementation for a type of others is seen here: by a trait of the project, or in this file."""
+        """Whether an implementation for a foreign type applies here: of a trait of the project, or in this file."""
         if not self.names.sees(path):
             return False
         if path == self._path or len(header.types) == 1:
@@ -254,7 +254,7 @@ class Types:
         return trait is not None and trait.kind == "adt"
 
     def associated(self, ty: Ty | None, name: str) -> Ty | None:
-        """`T::Item`: what the implementation says, else what the trait promises of it."""
+        """`T::Item`: from the implementation, else from the trait's bounds."""
         if ty is None or self._depth > _DEEPEST:
             return None
         self._depth += 1
@@ -282,7 +282,7 @@ class Types:
 
 
 def known_by(name: str, traits: Iterable[Ty]) -> Ty:
-    """Something of which only traits are known; a closure or an iterator is known by what it gives."""
+    """Return a type known only by its traits; a closure or an iterator is known by its result."""
     kept = tuple(traits)
     for ty in kept:
         if ty.kind == "fn" or (ty.kind == "std" and ty.name in {"Iter", "Into"}):
@@ -293,7 +293,7 @@ def known_by(name: str, traits: Iterable[Ty]) -> Ty:
 
 
 def _bound(header: Decl, ty: Ty, env: Mapping[str, Ty | None]) -> Mapping[str, Ty | None]:
-    """The type parameters of an implementation as a type at hand fixes them."""
+    """Bind the type parameters of an implementation to those of a concrete type."""
     if not ty.args or not header.generics:
         return env
     parts = [part for part in header.types[0].parts if part.kind != "tbind"]

@@ -9,7 +9,7 @@ from treering.code.languages.rust.grammar import DEEPEST, path_text
 
 
 def used(tree: Tree | None, prefix: str, depth: int = 0) -> Iterator[tuple[str, str]]:
-    """Every name a use tree binds and the path it stands for; a glob binds `*`."""
+    """Yield every name that a use tree binds with its path; a glob binds `*`."""
     if tree is None or depth > DEEPEST:
         return
     if tree.type == "use_list":

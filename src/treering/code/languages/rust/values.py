@@ -1,4 +1,4 @@
-"""What a path in an expression means: a local, a function, a constructor, a constant, a member of a type."""
+"""The meaning of a path in an expression: a local, function, constructor, constant or member of a type."""
 
 import msgspec
 
@@ -12,8 +12,9 @@ from treering.code.languages.rust.types import Types
 
 
 class Meaning(msgspec.Struct, frozen=True, gc=False):
-    """`member` where calling it calls something of the project; `ty` is the type of the value, or of what it belongs to
-    where that is outside the project."""
+    """`member` is set if calling the path calls a function of the project; `ty` is the type of the value, or of its owner
+    if that is external.
+    """
 
     ty: Ty | None
     member: Member | None = None
@@ -27,7 +28,7 @@ class Values:
         self._known: dict[tuple[Module, str], tuple[Found, Meaning]] = {}
 
     def meaning(self, node: Node, context: Context) -> Meaning | None:
-        """`None` if nobody can say."""
+        """Return the meaning of a path, or `None` if it is unknown."""
         if node.kind == "qual":
             return self._of_type(self._types.lower(node.parts[0], context), node.name)
         segments = tuple(node.name.split("::"))
@@ -60,7 +61,7 @@ class Values:
         return self._of_type(base, found.rest[-1])
 
     def _outside(self, node: Node, segments: tuple[str, ...], context: Context, *, known: bool) -> Meaning | None:
-        """A path that leaves the project; a function of a standard type may still be one that a trait here gives it."""
+        """Resolve an external path; a function of a standard type may come from a trait of the project."""
         if len(segments) < 2:
             return Meaning(EXT) if known else None
         written = Node("tpath", "::".join(segments[:-1]), node.parts[0].parts if node.parts else ())
@@ -98,7 +99,7 @@ class Values:
         return Meaning(ty, member if _is_tuple(decl) and found.variant is None else None)
 
     def _given(self, member: Member) -> Ty:
-        """A function as a value: what it gives, for `.map(Type::new)`."""
+        """Return the type of a function used as a value, for `.map(Type::new)`."""
         env = self._types.parameters(member.decl.generics, member.context)
         return Ty(
             "fn", "", (self._types.lower(member.decl.types[0], Context(member.context.module, env, member.context.me)),)

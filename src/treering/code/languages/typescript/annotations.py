@@ -1,4 +1,4 @@
-"""Types as they are written, as terms."""
+"""Conversion of type annotations to terms."""
 
 from tree_sitter import Node
 
@@ -43,7 +43,7 @@ def type_arguments(r: Reader, node: Node | None) -> tuple[int, ...]:
 
 
 def inner(r: Reader, node: Node, _: int) -> int:
-    """Of a wrapper that changes nothing: an annotation, parentheses, `readonly`."""
+    """A wrapper without effect on the type: an annotation, parentheses, `readonly`."""
     children = node.named_children
     return r.type(children[-1]) if children else NONE
 
@@ -107,13 +107,13 @@ def lookup(r: Reader, node: Node, _: int) -> int:
 
 
 def conditional(r: Reader, node: Node, _: int) -> int:
-    """Either branch, as which one it is would need the whole of the type system."""
+    """Either branch: choosing one would require the complete type system."""
     branches = [node.child_by_field_name("consequence"), node.child_by_field_name("alternative")]
     return r.cell("union", kids=tuple(r.type(branch) for branch in branches if branch is not None))
 
 
 def imported_type(r: Reader, node: Node, _: int) -> int:
-    """`import("module").Name`: the grammar reads it as an expression."""
+    """`import("module").Name`: the grammar parses it as an expression."""
     target, name = node.child_by_field_name("object"), node.child_by_field_name("property")
     if node.type == "call_expression":
         target, name = node, None
@@ -138,7 +138,7 @@ def function_type(r: Reader, node: Node, _: int) -> int:
 
 
 def signature(r: Reader, node: Node, qualname: str, flags: int = 0) -> int:
-    """A function that has no body: its type parameters, parameters and result."""
+    """A function without a body: its type parameters, parameters and result."""
     variables = type_parameters(r, node.child_by_field_name("type_parameters"))
     parameters = node.child_by_field_name("parameters")
     kids = []
@@ -153,7 +153,7 @@ def signature(r: Reader, node: Node, qualname: str, flags: int = 0) -> int:
 
 
 STORING = frozenset(("accessibility_modifier", "readonly", "override_modifier"))
-"""Words before a parameter of a constructor by which it is a property too."""
+"""Modifiers that make a constructor parameter a property."""
 
 
 def parameter_flags(node: Node, pattern: Node) -> int:
@@ -163,7 +163,7 @@ def parameter_flags(node: Node, pattern: Node) -> int:
 
 
 def type_parameters(r: Reader, node: Node | None) -> int:
-    """Brings type variables into sight, until `r.variables` is taken back; the term lists them."""
+    """Bring type variables into scope until `r.variables` is reset; the term lists them."""
     variables: dict[str, int] = {}
     r.variables.append(variables)
     kids = []
@@ -185,7 +185,7 @@ def shape(r: Reader, node: Node, _: int) -> int:
 
 
 def mapped(r: Reader, clause: Node, kind: Node | None) -> int:
-    """`[K in keyof T]: …`: for each member of `T` one of the same name."""
+    """`[K in keyof T]: …`: one member per member of `T`, with the same name."""
     name, over = clause.child_by_field_name("name"), clause.child_by_field_name("type")
     if name is None or clause.child_by_field_name("alias") is not None:
         return r.cell("field", INDEX, 0, (r.type(kind), NONE))
@@ -198,7 +198,7 @@ def mapped(r: Reader, clause: Node, kind: Node | None) -> int:
 
 
 def members(r: Reader, node: Node) -> tuple[int, ...]:
-    """Of an interface or a type literal."""
+    """Members of an interface or a type literal."""
     kids = []
     for child in node.named_children:
         read = MEMBERS.get(child.type)

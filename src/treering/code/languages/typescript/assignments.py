@@ -1,4 +1,4 @@
-"""Assignments: members given to functions and objects, and what CommonJS modules export."""
+"""Assignments: members added to functions and objects, and CommonJS exports."""
 
 from tree_sitter import Node
 
@@ -8,9 +8,9 @@ from treering.code.languages.typescript.reader import Reader
 from treering.code.languages.typescript.terms import NONE, STATIC
 
 ATTACHED = FUNCTIONS | {"identifier"}
-"""What becomes a member of the function or object that it is assigned to."""
+"""Expressions that become a member of the function or object they are assigned to."""
 METHODS = FUNCTIONS - {"arrow_function"}
-"""Functions with a `this` of their own."""
+"""Functions with their own `this`."""
 
 
 def assignment(r: Reader, node: Node, expected: int) -> int:
@@ -36,13 +36,13 @@ def assignment(r: Reader, node: Node, expected: int) -> int:
 
 
 def own_name(r: Reader, node: Node) -> Named:
-    """The definition that a function expression makes by itself."""
+    """Return the definition that a named function expression introduces."""
     name = node.child_by_field_name("name")
     return Named(*r.define(r.text(name), DefinitionKind.FUNCTION, node)) if name is not None else Named()
 
 
 def _receiver(r: Reader, left: Node) -> int:
-    """What a function is called on that was assigned to `object[name]` or `F.prototype[name]`."""
+    """Return the `this` of a function assigned to `object[name]` or `F.prototype[name]`."""
     target = left.child_by_field_name("object")
     if target is None:
         return NONE

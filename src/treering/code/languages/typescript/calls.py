@@ -1,4 +1,4 @@
-"""What a call gives, and what it expects of what it is passed."""
+"""Results of calls, and the types they expect of their arguments."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _instance_of(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
 
 
 def _argument(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
-    """The type that a call expects at a position."""
+    """Return the type that a call expects at a position."""
     callee = term.kids[0]
     value = e.value(callee, path, env)
     site = Site(e, term, path, env)
@@ -103,7 +103,7 @@ def _argument(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
 
 
 def _parameter_of(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
-    """What an expected function passes at a position."""
+    """Return the type that an expected function receives at a position."""
     found: list[Value | None] = []
     for one in alternatives(e.value(term.kids[0], path, env)):
         if one.kind == "outside":

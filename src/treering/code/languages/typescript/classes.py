@@ -31,7 +31,7 @@ def class_expression(r: Reader, node: Node, _: int) -> int:
 
 
 def class_term(r: Reader, node: Node, name: str) -> int:
-    """The class as a term; a class without a name is no definition, its members stand in the enclosing one."""
+    """Return the class as a term; an anonymous class is not a definition, its members belong to the enclosing one."""
     decorations(r, node)
     kept = r.place
     qualname, origin = r.define(name, DefinitionKind.CLASS, node) if name else ("", kept.origin)
@@ -60,7 +60,7 @@ def class_term(r: Reader, node: Node, name: str) -> int:
 
 
 def _assignments_declare(r: Reader, bases: int) -> bool:
-    """Whether `this.name = …` makes a property: in TypeScript, it can only be one that a base declares."""
+    """Whether `this.name = …` declares a property: in TypeScript, a base must declare it."""
     return grammar_of(r.path) == "javascript" or bases == r.cell("bases")
 
 

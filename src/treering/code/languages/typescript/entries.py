@@ -1,4 +1,4 @@
-"""How the outside comes in: tests that a runner finds, routes, commands."""
+"""Entry points: tests, routes, commands."""
 
 from tree_sitter import Node
 
@@ -11,7 +11,7 @@ ROUTE_EXPORTS = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPT
 
 
 def registered(r: Reader, callee: Node, verb: Node, arguments: Node) -> None:
-    """Notice a call that hands a function to a test runner, a router or a command line."""
+    """Record a call that passes a function to a test runner, a router or a command line."""
     word = r.text(verb)
     if verb is callee:
         if word in TEST_CALLS:
@@ -33,7 +33,7 @@ def _enters(r: Reader, handlers: list[Node], kind: EntryPoint, name: str) -> Non
 
 
 def _command_name(r: Reader, node: Node) -> str:
-    """The name in the `.command('name')` that a chain begins with."""
+    """Return the name in the `.command('name')` at the start of a chain."""
     current: Node | None = node
     while current is not None:
         if current.type == "call_expression":

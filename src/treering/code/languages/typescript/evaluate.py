@@ -1,4 +1,4 @@
-"""Terms become values: names are looked up, types followed, across files by asking the project."""
+"""Evaluation of terms to values: names are looked up and types followed, across files by symbol lookups."""
 
 from collections.abc import Callable
 
@@ -11,22 +11,22 @@ from treering.code.languages.typescript.terms import TYPE, Body, Term, unfold
 from treering.code.languages.typescript.values import OUTSIDE, UNKNOWN, Env, Value, any_of, known
 
 DEEPEST = 60
-"""Steps from one question to the next, in Python frames about five times as many."""
+"""Maximum recursion of one evaluation; each level takes about five Python frames."""
 
 MOST_STEPS = 700
-"""Terms looked at for one question: past that a type is more of a program than of an answer."""
+"""Maximum number of terms evaluated for one lookup; a type that needs more is not followed."""
 
 NO_ENV: Env = {}
 MISSING = Value("missing")
 
 WRITTEN_TYPES = frozenset(("type", "union", "both", "list", "tuple", "shape", "applied", "lookup", "typeof"))
-"""What a type variable may stand in; where none does, it is the same in every use."""
+"""Terms that may contain a type variable; without one, their value is the same everywhere."""
 GIVEN = frozenset(("variable", "this"))
 BOUND = frozenset(("name", "type", "declared"))
 
 
 class Evaluator:
-    """Evaluates terms of one file and of those it reaches. Remembers answers; what is being worked out is not known."""
+    """Evaluates terms of one file and of the files it reaches. Values are cached; a value being evaluated is unknown."""
 
     def __init__(self, path: str, body: Body, ask: Ask) -> None:
         self.path = path
@@ -44,10 +44,10 @@ class Evaluator:
         self._kept: list[Term] = []
         self.following: list[int] = []
         self.circular: list[Env] = []
-        """Those that hold something that holds them."""
+        """Caches whose values refer back to the evaluator."""
 
     def let_go(self) -> None:
-        """Forget everything at the end: values that wait to be worked out hold the evaluator, which holds them."""
+        """Clear all caches at the end: lazy values refer to the evaluator, which refers to them."""
         for env in self.circular:
             env.clear()
         for held in (
@@ -63,11 +63,11 @@ class Evaluator:
             held.clear()
 
     def ask_anew(self) -> None:
-        """A new question begins: it has all steps before it."""
+        """Reset the step limit for a new evaluation."""
         self.steps = 0
 
     def value(self, term: Term, path: str, env: Env = NO_ENV) -> Value | None:
-        """What a term of the file `path` is, none if that is not known."""
+        """Return the value of a term in the file `path`, or None if it is unknown."""
         self.steps += 1
         if env and (term.op not in WRITTEN_TYPES or not self._is_settled(term)):
             handler = OPERATIONS.get(term.op)
@@ -96,7 +96,7 @@ class Evaluator:
         return found
 
     def _is_settled(self, term: Term) -> bool:
-        """Whether a term holds no type variable, no `this` and no local name, so that it is one thing everywhere."""
+        """Whether a term contains no type variable, no `this` and no local name, so that its value never varies."""
         key = id(term)
         settled = self._settled.get(key)
         if settled is None:
@@ -107,7 +107,7 @@ class Evaluator:
         return settled
 
     def local(self, term: Term, key: str) -> tuple[Term | None, bool]:
-        """What a name of this file is bound to inside a function; whether the search ended there."""
+        """Return the binding of a name inside a function of this file, and whether the search ended there."""
         scope = term.n
         scopes = self.body.scopes
         while scope:
@@ -118,7 +118,7 @@ class Evaluator:
         return None, False
 
     def top(self, path: str, name: str) -> Value | None:
-        """What a name on the level of a file is."""
+        """Return the value of a file's top-level name."""
         key = (path, name)
         if key not in self._names:
             self._names[key] = None
@@ -141,7 +141,7 @@ class Evaluator:
         return next((term for _, term in self.ask("ts.top", path, name)), None)
 
     def exported(self, path: str, name: str, seen: frozenset[str] = frozenset()) -> Value | None:
-        """What a file exports under a name, through re-exports; none if it does not."""
+        """Return what a file exports under a name, through re-exports; None if it does not."""
         term = self.export_term(path, name)
         if term is not None:
             return self.value(term, path) or UNKNOWN
@@ -171,7 +171,7 @@ class Evaluator:
         return next((term for _, term in self.ask("ts.export", path, name)), None)
 
     def exports_more(self, path: str) -> bool:
-        """Whether a file gives names to others beside what its `module.exports` is."""
+        """Whether a file exports names besides its `module.exports`."""
         listed = next((names for _, names in self.ask("ts.exports", path)), ())
         return any(name.removeprefix(TYPE) != "=" for name in listed)
 
@@ -181,7 +181,7 @@ class Evaluator:
         return next((specifiers for _, specifiers in self.ask("ts.stars", path)), ())
 
     def instance(self, value: Value | None) -> Value | None:
-        """What a class makes."""
+        """Return the instance type of a class."""
         if value is None:
             return None
         if value.kind == "class":
@@ -208,7 +208,7 @@ class Evaluator:
         return returned(self, value)
 
     def keep(self, term: Term) -> None:
-        """Hold a term for as long as its identity is used as a key."""
+        """Keep a term alive while its identity is used as a key."""
         self._kept.append(term)
 
     def later(self, term: Term, path: str, env: Env) -> Callable[[], Value | None]:

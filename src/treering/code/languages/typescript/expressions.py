@@ -1,4 +1,4 @@
-"""Expressions as terms, and the calls in them."""
+"""Conversion of expressions to terms, and the calls in them."""
 
 from tree_sitter import Node
 
@@ -21,9 +21,9 @@ from treering.code.languages.typescript.reader import Handler, Reader
 from treering.code.languages.typescript.terms import COMMONJS, NAMESPACE, NONE
 
 LITERAL_CALLBACKS = FUNCTIONS | {"object", "array", "class"}
-"""Arguments whose inside is typed by the parameter they are passed to."""
+"""Arguments whose contents are typed by the parameter they are passed to."""
 PASSED_APART = LITERAL_CALLBACKS | WRAPPERS | {"comment"}
-"""What stands among arguments and is not simply read in its turn."""
+"""Arguments that are not converted in order of appearance."""
 
 
 def identifier(r: Reader, node: Node, _: int) -> int:
@@ -92,7 +92,7 @@ def subscript(r: Reader, node: Node, _: int) -> int:
 
 
 def _given(r: Reader, parts: list[Node], expected: int) -> int:
-    """Type arguments of a call; without any, the type its result is to have tells something about them."""
+    """Return the type arguments of a call; if absent, the expected type of the result helps to infer them."""
     if len(parts) > 2:
         written = type_arguments(r, next((part for part in parts[1:-1] if part.type == "type_arguments"), None))
         if written:
@@ -130,7 +130,7 @@ def call(r: Reader, node: Node, expected: int) -> int:
 
 
 def called_name(callee: Node) -> Node:
-    """The name that is called: its line is the call's, in a chain over several."""
+    """Return the callee's name: its line is the line of the call, in a chain over several lines."""
     return callee.named_children[-1] if callee.type == "member_expression" else callee
 
 
@@ -152,7 +152,7 @@ def _loaded(r: Reader, callee: Node, arguments: Node) -> int:
 
 
 def _arguments(r: Reader, target: int, given: int, arguments: Node | None) -> tuple[int, ...]:
-    """Terms of what is passed; functions and literals are read last, as the others may decide what they get."""
+    """Convert arguments; functions and literals last, because the others may determine their types."""
     terms: list[int] = []
     later: list[tuple[int, Node]] = []
     callbacks: set[int] = set()
@@ -209,7 +209,7 @@ def passed_through(r: Reader, node: Node, expected: int) -> int:
 
 
 def cast(r: Reader, node: Node, expected: int) -> int:
-    """`x as T`: the type, if it says something; `as const` and `satisfies` keep the value."""
+    """`x as T`: the type, if it is known; `as const` and `satisfies` keep the value."""
     children = without_comments(node)
     if not children:
         return NONE
@@ -248,7 +248,7 @@ def ternary(r: Reader, node: Node, expected: int) -> int:
 
 
 def binary(r: Reader, node: Node, expected: int) -> int:
-    """`a || b`, `a ?? b` and `a && b` are either; other operators give something without members."""
+    """`a || b`, `a ?? b` and `a && b` may be either; other operators return a value without members."""
     sign = _sign(node)
     if sign == "&&":
         return _conjunction(r, node, expected)

@@ -1,4 +1,4 @@
-"""A source file becomes facts."""
+"""Extraction of a TypeScript or JavaScript file."""
 
 import re
 from collections.abc import Iterable
@@ -39,7 +39,7 @@ def read_source(path: str, source: bytes) -> Facts:
 
 
 def _name_called_variables(reader: Reader) -> None:
-    """A variable that holds something made elsewhere is worth a definition when it is called, handed on or exported."""
+    """Define variables that hold an imported or computed value only if they are called, passed on or exported."""
     if not reader.variable_lines:
         return
     cells = list(reader.cells)
@@ -56,7 +56,7 @@ def _name_called_variables(reader: Reader) -> None:
 
 
 def _finished(reader: Reader, exports: Iterable[str], lines: int, runs: bool) -> tuple[Definition, ...]:
-    """Definitions with what only the whole file tells: what is exported, what is a test, what the outside calls."""
+    """Complete the definitions with properties of the whole file: exports, tests and entry points."""
     cells = list(reader.cells)
     shown = {name.removeprefix(TYPE) for name in exports}
     for term in reader.exports.values():

@@ -1,4 +1,4 @@
-"""Functions and what they bind: parameters, patterns, results."""
+"""Functions and their bindings: parameters, patterns, results."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from treering.code.languages.typescript.terms import ASYNC, GENERATOR, NONE, OPT
 
 FUNCTIONS = frozenset(("arrow_function", "function_expression", "generator_function", "function"))
 NAMED_INSIDE = FUNCTIONS - {"arrow_function"}
-"""Expressions whose name, if they have one, is known inside them only."""
+"""Expressions whose name, if present, is visible only inside them."""
 WRAPPERS = frozenset(("parenthesized_expression", "as_expression", "satisfies_expression", "non_null_expression"))
 
 
@@ -22,20 +22,20 @@ class Read(NamedTuple):
 
 
 class Named(NamedTuple):
-    """Under which definition the code of a function stands; without one, in the enclosing definition."""
+    """The definition that a function's code belongs to; without one, the enclosing definition."""
 
     qualname: str = ""
     origin: int = -1
 
 
 def without_comments(node: Node) -> list[Node]:
-    """What a node holds, as the language sees it."""
+    """Return the children of a node without comments."""
     children = node.named_children
     return children if len(children) < 2 else [child for child in children if child.type != "comment"]
 
 
 def unwrapped(node: Node) -> Node:
-    """The expression inside parentheses and casts."""
+    """Return the expression inside parentheses and casts."""
     while node.type in WRAPPERS:
         children = without_comments(node)
         if not children:
@@ -45,7 +45,7 @@ def unwrapped(node: Node) -> Node:
 
 
 def function(r: Reader, node: Node, named: Named, expected: int = NONE, this: int | None = None) -> Read:
-    """Read a function with a body; `this` is what it is called on, as far as that is known (an arrow keeps its own)."""
+    """Convert a function with a body; `this` is its receiver, if known (an arrow function keeps the outer one)."""
     kept = r.place
     variables = type_parameters(r, node.child_by_field_name("type_parameters"))
     written = r.type(node.child_by_field_name("return_type"))
@@ -93,7 +93,7 @@ def _flags(node: Node) -> int:
 
 
 def _wanted(r: Reader, written: int, flags: int, expected: int) -> int:
-    """The type that returned expressions are to have."""
+    """Return the expected type of returned expressions."""
     if written != NONE:
         return r.cell("await", kids=(written,)) if flags & ASYNC else written
     return r.cell("await", kids=(r.cell("result_of", kids=(expected,)),)) if expected != NONE else NONE
@@ -151,7 +151,7 @@ def _decorations(r: Reader, node: Node) -> None:
 
 
 def bind(r: Reader, pattern: Node, source: int, *, hoisted: bool = False) -> None:
-    """Bind the names of a pattern to what they take out of `source`."""
+    """Bind the names of a pattern to the parts of `source`."""
     waiting = [(pattern, source)]
     while waiting:
         node, term = waiting.pop()
@@ -178,7 +178,7 @@ def bind(r: Reader, pattern: Node, source: int, *, hoisted: bool = False) -> Non
 
 
 def narrow(r: Reader, test: Node | None) -> None:
-    """Where `x instanceof C` holds, `x` is one; a scope for that stands until the place is put back."""
+    """Narrow `x` to `C` where `x instanceof C` holds, in a scope that ends when the position is restored."""
     waiting = [test] if test is not None else []
     while waiting:
         node = waiting.pop()
@@ -198,7 +198,7 @@ def narrow(r: Reader, test: Node | None) -> None:
 
 
 def _taken(r: Reader, node: Node, source: int) -> int:
-    """What a part of an object pattern takes out of the object."""
+    """Return the part of the object that an object pattern selects."""
     if node.type == "rest_pattern" or source == NONE:
         return source
     named = node
@@ -212,7 +212,7 @@ def _taken(r: Reader, node: Node, source: int) -> int:
 
 
 def _elements(node: Node) -> list[Node | None]:
-    """The elements of an array pattern by position; holes are none."""
+    """Return the elements of an array pattern by position; holes are None."""
     elements: list[Node | None] = []
     filled = False
     for child in node.children:

@@ -1,4 +1,4 @@
-"""What type variables stand for in a call: as given, as the arguments tell, as the wanted result tells."""
+"""Inference of type arguments: explicit ones, then from the arguments, then from the expected result."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from treering.code.languages.typescript.evaluate import Evaluator
 
 DEEPEST = 4
-"""How far inside a parameter's type a type variable is looked for."""
+"""Maximum depth at which a type variable is searched in a parameter's type."""
 
 
 def environment(site: Site, signature: Value, variables: tuple[Term, ...]) -> Env:
-    """Type variables of a signature: what the call gives them, else what the arguments tell, else their default."""
+    """Bind the type variables of a signature: explicitly, else from the arguments, else to their defaults."""
     env: Env = dict(signature.env)
     site.e.circular.append(env)
     for place, variable in enumerate(variables):
@@ -55,7 +55,7 @@ def mentions(term: Term, name: str, depth: int = 0) -> bool:
 
 
 def unified(e: Evaluator, pattern: Term, value: Value | None, name: str, depth: int = 0) -> Value | None:
-    """What a type variable must be for `pattern` to be `value`."""
+    """Return the value of a type variable that makes `pattern` equal to `value`."""
     unify = UNIFIED.get(pattern.op)
     if value is None or unify is None or depth > DEEPEST:
         return None

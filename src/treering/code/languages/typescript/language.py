@@ -1,4 +1,4 @@
-"""TypeScript, TSX and JavaScript as one language: a file's ending chooses the grammar."""
+"""TypeScript, TSX and JavaScript as one language; the file's suffix selects the grammar."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -14,8 +14,6 @@ from treering.code.languages.typescript.terms import Body
 
 
 class TypeScript:
-    """See `treering.code.facts.Language`."""
-
     name = "typescript"
     suffixes: tuple[str, ...] = tuple(GRAMMARS)
     manifests: tuple[str, ...] = MANIFESTS

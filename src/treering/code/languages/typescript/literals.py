@@ -1,4 +1,4 @@
-"""Object and array literals: their members are definitions, typed by what is expected where they stand."""
+"""Object and array literals: their members are definitions, typed by the expected type."""
 
 from tree_sitter import Node
 
@@ -37,7 +37,7 @@ OWN_THIS = FUNCTIONS - {"arrow_function"}
 
 
 def _this(r: Reader, expected: int) -> int:
-    """What the methods of an object literal without a name are called on: what is expected there, and the object."""
+    """Return the `this` of methods in an anonymous object literal: the expected type, and the object itself."""
     own = r.cell("this", n=len(r.classes))
     r.classes.append(NONE)
     r.properties.append({})

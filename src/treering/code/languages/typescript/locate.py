@@ -1,4 +1,4 @@
-"""Which file an import names: as the compiler looks for it, asking only the project."""
+"""Resolution of import specifiers to files of the project, as the compiler does it."""
 
 import posixpath
 
@@ -7,7 +7,7 @@ from treering.code.languages.paths import joined
 from treering.code.languages.typescript.terms import Config, Package
 
 ENDINGS = (".ts", ".tsx", ".d.ts", ".mts", ".d.mts", ".cts", ".d.cts", ".js", ".jsx", ".mjs", ".cjs")
-"""In the order in which the compiler prefers them."""
+"""In the compiler's order of preference."""
 
 WRITTEN = {
     ".js": (".ts", ".tsx", ".d.ts", ".js", ".jsx"),
@@ -22,16 +22,16 @@ WRITTEN = {
     ".d.mts": (".d.mts",),
     ".d.cts": (".d.cts",),
 }
-"""What an import with an ending may mean: the file that will be compiled into it first."""
+"""Files that an import with a suffix may refer to; the source that compiles to it comes first."""
 
 BUILT = frozenset(("dist", "build", "lib", "out", "esm", "cjs", "types", "output", "es", "umd", "mjs"))
-"""Directories that packages point to and that only exist once built: what is built stands under `src`."""
+"""Build output directories that packages point to and that may not exist; their sources are in `src`."""
 
 MOST_CONFIGS = 16
 
 
 def split_ending(path: str) -> tuple[str, str]:
-    """A path without its ending, and the ending."""
+    """Split a path into stem and suffix."""
     for ending in (".d.ts", ".d.mts", ".d.cts"):
         if path.endswith(ending):
             return path[: -len(ending)], ending
@@ -41,7 +41,7 @@ def split_ending(path: str) -> tuple[str, str]:
 
 
 class Locator:
-    """Finds files for specifiers; remembers what it found for as long as one file is resolved."""
+    """Finds files for specifiers; caches results during the resolution of one file."""
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
@@ -50,7 +50,7 @@ class Locator:
         self._configs: dict[str, tuple[tuple[str, Config], ...]] = {}
 
     def find(self, origin: str, specifier: str) -> str | None:
-        """The project's file that `specifier` means in the file `origin`; none if it is not of the project."""
+        """Return the project's file that `specifier` refers to in the file `origin`; None if it is external."""
         asked = (origin, specifier)
         if asked not in self._found_from:
             directory = origin.rpartition("/")[0]
@@ -71,7 +71,7 @@ class Locator:
         return self._by_config(directory, specifier) or self._by_package(specifier)
 
     def _file(self, path: str | None) -> str | None:
-        """The file or the directory's index file of this path, with or without ending."""
+        """Return the file of this path, with or without suffix, or the index file of the directory."""
         if path is None:
             return None
         stem, ending = split_ending(path)
@@ -86,7 +86,7 @@ class Locator:
         return next((there[ending] for ending in endings if ending in there), None)
 
     def _main(self, directory: str) -> str | None:
-        """What a directory's own package.json says its entry is."""
+        """Return the entry point in a directory's package.json."""
         for _, package in self._ask("ts.manifest", directory):
             return self._entry(directory, package)
         return None
@@ -105,7 +105,7 @@ class Locator:
         return None
 
     def _configurations(self, directory: str) -> tuple[tuple[str, Config], ...]:
-        """The nearest configuration and those it builds on, each with its directory, the deciding one first."""
+        """Return the nearest configuration and those it extends, each with its directory, in order of precedence."""
         if directory not in self._configs:
             self._configs[directory] = self._nearest(directory)
         return self._configs[directory]
@@ -145,7 +145,7 @@ class Locator:
         return None
 
     def _package_import(self, directory: str, specifier: str) -> str | None:
-        """`#name`: as the nearest package.json says."""
+        """`#name`: resolved by the nearest package.json."""
         while True:
             for _, package in self._ask("ts.manifest", directory):
                 for target in _matches(package.imports, specifier):
@@ -158,7 +158,7 @@ class Locator:
             directory = posixpath.dirname(directory)
 
     def _by_package(self, specifier: str) -> str | None:
-        """A package of the same project, by its name: what its manifest exports under the rest of the specifier."""
+        """Resolve a package of the same project by name, through the exports of its manifest."""
         name, rest = _package_name(specifier)
         for manifest, package in self._ask("ts.package", name):
             directory = posixpath.dirname(manifest)
@@ -182,7 +182,7 @@ class Locator:
         return self._file(_joined(directory, rest)) or self._file(_joined(directory, "src/" + rest))
 
     def _built(self, directory: str, target: str) -> str | None:
-        """A file that a manifest points to, or, if it will only be built, the source that it is built from."""
+        """Return a file that a manifest points to, or the source it is built from."""
         found = self._file(_joined(directory, target))
         if found is not None:
             return found
@@ -199,7 +199,7 @@ class Locator:
 
 
 def _joined(directory: str, relative: str) -> str | None:
-    """A path of the project; none if it leads out of it."""
+    """Return a path in the project, or None if it is outside."""
     path = joined(directory, relative.removeprefix("${configDir}/"))
     if path == ".." or path.startswith(("../", "/")):
         return None
@@ -220,7 +220,7 @@ def _referenced(home: str, name: str) -> list[str]:
 
 
 def _matches(patterns: tuple[tuple[str, tuple[str, ...]], ...], specifier: str) -> list[str]:
-    """The targets of the best pattern: the exact one, else the one with the longest text before its `*`."""
+    """Return the targets of the best pattern: an exact match, else the longest prefix before `*`."""
     best: tuple[int, str, tuple[str, ...]] | None = None
     for pattern, targets in patterns:
         if pattern == specifier:

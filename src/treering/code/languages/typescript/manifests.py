@@ -1,4 +1,4 @@
-"""tsconfig.json, jsconfig.json and package.json: what of them decides where an import leads."""
+"""tsconfig.json, jsconfig.json and package.json: the parts that affect import resolution."""
 
 import json
 import re
@@ -18,7 +18,7 @@ DEEPEST = 12
 
 
 def read_manifest(path: str, source: bytes) -> Facts:
-    """A manifest's facts; one that is no JSON says nothing but that."""
+    """Return a manifest's facts; invalid JSON yields only a problem."""
     text = source.decode("utf-8-sig", "replace")
     try:
         value = _storable(json.loads(_plain_json(text)))
@@ -33,13 +33,13 @@ def read_manifest(path: str, source: bytes) -> Facts:
 
 
 def _plain_json(text: str) -> str:
-    """Without the comments and trailing commas that these files may have."""
+    """Remove the comments and trailing commas that these files may contain."""
     kept = STRING_OR_COMMENT.sub(lambda found: found.group() if found.group()[0] == '"' else " ", text)
     return STRING_OR_COMMA.sub(lambda found: found.group() if found.group()[0] == '"' else "", kept)
 
 
 def _storable(value: Any) -> Any:
-    """With names that can be written down: an escape in JSON may be half a character."""
+    """Replace lone surrogates, which cannot be encoded: an escape in JSON may be half a character."""
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-8", "replace").decode()
     if isinstance(value, dict):
@@ -85,7 +85,7 @@ def _package(value: dict[str, Any]) -> Package:
 
 
 def _targets(value: Any, depth: int = 0) -> Iterator[str]:
-    """Every file that a condition may choose, in the order they are written."""
+    """Yield every file that a condition may select, in order of appearance."""
     if isinstance(value, str):
         yield value
     elif depth < DEEPEST:

@@ -1,4 +1,4 @@
-"""What `value.name` is: of classes and what they extend, of types, objects, modules and the language's own types."""
+"""Members of values: of classes and their bases, types, objects, modules and built-in types."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CALLED_FUNCTION = frozenset(("bind", "call", "apply"))
 
 
 def member(e: Evaluator, value: Value | None, name: str) -> Value | None:
-    """The member of a value; none if it has none of that name, or what it is cannot be told."""
+    """Return the member of a value; None if it has none of that name, or if it is unknown."""
     if value is None or e.depth > 70:
         return None
     reader = MEMBERS.get(value.kind)
@@ -47,7 +47,7 @@ def _of_thing(e: Evaluator, value: Value, name: str) -> Value | None:
 
 
 def _mapped(e: Evaluator, field: Term, value: Value, name: str) -> Value | None:
-    """What a mapped type has under a name: it is still that member of what the type was made from."""
+    """Return a member of a mapped type: it corresponds to the same member of the source type."""
     kind, over = field.kids
     found = e.value(kind, value.path, {**value.env, field.text: Value("literal", text="string", path=name)})
     if over.op == "none":
@@ -60,7 +60,7 @@ def _mapped(e: Evaluator, field: Term, value: Value, name: str) -> Value | None:
 
 
 def _indexed(e: Evaluator, fields: dict[str, list[Term]], value: Value) -> Value | None:
-    """What an index signature says of every name."""
+    """Return the type that an index signature gives every name."""
     for name in (INDEX, MAPPED):
         if name in fields:
             return e.value(fields[name][0].kids[0], value.path, value.env)
@@ -68,7 +68,7 @@ def _indexed(e: Evaluator, fields: dict[str, list[Term]], value: Value) -> Value
 
 
 def _of_declared(e: Evaluator, value: Value, name: str, *, static: bool) -> Value | None:
-    """A member of a class or interface, its own before those it extends."""
+    """Return a member of a class or interface; own members take precedence over inherited ones."""
     fields = fields_of(e, value.term.kids[2])
     own = [field for field in fields.get(name, ()) if bool(field.n & STATIC) == static]
     if own:
@@ -81,7 +81,7 @@ def _of_declared(e: Evaluator, value: Value, name: str, *, static: bool) -> Valu
 
 
 def base_of(e: Evaluator, base: Term, value: Value, *, static: bool = False) -> Value | None:
-    """What a class or interface extends, with its type arguments; on the static side the class itself."""
+    """Return the base of a class or interface with its type arguments; on the static side, the class itself."""
     if static:
         return e.value(base.kids[0], value.path, value.env) if base.op == "extends" else None
     env = {key: given for key, given in value.env.items() if key != "this"}
@@ -96,7 +96,7 @@ NAMELESS = {"spread": "...", "mapped": MAPPED}
 
 
 def fields_of(e: Evaluator, holder: Term) -> dict[str, list[Term]]:
-    """A term's members by name; under `...` what is spread into it."""
+    """Return a term's members by name; spread objects are under `...`."""
     key = id(holder)
     if key not in e.fields:
         table: dict[str, list[Term]] = {}
@@ -108,7 +108,7 @@ def fields_of(e: Evaluator, holder: Term) -> dict[str, list[Term]]:
 
 
 def _field(e: Evaluator, fields: list[Term], value: Value) -> Value | None:
-    """A member's value; several of one name are overloads."""
+    """Return a member's value; several of one name are overloads."""
     this = value.env.get("this") or value
     env: Env = {**value.env, "this": this}
     field = fields[0]
@@ -186,7 +186,7 @@ MEMBERS: dict[str, Callable[[Evaluator, Value, str], Value | None]] = {
 
 
 def element(e: Evaluator, value: Value | None) -> Value | None:
-    """What iterating over a value, or indexing it with something not known, gives."""
+    """Return the result of iterating over a value, or of indexing it with an unknown key."""
     if value is None:
         return None
     if value.kind == "any of":
@@ -213,7 +213,7 @@ def _holder(term: Term) -> Term:
 
 
 def at(e: Evaluator, value: Value | None, place: int) -> Value | None:
-    """The element at a position."""
+    """Return the element at a position."""
     if value is not None and value.kind == "generic" and value.text == "Tuple" and place < len(value.parts):
         return value.parts[place]
     if value is not None and value.kind == "any of":
@@ -309,4 +309,4 @@ GENERICS: dict[str, Callable[[Evaluator, Arguments], Value | None]] = {
     "InstanceType": _instance,
     "ReturnType": _returned,
 }
-"""The language's own generic types, where nobody declares another of the name."""
+"""Built-in generic types, unless the project declares one of the same name."""

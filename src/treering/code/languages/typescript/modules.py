@@ -45,7 +45,7 @@ def import_statement(r: Reader, node: Node, _: int) -> int:
 
 
 def _renamed(r: Reader, part: Part) -> tuple[str, str]:
-    """The name of one thing that is imported or exported, and the name it gets by that."""
+    """Return the original name of an imported or exported name, and its alias."""
     name = part["name"][0]
     text = r.string(name) or r.text(name)
     alias = part["alias"][0] if "alias" in part else None
@@ -93,7 +93,7 @@ def export_statement(r: Reader, node: Node, _: int) -> int:
 
 
 def _default(r: Reader, node: Node) -> int:
-    """What is exported without a name is called `default`."""
+    """An anonymous export is called `default`."""
     inner = unwrapped(node)
     if inner.type in FUNCTIONS and inner.child_by_field_name("name") is None:
         return function(r, inner, Named(*r.define("default", DefinitionKind.FUNCTION, node))).function
@@ -165,7 +165,7 @@ def jsx_self_closing(r: Reader, node: Node, _: int) -> int:
 
 
 def _component(r: Reader, node: Node) -> None:
-    """A use of a component is a call of it with its attributes; a name in small letters is an element of the page."""
+    """Using a component calls it with its attributes; a lower-case name is an HTML element."""
     name = node.child_by_field_name("name")
     properties = NONE
     if name is not None and (name.type == "member_expression" or r.text(name)[:1].isupper()):

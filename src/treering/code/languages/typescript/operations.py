@@ -1,4 +1,4 @@
-"""What each operation of a term comes to."""
+"""Evaluation of each operation of a term."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from treering.code.languages.typescript.evaluate import Evaluator
 
 Later = Callable[[], Value | None]
-"""A value that is only worked out when it is needed."""
+"""A value that is evaluated when it is needed."""
 
 
 def _name(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
@@ -26,7 +26,7 @@ def _name(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
 
 
 def declared(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
-    """What a type's name means, before its arguments are applied and aliases followed."""
+    """Return the target of a type's name, before arguments are applied and aliases followed."""
     head, _, rest = term.text.partition(".")
     bound, local = e.local(term, (head if rest else TYPE + head)) if term.n else (None, False)
     if local and bound is not None:
@@ -41,7 +41,7 @@ def declared(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
 
 
 def _type(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
-    """A type by its name, with its arguments applied."""
+    """Return a named type with its arguments applied."""
     arguments = tuple([e.later(kid, path, env) for kid in term.kids]) if term.kids else ()
     found = declared(e, term, path, env)
     if found is not None and found.kind == "outside":
@@ -53,7 +53,7 @@ def _type(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
 
 
 def applied(e: Evaluator, value: Value | None, arguments: tuple[Later, ...]) -> Value | None:
-    """A generic type with its arguments: an alias is followed, a class stands for what it makes."""
+    """Apply type arguments: an alias is followed, a class becomes its instance type."""
     if value is None:
         return None
     apply = APPLIED.get(value.kind)
@@ -100,17 +100,17 @@ APPLIED: dict[str, Callable[[Evaluator, Value, tuple[Later, ...]], Value | None]
 }
 
 MOST_FOLLOWED = 2
-"""How often an alias is followed inside itself."""
+"""Maximum recursion of an alias."""
 
 DEEPEST_ALIAS = 10
-"""How many aliases are followed inside each other."""
+"""Maximum nesting of aliases."""
 
 ALIAS_ENV: Env = {"": None}
-"""Never empty, so that what an alias is with other arguments is not remembered for it."""
+"""Not empty, so that the value of an alias is not cached across different arguments."""
 
 
 def given(e: Evaluator, value: Value, arguments: tuple[Later, ...]) -> Env:
-    """Type variables of a class, interface or alias: its arguments, else their defaults."""
+    """Bind the type variables of a class, interface or alias: to its arguments, else to their defaults."""
     env: Env = {}
     for place, variable in enumerate(value.term.kids[0].kids if value.term.kids else ()):
         if place < len(arguments):
@@ -127,7 +127,7 @@ def _applied(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
 
 
 def _variable(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
-    """A type variable: what it stands for, else what it must extend."""
+    """A type variable: its binding, else its constraint."""
     if term.text in env:
         held = env[term.text]
         if callable(held):
@@ -154,7 +154,7 @@ def _import(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
 
 
 def _var(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
-    """A variable: what its type says, with the function it holds as what is called."""
+    """A variable: its type, with the function it holds as the call target."""
     kind, held = term.kids[0], term.kids[1]
     typed = e.value(kind, path, env) if kind.op != "none" else None
     if held.op == "fn" and held.text:
@@ -190,7 +190,7 @@ def _alias(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
 
 
 def _merge(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
-    """Declarations of one name: overloads become one function, everything else is all of them."""
+    """Declarations of one name: overloads become one function, everything else is merged."""
     values = [e.value(kid, path, env) for kid in _declarations(term)]
     found = [value for value in values if value is not None]
     functions = [value for value in found if value.kind == "function"]
@@ -206,7 +206,7 @@ def _merge(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
 
 
 def _declarations(term: Term) -> list[Term]:
-    """The declarations in the order they are written: each one was joined to all before."""
+    """Return the declarations in source order: each one was joined to all before."""
     later: list[Term] = []
     while term.op == "merge":
         later.append(term.kids[1])
@@ -215,7 +215,7 @@ def _declarations(term: Term) -> list[Term]:
 
 
 def _without_implementation(parts: tuple[Value, ...]) -> tuple[Value, ...]:
-    """Of overloads, those that callers see: the last, with the body, is not one of them."""
+    """Return the overloads that callers see: without the last one, which has the body."""
     return parts[:-1] if len(parts) > 1 else parts
 
 
@@ -247,7 +247,7 @@ def _super(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
 
 
 def _extends(e: Evaluator, term: Term, path: str, env: Env) -> Value | None:
-    """What an `extends` names, as what it makes."""
+    """Return the instance type of what an `extends` names."""
     arguments = tuple([e.later(kid, path, env) for kid in term.kids[1:]])
     value = e.value(term.kids[0], path, env)
     if value is not None and value.kind == "class":

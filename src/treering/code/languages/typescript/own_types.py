@@ -1,4 +1,4 @@
-"""The language's own types: what methods of arrays, maps and promises give and pass on."""
+"""Built-in types: results and callback arguments of methods of arrays, maps and promises."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FOLDS = frozenset(("reduce", "reduceRight"))
 
 
 def method_result(site: Site, method: Value) -> Value | None:
-    """What a method of the language's own types gives."""
+    """Return the result of a method of a built-in type."""
     of, name = method.parts[0], method.text
     if of.kind == "function":
         return of._replace(target=None) if name == "bind" else returned(site.e, of)
@@ -87,7 +87,7 @@ SEQUENCE_RESULTS: dict[str, Callable[[Site, Value], Value | None]] = {
 
 
 def method_callback(site: Site, method: Value) -> Value | None:
-    """What a method of the language's own types passes to the function it is given."""
+    """Return the arguments that a method of a built-in type passes to its callback."""
     of, name = method.parts[0], method.text
     if of.kind == "function":
         return None
@@ -156,4 +156,4 @@ STATICS: dict[tuple[str, str], Callable[[Evaluator, Site], Value | None]] = {
     ("Promise", "resolve"): _resolved,
     ("Array", "from"): _from,
 }
-"""Functions of the language's own objects that pass on what they are given."""
+"""Static functions of built-in objects that return their arguments."""

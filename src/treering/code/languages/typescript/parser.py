@@ -1,4 +1,4 @@
-"""Which grammar reads a file, and what is mended where the grammar is behind the language."""
+"""Choice of grammar, and workarounds for syntax that the grammar does not support yet."""
 
 import re
 from functools import cache
@@ -29,7 +29,7 @@ TYPE_STAR = re.compile(rb"(\bexport\s+)type(\s*\*)")
 SIGNATURE = re.compile(rb"^[ \t]+(?=<)", re.MULTILINE)
 COMMENT_LINE = re.compile(rb"\s*(?://[^\n]*|/?\*[^\n]*)?")
 GOES_ON = b"{;,(|&=<:?"
-"""What a line ends with when a `<` on the next one belongs to it, or opens a body."""
+"""Line endings after which a `<` on the next line continues the expression or opens a body."""
 
 
 @cache
@@ -42,9 +42,9 @@ def grammar_of(path: str) -> str:
 
 
 def parse(path: str, source: bytes) -> Mended:
-    """The file's tree, and the text it is of: with the same lines, and mended if that leaves fewer errors.
+    """Parse a file; the returned text has the same lines, and is repaired if that leaves fewer errors.
 
-    Nodes do not keep their tree alive: whoever reads them has to hold it.
+    Nodes do not keep their tree alive: the caller must hold it.
     """
     grammar = grammar_of(path)
     if b"export type *" in source:
@@ -62,7 +62,7 @@ def parse(path: str, source: bytes) -> Mended:
 
 
 def _end_signatures(source: bytes) -> bytes:
-    """Without semicolons, the grammar takes a generic signature on a line of its own for a comparison: end the last."""
+    """End the previous line with a semicolon: the grammar parses a generic signature on its own line as a comparison."""
     mended = bytearray(source)
     for found in SIGNATURE.finditer(source):
         before = _last_code(source, found.start())
@@ -72,7 +72,7 @@ def _end_signatures(source: bytes) -> bytes:
 
 
 def _last_code(source: bytes, end: int) -> bytes:
-    """The last line before `end` that is no comment and not empty."""
+    """Return the last line before `end` that is neither a comment nor empty."""
     while end > 0:
         start = source.rfind(b"\n", 0, end - 1) + 1
         line = source[start:end].rstrip()

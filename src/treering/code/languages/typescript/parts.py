@@ -1,4 +1,4 @@
-"""The parts of imports, exports and class heads, as the query of a file's grammar names them."""
+"""Parts of imports, exports and class headers, named by the captures of the query."""
 
 from functools import cache
 
@@ -14,7 +14,7 @@ QUERIES = {
 }
 
 Part = dict[str, list[Node]]
-"""Nodes that belong together, by the names the query gives them."""
+"""Related nodes by capture name."""
 
 
 @cache
@@ -25,11 +25,11 @@ def _cursor(grammar: str) -> QueryCursor:
 
 
 class PartQuery:
-    """Asks the query about one node at a time, never about what stands further down in it."""
+    """Runs the query on one node at a time, not on its descendants."""
 
     def __init__(self, path: str) -> None:
         self._cursor = _cursor(grammar_of(path))
 
     def parts(self, node: Node) -> list[Part]:
-        """In the order of the text."""
+        """Return the parts in source order."""
         return [part for _, part in self._cursor.matches(node)]

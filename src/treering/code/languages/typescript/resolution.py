@@ -1,4 +1,4 @@
-"""A file's edges: what it imports, calls, extends and exports."""
+"""The edges of a file: imports, calls, base types and exports."""
 
 from treering.code.facts import Ask, Edge, Facts, Resolved, Unresolved
 from treering.code.languages.edges import EVIDENT, SURE, Edges, add_constructors
@@ -31,7 +31,7 @@ def resolve(facts: Facts, ask: Ask) -> Resolved:
 
 
 class _Found(Edges):
-    """What resolution has found so far; definitions are known by their number."""
+    """Edges found so far; definitions are referred to by number."""
 
     def __init__(self, facts: Facts) -> None:
         super().__init__()
@@ -79,7 +79,7 @@ def _calls(e: Evaluator, edges: _Found) -> None:
 
 
 def target_of(value: Value) -> str | None:
-    """The definition that calling a value runs."""
+    """Return the definition that calling a value runs."""
     if value.target is not None:
         return value.target
     if value.kind == "all of":
@@ -88,7 +88,7 @@ def target_of(value: Value) -> str | None:
 
 
 def _callable(value: Value) -> bool:
-    """Not what an operator or a class has made: those are never called, even where a variable may hold them."""
+    """Exclude results of operators and instances of classes: they are never called, even if a variable may hold them."""
     if value.kind == "literal" or (value.kind == "thing" and value.term.op == "class"):
         return False
     return value.kind != "outside" or value.target is not None
@@ -117,7 +117,7 @@ def _declared(value: Value) -> str | None:
 
 
 def _overrides(e: Evaluator, term: Term, edges: _Found) -> None:
-    """Each method of a class that takes the place of one of a base."""
+    """Add an edge for each method of a class that overrides one of a base."""
     if term.op != "class" or not term.text or not term.kids[1].kids:
         return
     value = Value("thing", term, e.path)
@@ -148,7 +148,7 @@ def _exports(e: Evaluator, edges: _Found) -> None:
 
 
 def _all_exports(e: Evaluator, path: str) -> dict[str, None]:
-    """The names that a file exports, through `export *` as well."""
+    """Return the names that a file exports, including `export *`."""
     names: dict[str, None] = {}
     seen: set[str] = set()
     waiting = [path]
@@ -176,7 +176,7 @@ def _export(e: Evaluator, edges: _Found, path: str, name: str) -> None:
 
 
 def written(term: Term) -> str:
-    """A callee as it was written, near enough."""
+    """Return the approximate source text of a callee."""
     parts: list[str] = []
     while True:
         if term.op == "member":

@@ -1,4 +1,4 @@
-"""How a value can be called: its signatures, which of them a call means, what they take and give."""
+"""Signatures of values: overload selection, parameters and results."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CALLBACKS = frozenset(("callback", "fn"))
 
 
 def signatures(e: Evaluator, value: Value | None) -> tuple[Value, ...]:
-    """How a value can be called."""
+    """Return the call signatures of a value."""
     if value is None:
         return ()
     if value.kind in ("any of", "all of"):
@@ -38,7 +38,7 @@ def signatures(e: Evaluator, value: Value | None) -> tuple[Value, ...]:
 
 
 def constructors(e: Evaluator, value: Value | None) -> tuple[Value, ...]:
-    """How a value can be called with `new`."""
+    """Return the construct signatures of a value."""
     if value is None:
         return ()
     if value.kind in ("any of", "all of"):
@@ -50,7 +50,7 @@ def constructors(e: Evaluator, value: Value | None) -> tuple[Value, ...]:
 
 
 def _class_constructors(e: Evaluator, value: Value) -> tuple[Value, ...]:
-    """A class's own constructor, or that of the nearest base that has one."""
+    """Return a class's own constructor, or that of the nearest base that has one."""
     fields = fields_of(e, value.term.kids[2]).get("constructor", [])
     if fields:
         made = [e.value(field.kids[0], value.path, value.env) for field in fields]
@@ -61,7 +61,7 @@ def _class_constructors(e: Evaluator, value: Value) -> tuple[Value, ...]:
 
 
 def constructed(e: Evaluator, value: Value) -> Value | None:
-    """What `new` makes of something that is no class: of a construct signature, of a function with a prototype."""
+    """Return what `new` creates from a value that is not a class: a construct signature or a function with a prototype."""
     found = member(e, value, NEW) if value.kind == "thing" else None
     if found is not None and found.kind == "function":
         signature = found.parts[0]
@@ -70,7 +70,7 @@ def constructed(e: Evaluator, value: Value) -> Value | None:
 
 
 class Site:
-    """A call as it is written: what is passed, in which file."""
+    """A call as written: its arguments and its file."""
 
     __slots__ = ("arguments", "e", "env", "expected", "given", "path")
 
@@ -90,7 +90,7 @@ class Site:
 
 
 def choose(site: Site, among: tuple[Value, ...]) -> Value | None:
-    """The first signature that takes what is passed, as far as its number and plain kinds tell."""
+    """Return the first signature that accepts the arguments, judged by their number and basic kinds."""
     if len(among) < 2:
         return among[0] if among else None
     count = len(site.arguments)
@@ -130,7 +130,7 @@ def _fits(site: Site, signature: Value, place: int) -> bool:
 
 
 def _written_parameter(function: Term, place: int) -> Term:
-    """The type of a parameter as it is written; of those that are taken together, that of one."""
+    """Return the type of a parameter as written; for a rest parameter, its element type."""
     for number, one in enumerate(function.kids[1].kids):
         kind = one.kids[0]
         if number == place and not one.n & REST:
@@ -143,7 +143,7 @@ def _written_parameter(function: Term, place: int) -> Term:
 
 
 def _is_function(e: Evaluator, kind: Term, path: str) -> bool:
-    """Whether a type is one of a function as it is written, whatever type variables stand for."""
+    """Whether a type is written as a function type, regardless of type variables."""
     if kind.op == "fn":
         return True
     if kind.op not in FOLLOWED or kind.n:
@@ -173,7 +173,7 @@ def _literal_fits(passed: Term, wanted: Value) -> bool:
 
 
 def parameter(e: Evaluator, signature: Value, place: int, env: Env) -> Value | None:
-    """The type of a signature's parameter; one past the last belongs to the rest."""
+    """Return the type of a signature's parameter; positions past the last belong to the rest parameter."""
     listed = signature.term.kids[1].kids
     for number, one in enumerate(listed):
         if one.n & REST:
@@ -185,7 +185,7 @@ def parameter(e: Evaluator, signature: Value, place: int, env: Env) -> Value | N
 
 
 def returned(e: Evaluator, value: Value | None) -> Value | None:
-    """What calling a value gives, whatever is passed."""
+    """Return the result of calling a value, regardless of arguments."""
     given = signatures(e, value)
     if not given:
         return OUTSIDE if value is not None and value.kind == "outside" else None

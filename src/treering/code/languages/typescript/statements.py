@@ -1,4 +1,4 @@
-"""Statements: what a file declares, and how control reaches its expressions."""
+"""Statements: declarations, and control flow."""
 
 from tree_sitter import Node
 
@@ -29,7 +29,7 @@ def function_declaration(r: Reader, node: Node, _: int) -> int:
 
 
 def function_signature(r: Reader, node: Node, _: int) -> int:
-    """An overload, or a declaration without body."""
+    """An overload, or a declaration without a body."""
     name = node.child_by_field_name("name")
     if name is not None:
         qualname, _number = r.define(r.text(name), DefinitionKind.FUNCTION, node)
@@ -93,7 +93,7 @@ def _first(value: int, kind: int) -> int:
 
 
 def block(r: Reader, node: Node, _: int) -> int:
-    """What a block declares is seen in all of it, also by functions that stand before the declaration."""
+    """Declarations of a block are visible in all of it, also to functions before the declaration."""
     kept = r.place
     children = node.named_children
     if any(child.type in BLOCK_DECLARATIONS for child in children):
@@ -140,7 +140,7 @@ def catch(r: Reader, node: Node, _: int) -> int:
 
 
 def condition(r: Reader, node: Node, _: int) -> int:
-    """`if`: inside, a variable that was found to be an instance of a class is one."""
+    """`if`: inside, a variable tested by `instanceof` is an instance of the class."""
     test, then = node.child_by_field_name("condition"), node.child_by_field_name("consequence")
     otherwise = node.child_by_field_name("alternative")
     if test is not None:
@@ -207,7 +207,7 @@ def _ambient(r: Reader, node: Node) -> bool:
 
 
 def ambient(r: Reader, node: Node, _: int) -> int:
-    """`declare …`; what `declare global` holds is given to every file."""
+    """`declare …`; the contents of `declare global` are visible in every file."""
     for child in node.named_children:
         if child.type == "statement_block":
             kept, exporting, sink = r.place, r.exporting, r.sink

@@ -1,4 +1,4 @@
-"""What other files may see of a file: its names and exports as terms that hold no scope, no line and no body."""
+"""What other files see of a file: names and exports as terms without scopes, lines or bodies."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from treering.code.languages.typescript.terms import NOTHING, TYPE, Body, Term
 
 DEEPEST = 40
 MOST_LOCALS = 60
-"""Local names that are replaced in one function's result; past that the rest of it is not known outside."""
+"""Maximum number of local names replaced in one function's result; further ones are unknown outside."""
 
 SCOPED = frozenset(("name", "type", "declared"))
 NUMBERED = frozenset(("this", "super", "static", "class", "interface"))
@@ -30,7 +30,7 @@ def surface(facts: Facts) -> Mapping[Key, Any]:
 
 
 class Surface(Mapping[Key, Any]):
-    """A source file's entries. They are made when the first of them is wanted: often only the keys are."""
+    """The entries of a source file, built on first access: often only the keys are needed."""
 
     def __init__(self, path: str, body: Body) -> None:
         stem, ending = split_ending(path)
@@ -65,7 +65,7 @@ class Surface(Mapping[Key, Any]):
 
 
 class Closing:
-    """Replaces local names by what they stand for, as far as that stays small."""
+    """Replaces local names by their values, within a size limit."""
 
     def __init__(self, body: Body) -> None:
         self._cells = body.cells
@@ -116,7 +116,7 @@ class Closing:
         return Term("applied", "", 0, (bound, *kids)) if kids and op == "type" else bound
 
     def _close_function(self, number: int, depth: int) -> Term:
-        """A function's own allowance does not depend on what stands around it."""
+        """The limit of a function does not depend on its surroundings."""
         _, text, flags, parts = self._cells[number]
         kept, self._left = self._left, MOST_LOCALS
         kids = tuple([self._close(part, depth + 1) for part in parts])

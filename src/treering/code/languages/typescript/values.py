@@ -1,4 +1,4 @@
-"""What a term turns out to be: values and types in one, as a call can only be followed through either."""
+"""The result of evaluating a term: values and types share one class, because calls are followed through both."""
 
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
@@ -7,12 +7,12 @@ from treering.code.languages.typescript.terms import NOTHING, Term
 
 
 class Value(NamedTuple):
-    """`kind` says which fields count.
+    """`kind` determines which fields are used.
 
     `thing`: has the members of `term` (class, interface, shape, obj, space). `class`: the class itself. `function`:
-    `parts` are its signatures, as functions of one. `signature`: one function's term. `module`: all that `path`
-    exports. `generic`: a type of the language with its arguments in `parts`. `any of`: one of `parts`. `all of`:
-    every one of `parts`. `literal`: a string, number…; `outside`: not of this project. `opaque`: only its target.
+    `parts` are its signatures, each a function with one. `signature`: the term of one function. `module`: all that `path`
+    exports. `generic`: a built-in type with its arguments in `parts`. `any of`: one of `parts`. `all of`: every one of
+    `parts`. `literal`: a string, number…; `outside`: not of this project. `opaque`: only its target.
     """
 
     kind: str
@@ -25,7 +25,7 @@ class Value(NamedTuple):
 
 
 Env = dict[str, Value | Callable[[], Value | None] | None]
-"""What type variables stand for, some only worked out when asked; `this` is what a method is called on."""
+"""Bindings of type variables, some evaluated lazily; `this` is the receiver of a method."""
 
 OUTSIDE = Value("outside")
 
@@ -35,7 +35,7 @@ def generic(text: str, *parts: Value | None) -> Value:
 
 
 UNKNOWN = Value("unknown")
-"""Stands where a tuple of values needs one, and nothing is known."""
+"""Placeholder for an unknown value in a tuple."""
 
 MOST_ALTERNATIVES = 6
 
@@ -45,7 +45,7 @@ def known(value: Value | None) -> Value | None:
 
 
 def any_of(values: Iterable[Value | None]) -> Value | None:
-    """One of several, the first few of them; what is not known is left out, as are empty values."""
+    """Return a value with the first few alternatives; unknown and empty values are left out."""
     flat: list[Value] = []
     empty: Value | None = None
     for value in values:
@@ -71,7 +71,7 @@ EMPTY = frozenset(("null", "undefined", "void", "never"))
 
 
 def same(one: Value, other: Value) -> bool:
-    """The same thing, as far as members and targets go; arguments of classes are not looked at."""
+    """Whether two values have the same members and targets; type arguments are ignored."""
     if one.kind != other.kind or one.target != other.target or one.text != other.text:
         return False
     if one.kind == "generic":
