@@ -69,7 +69,7 @@ class Bindings:
         return frozenset(self._modules.get(key, ()))
 
     def called(self, bound: Bound, text: str) -> Bound | None:
-        """Return the target of a call written as `text`; for a constructor called by the name of its class, the class."""
+        """Return the target of a call written as `text`; a constructor called by its class's name gives the class."""
         owner = bound.definition.qualname.rpartition(".")[0]
         if bound.name in CONSTRUCTORS and text != bound.name and owner:
             return self._by_id.get(f"{bound.path}::{owner}")
@@ -92,8 +92,8 @@ class _Held(NamedTuple):
 class Inside:
     """The definitions of one file by line.
 
-    A name may be defined more than once, such as the setter of a property or the implementation after overloads: the code
-    of each belongs to the one definition in our graph.
+    A name may be defined more than once, such as the setter of a property or the implementation after overloads: the
+    code of each belongs to the one definition in our graph.
     """
 
     def __init__(self, document: Laid, definitions: Sequence[Definition]) -> None:

@@ -21,7 +21,7 @@ _FARTHEST = 400
 
 
 def call_at(before: str, after: str, suffix: str) -> Flow | None:
-    """Return the flow of a call of the identifier between `before` and `after` in its line, or None if it is not called."""
+    """Return the flow of a call of the identifier between `before` and `after`, or None if it is not called."""
     if _COMMENT.match(before) or declared_at(before, after, suffix):
         return None
     called = _CALLED.match(_past_type_arguments(after))

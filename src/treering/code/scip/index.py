@@ -48,8 +48,8 @@ def read_scip(
 ) -> ScipEdges:
     """Return the edges of an `index.scip`; raise `InvalidInput` if it is invalid or damaged.
 
-    `definitions_of` and `source_of` return the current state of a path in the project, None for a missing file. `folder` is
-    the directory in which the index was made, relative to the root of the project.
+    `definitions_of` and `source_of` return the current state of a path in the project, None for a missing file.
+    `folder` is the directory in which the index was made, relative to the root of the project.
     """
     limits = limits or ScipLimits()
     index = opened(data, limits)

@@ -11,7 +11,7 @@ class ScipLimits:
     document_bytes: int = 16 * 2**20
     """About twenty times the size of the source file; files above a megabyte are not indexed."""
     fitting: float = 0.9
-    """Minimum share of a document's names found at their positions; below it, the file has changed since it was indexed.
+    """Minimum share of a document's names found at their positions; below it, the file changed since it was indexed.
     Quoted keys and similar names, which are spelled differently, account for the rest.
     """
     told_problems: int = 50

@@ -97,7 +97,7 @@ class Project:
         return min(files, key=lambda each: each[0])[1] if files else None
 
     def files_of_import(self, path: str) -> list[str]:
-        """Return the files that an import brings in, without tests; of several builds, linux/amd64 or the file's own."""
+        """Return the files that an import brings in, without tests; of several builds, linux/amd64 or its own."""
         directory = self.directory_of_import(path)
         if directory is None:
             return []
@@ -130,7 +130,6 @@ class Project:
         """Return (module path, directory) pairs, the longest path first.
 
         Order for equal paths: replacements, the file's own module, the workspace, then any other module.
-        """
         """
         if self._roots is None:
             modules: list[tuple[str, Module]] = [(directory_of(path), module) for path, module in self._ask(MODULES)]

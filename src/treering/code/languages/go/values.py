@@ -195,7 +195,7 @@ class Values:
         return self._ranged(expr, home, depth, 0)
 
     def _ranged(self, expr: Expr, home: Home, depth: int, place: int) -> Known:
-        """The element type of a range: of a function, what it yields; of a channel, its element; else key and element."""
+        """Element type of a range: of a function, what it yields; of a channel, its element; else key and element."""
         over = self.of(expr.parts[0], home, depth)
         made = self.members.made_of(pointed(over))
         if made is None or made[0] == "external":

@@ -56,7 +56,7 @@ def definitions_of(path: str, found: Read) -> tuple[Definition, ...]:
 
 
 def _called_name(call: Node) -> str:
-    """Return the name of a called function or method, if the statement is only the call."""
+    """Return the name of a called function, `f` or `C.f`; empty for other callees."""
     function = call.child_by_field_name("function")
     receiver = function.child_by_field_name("object") if function is not None else None
     return text_of(function) if receiver is None or receiver.type == "identifier" else ""
@@ -87,7 +87,7 @@ def _base_names(defined: Defined) -> list[str]:
 
 
 def _is_test(defined: Defined, test_file: bool, tests: set[str]) -> bool:
-    """Tests as pytest and unittest collect them: `test…` functions of test files, methods of `Test…` and `TestCase` classes."""
+    """Tests as pytest and unittest collect them: `test…` functions, methods of `Test…` and `TestCase` classes."""
     name = defined.qualname.rpartition(".")[2]
     if defined.is_class:
         cases = any(base.endswith("TestCase") for base in _base_names(defined))
@@ -117,7 +117,7 @@ def _first_text(call: Node | None) -> str | None:
 
 
 def _constant(name: str, bindings: list[Binding], found: Read) -> Definition | None:
-    """Return a module-level name that is neither function nor class: upper-case, annotated, in `__all__`, or a type alias."""
+    """Return a definition for a name that is upper-case, annotated, in `__all__`, or a type alias; else None."""
     written = next((one for one in bindings if one.how in ("value", "alias") and not one.until and not one.path), None)
     if written is None or written.node is None:
         return None

@@ -59,7 +59,7 @@ class Evaluator(Operations):
         return self._locals[ref]
 
     def made_here(self, expression: Expression, where: Where) -> bool:
-        """Whether the value is created by calling a class here, so that its class is exact; `with` returns the same object."""
+        """Whether the value is created by calling a class here, so that its class is exact; also through `with`."""
         if expression.kind is Kind.LOCAL:
             bound = [self._bindings[ref] for ref in expression.refs]
             return bool(bound) and all(each.kind is not Kind.LOCAL and self.made_here(each, where) for each in bound)

@@ -59,7 +59,7 @@ class Expressions:
         return convert(self, node, place, depth + 1)
 
     def _link(self, call: Node, place: Place) -> Expression:
-        """Return a call deep in a chain by reference, so that every stored part of a long chain is small and read once."""
+        """Return a call deep in a chain by reference, so that each stored part of a long chain is small."""
         waiting: list[Node] = []
         at: Node | None = call
         depth = _LINKED + 1

@@ -10,7 +10,10 @@ from treering.core.graph import EdgeKind
 
 
 def fixture_functions(project: Project, path: str, asking: str, name: str) -> list[FunctionValue]:
-    """Return the fixture `name` as seen by the function `asking`; a fixture that requests its own name gets the one it overrides."""
+    """Return the fixture `name` as seen by the function `asking`.
+
+    A fixture that requests its own name gets the one it overrides.
+    """
     own = asking.rpartition(".")[2] == name
     for file in _files(path):
         given = project.asked(surface.FIXTURE, file, name)

@@ -15,8 +15,8 @@ class Node(msgspec.Struct, frozen=True, array_like=True, gc=False, cache_hash=Tr
 class Decl(msgspec.Struct, frozen=True, array_like=True, gc=False, cache_hash=True):
     """A declaration as other files see it: without body and line.
 
-    `types` holds, by kind: `fn` result, then parameters · `struct` fields · `enum` variants · `trait` supertraits · `impl`
-    self type, then trait · `type`, `const` its type. `text` is the path of a `use`, the self type of an `impl` as in the
+    `types` holds, by kind: `fn` result, then parameters · `struct` fields · `enum` variants · `trait` supertraits ·
+    `impl` self type, then trait · `type`, `const` its type. `text` is the path of a `use`, the self type of an `impl` in
     ids of its members, or the file of a `mod` with a `path` attribute. `scope` is the path of enclosing inline modules,
     `a/b`; a function's is `f()`.
     """
@@ -74,7 +74,7 @@ HOLE = Node("hole")
 FUNCTION_MARK = "()"
 
 MACRO_USE = "+macros"
-"""Suffix of the flag of a module whose macros are visible after it, or of a crate whose macros are visible throughout."""
+"""Flag suffix of a module whose macros are visible after it, or of a crate whose macros are visible throughout."""
 
 
 def qualname(decl: Decl) -> str:

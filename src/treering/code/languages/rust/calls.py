@@ -138,7 +138,7 @@ class Calls(ABC):
         return EXT if base is not None and base.kind == "ext" else None
 
     def _applied(self, member: Member, arguments: tuple[Node, ...], shift: int) -> Ty | None:
-        """Return the result of a function for these arguments; its closures are inferred with the types it passes to them."""
+        """Return the result of a function for these arguments; its closures get the types it passes to them."""
         decl, context = member.decl, member.context
         if not decl.generics and not context.env and not any(part.kind == "closure" for part in arguments):
             self._arguments(arguments)

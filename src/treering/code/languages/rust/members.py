@@ -91,7 +91,7 @@ class Members:
         return self._promised(ty, "Target", _DEREF)
 
     def awaited(self, ty: Ty | None) -> Ty | None:
-        """Return the output of awaiting a value: by its own `Future`, else the declared result of an `async` function."""
+        """Return the output of awaiting a value: by its own `Future`, else the result of an `async` function."""
         if ty is None or ty.kind != "adt":
             return ty
         return self._promised(ty, "Output", _FUTURES) or ty

@@ -31,7 +31,7 @@ class Module(msgspec.Struct, frozen=True, gc=False):
 
 
 class Modules:
-    """The modules of the project for the resolution of one file: its own declarations are local, others are looked up."""
+    """The modules of the project for the resolution of one file; only other files' declarations are looked up."""
 
     def __init__(self, facts: Facts, ask: Ask, crates: Crates) -> None:
         self._path = facts.path

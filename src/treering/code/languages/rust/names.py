@@ -58,7 +58,7 @@ class Names:
         self._cut = 0
 
     def sees(self, path: str) -> bool:
-        """Whether implementations in another file may apply here: its crate is this file's, or a transitive dependency."""
+        """Whether implementations in another file may apply here: of the same crate or a transitive dependency."""
         return self._crates.reaches(self._path, path)
 
     def resolve(self, module: Module, segments: tuple[str, ...], wanted: frozenset[str]) -> Found | None:

@@ -88,7 +88,7 @@ class Patterns:
             self.bind(part, inside, context, names)
 
     def _constructed(self, name: str, ty: Ty | None, context: Context) -> tuple[Ty | None, str]:
-        """Return the struct or enum that a pattern's path names (as the matched type, if it is the same) and the variant."""
+        """Return the struct or enum that a pattern's path names (as the matched type, if the same) and the variant."""
         segments = tuple(name.split("::"))
         if segments[0] == "Self" and context.me is not None:
             me = ty if ty is not None and ty.decl == context.me.decl else context.me

@@ -57,7 +57,7 @@ def _entries(path: str, decl: Decl) -> Iterator[tuple[Key, Any]]:
 
 
 def module_files(path: str, decl: Decl, *, as_root: bool) -> tuple[str, ...]:
-    """Return the candidate files of `mod x;`: beside a crate root or `mod.rs`, else in the directory named like the file."""
+    """Return the candidate files of `mod x;`: beside a crate root or `mod.rs`, else in the directory of that name."""
     place, file = posixpath.split(path)
     if not as_root and file not in ROOT_NAMES:
         place = joined(place, file.removesuffix(".rs"))

@@ -63,7 +63,7 @@ class Types:
         return tuple(self.lower(node, context) for node in nodes)
 
     def _plain_path_type(self, node: Node, context: Context) -> Ty | None:
-        """Lower a type that depends only on its module: the result is cached, its references are recorded every time."""
+        """Lower a type that depends only on its module: the result is cached, its references are recorded each time."""
         key = (node, context.module)
         known = self._written.get(key)
         if known is None:
@@ -136,7 +136,7 @@ class Types:
         return env
 
     def parameters(self, generics: tuple[Node, ...], context: Context) -> dict[str, Ty | None]:
-        """Bind the type parameters of an item to their bounds, which may refer to each other, on top of the enclosing ones."""
+        """Bind the type parameters of an item to their bounds, which may refer to each other, inside the context."""
         if not generics:
             return dict(context.env)
         if context.env:
@@ -228,7 +228,7 @@ class Types:
         return every
 
     def of_impl(self, ty: Ty, name: str, kind: str, traits: frozenset[str] = frozenset()) -> Member | None:
-        """Return a member of the type's own implementations, inherent ones first; only of these traits, if any are given."""
+        """Return a member of the type's own implementations, inherent ones first; only of these traits, if given."""
         found: Member | None = None
         for path, decl in self.asked_members(ty.name, name):
             header = decl.header

@@ -12,8 +12,9 @@ from treering.code.languages.rust.types import Types
 
 
 class Meaning(msgspec.Struct, frozen=True, gc=False):
-    """`member` is set if calling the path calls a function of the project; `ty` is the type of the value, or of its owner
-    if that is external.
+    """`member` is set if calling the path calls a function of the project.
+
+    `ty` is the type of the value, or of its owner if that is external.
     """
 
     ty: Ty | None

@@ -26,7 +26,7 @@ BOUND = frozenset(("name", "type", "declared"))
 
 
 class Evaluator:
-    """Evaluates terms of one file and of the files it reaches. Values are cached; a value being evaluated is unknown."""
+    """Evaluates terms of one file and of those it reaches. Values are cached; a value being evaluated is unknown."""
 
     def __init__(self, path: str, body: Body, ask: Ask) -> None:
         self.path = path

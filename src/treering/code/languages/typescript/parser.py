@@ -62,7 +62,7 @@ def parse(path: str, source: bytes) -> Mended:
 
 
 def _end_signatures(source: bytes) -> bytes:
-    """End the previous line with a semicolon: the grammar parses a generic signature on its own line as a comparison."""
+    """End the previous line: without a semicolon, the grammar parses a generic signature as a comparison."""
     mended = bytearray(source)
     for found in SIGNATURE.finditer(source):
         before = _last_code(source, found.start())

@@ -184,7 +184,7 @@ class Reader:
         names[name] = term if before is None or before == term else self.cell("merge", kids=(before, term))
 
     def define(self, name: str, kind: DefinitionKind, node: Node) -> tuple[str, int]:
-        """Add a definition inside the current one and return its qualified name and number; repeated names share one."""
+        """Add a definition inside the current one, once per name; return its qualified name and number."""
         qualname = self.place.prefix + name
         known = self.known.get(qualname)
         if known is not None:

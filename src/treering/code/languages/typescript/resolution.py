@@ -88,7 +88,7 @@ def target_of(value: Value) -> str | None:
 
 
 def _callable(value: Value) -> bool:
-    """Exclude results of operators and instances of classes: they are never called, even if a variable may hold them."""
+    """Exclude results of operators and instances: they are never called, even if a variable may hold them."""
     if value.kind == "literal" or (value.kind == "thing" and value.term.op == "class"):
         return False
     return value.kind != "outside" or value.target is not None

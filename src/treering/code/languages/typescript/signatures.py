@@ -61,7 +61,7 @@ def _class_constructors(e: Evaluator, value: Value) -> tuple[Value, ...]:
 
 
 def constructed(e: Evaluator, value: Value) -> Value | None:
-    """Return what `new` creates from a value that is not a class: a construct signature or a function with a prototype."""
+    """Return what `new` creates from a construct signature or from a function with a prototype."""
     found = member(e, value, NEW) if value.kind == "thing" else None
     if found is not None and found.kind == "function":
         signature = found.parts[0]

@@ -44,7 +44,7 @@ class Term(msgspec.Struct, frozen=True, array_like=True, gc=False):
     `parameter_of` (n: position; of an expected function), `result_of`, `instance_of`, `outside`.
     Types: `type` (text: dotted name, n: scope; arguments), `declared` (the name of a type itself), `variable`
     (constraint), `list`, `tuple`, `union`, `both`, `literal`, `shape` (members), `fn`, `typeof`, `lookup`,
-    `interface`, `alias` (type parameters, type), `this`, `mapped` (type of a member, source of keys; text: the key's name).
+    `interface`, `alias` (type parameters, type), `this`, `mapped` (type of a member, source of keys; text: key's name).
     """
 
     op: str
@@ -80,7 +80,7 @@ class Heritage(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Package(msgspec.Struct, frozen=True, array_like=True):
-    """The parts of a package.json that affect import resolution; `exports` and `imports` are (pattern, ordered targets)."""
+    """The parts of a package.json that affect import resolution; `exports` and `imports` as (pattern, targets)."""
 
     name: str = ""
     entries: tuple[str, ...] = ()
