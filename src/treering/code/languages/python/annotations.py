@@ -110,7 +110,7 @@ class Annotations(Project):
         return any(isinstance(one, OutsideInstance) and one.name == "typevar" for one in values)
 
     def _argument(self, variable: Expression, receiver: Value | None) -> Values | None:
-        """Return the type bound to a type variable in a member of the receiver; None if its classes do not declare it."""
+        """Return the type bound to a type variable in a member of the receiver; None if no class declares it."""
         if not isinstance(receiver, Instance):
             return None
         for one in self.order(receiver.of):

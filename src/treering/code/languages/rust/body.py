@@ -16,9 +16,9 @@ class Decl(msgspec.Struct, frozen=True, array_like=True, gc=False, cache_hash=Tr
     """A declaration as other files see it: without body and line.
 
     `types` holds, by kind: `fn` result, then parameters · `struct` fields · `enum` variants · `trait` supertraits ·
-    `impl` self type, then trait · `type`, `const` its type. `text` is the path of a `use`, the self type of an `impl` in
-    ids of its members, or the file of a `mod` with a `path` attribute. `scope` is the path of enclosing inline modules,
-    `a/b`; a function's is `f()`.
+    `impl` self type, then trait · `type`, `const` its type. `text` is the path of a `use`, the self type of an `impl`
+    in the ids of its members, or the file of a `mod` with a `path` attribute. `scope` is the path of enclosing inline
+    modules, `a/b`; a function's is `f()`.
     """
 
     kind: str

@@ -100,7 +100,7 @@ class Items:
                 attributes = []
 
     def in_order(self) -> tuple[Item, ...]:
-        """Return all items; those excluded on the reference platform come last, so that their alternatives are found first."""
+        """Return all items; those excluded on the reference platform come last, after their alternatives."""
         return (*self.items, *self._left_out)
 
     def _nested(self, tree: Tree, depth: int) -> None:

@@ -10,8 +10,8 @@ class Value(NamedTuple):
     """`kind` determines which fields are used.
 
     `thing`: has the members of `term` (class, interface, shape, obj, space). `class`: the class itself. `function`:
-    `parts` are its signatures, each a function with one. `signature`: the term of one function. `module`: all exports of
-    `path`. `generic`: a built-in type with its arguments in `parts`. `any of`: one of `parts`. `all of`: every one of
+    `parts` are its signatures, each a function with one. `signature`: the term of one function. `module`: the exports
+    of `path`. `generic`: a built-in type with its arguments in `parts`. `any of`: one of `parts`. `all of`: every one of
     `parts`. `literal`: a string, number…; `outside`: not of this project. `opaque`: only its target.
     """
 
