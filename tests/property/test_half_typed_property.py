@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tree_sitter import Parser
 
 from tests.half_typed import ALL, Written, calls_of, names_of, read
-from treering.code.languages.error_recovery import parsed
+from treering.code.languages.error_recovery import parse_with_recovery
 from treering.code.languages.python.statements import GRAMMAR
 
 BODIES = {
@@ -101,7 +101,7 @@ def test_mending_keeps_the_lines_and_says_which_it_changed(data: st.DataObject) 
         st.lists(st.sampled_from(['"""', "def f(", "):", "\n", "    ", "x", "class K", "(", "{", "\r\n", "#", "\\"]))
     )
     text = "".join(source).encode()
-    found = parsed(Parser(GRAMMAR), text, "python")
+    found = parse_with_recovery(Parser(GRAMMAR), text, "python")
     written, mended = text.split(b"\n"), found.text.split(b"\n")
     assert len(written) == len(mended)
     assert bool(found.lines) == (text != found.text)

@@ -4,7 +4,7 @@ import pytest
 from tree_sitter import Parser
 
 from tests.half_typed import ALL, calls_of, names_of, read
-from treering.code.languages.error_recovery import parsed
+from treering.code.languages.error_recovery import parse_with_recovery
 from treering.code.languages.python.statements import GRAMMAR
 
 BROKEN = {
@@ -147,7 +147,7 @@ def test_what_follows_a_broken_line_keeps_its_line_number() -> None:
 
 def test_a_text_that_looks_like_code_is_no_reason_to_mend() -> None:
     source = b'TEXT = """\ndef inside():\n"""\n\ndef b(:\n    pass\n\n\ndef after():\n    pass\n'
-    found = parsed(Parser(GRAMMAR), source, "python")
+    found = parse_with_recovery(Parser(GRAMMAR), source, "python")
     assert b'"""\ndef inside():\n"""' in found.text
     assert {"b", "after"} <= names_of(ALL["python"], source)
     assert "inside" not in names_of(ALL["python"], source)
@@ -160,6 +160,6 @@ def test_a_whole_text_has_no_problem(language: str) -> None:
 
 def test_a_whole_text_is_read_as_it_is() -> None:
     source = ALL["python"].with_between("").encode()
-    found = parsed(Parser(GRAMMAR), source, "python")
+    found = parse_with_recovery(Parser(GRAMMAR), source, "python")
     assert found.text is source
     assert found.lines == ()

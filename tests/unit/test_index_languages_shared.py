@@ -15,13 +15,13 @@ from tree_sitter import Language, Node, Parser
 
 from treering.code import languages
 from treering.code.facts import Edge, Facts, Problem
-from treering.code.languages.edges import EVIDENT, SURE, Edges
+from treering.code.languages.edges import EVIDENT, SURE, EdgeSet
 from treering.code.languages.go import LANGUAGE as GO
-from treering.code.languages.lines import Lines
-from treering.code.languages.nodes import MOST_PROBLEMS, first_of, problems_of, text_of
+from treering.code.languages.line_index import LineIndex
 from treering.code.languages.paths import joined
 from treering.code.languages.python import LANGUAGE as PYTHON
 from treering.code.languages.rust import LANGUAGE as RUST
+from treering.code.languages.syntax_nodes import MAX_PROBLEMS, first_of, problems_of, text_of
 from treering.code.languages.toml import read_toml
 from treering.code.languages.typescript import LANGUAGE as TYPESCRIPT
 from treering.core.graph import EdgeKind
@@ -53,14 +53,14 @@ def test_asking_for_points_would_be_seen() -> None:
 @example(source=b"a\n")
 @example(source=b"a\nb")
 def test_the_line_of_a_place_is_one_more_than_the_newlines_before_it(source: bytes) -> None:
-    lines = Lines(source)
+    lines = LineIndex(source)
     assert [lines.of(place) for place in range(len(source) + 1)] == [
         source.count(b"\n", 0, place) + 1 for place in range(len(source) + 1)
     ]
 
 
 def test_a_part_of_a_text_begins_at_its_own_line() -> None:
-    lines = Lines(b"a\nb\n", 7)
+    lines = LineIndex(b"a\nb\n", 7)
     assert [lines.of(place) for place in (0, 1, 2, 4)] == [7, 7, 8, 9]
 
 
@@ -104,7 +104,7 @@ def test_the_first_of_a_node_without_parts_is_none() -> None:
 
 def test_a_sound_file_has_no_problems() -> None:
     source = b"package a\n"
-    assert problems_of(parsed(source), Lines(source)) == ()
+    assert problems_of(parsed(source), LineIndex(source)) == ()
 
 
 @pytest.mark.parametrize(
@@ -125,15 +125,15 @@ def test_every_language_tells_where_a_file_is_broken(
 
 def test_a_file_that_is_broken_everywhere_tells_its_first_problems_in_order() -> None:
     source = b"package a\n" + b"func f() { x = = 1 }\n" * 100
-    found = problems_of(parsed(source), Lines(source))
-    assert len(found) == MOST_PROBLEMS == len(set(found))
+    found = problems_of(parsed(source), LineIndex(source))
+    assert len(found) == MAX_PROBLEMS == len(set(found))
     assert [problem.line for problem in found] == sorted(problem.line for problem in found)
     assert found[0].line == 2
 
 
 def test_what_is_missing_is_named() -> None:
     source = b"package a\nfunc f() {\n    g(1\n}\n"
-    assert problems_of(parsed(source), Lines(source)) == (Problem(3, "missing )"),)
+    assert problems_of(parsed(source), LineIndex(source)) == (Problem(3, "missing )"),)
 
 
 def test_uses_of_the_same_are_one_edge_in_whatever_order_they_are_found() -> None:
@@ -144,7 +144,7 @@ def test_uses_of_the_same_are_one_edge_in_whatever_order_they_are_found() -> Non
         Edge("a", "b", EdgeKind.IMPORTS, EVIDENT, 4),
     ]
     for order in permutations(uses):
-        edges = Edges()
+        edges = EdgeSet()
         for edge in order:
             edges.add(edge)
         assert edges.all() == (Edge("a", "b", EdgeKind.CALLS, SURE, 3, 3), uses[3])

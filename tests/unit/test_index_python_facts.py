@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.index_projects import edges_of, facts_of, resolve_all
 from treering.code.facts import Definition, DefinitionKind, EntryPoint, Facts
 from treering.code.languages.python import LANGUAGE
-from treering.code.languages.python.model import Expression, Kind
+from treering.code.languages.python.body import Expression, ExpressionKind
 from treering.code.symbols import Asking, World
 
 SAMPLE = textwrap.dedent(
@@ -278,7 +278,7 @@ def test_kinds_are_plain_after_storing() -> None:
     assert {one.kind for one in _stored(facts).definitions} >= {DefinitionKind.CLASS, DefinitionKind.CONSTANT}
 
 
-def _kinds(value: object) -> Iterator[Kind]:
+def _kinds(value: object) -> Iterator[ExpressionKind]:
     waiting = [value]
     while waiting:
         at = waiting.pop()
@@ -294,4 +294,4 @@ def _kinds(value: object) -> Iterator[Kind]:
 def test_other_files_are_told_of_no_name_that_only_this_file_knows(pieces: list[str]) -> None:
     source = "def f(a):\n    b = a\n    class C(b, c):\n        x: b = a\n    " + " ".join(pieces) + f"\n{SAMPLE}"
     surface = LANGUAGE.surface(LANGUAGE.extract("main.py", source.encode()))
-    assert Kind.LOCAL not in {kind for entry in surface.values() for kind in _kinds(entry)}
+    assert ExpressionKind.LOCAL not in {kind for entry in surface.values() for kind in _kinds(entry)}

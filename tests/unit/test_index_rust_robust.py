@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.index_projects import facts_of, resolve_all
 from treering.code.facts import Facts, Resolved
 from treering.code.languages.rust import LANGUAGE
-from treering.code.languages.rust.body import Body
+from treering.code.languages.rust.body import RustBody
 from treering.code.symbols import Asking, World
 
 SOURCE = """
@@ -85,7 +85,7 @@ def test_any_order_of_pieces_is_read(source: str) -> None:
 
 
 def stored(facts: Facts) -> Facts:
-    body = msgspec.msgpack.decode(msgspec.msgpack.encode(facts.body), type=Body)
+    body = msgspec.msgpack.decode(msgspec.msgpack.encode(facts.body), type=RustBody)
     return Facts(facts.path, facts.definitions, body, facts.problems)
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from tests.index_projects import edges_of, facts_of, resolve_all
 from treering.code.languages.typescript import LANGUAGE, surface
-from treering.code.languages.typescript.evaluate import Evaluator
-from treering.code.languages.typescript.values import Value
+from treering.code.languages.typescript.evaluator import TsEvaluator
+from treering.code.languages.typescript.values import TsValue
 
 
 def calls(files: dict[str, str]) -> set[tuple[str, str]]:
@@ -114,9 +114,9 @@ def test_a_class_that_extends_a_map_holds_what_the_map_holds() -> None:
 def test_a_type_without_variables_is_worked_out_once_for_all_uses() -> None:
     files = {"a.ts": "type Either<T> = [One | Two, T]\nclass One { go() {} }\nclass Two { go() {} }\n"}
     body = facts_of(files, LANGUAGE)["a.ts"].body
-    evaluator = Evaluator("a.ts", body, lambda *key: ())
+    evaluator = TsEvaluator("a.ts", body, lambda *key: ())
     union = next(term for term in evaluator.terms if term.op == "union")
-    one, two = (evaluator.value(union, "a.ts", {"T": Value("literal", text=text)}) for text in ("string", "number"))
+    one, two = (evaluator.value(union, "a.ts", {"T": TsValue("literal", text=text)}) for text in ("string", "number"))
     assert one is not None
     assert [part.path for part in one.parts] == ["a.ts", "a.ts"]
     assert one is two
@@ -126,7 +126,7 @@ def test_the_keys_of_a_surface_are_known_before_its_entries_are_made(monkeypatch
     """Reading a file stores the keys only; its entries are made once, when another file asks."""
     facts = facts_of({"a.ts": "export class K { m() {} }\nexport * from './b'\n"}, LANGUAGE)["a.ts"]
     entries = dict(LANGUAGE.surface(facts))
-    monkeypatch.setattr(surface, "Closing", None)
+    monkeypatch.setattr(surface, "TermInliner", None)
     again = LANGUAGE.surface(facts)
     assert set(again) == set(entries)
     assert len(again) == len(entries)

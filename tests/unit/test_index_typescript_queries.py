@@ -9,19 +9,19 @@ from hypothesis import strategies as st
 
 from treering.code.languages import typescript
 from treering.code.languages.typescript import LANGUAGE
-from treering.code.languages.typescript.parts import QUERIES
-from treering.code.languages.typescript.terms import TYPE, Body
+from treering.code.languages.typescript.query_parts import QUERIES
+from treering.code.languages.typescript.terms import TYPE, TsBody
 
 PATHS = ("a.ts", "a.tsx", "a.js")
 
 
-def _body(path: str, source: str) -> Body:
+def _body(path: str, source: str) -> TsBody:
     body = LANGUAGE.extract(path, source.encode()).body
-    assert isinstance(body, Body)
+    assert isinstance(body, TsBody)
     return body
 
 
-def _bound(body: Body) -> list[str]:
+def _bound(body: TsBody) -> list[str]:
     return [name for name in body.scopes[0].names if not name.startswith(TYPE)]
 
 

@@ -6,7 +6,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
-from treering.code.languages.configurations import CONFIGURATIONS
+from treering.code.languages.tsconfig_names import TSCONFIG_NAMES
 from treering.core.errors import MissingDependency
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ KNOWN = (
     Known(
         "typescript",
         (".ts", ".mts", ".cts", ".tsx", ".js", ".jsx", ".mjs", ".cjs"),
-        (*CONFIGURATIONS, "package.json"),
+        (*TSCONFIG_NAMES, "package.json"),
     ),
 )
 _BY_SUFFIX = {suffix: known.name for known in KNOWN for suffix in known.suffixes}

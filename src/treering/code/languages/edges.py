@@ -19,7 +19,7 @@ def _both(one: int, other: int) -> int:
     return ((one | other) & ~_EXACT) | (one & other & _EXACT)
 
 
-class Edges:
+class EdgeSet:
     """One edge per origin, target and kind: the highest confidence, the first line and the union of flows."""
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class Edges:
         return tuple([self._found[key] for key in sorted(self._found)])
 
 
-def add_constructors(edges: Edges, facts: Facts, names: frozenset[str]) -> None:
+def add_constructors(edges: EdgeSet, facts: Facts, names: frozenset[str]) -> None:
     """Add an edge from each class to the methods that run on construction, so that users of the class reach them."""
     for definition in facts.definitions:
         owner, _, name = definition.qualname.rpartition(".")

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from treering.code.facts import Definition, DefinitionKind
+from treering.code.scip.aliases import Renaming, names_after, renaming_at
 from treering.code.scip.calls import declared_at
-from treering.code.scip.mentions import Laid
-from treering.code.scip.renames import Renaming, names_after, renaming_at
+from treering.code.scip.occurrences import Laid
 from treering.code.scip.symbols import is_module
 
 CONSTRUCTORS = frozenset({"__init__", "__new__", "constructor"})

@@ -8,7 +8,7 @@ from enum import StrEnum
 from treering.code.facts import Definition, DefinitionKind, Edge
 from treering.code.scip.bindings import Bindings, Bound, Inside
 from treering.code.scip.calls import call_at
-from treering.code.scip.mentions import Laid, Mention
+from treering.code.scip.occurrences import Laid, Mention
 from treering.code.scip.symbols import is_module, module_name
 from treering.core.graph import EdgeKind
 

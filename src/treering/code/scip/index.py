@@ -10,7 +10,7 @@ from treering.code.scip.bindings import Bindings
 from treering.code.scip.decoder import decoded, opened
 from treering.code.scip.edges import Refused, edges_of
 from treering.code.scip.limits import ScipLimits
-from treering.code.scip.mentions import Laid, laid_over
+from treering.code.scip.occurrences import Laid, laid_over
 from treering.code.scip.scip_pb2 import Document, Index
 from treering.core.graph import GraphSource
 

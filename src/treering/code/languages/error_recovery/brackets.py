@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from functools import reduce
 from typing import NamedTuple
 
-from treering.code.languages.error_recovery.shapes import Shape
+from treering.code.languages.error_recovery.rules import RecoveryRules
 
 _CLOSING = {b"(": b")", b"[": b"]", b"{": b"}"}
 _MOST_OPEN = 40
 """A part with more open brackets than this is not repaired by closing them."""
 
 
-class Left(NamedTuple):
+class OpenBrackets(NamedTuple):
     """The closing brackets that are missing after a token, in the required order, and where the token ends."""
 
     closing: bytes
@@ -19,12 +19,12 @@ class Left(NamedTuple):
     last: bytes
 
 
-def left_open(shape: Shape, text: bytes) -> Left:
+def open_brackets(shape: RecoveryRules, text: bytes) -> OpenBrackets:
     """Return the brackets that the whole text leaves open, and where its code ends."""
-    return reduce(lambda _, after: after, _line_ends(shape, text), Left(b"", 0, b""))
+    return reduce(lambda _, after: after, _line_ends(shape, text), OpenBrackets(b"", 0, b""))
 
 
-def header_of(shape: Shape, text: bytes) -> Left | None:
+def header_of(shape: RecoveryRules, text: bytes) -> OpenBrackets | None:
     """Return the end of the header of a class, function or block (after its colon or brace), or None."""
     for found in _line_ends(shape, text):
         if shape.by_indentation:
@@ -35,7 +35,7 @@ def header_of(shape: Shape, text: bytes) -> Left | None:
     return None
 
 
-def _line_ends(shape: Shape, text: bytes) -> Iterator[Left]:
+def _line_ends(shape: RecoveryRules, text: bytes) -> Iterator[OpenBrackets]:
     """Yield the open brackets after the last code of each line."""
     open_: list[bytes] = []
     end, last = 0, b""
@@ -43,7 +43,7 @@ def _line_ends(shape: Shape, text: bytes) -> Iterator[Left]:
         if found["comment"] is not None:
             continue
         if end and text.find(b"\n", end, found.start()) >= 0:
-            yield Left(_closing(open_), end, last)
+            yield OpenBrackets(_closing(open_), end, last)
         token = found["bracket"]
         if token in _CLOSING:
             open_.append(token)
@@ -51,7 +51,7 @@ def _line_ends(shape: Shape, text: bytes) -> Iterator[Left]:
             open_.pop()
         end, last = found.end(), found.group()[-1:]
     if end:
-        yield Left(_closing(open_), end, last)
+        yield OpenBrackets(_closing(open_), end, last)
 
 
 def _closing(open_: list[bytes]) -> bytes:

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from tree_sitter import Language, Node, Parser, Tree
 
-from treering.code.languages.error_recovery.brackets import header_of, left_open
-from treering.code.languages.error_recovery.shapes import SHAPES, Shape, broken_bytes, lost_lines
+from treering.code.languages.error_recovery.brackets import header_of, open_brackets
+from treering.code.languages.error_recovery.rules import RECOVERY_RULES, RecoveryRules, broken_bytes, lost_lines
 
 _CODE = re.compile(rb"[^\r\n]")
 _CONFLICT = re.compile(rb"^(?:<{7}|\|{7}|={7}|>{7})(?:[ \t][^\n]*)?\r?$", re.MULTILINE)
@@ -37,7 +37,7 @@ _SMALL = 200_000
 """Smaller files get the parse budget of a file of this size."""
 
 
-class Mended(NamedTuple):
+class RecoveredTree(NamedTuple):
     """A tree, the text it was parsed from, and the repaired lines; the text has the same lines as the source."""
 
     tree: Tree
@@ -45,7 +45,7 @@ class Mended(NamedTuple):
     lines: tuple[int, ...] = ()
 
 
-class _Around(NamedTuple):
+class _Surroundings(NamedTuple):
     """The surroundings of a part: the headers before it, the text that closes them, and their number."""
 
     before: bytes = b""
@@ -56,7 +56,7 @@ class _Around(NamedTuple):
         return self.before + part + self.behind
 
 
-class _Cut(NamedTuple):
+class _PartOffsets(NamedTuple):
     """A text with the offsets of its parts (the last is its end) and of its definitions."""
 
     text: bytes
@@ -67,12 +67,12 @@ class _Cut(NamedTuple):
         return self.text[self.places[begin] : self.places[end]]
 
 
-def parsed(parser: Parser, source: bytes, language: str) -> Mended:
+def parse_with_recovery(parser: Parser, source: bytes, language: str) -> RecoveredTree:
     """Parse the text; if a syntax error loses definitions, repair the broken parts unless that loses more."""
     tree = parser.parse(source)
     if not tree.root_node.has_error:
-        return Mended(tree, source)
-    shape, grammar = SHAPES[language], tree.language
+        return RecoveredTree(tree, source)
+    shape, grammar = RECOVERY_RULES[language], tree.language
 
     def cost(root: Node, text: bytes) -> tuple[int, int]:
         return lost_lines(shape, grammar, root, source, text), broken_bytes(root)
@@ -81,13 +81,13 @@ def parsed(parser: Parser, source: bytes, language: str) -> Mended:
     for keep_errors in (True, False):
         if not least[0]:
             break
-        mended = _Mending(parser, grammar, shape, keep_errors).whole(source)
-        if mended != text:
-            again = parser.parse(mended)
-            found = cost(again.root_node, mended)
+        repaired = _Recovery(parser, grammar, shape, keep_errors).whole(source)
+        if repaired != text:
+            again = parser.parse(repaired)
+            found = cost(again.root_node, repaired)
             if found < least:
-                least, best, text = found, again, mended
-    return Mended(best, text, _changed_lines(source, text))
+                least, best, text = found, again, repaired
+    return RecoveredTree(best, text, _changed_lines(source, text))
 
 
 def _changed_lines(source: bytes, text: bytes) -> tuple[int, ...]:
@@ -99,10 +99,10 @@ def _changed_lines(source: bytes, text: bytes) -> tuple[int, ...]:
     return tuple(line for line, before in zip(lines, [-1, *lines], strict=False) if line != before + 1)
 
 
-class _Mending:
+class _Recovery:
     """`keep_errors`: whether a part may keep its errors if they do not affect the following text."""
 
-    def __init__(self, parser: Parser, grammar: Language, shape: Shape, keep_errors: bool) -> None:
+    def __init__(self, parser: Parser, grammar: Language, shape: RecoveryRules, keep_errors: bool) -> None:
         self.parser = parser
         self.grammar = grammar
         self.shape = shape
@@ -112,27 +112,27 @@ class _Mending:
     def whole(self, source: bytes) -> bytes:
         self.left = _READ_AGAIN * max(len(source), _SMALL)
         text = _CONFLICT.sub(_blank_match, source)
-        return self._parts(self._cut(text, _AT_EDGE), _Around())
+        return self._parts(self._cut(text, _AT_EDGE), _Surroundings())
 
-    def _cut(self, text: bytes, begins: re.Pattern[bytes]) -> _Cut:
+    def _cut(self, text: bytes, begins: re.Pattern[bytes]) -> _PartOffsets:
         definitions = {found.start() for found in self.shape.lines.finditer(text)}
-        return _Cut(text, [*(found.start() for found in begins.finditer(text)), len(text)], definitions)
+        return _PartOffsets(text, [*(found.start() for found in begins.finditer(text)), len(text)], definitions)
 
-    def _parts(self, cut: _Cut, around: _Around) -> bytes:
+    def _parts(self, cut: _PartOffsets, around: _Surroundings) -> bytes:
         """Return the text with each of its parts repaired."""
-        mended = [cut.text[: cut.places[0]]]
+        repaired = [cut.text[: cut.places[0]]]
         at, last = 0, len(cut.places) - 1
         while at < last:
             end = self._whole_parts(cut, at, around)
             if end > at:
-                mended.append(cut.parts(at, end))
+                repaired.append(cut.parts(at, end))
             else:
                 end = at + 1
-                mended.append(self._part(cut.parts(at, end), around))
+                repaired.append(self._part(cut.parts(at, end), around))
             at = end
-        return b"".join(mended)
+        return b"".join(repaired)
 
-    def _whole_parts(self, cut: _Cut, at: int, around: _Around) -> int:
+    def _whole_parts(self, cut: _PartOffsets, at: int, around: _Surroundings) -> int:
         """Return the end of the shortest run of parts from here that parses: up to the next definition, if possible.
 
         Return `at` if there is none.
@@ -151,7 +151,7 @@ class _Mending:
                 return end
         return at
 
-    def _part(self, part: bytes, around: _Around) -> bytes:
+    def _part(self, part: bytes, around: _Surroundings) -> bytes:
         """Repair the part in the way that loses the fewest definitions, then the fewest bytes of code."""
         if self.left <= 0 or len(part) > _LARGEST_PART:
             return part
@@ -170,9 +170,9 @@ class _Mending:
             choices += self._as_it_is(part)
         return min(choices, key=lambda choice: choice[0])[1] if choices else part
 
-    def _lost(self, part: bytes, mended: bytes, around: _Around) -> int | None:
+    def _lost(self, part: bytes, repaired: bytes, around: _Surroundings) -> int | None:
         """Return the number of definitions lost by this repair, or None if it still has errors."""
-        text = around.text(mended)
+        text = around.text(repaired)
         tree = self._read(text)
         if tree is None or tree.root_node.has_error:
             return None
@@ -180,13 +180,13 @@ class _Mending:
 
     def _closed(self, part: bytes) -> list[bytes]:
         """Return the part with its open brackets closed at the end."""
-        left = left_open(self.shape, part)
+        left = open_brackets(self.shape, part)
         ends = [left.closing] if left.closing else []
         if not self.shape.by_indentation:
             ends += [b";" + left.closing, left.closing + b"{}"]
         return [part[: left.end] + end + part[left.end :] for end in ends] if left.end else []
 
-    def _opened(self, part: bytes, around: _Around) -> bytes | None:
+    def _opened(self, part: bytes, around: _Surroundings) -> bytes | None:
         """Return the part with its header kept or completed, and its inner lines repaired one by one."""
         header = header_of(self.shape, part)
         if header is not None:
@@ -194,12 +194,12 @@ class _Mending:
         if not self.shape.by_indentation or not _OPENING_LINE.match(part):
             return None
         end = part.find(b"\n") % (len(part) + 1)
-        left = left_open(self.shape, part[:end])
+        left = open_brackets(self.shape, part[:end])
         code = part[: left.end].removesuffix(b":")
         opened = code + left.closing + b":"
         return self._inner(opened, part[end:], b"", around)
 
-    def _inner(self, header: bytes, rest: bytes, closing: bytes, around: _Around) -> bytes:
+    def _inner(self, header: bytes, rest: bytes, closing: bytes, around: _Surroundings) -> bytes:
         outer = len(header) - len(header.lstrip(b" \t"))
         closer = None if not closing else re.search(rb"^[ \t]{%d}[)\]}]" % outer, rest, re.MULTILINE)
         ends = closer.start() if closer is not None else len(rest)
@@ -208,10 +208,10 @@ class _Mending:
         if first is not None and len(first[1]) > outer:
             begins = re.compile(b"^" + re.escape(first[1]) + _BEGINS, re.MULTILINE)
             closed = b"\n" + closing if closing else b""
-            inside = _Around(around.before + header + b"\n", closed + around.behind, around.depth + 1)
+            inside = _Surroundings(around.before + header + b"\n", closed + around.behind, around.depth + 1)
             rest = self._parts(self._cut(rest, begins), inside)
         if closing and closer is None:
-            end = left_open(self.shape, rest).end
+            end = open_brackets(self.shape, rest).end
             rest = rest[:end] + closing + rest[end:]
         return header + rest + tail
 

@@ -3,20 +3,20 @@
 from collections.abc import Sequence
 
 from treering.code.facts import Ask, Definition, Edge
-from treering.code.languages.edges import EVIDENT, SURE, Edges
-from treering.code.languages.go.body import Declared, Type
-from treering.code.languages.go.members import Members
+from treering.code.languages.edges import EVIDENT, SURE, EdgeSet
+from treering.code.languages.go.body import GoDeclaration, WrittenType
+from treering.code.languages.go.members import GoMembers
 from treering.code.languages.go.surface import INTERFACES
-from treering.code.languages.go.types import Known, Types, pointed
+from treering.code.languages.go.types import GoTypes, Known, pointed
 from treering.core.graph import EdgeKind
 
 _DEEPEST = 6
 
 
-class Bases:
+class BaseEdges:
     """Edges of the types and methods that one file declares."""
 
-    def __init__(self, types: Types, members: Members, package: str, ask: Ask) -> None:
+    def __init__(self, types: GoTypes, members: GoMembers, package: str, ask: Ask) -> None:
         self._types = types
         self._members = members
         self._package = package
@@ -27,7 +27,9 @@ class Bases:
         self._stood_in: dict[tuple[Known, str], Known] = {}
         self._sides: dict[Known, tuple[tuple[Known, ...], tuple[Known, ...]]] = {}
 
-    def add(self, edges: Edges, path: str, declared: Sequence[Declared], definitions: Sequence[Definition]) -> None:
+    def add(
+        self, edges: EdgeSet, path: str, declared: Sequence[GoDeclaration], definitions: Sequence[Definition]
+    ) -> None:
         lines = {each.qualname: each.line for each in definitions}
         for each in declared:
             if each.kind == "type" and each.type is not None:
@@ -46,13 +48,13 @@ class Bases:
         found = (self._types.project.name(each[1], each[2]) for each in named if each is not None)
         return [each.ids[0] for each in found if each is not None]
 
-    def _embedded(self, written: Type) -> list[Known]:
+    def _embedded(self, written: WrittenType) -> list[Known]:
         """Return the project's types that a struct or an interface embeds."""
         parts = written.parts if written.op in ("struct", "interface") else ()
         known = (pointed(self._types.known(each.parts[0], (self._package, ()))) for each in parts if each.op == "embed")
         return [each for each in known if each is not None and each[0] == "named"]
 
-    def _overridden(self, method: Declared) -> list[str]:
+    def _overridden(self, method: GoDeclaration) -> list[str]:
         """Return the interface methods that a method implements."""
         known = (self._interface_member(each, method.name) for each in self._interfaces(method.owner))
         return [each[3][0] for each in known if each is not None and each[0] == "func" and each[3]]

@@ -3,7 +3,7 @@
 import msgspec
 
 
-class Type(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class WrittenType(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A type as written; `op` determines the meaning of `name` and `parts`.
 
     name (type arguments), qual (imports, type arguments), dotted (imports, type arguments), ptr, seq, map, chan,
@@ -14,10 +14,10 @@ class Type(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     op: str
     name: str = ""
-    parts: tuple["Type", ...] = ()
+    parts: tuple["WrittenType", ...] = ()
 
 
-class Expr(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class GoExpression(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """An expression, as far as its type matters.
 
     local (at: binding), name, import, sel, result (at: call; parts: arguments), call (function, arguments), typed,
@@ -27,40 +27,40 @@ class Expr(msgspec.Struct, frozen=True, array_like=True, gc=False):
     op: str
     name: str = ""
     at: int = -1
-    parts: tuple["Expr", ...] = ()
-    type: Type | None = None
+    parts: tuple["GoExpression", ...] = ()
+    type: WrittenType | None = None
 
 
-class Call(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class GoCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
     caller: int
     """Index of the enclosing definition, or -1 for the file itself."""
-    function: Expr
+    function: GoExpression
     line: int
     flow: int
     bound: int
     """Number of bindings before the call; it may refer to those only."""
 
 
-class Use(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class GoUse(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """An exported name that is read but not called: possibly a constant or variable of a package."""
 
     caller: int
     name: str
-    imports: Type | None
+    imports: WrittenType | None
     """The qualifier; None for the file's own package."""
     line: int
 
 
-class Route(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class GoRoute(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A function passed to a router or a command, so that it is called from outside."""
 
     caller: int
-    handler: Expr
+    handler: GoExpression
     line: int
     bound: int
 
 
-class Declared(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class GoDeclaration(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A package-level name or a method, as other files see it."""
 
     kind: str
@@ -68,22 +68,22 @@ class Declared(msgspec.Struct, frozen=True, array_like=True, gc=False):
     name: str
     owner: str = ""
     """The receiver's type, for a method."""
-    params: tuple[Type, ...] = ()
+    params: tuple[WrittenType, ...] = ()
     """Type parameters; those of a method are named by its receiver."""
-    type: Type | None = None
-    value: Expr | None = None
+    type: WrittenType | None = None
+    value: GoExpression | None = None
     tags: str = ""
     """The build constraint that excludes the file from a linux/amd64 build, or empty."""
 
 
-class Import(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class GoImport(msgspec.Struct, frozen=True, array_like=True, gc=False):
     name: str
     """The name written before the path: an alias, `.`, `_`, or empty."""
     path: str
     line: int
 
 
-class Module(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class GoModule(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A `go.mod` or `go.work`: the directories of import paths inside the project."""
 
     path: str
@@ -94,19 +94,19 @@ class Module(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The directories of a `go.work`."""
 
 
-class Body(msgspec.Struct, frozen=True, array_like=True):
+class GoBody(msgspec.Struct, frozen=True, array_like=True):
     package: str = ""
     tags: str = ""
-    imports: tuple[Import, ...] = ()
-    declared: tuple[Declared, ...] = ()
-    bindings: tuple[Expr, ...] = ()
-    calls: tuple[Call, ...] = ()
-    routes: tuple[Route, ...] = ()
-    module: Module | None = None
-    uses: tuple[Use, ...] = ()
+    imports: tuple[GoImport, ...] = ()
+    declared: tuple[GoDeclaration, ...] = ()
+    bindings: tuple[GoExpression, ...] = ()
+    calls: tuple[GoCall, ...] = ()
+    routes: tuple[GoRoute, ...] = ()
+    module: GoModule | None = None
+    uses: tuple[GoUse, ...] = ()
 
 
-UNKNOWN = Expr("unknown")
+UNKNOWN = GoExpression("unknown")
 
 
 def directory_of(path: str) -> str:

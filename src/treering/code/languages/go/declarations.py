@@ -6,22 +6,22 @@ import msgspec
 from tree_sitter import Node
 
 from treering.code.facts import Definition, DefinitionKind
-from treering.code.languages.go.body import UNKNOWN, Declared, Expr, Type
-from treering.code.languages.go.gotest import is_test
-from treering.code.languages.go.names import Names
-from treering.code.languages.go.spelling import Spelling, fields, items
-from treering.code.languages.lines import Lines
-from treering.code.languages.nodes import text_of
+from treering.code.languages.go.body import UNKNOWN, GoDeclaration, GoExpression, WrittenType
+from treering.code.languages.go.names import GoNames
+from treering.code.languages.go.syntax_conversion import SyntaxConverter, fields, items
+from treering.code.languages.go.test_functions import is_test
+from treering.code.languages.line_index import LineIndex
+from treering.code.languages.syntax_nodes import text_of
 
 _SHAPES = {"struct": DefinitionKind.CLASS, "interface": DefinitionKind.INTERFACE}
 
 
-class Declarations:
+class DeclarationCollector:
     """Collects the declarations of one file in order; `names` tracks whether they are inside a function."""
 
-    def __init__(self, path: str, tags: str, names: Names, spelling: Spelling, lines: Lines) -> None:
+    def __init__(self, path: str, tags: str, names: GoNames, spelling: SyntaxConverter, lines: LineIndex) -> None:
         self.definitions: list[Definition] = []
-        self.declared: list[Declared] = []
+        self.declared: list[GoDeclaration] = []
         self._numbers: dict[str, int] = {}
         self._in_tests = path.endswith("_test.go")
         self._tags = tags
@@ -79,7 +79,9 @@ class Declarations:
         self._around = qualname
         if not name or name == "_":
             return -1
-        self.declared.append(Declared("method" if owner else "func", name, owner, params, signature, None, self._tags))
+        self.declared.append(
+            GoDeclaration("method" if owner else "func", name, owner, params, signature, None, self._tags)
+        )
         kind = DefinitionKind.METHOD if owner else DefinitionKind.FUNCTION
         return self.define(qualname, kind, node, self._in_tests and is_test(name, owner, signature))
 
@@ -95,7 +97,7 @@ class Declarations:
             if called:
                 self.typed(called, each.child_by_field_name("type"), each.type == "variadic_parameter_declaration")
 
-    def _receiver(self, node: Node) -> tuple[str, tuple[Type, ...]]:
+    def _receiver(self, node: Node) -> tuple[str, tuple[WrittenType, ...]]:
         base = node.child_by_field_name("type")
         while base is not None and base.type in ("pointer_type", "parenthesized_type"):
             base = base.named_child(0)
@@ -104,27 +106,28 @@ class Declarations:
         arguments = [text_of(each) for each in items(base.child_by_field_name("type_arguments"))]
         owner = text_of(base.child_by_field_name("type"))
         params = tuple(
-            Type("param", name, (Type("bound", f"{place} {owner}"),)) for place, name in enumerate(arguments)
+            WrittenType("param", name, (WrittenType("bound", f"{place} {owner}"),))
+            for place, name in enumerate(arguments)
         )
         for each in params:
-            self._names.bind(each.name, Expr("param", type=each))
+            self._names.bind(each.name, GoExpression("param", type=each))
         return owner, params
 
-    def _type_parameters(self, node: Node) -> tuple[Type, ...]:
+    def _type_parameters(self, node: Node) -> tuple[WrittenType, ...]:
         """Bind type parameters before reading their constraints, which may refer to each other."""
         bound: list[tuple[int, str, Node | None]] = []
         for each in items(node.child_by_field_name("type_parameters")):
             for name in map(text_of, fields(each, "name")):
-                number = self._names.bind(name, Expr("param", type=Type("param", name)))
+                number = self._names.bind(name, GoExpression("param", type=WrittenType("param", name)))
                 bound.append((number, name, each.child_by_field_name("type")))
-        params = tuple(Type("param", name, (self._spelling.type(constraint),)) for _, name, constraint in bound)
+        params = tuple(WrittenType("param", name, (self._spelling.type(constraint),)) for _, name, constraint in bound)
         for (number, _, _), param in zip(bound, params, strict=True):
-            self._names.bindings[number] = Expr("param", type=param)
+            self._names.bindings[number] = GoExpression("param", type=param)
         return params
 
     def typed(self, called: Sequence[str], node: Node | None, many: bool = False) -> None:
         spelled = self._spelling.type(node)
-        value = Expr("typed", type=Type("seq", "", (spelled,)) if many else spelled)
+        value = GoExpression("typed", type=WrittenType("seq", "", (spelled,)) if many else spelled)
         uses = self._names.take_uses()
         for name in called:
             self._names.bind(name, value, uses)
@@ -135,12 +138,12 @@ class Declarations:
         for name, value in zip(called, spelled, strict=True):
             self._names.bind(name, value, uses)
 
-    def _spread(self, wanted: int, given: Sequence[Node], inline: bool) -> list[Expr]:
+    def _spread(self, wanted: int, given: Sequence[Node], inline: bool) -> list[GoExpression]:
         """Return one value each, or the results of a single call."""
         if len(given) == wanted:
             return [self._spelling.value(each, 0, inline) for each in given]
         whole = self._spelling.value(given[0], 0, inline) if len(given) == 1 else UNKNOWN
-        return [Expr("pick", "", place, (whole,)) for place in range(wanted)]
+        return [GoExpression("pick", "", place, (whole,)) for place in range(wanted)]
 
     def _short(self, node: Node) -> None:
         self.values(_names_in(node), items(node.child_by_field_name("right")))
@@ -151,7 +154,7 @@ class Declarations:
         over = self._spelling.value(node.child_by_field_name("right"))
         uses = self._names.take_uses()
         for name, op in zip(_names_in(node), ("key", "elem"), strict=False):
-            self._names.bind(name, Expr(op, "", -1, (over,)), uses)
+            self._names.bind(name, GoExpression(op, "", -1, (over,)), uses)
 
     def _received(self, node: Node) -> None:
         right = node.child_by_field_name("right")
@@ -193,11 +196,11 @@ class Declarations:
     def _declare(self, kind: str, called: Sequence[str], spelled: Node | None, given: Sequence[Node]) -> None:
         if spelled is not None:
             known = self._spelling.type(spelled)
-            self.declared += [Declared(kind, name, type=known, tags=self._tags) for name in called if name != "_"]
+            self.declared += [GoDeclaration(kind, name, type=known, tags=self._tags) for name in called if name != "_"]
             return
         for name, value in zip(called, self._spread(len(called), given, inline=True), strict=True):
             if name != "_":
-                self.declared.append(Declared(kind, name, value=value, tags=self._tags))
+                self.declared.append(GoDeclaration(kind, name, value=value, tags=self._tags))
 
     def leave(self) -> None:
         """End the current function."""
@@ -213,12 +216,12 @@ class Declarations:
         self._names.close()
         if local:
             qualname = f"{self._around}.{name}" if self._around else ""
-            self._names.bindings[number] = Expr("type", qualname, type=spelled)
+            self._names.bindings[number] = GoExpression("type", qualname, type=spelled)
             self._names.use()
         else:
             qualname = name
             kind = "alias" if node.type == "type_alias" else "type"
-            self.declared.append(Declared(kind, name, "", params, spelled, None, self._tags))
+            self.declared.append(GoDeclaration(kind, name, "", params, spelled, None, self._tags))
         if qualname:
             self.define(qualname, _SHAPES.get(spelled.op, DefinitionKind.TYPE), node)
             if spelled.op == "interface":

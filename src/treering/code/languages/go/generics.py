@@ -1,16 +1,16 @@
 """Inference of type arguments of generic functions."""
 
-from treering.code.languages.go.body import Type
-from treering.code.languages.go.members import Members
-from treering.code.languages.go.types import Known, Types, pointed
+from treering.code.languages.go.body import WrittenType
+from treering.code.languages.go.members import GoMembers
+from treering.code.languages.go.types import GoTypes, Known, pointed
 
 _DEEPEST = 8
 
 
-class Inference:
+class TypeArgumentInference:
     """Matches the parameter types of a function with the types of its arguments."""
 
-    def __init__(self, types: Types, members: Members) -> None:
+    def __init__(self, types: GoTypes, members: GoMembers) -> None:
         self._types = types
         self._members = members
 
@@ -31,7 +31,7 @@ class Inference:
                 self._match(each.parts[0], found[each.name], open_names, found, 0)
         return {name: found[name] for name in open_names if name in found}
 
-    def _match(self, written: Type, given: Known, names: set[str], found: dict[str, Known], depth: int) -> None:
+    def _match(self, written: WrittenType, given: Known, names: set[str], found: dict[str, Known], depth: int) -> None:
         if given is None or depth > _DEEPEST:
             return
         op, parts = written.op, written.parts
@@ -49,7 +49,9 @@ class Inference:
         elif op in ("ptr", "seq", "chan", "map", "func"):
             self._match_parts(written, self._members.made_of(given), names, found, depth + 1)
 
-    def _match_parts(self, written: Type, given: Known, names: set[str], found: dict[str, Known], depth: int) -> None:
+    def _match_parts(
+        self, written: WrittenType, given: Known, names: set[str], found: dict[str, Known], depth: int
+    ) -> None:
         if given is None or given[0] != written.op:
             return
         if written.op != "func":

@@ -3,7 +3,7 @@
 import re
 
 from treering.code.facts import Facts, Problem
-from treering.code.languages.go.body import Body, Module, directory_of
+from treering.code.languages.go.body import GoBody, GoModule, directory_of
 from treering.code.languages.paths import joined
 
 _COMMENT = re.compile(r"//.*")
@@ -25,7 +25,7 @@ def read_manifest(path: str, source: bytes) -> Facts:
                 replaced.append((words[0], joined(home, target[0])))
     is_module = path.endswith("go.mod")
     problems = (Problem(1, "go.mod names no module"),) if is_module and not module else ()
-    return Facts(path, (), Body(module=Module(module, tuple(replaced), tuple(used))), problems)
+    return Facts(path, (), GoBody(module=GoModule(module, tuple(replaced), tuple(used))), problems)
 
 
 def _directives(text: str) -> list[tuple[str, list[str]]]:

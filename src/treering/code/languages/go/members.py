@@ -1,9 +1,9 @@
 """Fields and methods of types, including promoted ones."""
 
-from treering.code.languages.go.body import Expr, Type
-from treering.code.languages.go.project import Found
-from treering.code.languages.go.standard import is_standard
-from treering.code.languages.go.types import EXTERNAL, OPAQUE, Home, Known, Types, pointed
+from treering.code.languages.go.body import GoExpression, WrittenType
+from treering.code.languages.go.project import FoundDeclaration
+from treering.code.languages.go.standard_library import is_standard
+from treering.code.languages.go.types import EXTERNAL, OPAQUE, GoTypes, Home, Known, pointed
 
 _DEEPEST = 8
 """Levels of embedding."""
@@ -11,10 +11,10 @@ _CHAIN = 12
 """Length of a chain of types declared as other types."""
 
 
-class Members:
+class GoMembers:
     """Lookup of selectors by the type of their operand."""
 
-    def __init__(self, types: Types, bindings: tuple[Expr, ...], path: str, package: str) -> None:
+    def __init__(self, types: GoTypes, bindings: tuple[GoExpression, ...], path: str, package: str) -> None:
         self._types = types
         self._path = path
         self._bindings = bindings
@@ -63,7 +63,7 @@ class Members:
             return None, [self._types.known(constraint, known[3])]
         return None, []
 
-    def shape(self, known: Known) -> tuple[Type | None, Home, Found | None]:
+    def shape(self, known: Known) -> tuple[WrittenType | None, Home, FoundDeclaration | None]:
         """Return the underlying type of a named type; an interface keeps its own name."""
         home: Home = (self._package, ())
         for _ in range(_CHAIN):
@@ -80,12 +80,14 @@ class Members:
                 return written, home, owner
         return None, home, None
 
-    def _method(self, found: Found, known: Known) -> Known:
+    def _method(self, found: FoundDeclaration, known: Known) -> Known:
         assert known is not None
         given = zip((each.name for each in found.declared.params), known[3], strict=False)
         return ("func", found.declared.type, (known[1], tuple(given)), found.ids, ())
 
-    def _literal(self, written: Type | None, home: Home, ids: tuple[str, ...], name: str) -> tuple[Known, list[Known]]:
+    def _literal(
+        self, written: WrittenType | None, home: Home, ids: tuple[str, ...], name: str
+    ) -> tuple[Known, list[Known]]:
         """Return the member that a struct or interface declares, or else its embedded types; `ids` are the method's."""
         if written is None:
             return None, []

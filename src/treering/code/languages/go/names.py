@@ -2,18 +2,18 @@
 
 import re
 
-from treering.code.languages.go.body import UNKNOWN, Expr, Import, Type
+from treering.code.languages.go.body import UNKNOWN, GoExpression, GoImport, WrittenType
 
 _MAJOR = re.compile(r"v\d+$")
 _GOPKG = re.compile(r"\.v\d+$")
 _AFFIX = re.compile(r"^go[-.]|[-.]go$")
 
 
-class Names:
+class GoNames:
     """The bindings of one file, numbered in order of declaration, and the currently visible ones."""
 
     def __init__(self) -> None:
-        self.bindings: list[Expr] = []
+        self.bindings: list[GoExpression] = []
         self._visible: dict[str, list[int]] = {}
         self._opened: list[list[str]] = []
         self._looked_up: list[int] = []
@@ -32,7 +32,7 @@ class Names:
             for name in self._opened.pop():
                 self._visible[name].pop()
 
-    def bind(self, name: str, value: Expr = UNKNOWN, uses: tuple[int, ...] = ()) -> int:
+    def bind(self, name: str, value: GoExpression = UNKNOWN, uses: tuple[int, ...] = ()) -> int:
         number = len(self.bindings)
         self.bindings.append(value)
         if uses:
@@ -64,7 +64,7 @@ class Names:
         self._needed.update(self._looked_up)
         self._looked_up.clear()
 
-    def needed_bindings(self) -> tuple[Expr, ...]:
+    def needed_bindings(self) -> tuple[GoExpression, ...]:
         """Return all bindings, without the values of those that no call depends on."""
         needed = set(self._needed)
         for number in range(len(self.bindings) - 1, -1, -1):
@@ -87,19 +87,21 @@ def likely_names(path: str) -> tuple[str, ...]:
 class Qualifiers:
     """The imports of a file by qualifier."""
 
-    def __init__(self, imports: tuple[Import, ...]) -> None:
-        self.dots = tuple(Type("import", each.path) for each in imports if each.name == ".")
-        self._known = {each.name: Type("imports", "", (Type("import", each.path),)) for each in imports if each.name}
-        self._unnamed = tuple(Type("import", each.path) for each in imports if not each.name)
+    def __init__(self, imports: tuple[GoImport, ...]) -> None:
+        self.dots = tuple(WrittenType("import", each.path) for each in imports if each.name == ".")
+        self._known = {
+            each.name: WrittenType("imports", "", (WrittenType("import", each.path),)) for each in imports if each.name
+        }
+        self._unnamed = tuple(WrittenType("import", each.path) for each in imports if not each.name)
         likely = [(each, likely_names(each.name)) for each in self._unnamed]
         for rank in range(LIKELY_NAMES):
             for each, names in likely:
-                self._known.setdefault(names[rank], Type("imports", names[rank], (each,)))
+                self._known.setdefault(names[rank], WrittenType("imports", names[rank], (each,)))
 
-    def surely(self, name: str) -> Type | None:
+    def surely(self, name: str) -> WrittenType | None:
         """Return the import with this name or likely name."""
         return self._known.get(name)
 
-    def perhaps(self, name: str) -> Type:
+    def perhaps(self, name: str) -> WrittenType:
         """Return the imports that may have this name: the qualifier of a type is always a package."""
-        return self._known.get(name) or Type("imports", name, self._unnamed)
+        return self._known.get(name) or WrittenType("imports", name, self._unnamed)

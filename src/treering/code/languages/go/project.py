@@ -3,20 +3,20 @@
 from typing import Any, NamedTuple
 
 from treering.code.facts import Ask
-from treering.code.languages.go.body import Declared, Module, directory_of, package_id
-from treering.code.languages.go.standard import is_standard, package_of, standard_name
+from treering.code.languages.go.body import GoDeclaration, GoModule, directory_of, package_id
+from treering.code.languages.go.standard_library import is_standard, package_of, standard_name
 from treering.code.languages.go.surface import METHOD, METHODS, MODULES, NAME, PACKAGE, interface_methods
 from treering.code.languages.paths import joined
 
 Answer = tuple[tuple[str, Any], ...]
 
 
-class Found(NamedTuple):
+class FoundDeclaration(NamedTuple):
     """A declaration, its file, and the declarations of the same name in other builds."""
 
     path: str
-    declared: Declared
-    variants: tuple[tuple[str, Declared], ...] = ()
+    declared: GoDeclaration
+    variants: tuple[tuple[str, GoDeclaration], ...] = ()
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -33,7 +33,7 @@ class Found(NamedTuple):
         return tuple(f"{path}::{each.name}.{method}" for path, each in builds if method in interface_methods(each))
 
 
-class Project:
+class GoProject:
     """The project as seen from one file: its module's import paths, with variants of its own build first."""
 
     def __init__(self, path: str, tags: str, ask: Ask) -> None:
@@ -42,11 +42,11 @@ class Project:
         self._ask = ask
         self._directories: dict[str, str | None] = {}
         self._packages: dict[str, str | None] = {}
-        self._names: dict[tuple[str, str], Found | None] = {}
-        self._methods: dict[tuple[str, str, str], Found | None] = {}
+        self._names: dict[tuple[str, str], FoundDeclaration | None] = {}
+        self._methods: dict[tuple[str, str, str], FoundDeclaration | None] = {}
         self._roots: list[tuple[str, str]] | None = None
 
-    def name(self, package: str, name: str) -> Found | None:
+    def name(self, package: str, name: str) -> FoundDeclaration | None:
         key = (package, name)
         if key not in self._names:
             if is_standard(package):
@@ -55,7 +55,7 @@ class Project:
                 self._names[key] = self._choose(self._ask(NAME, package, name))
         return self._names[key]
 
-    def method(self, package: str, owner: str, name: str) -> Found | None:
+    def method(self, package: str, owner: str, name: str) -> FoundDeclaration | None:
         key = (package, owner, name)
         if key not in self._methods:
             if is_standard(package):
@@ -68,13 +68,13 @@ class Project:
         """Return the names from all files of the package."""
         return sorted({name for _, names in self._ask(METHODS, package, owner) for name in names})
 
-    def _choose(self, answer: Answer) -> Found | None:
+    def _choose(self, answer: Answer) -> FoundDeclaration | None:
         if len(answer) <= 1:
-            return Found(*answer[0]) if answer else None
+            return FoundDeclaration(*answer[0]) if answer else None
         first, *rest = sorted(answer, key=lambda each: (self._rank(*each), each[0]))
-        return Found(*first, tuple((path, other) for path, other in rest if other.kind == first[1].kind))
+        return FoundDeclaration(*first, tuple((path, other) for path, other in rest if other.kind == first[1].kind))
 
-    def _rank(self, path: str, declared: Declared) -> int:
+    def _rank(self, path: str, declared: GoDeclaration) -> int:
         """Rank: the same file, then the same build, then linux/amd64, then others."""
         if path == self._path:
             return 0
@@ -132,7 +132,7 @@ class Project:
         Order for equal paths: replacements, the file's own module, the workspace, then any other module.
         """
         if self._roots is None:
-            modules: list[tuple[str, Module]] = [(directory_of(path), module) for path, module in self._ask(MODULES)]
+            modules: list[tuple[str, GoModule]] = [(directory_of(path), module) for path, module in self._ask(MODULES)]
             home = directory_of(self._path)
             own = max((at for at, module in modules if module.path and _within(home, at)), key=len, default=None)
             used = {at for _, module in modules for at in module.used}
@@ -149,9 +149,9 @@ class Project:
         return self._roots
 
 
-def _standard(package: str, name: str, owner: str = "") -> Found | None:
+def _standard(package: str, name: str, owner: str = "") -> FoundDeclaration | None:
     declared = standard_name(package, name, owner)
-    return Found("", declared) if declared is not None else None
+    return FoundDeclaration("", declared) if declared is not None else None
 
 
 def _within(directory: str, parent: str) -> bool:

@@ -1,12 +1,12 @@
 """The edges of a Go file: imports, exports, calls, embedded and implemented types."""
 
 from treering.code.facts import Ask, Definition, Edge, Facts, Resolved, Unresolved
-from treering.code.languages.edges import EVIDENT, SURE, Edges
-from treering.code.languages.go.bases import Bases
-from treering.code.languages.go.body import Body, Call, Expr, Type, directory_of, package_id
-from treering.code.languages.go.project import Project
-from treering.code.languages.go.types import Known, Types
-from treering.code.languages.go.values import Values
+from treering.code.languages.edges import EVIDENT, SURE, EdgeSet
+from treering.code.languages.go.bases import BaseEdges
+from treering.code.languages.go.body import GoBody, GoCall, GoExpression, WrittenType, directory_of, package_id
+from treering.code.languages.go.expression_types import ExpressionTypes
+from treering.code.languages.go.project import GoProject
+from treering.code.languages.go.types import GoTypes, Known
 from treering.core.graph import EdgeKind
 
 OF_ANOTHER_BUILD = 0.5
@@ -16,50 +16,50 @@ _READ = frozenset(("var", "const"))
 
 
 def edges_of_file(facts: Facts, ask: Ask) -> Resolved:
-    body: Body = facts.body
+    body: GoBody = facts.body
     if body.module is not None:
         return Resolved((), ())
-    project = Project(facts.path, body.tags, ask)
-    types = Types(project)
+    project = GoProject(facts.path, body.tags, ask)
+    types = GoTypes(project)
     package = package_id(directory_of(facts.path), body.package)
-    loose = tuple(Type("import", each.path) for each in body.imports if not each.name)
-    values = Values(types, body.bindings, facts.path, package, loose)
-    found = _Found(facts.path, facts.definitions)
+    loose = tuple(WrittenType("import", each.path) for each in body.imports if not each.name)
+    values = ExpressionTypes(types, body.bindings, facts.path, package, loose)
+    found = _GoFindings(facts.path, facts.definitions)
     _imports(found, body, project)
     _exports(found)
     _calls(found, body, values)
     _uses(found, body, types, package)
-    Bases(types, values.members, package, ask).add(found.edges, facts.path, body.declared, facts.definitions)
+    BaseEdges(types, values.members, package, ask).add(found.edges, facts.path, body.declared, facts.definitions)
     return Resolved(found.edges.all(), tuple(found.unresolved))
 
 
-class _Found:
+class _GoFindings:
     """Edges and unresolved uses found so far; definitions are referred to by index."""
 
     def __init__(self, path: str, definitions: tuple[Definition, ...]) -> None:
         self.path = path
         self.definitions = definitions
-        self.edges = Edges()
+        self.edges = EdgeSet()
         self.unresolved: list[Unresolved] = []
 
     def id_of(self, number: int) -> str:
         return f"{self.path}::{self.definitions[number].qualname}" if number >= 0 else self.path
 
 
-def _imports(found: _Found, body: Body, project: Project) -> None:
+def _imports(found: _GoFindings, body: GoBody, project: GoProject) -> None:
     for each in body.imports:
         for path in project.files_of_import(each.path):
             if path != found.path:
                 found.edges.add(Edge(found.path, path, EdgeKind.IMPORTS, SURE, each.line))
 
 
-def _exports(found: _Found) -> None:
+def _exports(found: _GoFindings) -> None:
     for number, each in enumerate(found.definitions):
         if each.exported and "." not in each.qualname:
             found.edges.add(Edge(found.path, found.id_of(number), EdgeKind.EXPORTS, SURE, each.line))
 
 
-def _calls(found: _Found, body: Body, values: Values) -> None:
+def _calls(found: _GoFindings, body: GoBody, values: ExpressionTypes) -> None:
     for call in body.calls:
         values.bind_until(call.bound)
         known = values.called(call.function)
@@ -76,7 +76,7 @@ def _calls(found: _Found, body: Body, values: Values) -> None:
                 found.edges.add(Edge(found.id_of(route.caller), target, EdgeKind.IS_ENTRYPOINT_FOR, SURE, route.line))
 
 
-def _uses(found: _Found, body: Body, types: Types, package: str) -> None:
+def _uses(found: _GoFindings, body: GoBody, types: GoTypes, package: str) -> None:
     """Add reads of package-level constants and variables; outside functions, only those of other packages."""
     for use in body.uses:
         home = package if use.imports is None else types.imported(use.imports)
@@ -90,7 +90,7 @@ def _uses(found: _Found, body: Body, types: Types, package: str) -> None:
                 found.edges.add(Edge(origin, target, EdgeKind.DEPENDS_LOGICALLY, confidence, use.line))
 
 
-def _edges_to(found: _Found, origin: str, targets: tuple[str, ...], call: Call) -> None:
+def _edges_to(found: _GoFindings, origin: str, targets: tuple[str, ...], call: GoCall) -> None:
     for place, target in enumerate(targets):
         confidence = OF_ANOTHER_BUILD if place else EVIDENT if call.function.op == "local" else SURE
         found.edges.add(Edge(origin, target, EdgeKind.CALLS, confidence, call.line, call.flow))
@@ -109,7 +109,7 @@ def _targets(known: Known) -> tuple[str, ...] | None:
 _AROUND = {"result": "{}()", "call": "{}()", "index": "{}[…]", "inst": "{}[…]", "deref": "*{}", "addr": "&{}"}
 
 
-def written_as(expr: Expr) -> str:
+def written_as(expr: GoExpression) -> str:
     """Return the approximate source text: names and dots, without arguments."""
     if expr.op == "sel":
         return f"{written_as(expr.parts[0])}.{expr.name}"

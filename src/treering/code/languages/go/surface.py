@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from treering.code.facts import Facts, Key
-from treering.code.languages.go.body import Body, Declared, directory_of, package_id
+from treering.code.languages.go.body import GoBody, GoDeclaration, directory_of, package_id
 
 MODULES = "go.modules"
 PACKAGE = "go.package"
@@ -19,7 +19,7 @@ Interface = tuple[str, str, tuple[str, ...]]
 
 
 def surface_of(facts: Facts) -> Mapping[Key, Any]:
-    body: Body = facts.body
+    body: GoBody = facts.body
     if body.module is not None:
         return {(MODULES,): body.module}
     directory = directory_of(facts.path)
@@ -41,7 +41,7 @@ def surface_of(facts: Facts) -> Mapping[Key, Any]:
     return found
 
 
-def interface_methods(declared: Declared) -> list[str]:
+def interface_methods(declared: GoDeclaration) -> list[str]:
     """Return the methods that an interface declares itself."""
     if declared.kind != "type" or declared.type is None or declared.type.op != "interface":
         return []

@@ -4,10 +4,10 @@ import re
 
 from tree_sitter import Node
 
-from treering.code.languages.go.body import Type, Use
-from treering.code.languages.go.names import Names, Qualifiers
-from treering.code.languages.lines import Lines
-from treering.code.languages.nodes import text_of
+from treering.code.languages.go.body import GoUse, WrittenType
+from treering.code.languages.go.names import GoNames, Qualifiers
+from treering.code.languages.line_index import LineIndex
+from treering.code.languages.syntax_nodes import text_of
 
 _WRITTEN = re.compile(rb"(?<![\w.\"])(?:(\w+)\.)?([A-Z]\w*)(?![\w({])")
 """An exported name that is neither called nor the type of a literal, with its qualifier."""
@@ -32,19 +32,19 @@ def read_names(source: bytes, root: Node, qualifiers: Qualifiers) -> dict[str, l
     return {"named": named, "qualified": qualified}
 
 
-class Uses:
+class UseCollector:
     """Collects read names, each once per function."""
 
-    def __init__(self, names: Names, qualifiers: Qualifiers, lines: Lines) -> None:
+    def __init__(self, names: GoNames, qualifiers: Qualifiers, lines: LineIndex) -> None:
         self.lines = lines
         self._names, self._qualifiers = names, qualifiers
-        self._met: dict[int, tuple[int, str, Type | None, int]] = {}
+        self._met: dict[int, tuple[int, str, WrittenType | None, int]] = {}
 
-    def all(self) -> tuple[Use, ...]:
-        first: dict[tuple[int, str, Type | None], int] = {}
+    def all(self) -> tuple[GoUse, ...]:
+        first: dict[tuple[int, str, WrittenType | None], int] = {}
         for caller, name, imports, line in self._met.values():
             first.setdefault((caller, name, imports), line)
-        return tuple(Use(*key, line) for key, line in first.items())
+        return tuple(GoUse(*key, line) for key, line in first.items())
 
     def named(self, node: Node, caller: int) -> None:
         name = text_of(node)

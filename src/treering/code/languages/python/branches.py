@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from treering.code.languages.lines import Lines
-from treering.code.languages.nodes import first_of, text_of
-from treering.code.languages.python.walk import LEAVING, Walk
+from treering.code.languages.line_index import LineIndex
+from treering.code.languages.python.syntax_walk import LEAVING, SyntaxWalk
+from treering.code.languages.syntax_nodes import first_of, text_of
 
 _SKIPPING = LEAVING | {"continue_statement", "break_statement"}
 
@@ -36,10 +36,10 @@ def _instance_test(call: Node) -> tuple[Node, Node] | None:
     return (name, classes) if name.type in ("identifier", "attribute") else None
 
 
-class Branches(Walk):
+class Branches(SyntaxWalk):
     """The part of the walk that handles control flow."""
 
-    def __init__(self, test_file: bool, discarded: set[int], lines: Lines) -> None:
+    def __init__(self, test_file: bool, discarded: set[int], lines: LineIndex) -> None:
         super().__init__(test_file, discarded, lines)
         self._ifs: list[tuple[int, int]] = []
         self._mains: list[tuple[int, int]] = []

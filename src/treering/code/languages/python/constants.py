@@ -2,8 +2,8 @@
 
 from treering.code.facts import DefinitionKind, Facts
 from treering.code.languages.python import surface
-from treering.code.languages.python.model import Expression, Kind
-from treering.code.languages.python.project import Project
+from treering.code.languages.python.body import Expression, ExpressionKind
+from treering.code.languages.python.project import PythonProject
 from treering.code.languages.python.values import identity
 
 _MOST_STEPS = 8
@@ -13,7 +13,7 @@ _MOST_STEPS = 8
 class Constants:
     """The constants visible in one file; its own names are not looked up in the project."""
 
-    def __init__(self, project: Project, facts: Facts) -> None:
+    def __init__(self, project: PythonProject, facts: Facts) -> None:
         self._project, self._path = project, facts.path
         self._own = {one.qualname for one in facts.definitions if one.kind is DefinitionKind.CONSTANT}
         self._table = dict(next((table.names for table in facts.body.tables if not table.scope), ()))
@@ -23,7 +23,9 @@ class Constants:
     def of(self, read: Expression) -> str | None:
         """Return the id of the constant that a name or an import refers to."""
         if read not in self._known:
-            self._known[read] = self._imported(self._path, (read,), 0) if read.kind is Kind.FROM else self._named(read)
+            self._known[read] = (
+                self._imported(self._path, (read,), 0) if read.kind is ExpressionKind.FROM else self._named(read)
+            )
         return self._known[read]
 
     def _named(self, read: Expression) -> str | None:
@@ -44,7 +46,9 @@ class Constants:
 
     def _imported(self, path: str, values: tuple[Expression, ...], steps: int) -> str | None:
         for value in values:
-            module = self._project.modules.locate(path, value.parts[0].name) if value.kind is Kind.FROM else None
+            module = (
+                self._project.modules.locate(path, value.parts[0].name) if value.kind is ExpressionKind.FROM else None
+            )
             if module is not None and module != path:
                 return self.in_module(module, value.name, steps + 1)
         return None

@@ -1,15 +1,15 @@
 """The fixture that pytest uses for a parameter: of the same class or file, or of a `conftest.py` above."""
 
 from treering.code.facts import Edge, Facts
-from treering.code.languages.edges import EVIDENT, Edges
+from treering.code.languages.edges import EVIDENT, EdgeSet
 from treering.code.languages.python import surface
 from treering.code.languages.python.modules import directory_of, join
-from treering.code.languages.python.project import Project
+from treering.code.languages.python.project import PythonProject
 from treering.code.languages.python.values import FunctionValue, identity
 from treering.core.graph import EdgeKind
 
 
-def fixture_functions(project: Project, path: str, asking: str, name: str) -> list[FunctionValue]:
+def fixture_functions(project: PythonProject, path: str, asking: str, name: str) -> list[FunctionValue]:
     """Return the fixture `name` as seen by the function `asking`.
 
     A fixture that requests its own name gets the one it overrides.
@@ -33,7 +33,7 @@ def fixture_functions(project: Project, path: str, asking: str, name: str) -> li
     return []
 
 
-def add_fixtures(project: Project, edges: Edges, facts: Facts) -> None:
+def add_fixtures(project: PythonProject, edges: EdgeSet, facts: Facts) -> None:
     """Add edges from tests to their fixtures, autouse ones included, and from fixtures to those they request."""
     path, requests = facts.path, facts.body.requests
     tests = {definition.qualname: definition.line for definition in facts.definitions if definition.test}
@@ -49,7 +49,7 @@ def add_fixtures(project: Project, edges: Edges, facts: Facts) -> None:
             edges.add(Edge(*ends, EdgeKind.DEPENDS_LOGICALLY, EVIDENT, lines.get(asking, 1)))
 
 
-def _unasked(project: Project, path: str) -> list[FunctionValue]:
+def _unasked(project: PythonProject, path: str) -> list[FunctionValue]:
     return [
         FunctionValue(file, qualname)
         for file in _files(path)

@@ -23,7 +23,7 @@ def join(directory: str, name: str) -> str:
     return f"{directory}/{name}" if directory else name
 
 
-class Modules:
+class PythonModules:
     """The modules of a project as seen from one file."""
 
     def __init__(self, ask: Ask) -> None:

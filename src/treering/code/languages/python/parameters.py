@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
-from treering.code.languages.nodes import first_of, text_of
-from treering.code.languages.python.model import Trait
-from treering.code.languages.python.scopes import Binding, Scope
+from treering.code.languages.python.body import Trait
+from treering.code.languages.python.scopes import Binding, PythonScope
+from treering.code.languages.syntax_nodes import first_of, text_of
 
 _TRAITS = {
     "property": Trait.PROPERTY,
@@ -49,32 +49,34 @@ def is_test_file(path: str) -> bool:
     return name.startswith("test_") or name.endswith("_test.py") or name == "conftest.py"
 
 
-class _Written(NamedTuple):
+class _Parameter(NamedTuple):
     name: str
     annotation: Node | None = None
     default: Node | None = None
     splat: str = ""
 
 
-def _plain(node: Node) -> _Written:
-    return _Written(text_of(node))
+def _plain(node: Node) -> _Parameter:
+    return _Parameter(text_of(node))
 
 
-def _with_default(node: Node) -> _Written:
+def _with_default(node: Node) -> _Parameter:
     annotation, default = node.child_by_field_name("type"), node.child_by_field_name("value")
-    return _Written(text_of(node.child_by_field_name("name")), annotation, default)
+    return _Parameter(text_of(node.child_by_field_name("name")), annotation, default)
 
 
-def _typed(node: Node) -> _Written:
-    inside = _READ[named.type](named) if (named := first_of(node)) is not None and named.type in _READ else _Written("")
+def _typed(node: Node) -> _Parameter:
+    inside = (
+        _READ[named.type](named) if (named := first_of(node)) is not None and named.type in _READ else _Parameter("")
+    )
     return inside._replace(annotation=node.child_by_field_name("type"))
 
 
-def _splat(how: str) -> Callable[[Node], _Written]:
-    return lambda node: _Written(text_of(first_of(node)), splat=how)
+def _splat(how: str) -> Callable[[Node], _Parameter]:
+    return lambda node: _Parameter(text_of(first_of(node)), splat=how)
 
 
-_READ: dict[str, Callable[[Node], _Written]] = {
+_READ: dict[str, Callable[[Node], _Parameter]] = {
     "identifier": _plain,
     "default_parameter": _with_default,
     "typed_default_parameter": _with_default,
@@ -85,7 +87,7 @@ _READ: dict[str, Callable[[Node], _Written]] = {
 
 
 def bind_parameters(
-    node: Node, inner: Scope, outer: Scope, *, body: int, traits: int, method: bool, tests: bool
+    node: Node, inner: PythonScope, outer: PythonScope, *, body: int, traits: int, method: bool, tests: bool
 ) -> None:
     """Bind the parameters of `node` at the start of its body; in a test file, pytest may fill them."""
     parameters = node.child_by_field_name("parameters")

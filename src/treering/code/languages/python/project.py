@@ -5,17 +5,17 @@ from typing import Any, NamedTuple
 
 from treering.code.facts import Ask
 from treering.code.languages.python import surface
-from treering.code.languages.python.model import Class, Expression, Function
-from treering.code.languages.python.modules import Modules, directory_of, is_package, join
-from treering.code.languages.python.outside import BUILTINS, OBJECT, STRINGS
+from treering.code.languages.python.body import Expression, PythonClass, PythonFunction
+from treering.code.languages.python.modules import PythonModules, directory_of, is_package, join
+from treering.code.languages.python.standard_library import BUILTINS, OBJECT, STRINGS
 from treering.code.languages.python.values import (
     FOREIGN,
     NOTHING,
     ClassValue,
+    ExternalInstance,
+    ExternalValue,
     FunctionValue,
     ModuleValue,
-    Outside,
-    OutsideInstance,
     TypeForm,
     Value,
     Values,
@@ -26,36 +26,36 @@ DEPTH = 40
 """A value that takes more steps than this to find is not evident."""
 
 
-class Where(NamedTuple):
+class EvaluationContext(NamedTuple):
     """The context of an evaluation: the file of the expression and the receiver of its method."""
 
     path: str
     receiver: Value | None = None
 
 
-class Member(NamedTuple):
+class ClassMember(NamedTuple):
     """A class member, with the class among the ancestors that defines it."""
 
     owner: ClassValue
     values: tuple[Expression, ...]
 
 
-class Project(ABC):
+class PythonProject(ABC):
     """State of one resolution; discarded afterwards."""
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
         self._depth = 0
-        self.modules = Modules(ask)
+        self.modules = PythonModules(ask)
         self._names: dict[tuple[str, str], Values | None] = {}
         self._orders: dict[ClassValue, tuple[tuple[ClassValue, ...], bool]] = {}
-        self._members: dict[tuple[ClassValue, str], Member | None] = {}
+        self._members: dict[tuple[ClassValue, str], ClassMember | None] = {}
 
     @abstractmethod
-    def evaluate(self, expression: Expression, where: Where) -> Values:
+    def evaluate(self, expression: Expression, where: EvaluationContext) -> Values:
         """Return the possible values of the expression; empty if they are not evident."""
 
-    def every(self, expressions: tuple[Expression, ...], where: Where) -> Values:
+    def every(self, expressions: tuple[Expression, ...], where: EvaluationContext) -> Values:
         return merged([self.evaluate(expression, where) for expression in expressions] or [NOTHING])
 
     def asked(self, *key: str) -> tuple[tuple[str, Any], ...]:
@@ -77,7 +77,7 @@ class Project(ABC):
         self._names[key] = NOTHING
         self._depth += 1
         given = self._ask(surface.NAME, path, "", name)
-        found = self.every(given[0][1], Where(path)) if given else self._starred(path, name)
+        found = self.every(given[0][1], EvaluationContext(path)) if given else self._starred(path, name)
         if found is None:
             found = self._in_stub(path, name)
         self._depth -= 1
@@ -109,9 +109,9 @@ class Project(ABC):
         if found is not None:
             return found
         if name in BUILTINS:
-            return (Outside("builtins." + name),)
+            return (ExternalValue("builtins." + name),)
         if name in STRINGS:
-            return (OutsideInstance("str"),)
+            return (ExternalInstance("str"),)
         return self._starred_outside(path, name)
 
     def _starred_outside(self, path: str, name: str) -> Values:
@@ -119,7 +119,7 @@ class Project(ABC):
         for _, modules in self._ask(surface.STARS, path):
             for module in modules:
                 if not module.startswith(".") and self.modules.locate(path, module) is None:
-                    return (Outside(f"{module}.{name}"),)
+                    return (ExternalValue(f"{module}.{name}"),)
         return NOTHING
 
     def module_attribute(self, module: ModuleValue, name: str) -> Values:
@@ -141,7 +141,7 @@ class Project(ABC):
         directory = self.modules.directory(path, module)
         if directory is not None:
             return (ModuleValue("", directory),)
-        return NOTHING if module.startswith(".") else (Outside(module),)
+        return NOTHING if module.startswith(".") else (ExternalValue(module),)
 
     def imported_from(self, path: str, module: str, name: str) -> Values:
         found = self.modules.locate(path, module)
@@ -150,7 +150,7 @@ class Project(ABC):
         inside = self.modules.locate(path, f"{module}{name}" if module.endswith(".") else f"{module}.{name}")
         if inside is not None:
             return (self.module(inside),)
-        return NOTHING if module.startswith(".") else (Outside(f"{module}.{name}"),)
+        return NOTHING if module.startswith(".") else (ExternalValue(f"{module}.{name}"),)
 
     def imported_top(self, path: str, module: str) -> Values:
         """Return the package that `import a.b.c` binds."""
@@ -167,11 +167,11 @@ class Project(ABC):
 
     # classes
 
-    def function(self, path: str, qualname: str) -> Function | None:
+    def function(self, path: str, qualname: str) -> PythonFunction | None:
         given = self._ask(surface.FUNCTION, path, qualname)
         return given[0][1] if given else None
 
-    def class_of(self, value: ClassValue) -> Class | None:
+    def class_of(self, value: ClassValue) -> PythonClass | None:
         given = self._ask(surface.CLASS, value.path, value.qualname)
         return given[0][1] if given else None
 
@@ -192,7 +192,7 @@ class Project(ABC):
 
     def bases(self, value: ClassValue) -> list[Values]:
         made = self.class_of(value)
-        return [] if made is None else [self.evaluate(base, Where(value.path)) for base in made.bases]
+        return [] if made is None else [self.evaluate(base, EvaluationContext(value.path)) for base in made.bases]
 
     def _order(self, value: ClassValue) -> tuple[tuple[ClassValue, ...], bool]:
         known = self._orders.get(value)
@@ -206,7 +206,7 @@ class Project(ABC):
         foreign = False
         lines: list[tuple[ClassValue, ...]] = []
         for base in self.bases(value):
-            foreign = foreign or any(isinstance(one, (Outside, OutsideInstance, TypeForm)) for one in base)
+            foreign = foreign or any(isinstance(one, (ExternalValue, ExternalInstance, TypeForm)) for one in base)
             for one in base:
                 if isinstance(one, ClassValue):
                     order, far = self._order(one)
@@ -217,23 +217,23 @@ class Project(ABC):
         self._orders[value] = found
         return found
 
-    def member(self, value: ClassValue, name: str) -> Member | None:
+    def member(self, value: ClassValue, name: str) -> ClassMember | None:
         key = (value, name)
         if key not in self._members:
             self._members[key] = self.member_among(self.order(value), name)
         return self._members[key]
 
-    def member_among(self, classes: tuple[ClassValue, ...], name: str) -> Member | None:
+    def member_among(self, classes: tuple[ClassValue, ...], name: str) -> ClassMember | None:
         for one in classes:
             given = self._ask(surface.NAME, one.path, one.qualname, name)
             if given:
-                return Member(one, given[0][1])
+                return ClassMember(one, given[0][1])
         return None
 
     def unknown_member(self, value: ClassValue, name: str) -> Values:
         """Return what is known of a member that no class of the project defines."""
         if name == "__new__":
-            return (Outside("builtins.object.__new__"),)
+            return (ExternalValue("builtins.object.__new__"),)
         if self.has_foreign_ancestor(value) or name in OBJECT:
             return FOREIGN
         return NOTHING

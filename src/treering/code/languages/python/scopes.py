@@ -7,7 +7,7 @@ from operator import attrgetter
 import msgspec
 from tree_sitter import Node
 
-from treering.code.languages.python.model import Expression
+from treering.code.languages.python.body import Expression
 
 FEW = 12
 """A name with more assignments than this has no evident value."""
@@ -20,12 +20,12 @@ class ScopeKind(Enum):
     CLASS = 2
 
 
-class Block(msgspec.Struct, eq=False):
+class ConditionalBlock(msgspec.Struct, eq=False):
     """Statements that may not run: a branch or the body of a loop."""
 
     start: int
     end: int
-    outer: "Block | None"
+    outer: "ConditionalBlock | None"
     apart_until: int
     """Offset up to which the other branches follow; they never run after this one."""
     leaves: bool
@@ -38,12 +38,12 @@ class Binding(msgspec.Struct, eq=False):
 
     position: int
     """Offset from which it is in effect."""
-    block: Block | None
+    block: ConditionalBlock | None
     node: Node | None
     """The syntax node of its value."""
     how: str
     """Relation of the value to the node: a key of the table in `expressions`."""
-    scope: "Scope"
+    scope: "PythonScope"
     """The scope in which the names of its value are looked up."""
     detail: str = ""
     annotation: Node | None = None
@@ -58,16 +58,16 @@ class Binding(msgspec.Struct, eq=False):
     """The converted value."""
 
 
-class Scope(msgspec.Struct, eq=False):
+class PythonScope(msgspec.Struct, eq=False):
     kind: ScopeKind
     qualname: str
-    outer: "Scope | None"
+    outer: "PythonScope | None"
     names: dict[str, list[Binding]] = msgspec.field(default_factory=dict)
-    elsewhere: dict[str, "Scope"] = msgspec.field(default_factory=dict)
+    elsewhere: dict[str, "PythonScope"] = msgspec.field(default_factory=dict)
     """Names declared `global` or `nonlocal`, with the scope they belong to."""
     receiver: str = ""
     """The first parameter of a method."""
-    owner: "Scope | None" = None
+    owner: "PythonScope | None" = None
     """The class of a method."""
     attributes: dict[str, list[Binding]] = msgspec.field(default_factory=dict)
     """For a class: attributes that its methods assign to `self`."""

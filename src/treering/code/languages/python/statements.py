@@ -4,16 +4,16 @@ import tree_sitter_python
 from tree_sitter import Language, Node, QueryCursor
 
 from treering.code.facts import Flow
-from treering.code.languages.error_recovery import Mended
-from treering.code.languages.lines import Lines
-from treering.code.languages.nodes import first_of, problems_of, text_of
+from treering.code.languages.error_recovery import RecoveredTree
+from treering.code.languages.line_index import LineIndex
+from treering.code.languages.python.body import PythonImport
 from treering.code.languages.python.branches import Branches
-from treering.code.languages.python.model import Import
-from treering.code.languages.python.nodes import string_content
 from treering.code.languages.python.parameters import bind_parameters, is_test_file, traits_of
-from treering.code.languages.python.scopes import Scope, ScopeKind
-from treering.code.languages.python.walk import Called, Defined, Read
+from treering.code.languages.python.scopes import PythonScope, ScopeKind
+from treering.code.languages.python.string_literals import string_content
+from treering.code.languages.python.syntax_walk import CallSyntax, DefinitionSyntax, ParsedFile
 from treering.code.languages.queries import query_of
+from treering.code.languages.syntax_nodes import first_of, problems_of, text_of
 
 GRAMMAR = Language(tree_sitter_python.language())
 _QUERY = query_of(GRAMMAR, "python")
@@ -23,11 +23,11 @@ _ARGUMENTS, _RESULT = int(Flow.ARGUMENTS), int(Flow.RESULT)
 _ADDING = len("__all__.extend")
 
 
-def read(path: str, text: Mended) -> Read:
-    root, lines = text.tree.root_node, Lines(text.text)
+def read(path: str, text: RecoveredTree) -> ParsedFile:
+    root, lines = text.tree.root_node, LineIndex(text.text)
     captured = QueryCursor(_QUERY).captures(root)
     discarded = {node.id for node in captured.get("discarded", ())}
-    reading = _Reading(is_test_file(path), discarded, lines)
+    reading = PythonWalk(is_test_file(path), discarded, lines)
     events = [
         (node.start_byte, -node.end_byte, order, number, node)
         for order, what in enumerate(_EVENTS)
@@ -65,10 +65,10 @@ _EVENTS = (
 )
 
 
-class _Reading(Branches):
+class PythonWalk(Branches):
     """The complete walk: control flow, definitions, bindings and calls."""
 
-    def __init__(self, test_file: bool, discarded: set[int], lines: Lines) -> None:
+    def __init__(self, test_file: bool, discarded: set[int], lines: LineIndex) -> None:
         super().__init__(test_file, discarded, lines)
         self._known: set[int] = set()
         self._exports_computed = False
@@ -95,7 +95,7 @@ class _Reading(Branches):
         outer = self._scope
         qualname = f"{outer.qualname}.{name}" if outer.qualname else name
         kind = ScopeKind.CLASS if node.type == "class_definition" else ScopeKind.FUNCTION
-        inner = Scope(kind, qualname, outer)
+        inner = PythonScope(kind, qualname, outer)
         method = kind is ScopeKind.FUNCTION and outer.kind is ScopeKind.CLASS
         if method:
             inner.owner = outer
@@ -104,7 +104,9 @@ class _Reading(Branches):
             inner.receiver = outer.receiver
         self.bind(name, node.start_byte, node, "definition", detail=qualname)
         begin, end = body.start_byte, node.end_byte
-        defined = Defined(node, qualname, outer, inner, decorators, start, begin, end, self._definition, method)
+        defined = DefinitionSyntax(
+            node, qualname, outer, inner, decorators, start, begin, end, self._definition, method
+        )
         if kind is ScopeKind.FUNCTION:
             inner.returns = node.child_by_field_name("return_type")
             defined.traits = traits_of(node, decorators)
@@ -210,7 +212,7 @@ class _Reading(Branches):
                 self.bind(module.partition(".")[0], end, None, "top", detail=module)
             else:
                 continue
-            self.found.imports.append(Import(module, (), line))
+            self.found.imports.append(PythonImport(module, (), line))
 
     def _from(self, node: Node, start: int, end: int) -> None:
         module = text_of(node.child_by_field_name("module_name")).replace(" ", "")
@@ -224,7 +226,7 @@ class _Reading(Branches):
             self.found.taken[bound] = module
         if not taken and any(child.type == "wildcard_import" for child in node.named_children):
             taken.append("*")
-        self.found.imports.append(Import(module, tuple(taken), self._line(start)))
+        self.found.imports.append(PythonImport(module, tuple(taken), self._line(start)))
 
     # results, calls
 
@@ -254,4 +256,4 @@ class _Reading(Branches):
             if adding and text_of(node.child_by_field_name("function")) in _ADD_EXPORTS:
                 self._export(first_of(arguments))
         main = bool(self._mains) and self._mains[-1][0] <= start < self._mains[-1][1]
-        self.found.called.append(Called(node, self._definition, self._scope, flow, main))
+        self.found.called.append(CallSyntax(node, self._definition, self._scope, flow, main))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from treering.code.facts import DefinitionKind, Facts, Key
-from treering.code.languages.python.model import Body, Trait
+from treering.code.languages.python.body import PythonBody, Trait
 
 FILE = "py.file"
 """`(FILE, path)`: the file exists."""
@@ -49,7 +49,7 @@ def module_names(path: str) -> list[str]:
 
 def surface_of(facts: Facts) -> Mapping[Key, Any]:
     path, body = facts.path, facts.body
-    assert isinstance(body, Body)
+    assert isinstance(body, PythonBody)
     given: dict[Key, Any] = {(FILE, path): True}
     if not is_source(path):
         return given

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from tree_sitter import Node
 
 from treering.code.facts import Definition, DefinitionKind
-from treering.code.languages.nodes import first_of
-from treering.code.languages.python.conversions import Place
-from treering.code.languages.python.expressions import Expressions
-from treering.code.languages.python.model import Expression, Kind, Uses
-from treering.code.languages.python.scopes import Scope
-from treering.code.languages.python.walk import Defined, Read
+from treering.code.languages.python.body import Expression, ExpressionKind, PythonUses
+from treering.code.languages.python.conversions import ExpressionSite
+from treering.code.languages.python.expressions import PythonExpressions
+from treering.code.languages.python.scopes import PythonScope
+from treering.code.languages.python.syntax_walk import DefinitionSyntax, ParsedFile
+from treering.code.languages.syntax_nodes import first_of
 
 _MODULES = frozenset({"module", "top"})
 _IMPORTING = frozenset({"dotted_name", "aliased_import"})
@@ -24,9 +24,9 @@ _MOST_TEXT = 200
 
 
 def uses_of(
-    source: bytes, found: Read, expressions: Expressions, definitions: Sequence[Definition]
-) -> tuple[Uses, ...]:
-    reading = _Reading(source, found, expressions)
+    source: bytes, found: ParsedFile, expressions: PythonExpressions, definitions: Sequence[Definition]
+) -> tuple[PythonUses, ...]:
+    reading = PythonWalk(source, found, expressions)
     reading.names({one.qualname for one in definitions if one.kind is DefinitionKind.CONSTANT})
     reading.attributes()
     reading.contexts()
@@ -42,16 +42,16 @@ def _standard(module: str) -> bool:
     return module.partition(".")[0] in sys.stdlib_module_names
 
 
-class _Reading:
+class PythonWalk:
     """Each name and attribute once per definition that reads it."""
 
-    def __init__(self, source: bytes, found: Read, expressions: Expressions) -> None:
+    def __init__(self, source: bytes, found: ParsedFile, expressions: PythonExpressions) -> None:
         self._source, self._found, self._expressions = source, found, expressions
         self._starts = [defined.start for defined in found.defined]
         self._uses: dict[str, dict[Expression, int]] = {}
 
-    def all(self) -> tuple[Uses, ...]:
-        return tuple([Uses(origin, tuple(read), tuple(read.values())) for origin, read in self._uses.items()])
+    def all(self) -> tuple[PythonUses, ...]:
+        return tuple([PythonUses(origin, tuple(read), tuple(read.values())) for origin, read in self._uses.items()])
 
     def names(self, constants: set[str]) -> None:
         """Collect the file's own constants, and names imported from modules that may belong to the project."""
@@ -70,8 +70,8 @@ class _Reading:
                 origin = "" if defined is None else defined.qualname
                 parameter = defined is not None and at < defined.body and name in defined.inner.names
                 if origin not in met and (origin or not own) and not parameter and self._is_read(at, end):
-                    read = self._expressions.name(name, Place(scope), at)
-                    if read.kind in (Kind.NAME, Kind.FROM):
+                    read = self._expressions.name(name, ExpressionSite(scope), at)
+                    if read.kind in (ExpressionKind.NAME, ExpressionKind.FROM):
                         met.add(origin)
                         self._add(origin, read, at)
             at = source.find(written, end)
@@ -115,8 +115,8 @@ class _Reading:
             met.add((origin, written))
             if _is_field(scope, receiver, rest):
                 continue
-            read = self._expressions.of(node, Place(scope))
-            if read.kind is Kind.ATTRIBUTE and _root(read).kind is not Kind.UNKNOWN:
+            read = self._expressions.of(node, ExpressionSite(scope))
+            if read.kind is ExpressionKind.ATTRIBUTE and _root(read).kind is not ExpressionKind.UNKNOWN:
                 self._add(origin, read, start)
 
     def contexts(self) -> None:
@@ -126,16 +126,16 @@ class _Reading:
             if value is None:
                 continue
             defined, scope = self._around(value.start_byte)
-            read = self._expressions.of(value, Place(scope))
-            if _root(read).kind is not Kind.UNKNOWN:
-                kind = Kind.ENTERED_ASYNC if _waits(node) else Kind.ENTERED
+            read = self._expressions.of(value, ExpressionSite(scope))
+            if _root(read).kind is not ExpressionKind.UNKNOWN:
+                kind = ExpressionKind.ENTERED_ASYNC if _waits(node) else ExpressionKind.ENTERED
                 origin = "" if defined is None else defined.qualname
                 self._add(origin, Expression(kind, "", (read,)), value.start_byte)
 
     def _add(self, origin: str, read: Expression, at: int) -> None:
         self._uses.setdefault(origin, {}).setdefault(read, self._found.lines.of(at))
 
-    def _around(self, at: int) -> tuple[Defined | None, Scope]:
+    def _around(self, at: int) -> tuple[DefinitionSyntax | None, PythonScope]:
         place = bisect_right(self._starts, at) - 1
         defined = self._found.defined[place] if place >= 0 else None
         while defined is not None and at >= defined.end:
@@ -153,7 +153,7 @@ class _Reading:
         }
 
 
-def _is_field(scope: Scope, receiver: bytes, name: bytes) -> bool:
+def _is_field(scope: PythonScope, receiver: bytes, name: bytes) -> bool:
     """Whether the attribute is assigned by the receiver's class itself, so that it is not a property."""
     if scope.owner is None or receiver != scope.receiver.encode():
         return False

@@ -5,60 +5,60 @@ from typing import TypeAlias
 import msgspec
 
 
-class _Value(msgspec.Struct, frozen=True, gc=False):
+class _PythonValue(msgspec.Struct, frozen=True, gc=False):
     """Compared by type and content."""
 
 
-class ModuleValue(_Value, frozen=True):
+class ModuleValue(_PythonValue, frozen=True):
     """A module; a namespace package has a directory but no file, a plain module has no directory."""
 
     path: str
     directory: str
 
 
-class ClassValue(_Value, frozen=True):
+class ClassValue(_PythonValue, frozen=True):
     path: str
     qualname: str
 
 
-class Instance(_Value, frozen=True):
+class Instance(_PythonValue, frozen=True):
     of: ClassValue
     arguments: tuple["Values", ...] = ()
     """For a generic class: its type arguments, if an annotation gives them."""
 
 
-class FunctionValue(_Value, frozen=True):
+class FunctionValue(_PythonValue, frozen=True):
     path: str
     qualname: str
     receiver: "Value | None" = None
 
 
-class Super(_Value, frozen=True):
+class Super(_PythonValue, frozen=True):
     """`super()` of a class, in a method called on `receiver`."""
 
     of: ClassValue
     receiver: "Value"
 
 
-class LambdaValue(_Value, frozen=True):
+class LambdaValue(_PythonValue, frozen=True):
     """A callable of which only the result is known."""
 
     results: "Values"
 
 
-class TypeForm(_Value, frozen=True):
+class TypeForm(_PythonValue, frozen=True):
     """A type that is not a class, such as `Optional[X]` or `list[X]`; represented by its instances."""
 
     instances: "Values"
 
 
-class Outside(_Value, frozen=True):
+class ExternalValue(_PythonValue, frozen=True):
     """A library or builtin object, by dotted name."""
 
     name: str
 
 
-class OutsideInstance(_Value, frozen=True):
+class ExternalInstance(_PythonValue, frozen=True):
     """An instance of an external class, with the values it contains or yields."""
 
     name: str
@@ -66,12 +66,20 @@ class OutsideInstance(_Value, frozen=True):
 
 
 Value: TypeAlias = (
-    ModuleValue | ClassValue | Instance | FunctionValue | Super | LambdaValue | TypeForm | Outside | OutsideInstance
+    ModuleValue
+    | ClassValue
+    | Instance
+    | FunctionValue
+    | Super
+    | LambdaValue
+    | TypeForm
+    | ExternalValue
+    | ExternalInstance
 )
 Values: TypeAlias = tuple[Value, ...]
 
 NOTHING: Values = ()
-FOREIGN: Values = (OutsideInstance("?"),)
+FOREIGN: Values = (ExternalInstance("?"),)
 """An unknown external object."""
 
 

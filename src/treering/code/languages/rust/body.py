@@ -3,16 +3,16 @@
 import msgspec
 
 
-class Node(msgspec.Struct, frozen=True, array_like=True, gc=False, cache_hash=True):
+class RustNode(msgspec.Struct, frozen=True, array_like=True, gc=False, cache_hash=True):
     """A type, a pattern or an expression; only expressions that become edges have a line."""
 
     kind: str
     name: str = ""
-    parts: tuple["Node", ...] = ()
+    parts: tuple["RustNode", ...] = ()
     line: int = 0
 
 
-class Decl(msgspec.Struct, frozen=True, array_like=True, gc=False, cache_hash=True):
+class Declaration(msgspec.Struct, frozen=True, array_like=True, gc=False, cache_hash=True):
     """A declaration as other files see it: without body and line.
 
     `types` holds, by kind: `fn` result, then parameters · `struct` fields · `enum` variants · `trait` supertraits ·
@@ -26,19 +26,19 @@ class Decl(msgspec.Struct, frozen=True, array_like=True, gc=False, cache_hash=Tr
     scope: str = ""
     public: bool = False
     flag: str = ""
-    generics: tuple[Node, ...] = ()
-    types: tuple[Node, ...] = ()
+    generics: tuple[RustNode, ...] = ()
+    types: tuple[RustNode, ...] = ()
     text: str = ""
-    header: "Decl | None" = None
+    header: "Declaration | None" = None
 
 
-class Item(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class RustItem(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A declaration with the parts that only the resolution of its own file reads."""
 
-    decl: Decl
+    decl: Declaration
     line: int
-    params: tuple[Node, ...] = ()
-    body: Node | None = None
+    params: tuple[RustNode, ...] = ()
+    body: RustNode | None = None
 
 
 class Dependency(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -63,12 +63,12 @@ class Manifest(msgspec.Struct, frozen=True, array_like=True, gc=False):
     shared: tuple[Dependency, ...] = ()
 
 
-class Body(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    items: tuple[Item, ...] = ()
+class RustBody(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    items: tuple[RustItem, ...] = ()
     manifest: Manifest | None = None
 
 
-HOLE = Node("hole")
+HOLE = RustNode("hole")
 """An inferred type or an absent part."""
 
 FUNCTION_MARK = "()"
@@ -77,7 +77,7 @@ MACRO_USE = "+macros"
 """Flag suffix of a module whose macros are visible after it, or of a crate whose macros are visible throughout."""
 
 
-def qualname(decl: Decl) -> str:
+def qualname(decl: Declaration) -> str:
     """Return the name used in an id: inline modules and enclosing functions, the self type of a member, the name."""
     scope = decl.scope.replace("/", ".").replace(FUNCTION_MARK, "")
     owner = decl.header.text if decl.header else ""

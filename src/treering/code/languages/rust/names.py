@@ -7,19 +7,19 @@ import msgspec
 from msgspec.structs import replace
 
 from treering.code.facts import Ask, Facts
-from treering.code.languages.rust.body import FUNCTION_MARK, MACRO_USE, Decl, Node, outer_scope
+from treering.code.languages.rust.body import FUNCTION_MARK, MACRO_USE, Declaration, RustNode, outer_scope
 from treering.code.languages.rust.crates import Crates
-from treering.code.languages.rust.modules import LONGEST_CHAIN, Module, Modules
+from treering.code.languages.rust.modules import LONGEST_CHAIN, RustModule, RustModules
 
 TYPES = frozenset({"struct", "enum", "trait", "type", "mod"})
 VALUES = frozenset({"fn", "const", "struct"})
 MACROS = frozenset({"macro"})
 
-_Question = tuple[Module, str, frozenset[str]]
+_Question = tuple[RustModule, str, frozenset[str]]
 _HERE = frozenset({"", "crate", "self", "super"})
 
 
-class Found(msgspec.Struct, frozen=True, gc=False):
+class PathTarget(msgspec.Struct, frozen=True, gc=False):
     """The target of a path: a declaration or a module; `rest` holds the segments after it.
 
     Outside the project `path` is empty, and `rest` is the whole path.
@@ -27,8 +27,8 @@ class Found(msgspec.Struct, frozen=True, gc=False):
 
     path: str
     scope: str = ""
-    decl: Decl | None = None
-    variant: Node | None = None
+    decl: Declaration | None = None
+    variant: RustNode | None = None
     rest: tuple[str, ...] = ()
 
     @property
@@ -36,32 +36,32 @@ class Found(msgspec.Struct, frozen=True, gc=False):
         return not self.path
 
 
-def found_module(module: Module) -> Found:
-    return Found(module.path, module.scope)
+def found_module(module: RustModule) -> PathTarget:
+    return PathTarget(module.path, module.scope)
 
 
-class Names:
+class RustNames:
     """Name lookup for the resolution of one file."""
 
     def __init__(self, facts: Facts, ask: Ask) -> None:
         self._path = facts.path
         self._ask = ask
         self._crates = Crates(ask)
-        self._modules = Modules(facts, ask, self._crates)
+        self._modules = RustModules(facts, ask, self._crates)
         self._looking: set[_Question] = set()
-        self._answers: dict[_Question, Found | None] = {}
-        self._passing: dict[_Question, Found | None] = {}
-        self._around: dict[Module, frozenset[Module]] = {}
-        self._paths: dict[tuple[Module, tuple[str, ...], frozenset[str]], Found | None] = {}
-        self._uses: dict[_Question, Found | None] = {}
-        self._macros: dict[tuple[Module, str], Found | None] = {}
+        self._answers: dict[_Question, PathTarget | None] = {}
+        self._passing: dict[_Question, PathTarget | None] = {}
+        self._around: dict[RustModule, frozenset[RustModule]] = {}
+        self._paths: dict[tuple[RustModule, tuple[str, ...], frozenset[str]], PathTarget | None] = {}
+        self._uses: dict[_Question, PathTarget | None] = {}
+        self._macros: dict[tuple[RustModule, str], PathTarget | None] = {}
         self._cut = 0
 
     def sees(self, path: str) -> bool:
         """Whether implementations in another file may apply here: of the same crate or a transitive dependency."""
         return self._crates.reaches(self._path, path)
 
-    def resolve(self, module: Module, segments: tuple[str, ...], wanted: frozenset[str]) -> Found | None:
+    def resolve(self, module: RustModule, segments: tuple[str, ...], wanted: frozenset[str]) -> PathTarget | None:
         """Resolve a path in a module; return `None` if the target is unknown."""
         key = (module, segments, wanted)
         if key in self._paths:
@@ -71,7 +71,7 @@ class Names:
             self._paths[key] = found
         return found
 
-    def _resolve(self, module: Module, segments: tuple[str, ...], wanted: frozenset[str]) -> Found | None:
+    def _resolve(self, module: RustModule, segments: tuple[str, ...], wanted: frozenset[str]) -> PathTarget | None:
         first, rest = segments[0], segments[1:]
         if first == "" and rest:
             crate = self._crate(module.path, rest[0])
@@ -91,20 +91,20 @@ class Names:
         return self._down(self._lexical(module, first, wanted if not rest else TYPES), rest, wanted)
 
     def _first_down(
-        self, modules: list[Module] | tuple[Module, ...], segments: tuple[str, ...], wanted: frozenset[str]
-    ) -> Found | None:
+        self, modules: list[RustModule] | tuple[RustModule, ...], segments: tuple[str, ...], wanted: frozenset[str]
+    ) -> PathTarget | None:
         every = (self._down(found_module(module), segments, wanted) for module in modules)
         return next((found for found in every if found is not None), None)
 
-    def _down(self, found: Found | None, segments: tuple[str, ...], wanted: frozenset[str]) -> Found | None:
+    def _down(self, found: PathTarget | None, segments: tuple[str, ...], wanted: frozenset[str]) -> PathTarget | None:
         for place, name in enumerate(segments):
             if found is None:
                 return None
             if found.outside:
-                return Found("", rest=found.rest + segments[place:])
+                return PathTarget("", rest=found.rest + segments[place:])
             if found.decl is None:
                 last = place == len(segments) - 1
-                found = self.find(Module(found.path, found.scope), name, wanted if last else TYPES)
+                found = self.find(RustModule(found.path, found.scope), name, wanted if last else TYPES)
             elif found.decl.kind == "enum" and found.variant is None:
                 variant = next((node for node in found.decl.types if node.name == name), None)
                 if variant is None:
@@ -114,7 +114,7 @@ class Names:
                 return replace(found, rest=segments[place:])
         return found
 
-    def _lexical(self, module: Module, name: str, wanted: frozenset[str]) -> Found | None:
+    def _lexical(self, module: RustModule, name: str, wanted: frozenset[str]) -> PathTarget | None:
         """Look up a single name: in the enclosing functions and the module, then among crates."""
         while True:
             found = self.find(module, name, wanted)
@@ -122,23 +122,23 @@ class Names:
                 return found
             if not module.scope.endswith(FUNCTION_MARK):
                 break
-            module = Module(module.path, outer_scope(module.scope))
+            module = RustModule(module.path, outer_scope(module.scope))
         return self._crate(module.path, name) if wanted is TYPES else None
 
-    def _crate(self, path: str, name: str) -> Found | None:
+    def _crate(self, path: str, name: str) -> PathTarget | None:
         root = self._crates.library(path, name)
         if root is None:
             return None
-        return Found(root) if root else Found("", rest=(name,))
+        return PathTarget(root) if root else PathTarget("", rest=(name,))
 
-    def find(self, module: Module, name: str, wanted: frozenset[str]) -> Found | None:
+    def find(self, module: RustModule, name: str, wanted: frozenset[str]) -> PathTarget | None:
         """Look up a name in a module: declared or used there, else through its globs."""
         question = (module, name, wanted)
         if question in self._answers:
             return self._answers[question]
         return self._once(question, lambda: self._find(module, name, wanted))
 
-    def _once(self, question: _Question, look: Callable[[], Found | None]) -> Found | None:
+    def _once(self, question: _Question, look: Callable[[], PathTarget | None]) -> PathTarget | None:
         """Cache the answer; one found within a cycle is kept only until the outermost lookup is complete."""
         if question in self._answers:
             return self._answers[question]
@@ -154,7 +154,7 @@ class Names:
             self._passing.clear()
         return found
 
-    def _find(self, module: Module, name: str, wanted: frozenset[str]) -> Found | None:
+    def _find(self, module: RustModule, name: str, wanted: frozenset[str]) -> PathTarget | None:
         outside = None
         waiting, seen = [found_module(module)], set()
         while waiting:
@@ -165,7 +165,7 @@ class Names:
             if place.decl is not None:
                 found = self._down(place, (name,), wanted)
             else:
-                one = Module(place.path, place.scope)
+                one = RustModule(place.path, place.scope)
                 found = self._named(one, name, wanted) or self._beside(one, name, wanted)
                 if found is None:
                     waiting += reversed(self._globbed(one, module))
@@ -175,7 +175,7 @@ class Names:
                 return found
         return outside
 
-    def _named(self, module: Module, name: str, wanted: frozenset[str]) -> Found | None:
+    def _named(self, module: RustModule, name: str, wanted: frozenset[str]) -> PathTarget | None:
         outside = None
         for decl in self._modules.declared(module, name):
             if decl.kind == "use":
@@ -191,12 +191,12 @@ class Names:
                 if child is not None:
                     return found_module(child)
             else:
-                return Found(module.path, module.scope, decl)
+                return PathTarget(module.path, module.scope, decl)
         if wanted is MACROS and not module.scope:
             return self._exported_macro(module, name) or outside
         return outside
 
-    def used(self, module: Module, text: str, wanted: frozenset[str]) -> Found | None:
+    def used(self, module: RustModule, text: str, wanted: frozenset[str]) -> PathTarget | None:
         """Resolve the path of a use: like any path, else from the crate root, as in the 2015 edition."""
         key = (module, text, wanted)
         if key in self._uses:
@@ -206,7 +206,7 @@ class Names:
             self._uses[key] = found
         return found
 
-    def _used(self, module: Module, text: str, wanted: frozenset[str]) -> Found | None:
+    def _used(self, module: RustModule, text: str, wanted: frozenset[str]) -> PathTarget | None:
         segments = tuple(text.split("::"))
         found = self._resolve(module, segments, wanted)
         if (found is None or found.outside) and segments[0] not in _HERE:
@@ -214,7 +214,7 @@ class Names:
             return older if older is not None and not older.outside else found
         return found
 
-    def _globbed(self, module: Module, seen_from: Module) -> list[Found]:
+    def _globbed(self, module: RustModule, seen_from: RustModule) -> list[PathTarget]:
         """Return the modules and enums that a module's globs import; a private glob applies only inside its module."""
         targets = []
         for glob in self._modules.globs(module):
@@ -227,34 +227,34 @@ class Names:
                 targets.append(target)
         return targets
 
-    def _inside(self, module: Module) -> frozenset[Module]:
+    def _inside(self, module: RustModule) -> frozenset[RustModule]:
         """Return a module with all its enclosing modules."""
         if module not in self._around:
             self._around[module] = frozenset(self._modules.around(module))
         return self._around[module]
 
-    def _beside(self, module: Module, name: str, wanted: frozenset[str]) -> Found | None:
+    def _beside(self, module: RustModule, name: str, wanted: frozenset[str]) -> PathTarget | None:
         if wanted is not TYPES or all(glob.flag != "directory" for glob in self._modules.globs(module)):
             return None
         beside = self._modules.beside(module, name)
         return found_module(beside) if beside is not None else None
 
-    def _exported_macro(self, module: Module, name: str) -> Found | None:
+    def _exported_macro(self, module: RustModule, name: str) -> PathTarget | None:
         """A macro with `#[macro_export]` belongs to the root of its crate, wherever it is defined."""
         for path, decls in self._ask("rs.macro", name):
             for decl in decls:
                 if decl.flag == "export" and module in self._modules.roots(path):
-                    return Found(path, decl.scope, decl)
+                    return PathTarget(path, decl.scope, decl)
         return None
 
-    def macro(self, module: Module, name: str) -> Found | None:
+    def macro(self, module: RustModule, name: str) -> PathTarget | None:
         """Look up a macro by its bare name: used, defined in an enclosing module, or visible through `#[macro_use]`."""
         key = (module, name)
         if key not in self._macros:
             self._macros[key] = self._macro(module, name)
         return self._macros[key]
 
-    def _macro(self, module: Module, name: str) -> Found | None:
+    def _macro(self, module: RustModule, name: str) -> PathTarget | None:
         around = self._modules.around(module)
         for one in around:
             found = self.find(one, name, MACROS)
@@ -264,12 +264,14 @@ class Names:
                 break
         written = [(path, decl) for path, decls in self._ask("rs.macro", name) for decl in decls]
         for path, decl in written:
-            if any(one in around for one in self._modules.seeing_macros_of(Module(path, decl.scope))):
-                return Found(path, decl.scope, decl)
+            if any(one in around for one in self._modules.seeing_macros_of(RustModule(path, decl.scope))):
+                return PathTarget(path, decl.scope, decl)
         exported = ((path, decl) for path, decl in written if decl.flag == "export")
-        return next((Found(path, decl.scope, decl) for path, decl in exported if self._brought(path, around)), None)
+        return next(
+            (PathTarget(path, decl.scope, decl) for path, decl in exported if self._brought(path, around)), None
+        )
 
-    def _brought(self, path: str, around: list[Module]) -> bool:
+    def _brought(self, path: str, around: list[RustModule]) -> bool:
         """Whether `#[macro_use] extern crate` imports the macros of a file's crate."""
         for root in self._modules.roots(path):
             name = self._crates.library_name(root.path)

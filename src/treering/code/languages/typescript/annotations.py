@@ -3,8 +3,8 @@
 from tree_sitter import Node
 
 from treering.code.facts import DefinitionKind
-from treering.code.languages.nodes import first_of
-from treering.code.languages.typescript.reader import Handler, Reader
+from treering.code.languages.syntax_nodes import first_of
+from treering.code.languages.typescript.reader import Handler, TermReader
 from treering.code.languages.typescript.terms import (
     CALL,
     CONSTRUCTS,
@@ -20,11 +20,11 @@ from treering.code.languages.typescript.terms import (
 )
 
 
-def named(r: Reader, node: Node, _: int) -> int:
+def named(r: TermReader, node: Node, _: int) -> int:
     return type_reference(r, r.text(node), ())
 
 
-def type_reference(r: Reader, text: str, arguments: tuple[int, ...]) -> int:
+def type_reference(r: TermReader, text: str, arguments: tuple[int, ...]) -> int:
     if not arguments:
         for variables in reversed(r.variables):
             if text in variables:
@@ -32,24 +32,24 @@ def type_reference(r: Reader, text: str, arguments: tuple[int, ...]) -> int:
     return r.cell("type", text, r.place.scope, arguments)
 
 
-def generic(r: Reader, node: Node, _: int) -> int:
+def generic(r: TermReader, node: Node, _: int) -> int:
     name = node.child_by_field_name("name")
     arguments = type_arguments(r, node.child_by_field_name("type_arguments"))
     return type_reference(r, r.text(name) if name else "", arguments)
 
 
-def type_arguments(r: Reader, node: Node | None) -> tuple[int, ...]:
+def type_arguments(r: TermReader, node: Node | None) -> tuple[int, ...]:
     return tuple([r.type(child) for child in node.named_children]) if node is not None else ()
 
 
-def inner(r: Reader, node: Node, _: int) -> int:
+def inner(r: TermReader, node: Node, _: int) -> int:
     """A wrapper without effect on the type: an annotation, parentheses, `readonly`."""
     children = node.named_children
     return r.type(children[-1]) if children else NONE
 
 
 def several(op: str) -> Handler:
-    def read(r: Reader, node: Node, _: int) -> int:
+    def read(r: TermReader, node: Node, _: int) -> int:
         parts: list[Node] = []
         waiting = [node]
         while waiting:
@@ -63,11 +63,11 @@ def several(op: str) -> Handler:
     return read
 
 
-def array(r: Reader, node: Node, _: int) -> int:
+def array(r: TermReader, node: Node, _: int) -> int:
     return r.cell("list", kids=(inner(r, node, NONE),))
 
 
-def tuple_type(r: Reader, node: Node, _: int) -> int:
+def tuple_type(r: TermReader, node: Node, _: int) -> int:
     kids = []
     for child in node.named_children:
         if child.type in ("required_parameter", "optional_parameter"):
@@ -82,7 +82,7 @@ def tuple_type(r: Reader, node: Node, _: int) -> int:
     return r.cell("tuple", kids=tuple(kids))
 
 
-def literal(r: Reader, node: Node, _: int) -> int:
+def literal(r: TermReader, node: Node, _: int) -> int:
     children = node.named_children
     what = r.string(children[0]) if children else None
     if what is not None:
@@ -90,29 +90,29 @@ def literal(r: Reader, node: Node, _: int) -> int:
     return r.cell("literal", {"number": "number"}.get(children[0].type, r.text(node)) if children else "")
 
 
-def predefined(r: Reader, node: Node, _: int) -> int:
+def predefined(r: TermReader, node: Node, _: int) -> int:
     return r.cell("literal", r.text(node))
 
 
-def type_query(r: Reader, node: Node, _: int) -> int:
+def type_query(r: TermReader, node: Node, _: int) -> int:
     children = node.named_children
     return r.cell("typeof", kids=(r.read(children[0]),)) if children else NONE
 
 
-def lookup(r: Reader, node: Node, _: int) -> int:
+def lookup(r: TermReader, node: Node, _: int) -> int:
     children = node.named_children
     if len(children) < 2:
         return NONE
     return r.cell("lookup", kids=(r.type(children[0]), r.type(children[1])))
 
 
-def conditional(r: Reader, node: Node, _: int) -> int:
+def conditional(r: TermReader, node: Node, _: int) -> int:
     """Either branch: choosing one would require the complete type system."""
     branches = [node.child_by_field_name("consequence"), node.child_by_field_name("alternative")]
     return r.cell("union", kids=tuple(r.type(branch) for branch in branches if branch is not None))
 
 
-def imported_type(r: Reader, node: Node, _: int) -> int:
+def imported_type(r: TermReader, node: Node, _: int) -> int:
     """`import("module").Name`: the grammar parses it as an expression."""
     target, name = node.child_by_field_name("object"), node.child_by_field_name("property")
     if node.type == "call_expression":
@@ -129,15 +129,15 @@ def imported_type(r: Reader, node: Node, _: int) -> int:
     return r.cell("import", specifier, NAMED, (r.cell("word", TYPE + r.text(name)),))
 
 
-def this_type(r: Reader, node: Node, _: int) -> int:
+def this_type(r: TermReader, node: Node, _: int) -> int:
     return r.cell("this", n=r.place.owner)
 
 
-def function_type(r: Reader, node: Node, _: int) -> int:
+def function_type(r: TermReader, node: Node, _: int) -> int:
     return signature(r, node, "", CONSTRUCTS if node.type in ("constructor_type", "construct_signature") else 0)
 
 
-def signature(r: Reader, node: Node, qualname: str, flags: int = 0) -> int:
+def signature(r: TermReader, node: Node, qualname: str, flags: int = 0) -> int:
     """A function without a body: its type parameters, parameters and result."""
     variables = type_parameters(r, node.child_by_field_name("type_parameters"))
     parameters = node.child_by_field_name("parameters")
@@ -162,7 +162,7 @@ def parameter_flags(node: Node, pattern: Node) -> int:
     return optional * OPTIONAL | (pattern.type == "rest_pattern") * REST | stores * PROPERTY
 
 
-def type_parameters(r: Reader, node: Node | None) -> int:
+def type_parameters(r: TermReader, node: Node | None) -> int:
     """Bring type variables into scope until `r.variables` is reset; the term lists them."""
     variables: dict[str, int] = {}
     r.variables.append(variables)
@@ -180,11 +180,11 @@ def type_parameters(r: Reader, node: Node | None) -> int:
     return r.cell("variables", kids=tuple(kids))
 
 
-def shape(r: Reader, node: Node, _: int) -> int:
+def shape(r: TermReader, node: Node, _: int) -> int:
     return r.cell("shape", kids=members(r, node))
 
 
-def mapped(r: Reader, clause: Node, kind: Node | None) -> int:
+def mapped(r: TermReader, clause: Node, kind: Node | None) -> int:
     """`[K in keyof T]: …`: one member per member of `T`, with the same name."""
     name, over = clause.child_by_field_name("name"), clause.child_by_field_name("type")
     if name is None or clause.child_by_field_name("alias") is not None:
@@ -197,7 +197,7 @@ def mapped(r: Reader, clause: Node, kind: Node | None) -> int:
     return term
 
 
-def members(r: Reader, node: Node) -> tuple[int, ...]:
+def members(r: TermReader, node: Node) -> tuple[int, ...]:
     """Members of an interface or a type literal."""
     kids = []
     for child in node.named_children:
@@ -207,7 +207,7 @@ def members(r: Reader, node: Node) -> tuple[int, ...]:
     return tuple(kid for kid in kids if kid != NONE)
 
 
-def method_member(r: Reader, node: Node, _: int) -> int:
+def method_member(r: TermReader, node: Node, _: int) -> int:
     name = r.key(node.child_by_field_name("name"))
     if name is None:
         return NONE
@@ -215,7 +215,7 @@ def method_member(r: Reader, node: Node, _: int) -> int:
     return r.cell("field", name, 0, (signature(r, node, qualname), NONE))
 
 
-def property_member(r: Reader, node: Node, _: int) -> int:
+def property_member(r: TermReader, node: Node, _: int) -> int:
     name, kind = r.key(node.child_by_field_name("name")), node.child_by_field_name("type")
     if name is None:
         return NONE
@@ -227,7 +227,7 @@ def property_member(r: Reader, node: Node, _: int) -> int:
 
 
 def unnamed_member(name: str) -> Handler:
-    def read(r: Reader, node: Node, _: int) -> int:
+    def read(r: TermReader, node: Node, _: int) -> int:
         if name == INDEX:
             clause = first_of(node)
             if clause is not None and clause.type == "mapped_type_clause":

@@ -9,13 +9,13 @@ from treering.code.languages.typescript.annotations import (
     type_arguments,
     type_parameters,
 )
-from treering.code.languages.typescript.functions import FUNCTIONS, Named, function, unwrapped
+from treering.code.languages.typescript.functions import FUNCTIONS, EnclosingDefinition, function, unwrapped
 from treering.code.languages.typescript.parser import grammar_of
-from treering.code.languages.typescript.reader import Reader
+from treering.code.languages.typescript.reader import TermReader
 from treering.code.languages.typescript.terms import GETTER, NONE, STATIC, TYPE, Heritage
 
 
-def class_declaration(r: Reader, node: Node, _: int) -> int:
+def class_declaration(r: TermReader, node: Node, _: int) -> int:
     name = node.child_by_field_name("name")
     text = r.text(name) if name is not None else "default"
     term = class_term(r, node, text)
@@ -25,12 +25,12 @@ def class_declaration(r: Reader, node: Node, _: int) -> int:
     return term
 
 
-def class_expression(r: Reader, node: Node, _: int) -> int:
+def class_expression(r: TermReader, node: Node, _: int) -> int:
     name = node.child_by_field_name("name")
     return class_term(r, node, r.text(name) if name is not None else "")
 
 
-def class_term(r: Reader, node: Node, name: str) -> int:
+def class_term(r: TermReader, node: Node, name: str) -> int:
     """Return the class as a term; an anonymous class is not a definition, its members belong to the enclosing one."""
     decorations(r, node)
     kept = r.place
@@ -59,23 +59,23 @@ def class_term(r: Reader, node: Node, name: str) -> int:
     return term
 
 
-def _assignments_declare(r: Reader, bases: int) -> bool:
+def _assignments_declare(r: TermReader, bases: int) -> bool:
     """Whether `this.name = …` declares a property: in TypeScript, a base must declare it."""
     return grammar_of(r.path) == "javascript" or bases == r.cell("bases")
 
 
-def field(r: Reader, name: str, flags: int, kind: int, value: int = NONE) -> int:
+def field(r: TermReader, name: str, flags: int, kind: int, value: int = NONE) -> int:
     term = r.cell("field", name, flags, (kind, value))
     r.field_names[term] = name
     return term
 
 
-def decorations(r: Reader, node: Node) -> None:
+def decorations(r: TermReader, node: Node) -> None:
     for child in node.children_by_field_name("decorator"):
         r.read(child)
 
 
-def _class_bases(r: Reader, node: Node, definition: int) -> int:
+def _class_bases(r: TermReader, node: Node, definition: int) -> int:
     kids: list[int] = []
     heritage = next((child for child in node.named_children if child.type == "class_heritage"), None)
     for part in r.query.parts(heritage) if heritage is not None else ():
@@ -88,22 +88,22 @@ def _class_bases(r: Reader, node: Node, definition: int) -> int:
     return r.cell("bases", kids=tuple(kids))
 
 
-def _base(r: Reader, term: int, definition: int, node: Node, *, implements: bool) -> int:
+def _base(r: TermReader, term: int, definition: int, node: Node, *, implements: bool) -> int:
     if definition >= 0:
         r.heritage.append(Heritage(definition, term, implements, r.line(node.start_byte)))
     return term
 
 
-def method(r: Reader, node: Node) -> list[int]:
+def method(r: TermReader, node: Node) -> list[int]:
     """A method, accessor or constructor with its body."""
     name = r.key(node.child_by_field_name("name"))
     decorations(r, node)
     words = {child.type for child in node.children}
     flags = STATIC if "static" in words else 0
     if name is None:
-        function(r, node, Named())
+        function(r, node, EnclosingDefinition())
         return []
-    named = Named(*r.define(name, DefinitionKind.METHOD, node))
+    named = EnclosingDefinition(*r.define(name, DefinitionKind.METHOD, node))
     read = function(r, node, named, this=static_this(r) if flags else None)
     if name == "constructor":
         kept = [field(r, stored, 0, kind) for stored, kind in read.stored]
@@ -115,11 +115,11 @@ def method(r: Reader, node: Node) -> list[int]:
     return [field(r, name, flags, read.function)]
 
 
-def static_this(r: Reader) -> int:
+def static_this(r: TermReader) -> int:
     return r.cell("static", n=r.place.owner)
 
 
-def signature_member(r: Reader, node: Node) -> list[int]:
+def signature_member(r: TermReader, node: Node) -> list[int]:
     name = r.key(node.child_by_field_name("name"))
     if name is None:
         return []
@@ -128,7 +128,7 @@ def signature_member(r: Reader, node: Node) -> list[int]:
     return [field(r, name, flags, signature(r, node, qualname))]
 
 
-def field_member(r: Reader, node: Node) -> list[int]:
+def field_member(r: TermReader, node: Node) -> list[int]:
     decorations(r, node)
     name = r.key(node.child_by_field_name("name") or node.child_by_field_name("property"))
     kind, value = r.type(node.child_by_field_name("type")), node.child_by_field_name("value")
@@ -137,14 +137,14 @@ def field_member(r: Reader, node: Node) -> list[int]:
         return [field(r, name, flags, kind)] if name is not None else []
     inner = unwrapped(value)
     if name is not None and inner.type in FUNCTIONS:
-        named = Named(*r.define(name, DefinitionKind.METHOD, node))
+        named = EnclosingDefinition(*r.define(name, DefinitionKind.METHOD, node))
         this = static_this(r) if flags else None
         return [field(r, name, flags, kind, function(r, inner, named, kind, this).function)]
     term = r.read(value, kind)
     return [field(r, name, flags, kind, term)] if name is not None else []
 
 
-def static_block(r: Reader, node: Node) -> list[int]:
+def static_block(r: TermReader, node: Node) -> list[int]:
     for child in node.named_children:
         r.read(child)
     return []
@@ -161,7 +161,7 @@ CLASS_MEMBERS = {
 }
 
 
-def interface(r: Reader, node: Node, _: int) -> int:
+def interface(r: TermReader, node: Node, _: int) -> int:
     name = node.child_by_field_name("name")
     if name is None:
         return NONE
@@ -188,7 +188,7 @@ def interface(r: Reader, node: Node, _: int) -> int:
     return NONE
 
 
-def alias(r: Reader, node: Node, _: int) -> int:
+def alias(r: TermReader, node: Node, _: int) -> int:
     name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
     if name is None or value is None:
         return NONE
@@ -204,7 +204,7 @@ def alias(r: Reader, node: Node, _: int) -> int:
     return NONE
 
 
-def enum(r: Reader, node: Node, _: int) -> int:
+def enum(r: TermReader, node: Node, _: int) -> int:
     name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
     if name is None:
         return NONE

@@ -3,21 +3,21 @@
 from tree_sitter import Node
 
 from treering.code.facts import DefinitionKind
-from treering.code.languages.nodes import first_of
+from treering.code.languages.syntax_nodes import first_of
 from treering.code.languages.typescript.annotations import type_arguments
 from treering.code.languages.typescript.classes import class_expression
-from treering.code.languages.typescript.entries import registered
+from treering.code.languages.typescript.entry_points import registered
 from treering.code.languages.typescript.functions import (
     FUNCTIONS,
     WRAPPERS,
-    Named,
+    EnclosingDefinition,
     function,
     narrow,
     unwrapped,
     without_comments,
 )
 from treering.code.languages.typescript.literals import array_literal, object_literal
-from treering.code.languages.typescript.reader import Handler, Reader
+from treering.code.languages.typescript.reader import Handler, TermReader
 from treering.code.languages.typescript.terms import COMMONJS, NAMESPACE, NONE
 
 LITERAL_CALLBACKS = FUNCTIONS | {"object", "array", "class"}
@@ -26,7 +26,7 @@ PASSED_APART = LITERAL_CALLBACKS | WRAPPERS | {"comment"}
 """Arguments that are not converted in order of appearance."""
 
 
-def identifier(r: Reader, node: Node, _: int) -> int:
+def identifier(r: TermReader, node: Node, _: int) -> int:
     text = r.text(node)
     if text == "exports":
         return r.cell("own")
@@ -35,19 +35,19 @@ def identifier(r: Reader, node: Node, _: int) -> int:
 
 
 def literal(what: str) -> Handler:
-    def read(r: Reader, node: Node, _: int) -> int:
+    def read(r: TermReader, node: Node, _: int) -> int:
         return r.cell("literal", what)
 
     return read
 
 
-def string(r: Reader, node: Node, _: int) -> int:
+def string(r: TermReader, node: Node, _: int) -> int:
     cells = r.cells
     word = cells.setdefault(("word", r.text(node)[1:-1], 0, ()), len(cells))
     return cells.setdefault(("literal", "string", 0, (word,)), len(cells))
 
 
-def template(r: Reader, node: Node, _: int) -> int:
+def template(r: TermReader, node: Node, _: int) -> int:
     for child in node.named_children:
         if child.type == "template_substitution":
             for inner in child.named_children:
@@ -55,15 +55,15 @@ def template(r: Reader, node: Node, _: int) -> int:
     return r.cell("literal", "string")
 
 
-def this(r: Reader, node: Node, _: int) -> int:
+def this(r: TermReader, node: Node, _: int) -> int:
     return r.place.this
 
 
-def super_(r: Reader, node: Node, _: int) -> int:
+def super_(r: TermReader, node: Node, _: int) -> int:
     return r.cell("super", n=r.place.owner)
 
 
-def member(r: Reader, node: Node, _: int) -> int:
+def member(r: TermReader, node: Node, _: int) -> int:
     parts = node.named_children
     if len(parts) < 2:
         return NONE
@@ -79,7 +79,7 @@ def member(r: Reader, node: Node, _: int) -> int:
     return term
 
 
-def subscript(r: Reader, node: Node, _: int) -> int:
+def subscript(r: TermReader, node: Node, _: int) -> int:
     target, index = node.child_by_field_name("object"), node.child_by_field_name("index")
     if target is None or index is None:
         return NONE
@@ -91,7 +91,7 @@ def subscript(r: Reader, node: Node, _: int) -> int:
     return r.cell("element", kids=(of, by))
 
 
-def _given(r: Reader, parts: list[Node], expected: int) -> int:
+def _given(r: TermReader, parts: list[Node], expected: int) -> int:
     """Return the type arguments of a call; if absent, the expected type of the result helps to infer them."""
     if len(parts) > 2:
         written = type_arguments(r, next((part for part in parts[1:-1] if part.type == "type_arguments"), None))
@@ -100,7 +100,7 @@ def _given(r: Reader, parts: list[Node], expected: int) -> int:
     return r.cell("arguments") if expected == NONE else r.cell("arguments", "expected", 0, (expected,))
 
 
-def call(r: Reader, node: Node, expected: int) -> int:
+def call(r: TermReader, node: Node, expected: int) -> int:
     discarded, r.discarded = r.discarded, False
     parts = node.named_children
     if len(parts) < 2:
@@ -134,7 +134,7 @@ def called_name(callee: Node) -> Node:
     return callee.named_children[-1] if callee.type == "member_expression" else callee
 
 
-def _loaded(r: Reader, callee: Node, arguments: Node) -> int:
+def _loaded(r: TermReader, callee: Node, arguments: Node) -> int:
     """`import('module')` and `require('module')`."""
     first = first_of(arguments)
     specifier = None if first is None else r.string(first)
@@ -151,7 +151,7 @@ def _loaded(r: Reader, callee: Node, arguments: Node) -> int:
     return term
 
 
-def _arguments(r: Reader, target: int, given: int, arguments: Node | None) -> tuple[int, ...]:
+def _arguments(r: TermReader, target: int, given: int, arguments: Node | None) -> tuple[int, ...]:
     """Convert arguments; functions and literals last, because the others may determine their types."""
     terms: list[int] = []
     later: list[tuple[int, Node]] = []
@@ -180,7 +180,7 @@ def _arguments(r: Reader, target: int, given: int, arguments: Node | None) -> tu
     return tuple(terms)
 
 
-def new(r: Reader, node: Node, expected: int) -> int:
+def new(r: TermReader, node: Node, expected: int) -> int:
     discarded, r.discarded = r.discarded, False
     callee = node.child_by_field_name("constructor")
     if callee is None:
@@ -195,20 +195,24 @@ def new(r: Reader, node: Node, expected: int) -> int:
     return term
 
 
-def function_expression(r: Reader, node: Node, expected: int) -> int:
+def function_expression(r: TermReader, node: Node, expected: int) -> int:
     subject, r.subject = r.subject, NONE
     name = node.child_by_field_name("name")
-    named = Named(*r.define(r.text(name), DefinitionKind.FUNCTION, node)) if name is not None else Named()
+    named = (
+        EnclosingDefinition(*r.define(r.text(name), DefinitionKind.FUNCTION, node))
+        if name is not None
+        else EnclosingDefinition()
+    )
     arrow = node.type == "arrow_function"
     return function(r, node, named, expected, None if arrow or subject == NONE else subject).function
 
 
-def passed_through(r: Reader, node: Node, expected: int) -> int:
+def passed_through(r: TermReader, node: Node, expected: int) -> int:
     children = without_comments(node)
     return r.read(children[0], expected) if children else NONE
 
 
-def cast(r: Reader, node: Node, expected: int) -> int:
+def cast(r: TermReader, node: Node, expected: int) -> int:
     """`x as T`: the type, if it is known; `as const` and `satisfies` keep the value."""
     children = without_comments(node)
     if not children:
@@ -220,7 +224,7 @@ def cast(r: Reader, node: Node, expected: int) -> int:
     return r.cell("cast", kids=(kind, value))
 
 
-def assertion(r: Reader, node: Node, expected: int) -> int:
+def assertion(r: TermReader, node: Node, expected: int) -> int:
     children = without_comments(node)
     if len(children) < 2:
         return NONE
@@ -228,12 +232,12 @@ def assertion(r: Reader, node: Node, expected: int) -> int:
     return r.cell("cast", kids=(kinds[0] if kinds else NONE, r.read(children[1])))
 
 
-def awaited(r: Reader, node: Node, expected: int) -> int:
+def awaited(r: TermReader, node: Node, expected: int) -> int:
     children = without_comments(node)
     return r.cell("await", kids=(r.read(children[0], expected),)) if children else NONE
 
 
-def ternary(r: Reader, node: Node, expected: int) -> int:
+def ternary(r: TermReader, node: Node, expected: int) -> int:
     test, then = node.child_by_field_name("condition"), node.child_by_field_name("consequence")
     otherwise = node.child_by_field_name("alternative")
     if test is not None:
@@ -247,7 +251,7 @@ def ternary(r: Reader, node: Node, expected: int) -> int:
     return r.cell("either", kids=tuple([term for term in terms if term != NONE]))
 
 
-def binary(r: Reader, node: Node, expected: int) -> int:
+def binary(r: TermReader, node: Node, expected: int) -> int:
     """`a || b`, `a ?? b` and `a && b` may be either; other operators return a value without members."""
     sign = _sign(node)
     if sign == "&&":
@@ -272,7 +276,7 @@ def _sign(node: Node) -> str:
     return operator.type if operator is not None else ""
 
 
-def _conjunction(r: Reader, node: Node, expected: int) -> int:
+def _conjunction(r: TermReader, node: Node, expected: int) -> int:
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     if left is not None:
         r.read(left)
@@ -286,14 +290,14 @@ def _conjunction(r: Reader, node: Node, expected: int) -> int:
 COMPARISONS = frozenset(("===", "!==", "==", "!=", "<", ">", "<=", ">=", "in", "instanceof"))
 
 
-def sequence(r: Reader, node: Node, expected: int) -> int:
+def sequence(r: TermReader, node: Node, expected: int) -> int:
     term = NONE
     for child in node.named_children:
         term = r.read(child, expected)
     return term
 
 
-def unary(r: Reader, node: Node, _: int) -> int:
+def unary(r: TermReader, node: Node, _: int) -> int:
     for child in node.named_children:
         r.read(child)
     return r.cell("literal", "value")

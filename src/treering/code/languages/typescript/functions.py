@@ -5,7 +5,7 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from treering.code.languages.typescript.annotations import parameter_flags, type_parameters
-from treering.code.languages.typescript.reader import Place, Reader
+from treering.code.languages.typescript.reader import ReaderPosition, TermReader
 from treering.code.languages.typescript.terms import ASYNC, GENERATOR, NONE, OPTIONAL, REST
 
 FUNCTIONS = frozenset(("arrow_function", "function_expression", "generator_function", "function"))
@@ -14,14 +14,14 @@ NAMED_INSIDE = FUNCTIONS - {"arrow_function"}
 WRAPPERS = frozenset(("parenthesized_expression", "as_expression", "satisfies_expression", "non_null_expression"))
 
 
-class Read(NamedTuple):
+class FunctionTerms(NamedTuple):
     function: int
     result: int
     stored: tuple[tuple[str, int], ...]
     """Parameters that a constructor stores: name and type."""
 
 
-class Named(NamedTuple):
+class EnclosingDefinition(NamedTuple):
     """The definition that a function's code belongs to; without one, the enclosing definition."""
 
     qualname: str = ""
@@ -44,7 +44,9 @@ def unwrapped(node: Node) -> Node:
     return node
 
 
-def function(r: Reader, node: Node, named: Named, expected: int = NONE, this: int | None = None) -> Read:
+def function(
+    r: TermReader, node: Node, named: EnclosingDefinition, expected: int = NONE, this: int | None = None
+) -> FunctionTerms:
     """Convert a function with a body; `this` is its receiver, if known (an arrow function keeps the outer one)."""
     kept = r.place
     variables = type_parameters(r, node.child_by_field_name("type_parameters"))
@@ -55,7 +57,7 @@ def function(r: Reader, node: Node, named: Named, expected: int = NONE, this: in
     prefix, origin = (named.qualname + ".", named.origin) if named.qualname else (kept.prefix, kept.origin)
     owner = kept.this if this is None else this
     wanted = _wanted(r, written, flags, expected)
-    r.place = Place(scope, scope, False, prefix, origin, owner, kept.owner, returns, wanted)
+    r.place = ReaderPosition(scope, scope, False, prefix, origin, owner, kept.owner, returns, wanted)
     parameters, stored = _parameters(r, node, expected)
     body = node.child_by_field_name("body")
     if body is not None:
@@ -75,7 +77,7 @@ def function(r: Reader, node: Node, named: Named, expected: int = NONE, this: in
     own = node.child_by_field_name("name") if node.type in NAMED_INSIDE else None
     if own is not None:
         r.names[scope].setdefault(r.text(own), term)
-    return Read(term, result, stored)
+    return FunctionTerms(term, result, stored)
 
 
 def _flags(node: Node) -> int:
@@ -92,14 +94,14 @@ def _flags(node: Node) -> int:
     return flags
 
 
-def _wanted(r: Reader, written: int, flags: int, expected: int) -> int:
+def _wanted(r: TermReader, written: int, flags: int, expected: int) -> int:
     """Return the expected type of returned expressions."""
     if written != NONE:
         return r.cell("await", kids=(written,)) if flags & ASYNC else written
     return r.cell("await", kids=(r.cell("result_of", kids=(expected,)),)) if expected != NONE else NONE
 
 
-def _parameters(r: Reader, node: Node, expected: int) -> tuple[int, tuple[tuple[str, int], ...]]:
+def _parameters(r: TermReader, node: Node, expected: int) -> tuple[int, tuple[tuple[str, int], ...]]:
     single = node.child_by_field_name("parameter")
     holder = node.child_by_field_name("parameters")
     listed = [single] if single is not None else holder.named_children if holder is not None else []
@@ -144,13 +146,13 @@ def _parameters(r: Reader, node: Node, expected: int) -> tuple[int, tuple[tuple[
     return r.cell("parameters", kids=tuple(kids)), tuple(stored)
 
 
-def _decorations(r: Reader, node: Node) -> None:
+def _decorations(r: TermReader, node: Node) -> None:
     for child in node.named_children:
         if child.type == "decorator":
             r.read(child)
 
 
-def bind(r: Reader, pattern: Node, source: int, *, hoisted: bool = False) -> None:
+def bind(r: TermReader, pattern: Node, source: int, *, hoisted: bool = False) -> None:
     """Bind the names of a pattern to the parts of `source`."""
     waiting = [(pattern, source)]
     while waiting:
@@ -177,7 +179,7 @@ def bind(r: Reader, pattern: Node, source: int, *, hoisted: bool = False) -> Non
             waiting.extend((child, term) for child in node.named_children)
 
 
-def narrow(r: Reader, test: Node | None) -> None:
+def narrow(r: TermReader, test: Node | None) -> None:
     """Narrow `x` to `C` where `x instanceof C` holds, in a scope that ends when the position is restored."""
     waiting = [test] if test is not None else []
     while waiting:
@@ -197,7 +199,7 @@ def narrow(r: Reader, test: Node | None) -> None:
                 r.declare(r.text(left), r.cell("var", "", 0, (NONE, made)))
 
 
-def _taken(r: Reader, node: Node, source: int) -> int:
+def _taken(r: TermReader, node: Node, source: int) -> int:
     """Return the part of the object that an object pattern selects."""
     if node.type == "rest_pattern" or source == NONE:
         return source

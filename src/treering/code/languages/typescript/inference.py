@@ -6,18 +6,18 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from treering.code.languages.typescript.members import at, awaited, element, member
-from treering.code.languages.typescript.signatures import Site, returned, signatures
-from treering.code.languages.typescript.terms import Term
-from treering.code.languages.typescript.values import Env, Value
+from treering.code.languages.typescript.signatures import CallSite, returned, signatures
+from treering.code.languages.typescript.terms import TsTerm
+from treering.code.languages.typescript.values import Env, TsValue
 
 if TYPE_CHECKING:
-    from treering.code.languages.typescript.evaluate import Evaluator
+    from treering.code.languages.typescript.evaluator import TsEvaluator
 
 DEEPEST = 4
 """Maximum depth at which a type variable is searched in a parameter's type."""
 
 
-def environment(site: Site, signature: Value, variables: tuple[Term, ...]) -> Env:
+def environment(site: CallSite, signature: TsValue, variables: tuple[TsTerm, ...]) -> Env:
     """Bind the type variables of a signature: explicitly, else from the arguments, else to their defaults."""
     env: Env = dict(signature.env)
     site.e.circular.append(env)
@@ -29,8 +29,8 @@ def environment(site: Site, signature: Value, variables: tuple[Term, ...]) -> En
     return env
 
 
-def _inferred(site: Site, signature: Value, variable: Term, env: Env) -> Callable[[], Value | None]:
-    def infer() -> Value | None:
+def _inferred(site: CallSite, signature: TsValue, variable: TsTerm, env: Env) -> Callable[[], TsValue | None]:
+    def infer() -> TsValue | None:
         for place, one in enumerate(signature.term.kids[1].kids):
             if mentions(one.kids[0], variable.text):
                 found = unified(site.e, one.kids[0], site.argument(place), variable.text)
@@ -48,13 +48,13 @@ def _inferred(site: Site, signature: Value, variable: Term, env: Env) -> Callabl
     return infer
 
 
-def mentions(term: Term, name: str, depth: int = 0) -> bool:
+def mentions(term: TsTerm, name: str, depth: int = 0) -> bool:
     if term.op == "variable":
         return term.text == name
     return depth <= DEEPEST and any(mentions(kid, name, depth + 1) for kid in term.kids)
 
 
-def unified(e: Evaluator, pattern: Term, value: Value | None, name: str, depth: int = 0) -> Value | None:
+def unified(e: TsEvaluator, pattern: TsTerm, value: TsValue | None, name: str, depth: int = 0) -> TsValue | None:
     """Return the value of a type variable that makes `pattern` equal to `value`."""
     unify = UNIFIED.get(pattern.op)
     if value is None or unify is None or depth > DEEPEST:
@@ -62,37 +62,37 @@ def unified(e: Evaluator, pattern: Term, value: Value | None, name: str, depth: 
     return unify(e, pattern, value, name, depth + 1)
 
 
-def _unified_variable(e: Evaluator, pattern: Term, value: Value, name: str, depth: int) -> Value | None:
+def _unified_variable(e: TsEvaluator, pattern: TsTerm, value: TsValue, name: str, depth: int) -> TsValue | None:
     return value if pattern.text == name else None
 
 
-def _unified_list(e: Evaluator, pattern: Term, value: Value, name: str, depth: int) -> Value | None:
+def _unified_list(e: TsEvaluator, pattern: TsTerm, value: TsValue, name: str, depth: int) -> TsValue | None:
     return unified(e, pattern.kids[0], element(e, value), name, depth)
 
 
-def _unified_several(e: Evaluator, pattern: Term, value: Value, name: str, depth: int) -> Value | None:
+def _unified_several(e: TsEvaluator, pattern: TsTerm, value: TsValue, name: str, depth: int) -> TsValue | None:
     found = (unified(e, kid, value, name, depth) for kid in _callable_first(e, pattern, value))
     return next((one for one in found if one is not None), None)
 
 
-def _unified_function(e: Evaluator, pattern: Term, value: Value, name: str, depth: int) -> Value | None:
+def _unified_function(e: TsEvaluator, pattern: TsTerm, value: TsValue, name: str, depth: int) -> TsValue | None:
     return unified(e, pattern.kids[2], returned(e, value), name, depth)
 
 
-def _unified_shape(e: Evaluator, pattern: Term, value: Value, name: str, depth: int) -> Value | None:
+def _unified_shape(e: TsEvaluator, pattern: TsTerm, value: TsValue, name: str, depth: int) -> TsValue | None:
     for field in pattern.kids:
         if field.op == "field" and mentions(field.kids[0], name):
             return unified(e, field.kids[0], member(e, value, field.text), name, depth)
     return None
 
 
-def _callable_first(e: Evaluator, pattern: Term, value: Value) -> tuple[Term, ...]:
+def _callable_first(e: TsEvaluator, pattern: TsTerm, value: TsValue) -> tuple[TsTerm, ...]:
     if not signatures(e, value):
         return tuple(kid for kid in pattern.kids if kid.op != "fn")
     return tuple(sorted(pattern.kids, key=lambda kid: kid.op != "fn"))
 
 
-def _unified_arguments(e: Evaluator, pattern: Term, value: Value, name: str, depth: int) -> Value | None:
+def _unified_arguments(e: TsEvaluator, pattern: TsTerm, value: TsValue, name: str, depth: int) -> TsValue | None:
     for place, kid in enumerate(pattern.kids):
         if not mentions(kid, name):
             continue
@@ -110,7 +110,7 @@ def _unified_arguments(e: Evaluator, pattern: Term, value: Value, name: str, dep
     return None
 
 
-UNIFIED: dict[str, Callable[[Evaluator, Term, Value, str, int], Value | None]] = {
+UNIFIED: dict[str, Callable[[TsEvaluator, TsTerm, TsValue, str, int], TsValue | None]] = {
     "variable": _unified_variable,
     "list": _unified_list,
     "union": _unified_several,

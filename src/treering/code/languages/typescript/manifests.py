@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from treering.code.facts import Facts, Problem
-from treering.code.languages.configurations import CONFIGURATIONS
-from treering.code.languages.typescript.terms import Body, Config, Package
+from treering.code.languages.tsconfig_names import TSCONFIG_NAMES
+from treering.code.languages.typescript.terms import Config, Package, TsBody
 
-MANIFESTS = (*CONFIGURATIONS, "package.json")
+MANIFESTS = (*TSCONFIG_NAMES, "package.json")
 
 STRING_OR_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 STRING_OR_COMMA = re.compile(r'"(?:[^"\\\n]|\\.)*"|,(?=\s*[}\]])')
@@ -24,12 +24,12 @@ def read_manifest(path: str, source: bytes) -> Facts:
         value = _storable(json.loads(_plain_json(text)))
     except (ValueError, RecursionError) as error:
         line = error.lineno if isinstance(error, json.JSONDecodeError) else 1
-        return Facts(path, (), Body(), (Problem(line, f"not readable as JSON: {type(error).__name__}"),))
+        return Facts(path, (), TsBody(), (Problem(line, f"not readable as JSON: {type(error).__name__}"),))
     if not isinstance(value, dict):
-        return Facts(path, (), Body(), (Problem(1, "not a JSON object"),))
+        return Facts(path, (), TsBody(), (Problem(1, "not a JSON object"),))
     if path.rpartition("/")[2] == "package.json":
-        return Facts(path, (), Body(package=_package(value)))
-    return Facts(path, (), Body(config=_config(value)))
+        return Facts(path, (), TsBody(package=_package(value)))
+    return Facts(path, (), TsBody(config=_config(value)))
 
 
 def _plain_json(text: str) -> str:

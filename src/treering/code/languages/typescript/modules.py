@@ -5,26 +5,26 @@ from tree_sitter import Node
 from treering.code.facts import DefinitionKind
 from treering.code.languages.typescript.annotations import type_arguments
 from treering.code.languages.typescript.classes import class_term
-from treering.code.languages.typescript.functions import FUNCTIONS, Named, function, unwrapped
-from treering.code.languages.typescript.parts import Part
-from treering.code.languages.typescript.reader import Handler, Reader
+from treering.code.languages.typescript.functions import FUNCTIONS, EnclosingDefinition, function, unwrapped
+from treering.code.languages.typescript.query_parts import Part
+from treering.code.languages.typescript.reader import Handler, TermReader
 from treering.code.languages.typescript.terms import COMMONJS, NAMED, NAMESPACE, NONE, TYPE
 
 
-def _specifier(r: Reader, parts: list[Part]) -> str | None:
+def _specifier(r: TermReader, parts: list[Part]) -> str | None:
     return next((r.string(part["source"][0]) for part in parts if "source" in part), None)
 
 
-def _export_of(r: Reader, specifier: str, name: str) -> int:
+def _export_of(r: TermReader, specifier: str, name: str) -> int:
     return r.cell("import", specifier, NAMED, (r.cell("word", name),))
 
 
-def _bind_import(r: Reader, local: str, specifier: str, name: str) -> None:
+def _bind_import(r: TermReader, local: str, specifier: str, name: str) -> None:
     r.declare(local, _export_of(r, specifier, name))
     r.bind_type(local, _export_of(r, specifier, TYPE + name))
 
 
-def import_statement(r: Reader, node: Node, _: int) -> int:
+def import_statement(r: TermReader, node: Node, _: int) -> int:
     r.module = True
     parts = r.query.parts(node)
     specifier = _specifier(r, parts)
@@ -44,7 +44,7 @@ def import_statement(r: Reader, node: Node, _: int) -> int:
     return NONE
 
 
-def _renamed(r: Reader, part: Part) -> tuple[str, str]:
+def _renamed(r: TermReader, part: Part) -> tuple[str, str]:
     """Return the original name of an imported or exported name, and its alias."""
     name = part["name"][0]
     text = r.string(name) or r.text(name)
@@ -52,7 +52,7 @@ def _renamed(r: Reader, part: Part) -> tuple[str, str]:
     return text, text if alias is None else r.string(alias) or r.text(alias)
 
 
-def import_alias(r: Reader, node: Node, _: int) -> int:
+def import_alias(r: TermReader, node: Node, _: int) -> int:
     """`import name = Space.inner`."""
     children = node.named_children
     if len(children) > 1:
@@ -65,7 +65,7 @@ def import_alias(r: Reader, node: Node, _: int) -> int:
     return NONE
 
 
-def export_statement(r: Reader, node: Node, _: int) -> int:
+def export_statement(r: TermReader, node: Node, _: int) -> int:
     r.module = r.module or r.place.scope == 0
     parts = r.query.parts(node)
     specifier = _specifier(r, parts)
@@ -92,17 +92,17 @@ def export_statement(r: Reader, node: Node, _: int) -> int:
     return NONE
 
 
-def _default(r: Reader, node: Node) -> int:
+def _default(r: TermReader, node: Node) -> int:
     """An anonymous export is called `default`."""
     inner = unwrapped(node)
     if inner.type in FUNCTIONS and inner.child_by_field_name("name") is None:
-        return function(r, inner, Named(*r.define("default", DefinitionKind.FUNCTION, node))).function
+        return function(r, inner, EnclosingDefinition(*r.define("default", DefinitionKind.FUNCTION, node))).function
     if inner.type == "class" and inner.child_by_field_name("name") is None:
         return class_term(r, inner, "default")
     return r.read(node)
 
 
-def _export_default(r: Reader, node: Node, term: int) -> None:
+def _export_default(r: TermReader, node: Node, term: int) -> None:
     name = node.child_by_field_name("name") if node.type.endswith("_declaration") else None
     if name is not None:
         text = r.text(name)
@@ -118,7 +118,7 @@ def _export_default(r: Reader, node: Node, term: int) -> None:
         r.sink[TYPE + "default"] = term
 
 
-def _reexport(r: Reader, parts: list[Part], specifier: str) -> None:
+def _reexport(r: TermReader, parts: list[Part], specifier: str) -> None:
     for part in parts:
         if "name" in part:
             name, exported = _renamed(r, part)
@@ -131,7 +131,7 @@ def _reexport(r: Reader, parts: list[Part], specifier: str) -> None:
             r.sink[r.string(title) or r.text(title)] = r.cell("import", specifier, NAMESPACE)
 
 
-def _export_list(r: Reader, parts: list[Part]) -> None:
+def _export_list(r: TermReader, parts: list[Part]) -> None:
     for part in parts:
         if "name" in part:
             name, exported = _renamed(r, part)
@@ -139,7 +139,7 @@ def _export_list(r: Reader, parts: list[Part]) -> None:
             r.sink[TYPE + exported] = r.cell("declared", name, r.place.scope)
 
 
-def _export_assigned(r: Reader, node: Node) -> None:
+def _export_assigned(r: TermReader, node: Node) -> None:
     """`export = …`."""
     for child in node.named_children:
         if child.type not in ("comment", "decorator", "export_clause"):
@@ -150,7 +150,7 @@ def _export_assigned(r: Reader, node: Node) -> None:
             )
 
 
-def jsx_element(r: Reader, node: Node, _: int) -> int:
+def jsx_element(r: TermReader, node: Node, _: int) -> int:
     for child in node.named_children:
         if child.type == "jsx_opening_element":
             _component(r, child)
@@ -159,12 +159,12 @@ def jsx_element(r: Reader, node: Node, _: int) -> int:
     return r.cell("outside")
 
 
-def jsx_self_closing(r: Reader, node: Node, _: int) -> int:
+def jsx_self_closing(r: TermReader, node: Node, _: int) -> int:
     _component(r, node)
     return r.cell("outside")
 
 
-def _component(r: Reader, node: Node) -> None:
+def _component(r: TermReader, node: Node) -> None:
     """Using a component calls it with its attributes; a lower-case name is an HTML element."""
     name = node.child_by_field_name("name")
     properties = NONE

@@ -7,7 +7,7 @@ import tree_sitter_javascript
 import tree_sitter_typescript
 from tree_sitter import Language, Parser
 
-from treering.code.languages.error_recovery import Mended, broken_bytes, parsed
+from treering.code.languages.error_recovery import RecoveredTree, broken_bytes, parse_with_recovery
 
 GRAMMARS = {
     ".ts": "typescript",
@@ -41,7 +41,7 @@ def grammar_of(path: str) -> str:
     return GRAMMARS.get(path[path.rfind(".") :], "typescript")
 
 
-def parse(path: str, source: bytes) -> Mended:
+def parse(path: str, source: bytes) -> RecoveredTree:
     """Parse a file; the returned text has the same lines, and is repaired if that leaves fewer errors.
 
     Nodes do not keep their tree alive: the caller must hold it.
@@ -51,24 +51,24 @@ def parse(path: str, source: bytes) -> Mended:
         source = TYPE_STAR.sub(rb"\1    \2", source)
     tree = parser(grammar).parse(source)
     if not tree.root_node.has_error:
-        return Mended(tree, source)
+        return RecoveredTree(tree, source)
     if grammar != "javascript":
         ended = _end_signatures(source)
         if ended != source:
             again = parser(grammar).parse(ended)
             if broken_bytes(again.root_node) < broken_bytes(tree.root_node):
                 source = ended
-    return parsed(parser(grammar), source, grammar)
+    return parse_with_recovery(parser(grammar), source, grammar)
 
 
 def _end_signatures(source: bytes) -> bytes:
     """End the previous line: without a semicolon, the grammar parses a generic signature as a comparison."""
-    mended = bytearray(source)
+    repaired = bytearray(source)
     for found in SIGNATURE.finditer(source):
         before = _last_code(source, found.start())
         if before and before[-1] not in GOES_ON:
-            mended[found.end() - 1] = ord(";")
-    return bytes(mended)
+            repaired[found.end() - 1] = ord(";")
+    return bytes(repaired)
 
 
 def _last_code(source: bytes, end: int) -> bytes:

@@ -6,16 +6,16 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from treering.code.facts import Definition, DefinitionKind, EntryPoint, Flow
-from treering.code.languages.lines import Lines
-from treering.code.languages.typescript.parts import PartQuery
-from treering.code.languages.typescript.terms import NONE, TYPE, Body, Call, Cell, Heritage, Scope
+from treering.code.languages.line_index import LineIndex
+from treering.code.languages.typescript.query_parts import PartQuery
+from treering.code.languages.typescript.terms import NONE, TYPE, Cell, Heritage, TsBody, TsCall, TsScope
 
 DEEPEST = 170
 """Maximum nesting of expressions, below the limit of Python's stack; handwritten code is never that deep."""
 
 ARGUMENTS, RESULT = int(Flow.ARGUMENTS), int(Flow.RESULT)
 
-Handler = Callable[["Reader", Node, int], int]
+Handler = Callable[["TermReader", Node, int], int]
 
 
 class Tables(NamedTuple):
@@ -27,7 +27,7 @@ class Tables(NamedTuple):
     types: Mapping[str, Handler]
 
 
-class Place(NamedTuple):
+class ReaderPosition(NamedTuple):
     """The part of the reader's state that is restored at the end of a function, class or block."""
 
     scope: int
@@ -45,21 +45,21 @@ class Place(NamedTuple):
     """The expected return type of the function, if known."""
 
 
-class Reader:
+class TermReader:
     """Builds a file's body. The handlers in the tables convert nodes; this class holds their shared state."""
 
     def __init__(self, path: str, source: bytes, tables: Tables) -> None:
         self.path = path
         self.source = source
         self.text = _texts(source)
-        self.lines = Lines(source)
+        self.lines = LineIndex(source)
         self.line = self.lines.of
         self._leaves, self._handlers, self._types = tables
         self.query = PartQuery(path)
         self.cells: dict[Cell, int] = {("none", "", 0, ()): NONE}
         self.parents: list[int] = [0]
         self.names: list[dict[str, int]] = [{}]
-        self.calls: list[Call] = []
+        self.calls: list[TsCall] = []
         self.imports: dict[str, int] = {}
         self.exports: dict[str, int] = {}
         self.stars: list[str] = []
@@ -92,7 +92,7 @@ class Reader:
         self.sink = self.exports
         """Declarations in the scope `exporting` are exports and are recorded here."""
         self.depth = 0
-        self.place = Place(0, 0, False, "", -1, NONE, 0, None, NONE)
+        self.place = ReaderPosition(0, 0, False, "", -1, NONE, 0, None, NONE)
 
     def read(self, node: Node, expected: int = NONE) -> int:
         """Convert an expression with everything in it (NONE for a statement); `expected` is its type, if known."""
@@ -200,21 +200,21 @@ class Reader:
     def called(self, term: int, node: Node, *, passes: bool, used: bool) -> None:
         """Record a call, whether it has arguments, and whether its result is used."""
         flow = passes * ARGUMENTS | used * RESULT
-        self.calls.append(Call(term, self.place.origin, self.line(node.start_byte), flow))
+        self.calls.append(TsCall(term, self.place.origin, self.line(node.start_byte), flow))
 
     def imported(self, specifier: str, node: Node) -> None:
         self.imports.setdefault(specifier, self.line(node.start_byte))
 
-    def body(self) -> Body:
+    def body(self) -> TsBody:
         self._settle_assignments()
         self._settle_attached()
         self._settle_targets()
         cells = tuple(self.cells)
         module = self.module or bool(self.exports) or bool(self.stars)
         ambient = self.ambient if module else {**self.names[0], **self.ambient}
-        return Body(
+        return TsBody(
             cells=cells,
-            scopes=tuple(Scope(parent, names) for parent, names in zip(self.parents, self.names, strict=True)),
+            scopes=tuple(TsScope(parent, names) for parent, names in zip(self.parents, self.names, strict=True)),
             calls=tuple(self.calls),
             imports=tuple(self.imports.items()),
             exports=self.exports,

@@ -1,12 +1,12 @@
 """The edges of a file: imports, calls, base types and exports."""
 
 from treering.code.facts import Ask, Edge, Facts, Resolved, Unresolved
-from treering.code.languages.edges import EVIDENT, SURE, Edges, add_constructors
-from treering.code.languages.typescript.evaluate import Evaluator
+from treering.code.languages.edges import EVIDENT, SURE, EdgeSet, add_constructors
+from treering.code.languages.typescript.evaluator import TsEvaluator
 from treering.code.languages.typescript.members import base_of, fields_of, member
 from treering.code.languages.typescript.operations import declared
-from treering.code.languages.typescript.terms import STATIC, TYPE, Body, Term
-from treering.code.languages.typescript.values import OUTSIDE, Value, alternatives
+from treering.code.languages.typescript.terms import STATIC, TYPE, TsBody, TsTerm
+from treering.code.languages.typescript.values import OUTSIDE, TsValue, alternatives
 from treering.core.graph import EdgeKind
 
 ONE_OF_FEW = 0.7
@@ -16,11 +16,11 @@ _CONSTRUCTORS = frozenset({"constructor"})
 
 
 def resolve(facts: Facts, ask: Ask) -> Resolved:
-    body: Body = facts.body
+    body: TsBody = facts.body
     if not body.scopes:
         return Resolved((), ())
-    evaluator = Evaluator(facts.path, body, ask)
-    edges = _Found(facts)
+    evaluator = TsEvaluator(facts.path, body, ask)
+    edges = _TsEdges(facts)
     _imports(evaluator, edges)
     _heritage(evaluator, edges)
     _calls(evaluator, edges)
@@ -30,7 +30,7 @@ def resolve(facts: Facts, ask: Ask) -> Resolved:
     return Resolved(edges.all(), tuple(edges.unresolved.values()))
 
 
-class _Found(Edges):
+class _TsEdges(EdgeSet):
     """Edges found so far; definitions are referred to by number."""
 
     def __init__(self, facts: Facts) -> None:
@@ -45,7 +45,7 @@ class _Found(Edges):
         return f"{self.facts.path}::{self.facts.body.owners[number]}"
 
 
-def _imports(e: Evaluator, edges: _Found) -> None:
+def _imports(e: TsEvaluator, edges: _TsEdges) -> None:
     for specifier, line in e.body.imports:
         target = e.locator.find(e.path, specifier)
         if target is not None and target != e.path:
@@ -54,7 +54,7 @@ def _imports(e: Evaluator, edges: _Found) -> None:
             edges.unresolved[(e.path, specifier, line)] = Unresolved(e.path, specifier, line)
 
 
-def _calls(e: Evaluator, edges: _Found) -> None:
+def _calls(e: TsEvaluator, edges: _TsEdges) -> None:
     for call in e.body.calls:
         callee = e.terms[call.term].kids[0]
         e.ask_anew()
@@ -78,7 +78,7 @@ def _calls(e: Evaluator, edges: _Found) -> None:
             edges.unresolved.setdefault((origin, text, call.line), Unresolved(origin, text, call.line))
 
 
-def target_of(value: Value) -> str | None:
+def target_of(value: TsValue) -> str | None:
     """Return the definition that calling a value runs."""
     if value.target is not None:
         return value.target
@@ -87,14 +87,14 @@ def target_of(value: Value) -> str | None:
     return None
 
 
-def _callable(value: Value) -> bool:
+def _callable(value: TsValue) -> bool:
     """Exclude results of operators and instances: they are never called, even if a variable may hold them."""
     if value.kind == "literal" or (value.kind == "thing" and value.term.op == "class"):
         return False
     return value.kind != "outside" or value.target is not None
 
 
-def _heritage(e: Evaluator, edges: _Found) -> None:
+def _heritage(e: TsEvaluator, edges: _TsEdges) -> None:
     for one in e.body.heritage:
         origin = edges.origin(one.definition)
         e.ask_anew()
@@ -110,17 +110,17 @@ def _heritage(e: Evaluator, edges: _Found) -> None:
         _overrides(e, e.terms[number], edges)
 
 
-def _declared(value: Value) -> str | None:
+def _declared(value: TsValue) -> str | None:
     if value.kind in ("thing", "class", "alias") and value.term.text and value.term.op != "space":
         return f"{value.path}::{value.term.text}"
     return None
 
 
-def _overrides(e: Evaluator, term: Term, edges: _Found) -> None:
+def _overrides(e: TsEvaluator, term: TsTerm, edges: _TsEdges) -> None:
     """Add an edge for each method of a class that overrides one of a base."""
     if term.op != "class" or not term.text or not term.kids[1].kids:
         return
-    value = Value("thing", term, e.path)
+    value = TsValue("thing", term, e.path)
     for base in term.kids[1].kids:
         above = base_of(e, base, value)
         for name, fields in fields_of(e, term.kids[2]).items():
@@ -135,7 +135,7 @@ def _overrides(e: Evaluator, term: Term, edges: _Found) -> None:
                 edges.add(Edge(origin, target, EdgeKind.IMPLEMENTS, EVIDENT, edges.lines.get(held.text, 1)))
 
 
-def _exports(e: Evaluator, edges: _Found) -> None:
+def _exports(e: TsEvaluator, edges: _TsEdges) -> None:
     names = dict.fromkeys(e.body.exports)
     for name in names:
         _export(e, edges, e.path, name)
@@ -147,7 +147,7 @@ def _exports(e: Evaluator, edges: _Found) -> None:
                     _export(e, edges, target, name)
 
 
-def _all_exports(e: Evaluator, path: str) -> dict[str, None]:
+def _all_exports(e: TsEvaluator, path: str) -> dict[str, None]:
     """Return the names that a file exports, including `export *`."""
     names: dict[str, None] = {}
     seen: set[str] = set()
@@ -165,7 +165,7 @@ def _all_exports(e: Evaluator, path: str) -> dict[str, None]:
     return names
 
 
-def _export(e: Evaluator, edges: _Found, path: str, name: str) -> None:
+def _export(e: TsEvaluator, edges: _TsEdges, path: str, name: str) -> None:
     e.ask_anew()
     value = e.exported(path, name)
     for one in alternatives(value):
@@ -175,7 +175,7 @@ def _export(e: Evaluator, edges: _Found, path: str, name: str) -> None:
                 edges.add(Edge(e.path, target, EdgeKind.EXPORTS, SURE, 1))
 
 
-def written(term: Term) -> str:
+def written(term: TsTerm) -> str:
     """Return the approximate source text of a callee."""
     parts: list[str] = []
     while True:

@@ -14,30 +14,30 @@ from treering.code.languages.typescript.terms import (
     OPTIONAL,
     REST,
     TYPE,
-    Term,
+    TsTerm,
 )
-from treering.code.languages.typescript.values import MOST_ALTERNATIVES, OUTSIDE, Env, Value, alternatives, generic
+from treering.code.languages.typescript.values import MOST_ALTERNATIVES, OUTSIDE, Env, TsValue, alternatives, generic
 
 if TYPE_CHECKING:
-    from treering.code.languages.typescript.evaluate import Evaluator
+    from treering.code.languages.typescript.evaluator import TsEvaluator
 
 SIMPLE = frozenset(("literal",))
 CALLBACKS = frozenset(("callback", "fn"))
 
 
-def signatures(e: Evaluator, value: Value | None) -> tuple[Value, ...]:
+def signatures(e: TsEvaluator, value: TsValue | None) -> tuple[TsValue, ...]:
     """Return the call signatures of a value."""
     if value is None:
         return ()
     if value.kind in ("any of", "all of"):
         return tuple(signature for part in value.parts for signature in signatures(e, part))
-    called: Value | None = value
+    called: TsValue | None = value
     if value.kind == "thing" and value.term.op in ("interface", "shape"):
         called = member(e, value, CALL)
     return called.parts if called is not None and called.kind == "function" else ()
 
 
-def constructors(e: Evaluator, value: Value | None) -> tuple[Value, ...]:
+def constructors(e: TsEvaluator, value: TsValue | None) -> tuple[TsValue, ...]:
     """Return the construct signatures of a value."""
     if value is None:
         return ()
@@ -49,7 +49,7 @@ def constructors(e: Evaluator, value: Value | None) -> tuple[Value, ...]:
     return called.parts if called is not None and called.kind == "function" else ()
 
 
-def _class_constructors(e: Evaluator, value: Value) -> tuple[Value, ...]:
+def _class_constructors(e: TsEvaluator, value: TsValue) -> tuple[TsValue, ...]:
     """Return a class's own constructor, or that of the nearest base that has one."""
     fields = fields_of(e, value.term.kids[2]).get("constructor", [])
     if fields:
@@ -60,7 +60,7 @@ def _class_constructors(e: Evaluator, value: Value) -> tuple[Value, ...]:
     return constructors(e, e.value(base.kids[0], value.path, value.env)) if base is not None else ()
 
 
-def constructed(e: Evaluator, value: Value) -> Value | None:
+def constructed(e: TsEvaluator, value: TsValue) -> TsValue | None:
     """Return what `new` creates from a construct signature or from a function with a prototype."""
     found = member(e, value, NEW) if value.kind == "thing" else None
     if found is not None and found.kind == "function":
@@ -69,12 +69,12 @@ def constructed(e: Evaluator, value: Value) -> Value | None:
     return None
 
 
-class Site:
+class CallSite:
     """A call as written: its arguments and its file."""
 
     __slots__ = ("arguments", "e", "env", "expected", "given", "path")
 
-    def __init__(self, e: Evaluator, term: Term, path: str, env: Env) -> None:
+    def __init__(self, e: TsEvaluator, term: TsTerm, path: str, env: Env) -> None:
         self.e = e
         written = term.kids[1]
         self.given = written.kids if not written.text else ()
@@ -83,13 +83,13 @@ class Site:
         self.path = path
         self.env = env
 
-    def argument(self, place: int) -> Value | None:
+    def argument(self, place: int) -> TsValue | None:
         if place >= len(self.arguments):
             return None
         return self.e.value(self.arguments[place], self.path, self.env)
 
 
-def choose(site: Site, among: tuple[Value, ...]) -> Value | None:
+def choose(site: CallSite, among: tuple[TsValue, ...]) -> TsValue | None:
     """Return the first signature that accepts the arguments, judged by their number and basic kinds."""
     if len(among) < 2:
         return among[0] if among else None
@@ -101,7 +101,7 @@ def choose(site: Site, among: tuple[Value, ...]) -> Value | None:
     return taking[0] if taking else among[0]
 
 
-def _takes(function: Term, count: int) -> bool:
+def _takes(function: TsTerm, count: int) -> bool:
     least = most = 0
     for parameter in function.kids[1].kids:
         if parameter.n & REST:
@@ -115,7 +115,7 @@ def _takes(function: Term, count: int) -> bool:
     return least <= count <= most
 
 
-def _fits(site: Site, signature: Value, place: int) -> bool:
+def _fits(site: CallSite, signature: TsValue, place: int) -> bool:
     passed = site.arguments[place]
     if passed.op not in SIMPLE and passed.op not in CALLBACKS:
         return True
@@ -129,7 +129,7 @@ def _fits(site: Site, signature: Value, place: int) -> bool:
     return any(_literal_fits(passed, one) for one in alternatives(wanted))
 
 
-def _written_parameter(function: Term, place: int) -> Term:
+def _written_parameter(function: TsTerm, place: int) -> TsTerm:
     """Return the type of a parameter as written; for a rest parameter, its element type."""
     for number, one in enumerate(function.kids[1].kids):
         kind = one.kids[0]
@@ -142,7 +142,7 @@ def _written_parameter(function: Term, place: int) -> Term:
     return NOTHING
 
 
-def _is_function(e: Evaluator, kind: Term, path: str) -> bool:
+def _is_function(e: TsEvaluator, kind: TsTerm, path: str) -> bool:
     """Whether a type is written as a function type, regardless of type variables."""
     if kind.op == "fn":
         return True
@@ -164,7 +164,7 @@ def _is_function(e: Evaluator, kind: Term, path: str) -> bool:
 FOLLOWED = frozenset(("type", "union"))
 
 
-def _literal_fits(passed: Term, wanted: Value) -> bool:
+def _literal_fits(passed: TsTerm, wanted: TsValue) -> bool:
     if wanted.kind != "literal":
         return wanted.kind == "outside"
     return passed.text in (wanted.text, "value") and (
@@ -172,7 +172,7 @@ def _literal_fits(passed: Term, wanted: Value) -> bool:
     )
 
 
-def parameter(e: Evaluator, signature: Value, place: int, env: Env) -> Value | None:
+def parameter(e: TsEvaluator, signature: TsValue, place: int, env: Env) -> TsValue | None:
     """Return the type of a signature's parameter; positions past the last belong to the rest parameter."""
     listed = signature.term.kids[1].kids
     for number, one in enumerate(listed):
@@ -184,7 +184,7 @@ def parameter(e: Evaluator, signature: Value, place: int, env: Env) -> Value | N
     return None
 
 
-def returned(e: Evaluator, value: Value | None) -> Value | None:
+def returned(e: TsEvaluator, value: TsValue | None) -> TsValue | None:
     """Return the result of calling a value, regardless of arguments."""
     given = signatures(e, value)
     if not given:
@@ -192,7 +192,7 @@ def returned(e: Evaluator, value: Value | None) -> Value | None:
     return result(e, given[-1], given[-1].env)
 
 
-def result(e: Evaluator, signature: Value, env: Env) -> Value | None:
+def result(e: TsEvaluator, signature: TsValue, env: Env) -> TsValue | None:
     found = e.value(signature.term.kids[2], signature.path, env)
     if signature.term.n & GENERATOR:
         return generic("Array", found)

@@ -13,22 +13,29 @@ from treering.code.languages.typescript.classes import (
     enum,
     interface,
 )
-from treering.code.languages.typescript.functions import FUNCTIONS, Named, bind, function, narrow, unwrapped
-from treering.code.languages.typescript.reader import Handler, Reader
+from treering.code.languages.typescript.functions import (
+    FUNCTIONS,
+    EnclosingDefinition,
+    bind,
+    function,
+    narrow,
+    unwrapped,
+)
+from treering.code.languages.typescript.reader import Handler, TermReader
 from treering.code.languages.typescript.terms import NONE, STATIC, TYPE
 
 
-def function_declaration(r: Reader, node: Node, _: int) -> int:
+def function_declaration(r: TermReader, node: Node, _: int) -> int:
     name = node.child_by_field_name("name")
     text = r.text(name) if name is not None else "default"
-    named = Named(*r.define(text, DefinitionKind.FUNCTION, node))
+    named = EnclosingDefinition(*r.define(text, DefinitionKind.FUNCTION, node))
     term = function(r, node, named, this=r.instance(text)).function
     if name is not None:
         r.declare(text, term)
     return term
 
 
-def function_signature(r: Reader, node: Node, _: int) -> int:
+def function_signature(r: TermReader, node: Node, _: int) -> int:
     """An overload, or a declaration without a body."""
     name = node.child_by_field_name("name")
     if name is not None:
@@ -37,7 +44,7 @@ def function_signature(r: Reader, node: Node, _: int) -> int:
     return NONE
 
 
-def variables(r: Reader, node: Node, _: int) -> int:
+def variables(r: TermReader, node: Node, _: int) -> int:
     hoisted = node.type == "variable_declaration"
     for child in node.named_children:
         if child.type == "variable_declarator":
@@ -45,7 +52,7 @@ def variables(r: Reader, node: Node, _: int) -> int:
     return NONE
 
 
-def _variable(r: Reader, node: Node, hoisted: bool) -> None:
+def _variable(r: TermReader, node: Node, hoisted: bool) -> None:
     name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
     kind = r.type(node.child_by_field_name("type"))
     if name is None:
@@ -56,7 +63,7 @@ def _variable(r: Reader, node: Node, hoisted: bool) -> None:
     text = r.text(name)
     inner = unwrapped(value) if value is not None else None
     if inner is not None and inner.type in FUNCTIONS:
-        named = Named(*r.define(text, DefinitionKind.FUNCTION, node))
+        named = EnclosingDefinition(*r.define(text, DefinitionKind.FUNCTION, node))
         if kind == NONE and value is not None and value.type == "as_expression":
             kind = r.type(value.named_children[-1])
         this = None if inner.type == "arrow_function" else r.instance(text)
@@ -92,7 +99,7 @@ def _first(value: int, kind: int) -> int:
     return kind if kind != NONE else value
 
 
-def block(r: Reader, node: Node, _: int) -> int:
+def block(r: TermReader, node: Node, _: int) -> int:
     """Declarations of a block are visible in all of it, also to functions before the declaration."""
     kept = r.place
     children = node.named_children
@@ -111,7 +118,7 @@ BLOCK_DECLARATIONS = frozenset(
 )
 
 
-def for_in(r: Reader, node: Node, _: int) -> int:
+def for_in(r: TermReader, node: Node, _: int) -> int:
     kept = r.place
     r.place = kept._replace(block=True)
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
@@ -127,7 +134,7 @@ def for_in(r: Reader, node: Node, _: int) -> int:
     return NONE
 
 
-def catch(r: Reader, node: Node, _: int) -> int:
+def catch(r: TermReader, node: Node, _: int) -> int:
     kept = r.place
     r.place = kept._replace(block=True)
     parameter, body = node.child_by_field_name("parameter"), node.child_by_field_name("body")
@@ -139,7 +146,7 @@ def catch(r: Reader, node: Node, _: int) -> int:
     return NONE
 
 
-def condition(r: Reader, node: Node, _: int) -> int:
+def condition(r: TermReader, node: Node, _: int) -> int:
     """`if`: inside, a variable tested by `instanceof` is an instance of the class."""
     test, then = node.child_by_field_name("condition"), node.child_by_field_name("consequence")
     otherwise = node.child_by_field_name("alternative")
@@ -155,7 +162,7 @@ def condition(r: Reader, node: Node, _: int) -> int:
     return NONE
 
 
-def returned(r: Reader, node: Node, _: int) -> int:
+def returned(r: TermReader, node: Node, _: int) -> int:
     children = [child for child in node.named_children if child.type != "comment"]
     if children:
         term = r.read(children[0], r.place.wanted)
@@ -164,7 +171,7 @@ def returned(r: Reader, node: Node, _: int) -> int:
     return NONE
 
 
-def statement(r: Reader, node: Node, _: int) -> int:
+def statement(r: TermReader, node: Node, _: int) -> int:
     for child in node.named_children:
         r.discarded = child.type in ("call_expression", "await_expression", "new_expression")
         r.read(child)
@@ -172,7 +179,7 @@ def statement(r: Reader, node: Node, _: int) -> int:
     return NONE
 
 
-def namespace(r: Reader, node: Node, _: int) -> int:
+def namespace(r: TermReader, node: Node, _: int) -> int:
     name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
     kept, sink, exporting = r.place, r.sink, r.exporting
     scope = r.enter_scope()
@@ -201,12 +208,12 @@ def namespace(r: Reader, node: Node, _: int) -> int:
     return NONE
 
 
-def _ambient(r: Reader, node: Node) -> bool:
+def _ambient(r: TermReader, node: Node) -> bool:
     parent = node.parent
     return r.path.endswith(".d.ts") or (parent is not None and parent.type == "ambient_declaration")
 
 
-def ambient(r: Reader, node: Node, _: int) -> int:
+def ambient(r: TermReader, node: Node, _: int) -> int:
     """`declare …`; the contents of `declare global` are visible in every file."""
     for child in node.named_children:
         if child.type == "statement_block":
@@ -222,7 +229,7 @@ def ambient(r: Reader, node: Node, _: int) -> int:
     return NONE
 
 
-def decorator(r: Reader, node: Node, _: int) -> int:
+def decorator(r: TermReader, node: Node, _: int) -> int:
     for child in node.named_children:
         if child.type == "call_expression":
             r.read(child)

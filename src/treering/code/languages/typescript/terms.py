@@ -1,6 +1,6 @@
 """The term language that a file is converted to: unevaluated values and types as written.
 
-The terms of a file are rows of one table (`Body.cells`), each once and after its parts; names refer to their scope.
+The terms of a file are rows of one table (`TsBody.cells`), each once and after its parts; names refer to their scope.
 What other files see is extracted from that table as trees without scopes and lines.
 """
 
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import msgspec
 
 Cell = tuple[str, str, int, tuple[int, ...]]
-"""Operation, text, number, and the table indices of its parts: see `Term`."""
+"""Operation, text, number, and the table indices of its parts: see `TsTerm`."""
 
 NONE = 0
 """The index of the empty cell."""
@@ -33,7 +33,7 @@ TYPE = "%"
 """Prefix of a name that is bound as a type: types and values have separate namespaces."""
 
 
-class Term(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class TsTerm(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One operation and its parts.
 
     Values: `name` (n: scope), `member`, `at` (n: position), `call` and `new` (callee, type arguments, arguments…),
@@ -50,18 +50,18 @@ class Term(msgspec.Struct, frozen=True, array_like=True, gc=False):
     op: str
     text: str = ""
     n: int = 0
-    kids: tuple["Term", ...] = ()
+    kids: tuple["TsTerm", ...] = ()
 
 
-NOTHING = Term("none")
+NOTHING = TsTerm("none")
 
 
-class Scope(msgspec.Struct, frozen=True, array_like=True):
+class TsScope(msgspec.Struct, frozen=True, array_like=True):
     parent: int
     names: dict[str, int]
 
 
-class Call(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class TsCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A call: its term, enclosing definition (-1 if none) and line."""
 
     term: int
@@ -97,12 +97,12 @@ class Config(msgspec.Struct, frozen=True, array_like=True):
     references: tuple[str, ...] = ()
 
 
-class Body(msgspec.Struct, frozen=True, array_like=True):
+class TsBody(msgspec.Struct, frozen=True, array_like=True):
     """Everything that the resolution of a file needs from it."""
 
     cells: tuple[Cell, ...] = ()
-    scopes: tuple[Scope, ...] = ()
-    calls: tuple[Call, ...] = ()
+    scopes: tuple[TsScope, ...] = ()
+    calls: tuple[TsCall, ...] = ()
     imports: tuple[tuple[str, int], ...] = ()
     """Specifiers of imports, re-exports and literal `require` calls, with the line."""
     exports: dict[str, int] = {}
@@ -118,9 +118,9 @@ class Body(msgspec.Struct, frozen=True, array_like=True):
     config: Config | None = None
 
 
-def unfold(cells: Sequence[Cell]) -> list[Term]:
+def unfold(cells: Sequence[Cell]) -> list[TsTerm]:
     """Return the table's terms as trees that share their parts."""
-    terms: list[Term] = []
+    terms: list[TsTerm] = []
     for op, text, n, kids in cells:
-        terms.append(Term(op, text, n, tuple([terms[kid] for kid in kids])) if kids else Term(op, text, n))
+        terms.append(TsTerm(op, text, n, tuple([terms[kid] for kid in kids])) if kids else TsTerm(op, text, n))
     return terms

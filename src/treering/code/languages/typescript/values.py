@@ -3,51 +3,51 @@
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from treering.code.languages.typescript.terms import NOTHING, Term
+from treering.code.languages.typescript.terms import NOTHING, TsTerm
 
 
-class Value(NamedTuple):
+class TsValue(NamedTuple):
     """`kind` determines which fields are used.
 
     `thing`: has the members of `term` (class, interface, shape, obj, space). `class`: the class itself. `function`:
     `parts` are its signatures, each a function with one. `signature`: the term of one function. `module`: the exports
-    of `path`. `generic`: a built-in type with its arguments in `parts`. `any of`: one of `parts`. `all of`: every one of
+    of `path`. `generic`: a built-in type with its arguments in `parts`. `any of`: one of `parts`. `all of`: each of
     `parts`. `literal`: a string, number…; `outside`: not of this project. `opaque`: only its target.
     """
 
     kind: str
-    term: Term = NOTHING
+    term: TsTerm = NOTHING
     path: str = ""
     env: "Env" = {}  # noqa: RUF012 -- never changed through a value
-    parts: tuple["Value", ...] = ()
+    parts: tuple["TsValue", ...] = ()
     text: str = ""
     target: str | None = None
 
 
-Env = dict[str, Value | Callable[[], Value | None] | None]
+Env = dict[str, TsValue | Callable[[], TsValue | None] | None]
 """Bindings of type variables, some evaluated lazily; `this` is the receiver of a method."""
 
-OUTSIDE = Value("outside")
+OUTSIDE = TsValue("outside")
 
 
-def generic(text: str, *parts: Value | None) -> Value:
-    return Value("generic", text=text, parts=tuple(part if part is not None else UNKNOWN for part in parts))
+def generic(text: str, *parts: TsValue | None) -> TsValue:
+    return TsValue("generic", text=text, parts=tuple(part if part is not None else UNKNOWN for part in parts))
 
 
-UNKNOWN = Value("unknown")
+UNKNOWN = TsValue("unknown")
 """Placeholder for an unknown value in a tuple."""
 
 MOST_ALTERNATIVES = 6
 
 
-def known(value: Value | None) -> Value | None:
+def known(value: TsValue | None) -> TsValue | None:
     return None if value is None or value.kind == "unknown" else value
 
 
-def any_of(values: Iterable[Value | None]) -> Value | None:
+def any_of(values: Iterable[TsValue | None]) -> TsValue | None:
     """Return a value with the first few alternatives; unknown and empty values are left out."""
-    flat: list[Value] = []
-    empty: Value | None = None
+    flat: list[TsValue] = []
+    empty: TsValue | None = None
     for value in values:
         if value is None or value.kind == "unknown":
             continue
@@ -61,16 +61,16 @@ def any_of(values: Iterable[Value | None]) -> Value | None:
             else:
                 flat.append(part)
         if len(flat) >= MOST_ALTERNATIVES:
-            return Value("any of", parts=tuple(flat[:MOST_ALTERNATIVES]))
+            return TsValue("any of", parts=tuple(flat[:MOST_ALTERNATIVES]))
     if not flat:
         return empty
-    return flat[0] if len(flat) == 1 else Value("any of", parts=tuple(flat))
+    return flat[0] if len(flat) == 1 else TsValue("any of", parts=tuple(flat))
 
 
 EMPTY = frozenset(("null", "undefined", "void", "never"))
 
 
-def same(one: Value, other: Value) -> bool:
+def same(one: TsValue, other: TsValue) -> bool:
     """Whether two values have the same members and targets; type arguments are ignored."""
     if one.kind != other.kind or one.target != other.target or one.text != other.text:
         return False
@@ -79,7 +79,7 @@ def same(one: Value, other: Value) -> bool:
     return one.term is other.term and one.path == other.path and one.parts == other.parts
 
 
-def alternatives(value: Value | None) -> tuple[Value, ...]:
+def alternatives(value: TsValue | None) -> tuple[TsValue, ...]:
     if value is None or value.kind == "unknown":
         return ()
     return value.parts if value.kind == "any of" else (value,)
