@@ -143,7 +143,7 @@ def test_an_idle_watcher_leaves_what_took_its_place_alone_also_where_that_is_gon
         other.rmdir()
         ended = watcher.end()
     assert isinstance(ended, InvalidInput)
-    assert f"holds the code of {other} now" in str(ended)
+    assert f"was replaced by that of {other}" in str(ended)
     assert root_of(memory) == str(other)
 
 

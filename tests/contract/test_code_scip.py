@@ -119,7 +119,7 @@ def test_an_index_of_other_code_is_refused_and_what_was_added_stays(
     wrong.write_bytes(made.bytes())
     for named in (wrong, [right, wrong]):
         with pytest.raises(
-            InvalidInput, match=r"wrong\.scip is of other code.*1 refused: the file is not in the project"
+            InvalidInput, match=r"wrong\.scip does not match this project.*1 rejected: the file is not in the project"
         ):
             code.index(root, scip=named)
         assert further(memory) == {GraphSource.SCIP: {"user.py::go": "tools.py::helper"}}
@@ -171,10 +171,10 @@ def test_what_others_told_of_a_file_is_kept(memory: Memory, code: Code, root: Pa
         index.add_further({"user.py": pack_further({GraphSource.AGENT: [told]})}, new)
         index.give_back(desk.owner)
     (tmp_path / "index.scip").write_bytes(index_of("user.py"))
-    from treering.code.scip.merge import add_scip, opened_scip
+    from treering.code.scip.merge import add_scip, read_scip_files
 
     for _ in range(2):
-        add_scip(desk, opened_scip([tmp_path / "index.scip"], 1_000_000))
+        add_scip(desk, read_scip_files([tmp_path / "index.scip"], 1_000_000))
         assert further(memory) == {
             GraphSource.AGENT: {"user.py::go": "tools.py::other"},
             GraphSource.SCIP: {"user.py::go": "tools.py::helper"},
@@ -197,17 +197,17 @@ def test_a_damaged_index_is_noticed_before_anything_is_read(
 def test_no_source_is_read_through_a_link_or_beyond_the_limit(memory: Memory, root: Path, tmp_path: Path) -> None:
     (tmp_path / "index.scip").write_bytes(index_of("user.py", "second.py"))
     code_of(memory).index(root)
-    from treering.code.scip.merge import add_scip, opened_scip
+    from treering.code.scip.merge import add_scip, read_scip_files
 
     (root / "user.py").rename(tmp_path / "elsewhere.py")
     os.symlink(tmp_path / "elsewhere.py", root / "user.py")
     desk = code_of(memory, largest_file=len(FILES["tools.py"]))._desk.at(root)
-    (said,) = add_scip(desk, opened_scip([tmp_path / "index.scip"], 1_000_000))
-    assert "1 refused: the file is not in the project" in said
+    (said,) = add_scip(desk, read_scip_files([tmp_path / "index.scip"], 1_000_000))
+    assert "1 rejected: the file is not in the project" in said
     assert further(memory) == {GraphSource.SCIP: {"second.py::again": "tools.py::other"}}
     small = code_of(memory, largest_file=8)._desk.at(root)
-    with pytest.raises(InvalidInput, match="is of other code"):
-        add_scip(small, opened_scip([tmp_path / "index.scip"], 1_000_000))
+    with pytest.raises(InvalidInput, match="does not match this project"):
+        add_scip(small, read_scip_files([tmp_path / "index.scip"], 1_000_000))
 
 
 def test_indexes_above_the_limit_are_refused_before_they_are_read(memory: Memory, root: Path, tmp_path: Path) -> None:
@@ -219,7 +219,7 @@ def test_indexes_above_the_limit_are_refused_before_they_are_read(memory: Memory
     size = max(first.stat().st_size, second.stat().st_size)
     code = code_of(memory, scip_bytes=size)
     code.index(root, scip=first)
-    with pytest.raises(InvalidInput, match=r"second\.scip has .* those named before it .* setting index\.scip_bytes"):
+    with pytest.raises(InvalidInput, match=r"second\.scip has .* the files before it .* setting index\.scip_bytes"):
         code.index(root, scip=[first, second])
     with pytest.raises(InvalidInput, match=rf"huge\.scip has 1,099,511,627,776 bytes; at most {size:,} bytes"):
         code.index(root, scip=huge)

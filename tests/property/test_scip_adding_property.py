@@ -6,7 +6,7 @@ from hypothesis import strategies as some
 from treering.code.encoding import edges_in, pack_edges, pack_further, unpack_edges, unpack_further
 from treering.code.facts import Edge, Flow
 from treering.code.scip import ScipEdges
-from treering.code.scip.merge import with_scip
+from treering.code.scip.merge import changed_scip_edges
 from treering.core.graph import EdgeKind, GraphSource
 from treering.ports.code import FileContents
 
@@ -48,7 +48,7 @@ def indexes(draw: some.DrawFn) -> list[ScipEdges]:
 
 
 def added(contents: list[FileContents], read: list[ScipEdges]) -> list[FileContents]:
-    new = with_scip(contents, read)
+    new = changed_scip_edges(contents, read)
     return [FileContents(*each[:4], new.get(each[0], each[4])) for each in map(_fields, contents)]
 
 
@@ -64,7 +64,7 @@ def told_by(file: FileContents, source: GraphSource) -> set[Edge]:
 @given(files(), indexes())
 def test_adding_twice_is_adding_once(contents: list[FileContents], read: list[ScipEdges]) -> None:
     once = added(contents, read)
-    assert with_scip(once, read) == {}
+    assert changed_scip_edges(once, read) == {}
 
 
 @given(files(), indexes(), indexes())

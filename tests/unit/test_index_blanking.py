@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treering.code.files.secrets import without_secrets
+from treering.code.files.secrets import redact_secrets
 from treering.code.language_choice import language_named, load_language
 
 KEY = "AKIA" + "IOSFODNN7EXAMPLX"
@@ -17,7 +17,7 @@ def blanked(path: str, source: str | bytes) -> str:
     before = source if isinstance(source, bytes) else source.encode()
     language = language_named(path)
     assert language is not None
-    after = without_secrets(path, language, before)
+    after = redact_secrets(path, language, before)
     assert len(after) == len(before)
     assert [place for place, byte in enumerate(after) if byte in b"\r\n"] == [
         place for place, byte in enumerate(before) if byte in b"\r\n"
@@ -97,7 +97,7 @@ def test_bytes_that_are_no_text_do_not_move_anything() -> None:
 
 def test_a_file_without_a_secret_is_the_very_same() -> None:
     source = b'password = input("password: ")\n'
-    assert without_secrets("a.py", "python", source) is source
+    assert redact_secrets("a.py", "python", source) is source
 
 
 PIECES = st.sampled_from(

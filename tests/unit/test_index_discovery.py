@@ -13,7 +13,7 @@ import pytest
 from tests.somebody import as_somebody
 from treering.code.files import discovery as discovering
 from treering.code.files.discovery import Discovery, discover
-from treering.code.files.source_file import NO_GRAMMAR, Reading, is_back, read_file
+from treering.code.files.source_file import NO_GRAMMAR, SourceFile, can_be_read_now, read_file
 from treering.code.language_choice import KNOWN, language_named, load_language
 from treering.core.errors import FolderUnavailable, InvalidInput
 from treering.core.settings import IndexSettings
@@ -238,10 +238,10 @@ def test_what_a_folder_holds_that_cannot_be_listed_is_not_taken_for_gone(
         discovery = look(root)
     assert found(discovery) == ["a.py", "closed_not/d.py"]
     assert discovery.skipped == {reason: 1}
-    assert [discovery.hides(path) for path in ("closed/b.py", "closed/in/c.py")] == [hidden, hidden]
+    assert [discovery.is_uncertain(path) for path in ("closed/b.py", "closed/in/c.py")] == [hidden, hidden]
     assert [discovery.covers(path) for path in ("closed/b.py", "closed/in/c.py")] == [not hidden, not hidden]
     assert discovery.covers("closed_not/gone.py")
-    assert not discovery.hides("closed_not/gone.py")
+    assert not discovery.is_uncertain("closed_not/gone.py")
 
 
 @pytest.mark.parametrize("name", ["new\nline", "tab\there", "bell\a", "escape\x1b[31m", "line\u2028separator", "\x9b"])
@@ -288,7 +288,7 @@ def test_some_folders_can_be_looked_at_alone(tree: Tree) -> None:
     assert not discovery.covers("p/b.py")
 
 
-def reading(root: Path, path: str, language: str = "python", largest: int = 10_000) -> Reading:
+def reading(root: Path, path: str, language: str = "python", largest: int = 10_000) -> SourceFile:
     return read_file(root, path, language, largest)
 
 
@@ -326,9 +326,9 @@ def test_a_file_that_may_not_be_read_is_remembered_until_it_may(tree: Tree, monk
         patch.setattr(os, "open", closed)
         read = reading(root, "x.py")
         patch.setattr(os, "access", lambda *_: False)
-        assert not is_back(root, "x.py", "python", read.skipped)
+        assert not can_be_read_now(root, "x.py", "python", read.skipped)
     assert (read.skipped, read.stamp) == (discovering.NO_PERMISSION, look(root).found[0].stamp)
-    assert is_back(root, "x.py", "python", read.skipped)
+    assert can_be_read_now(root, "x.py", "python", read.skipped)
 
 
 def test_a_link_that_took_the_place_of_a_file_is_not_followed(tree: Tree, tmp_path: Path) -> None:
@@ -370,8 +370,8 @@ def test_a_file_that_grew_too_large_is_told_of(tree: Tree) -> None:
 def test_a_grammar_that_is_missing_is_told_of(tree: Tree) -> None:
     read = reading(tree({"x.py": ""}), "x.py", language="klingon")
     assert (read.skipped, bool(read.stamp), bool(read.digest)) == (NO_GRAMMAR, True, True)
-    assert not is_back(tree({}), "x.py", "klingon", read.skipped)
-    assert is_back(tree({}), "x.py", "python", NO_GRAMMAR)
+    assert not can_be_read_now(tree({}), "x.py", "klingon", read.skipped)
+    assert can_be_read_now(tree({}), "x.py", "python", NO_GRAMMAR)
 
 
 def test_what_a_language_chokes_on_costs_this_file_only(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,9 +11,9 @@ from pathspec import GitIgnoreSpec
 
 from tests.code_projects import written
 from treering.code.files.discovery import discover
-from treering.code.files.ignore_rule import rule
-from treering.code.files.ignore_rules import rules_of
-from treering.code.files.outer_ignore_rules import GitHome, git_home, rules_around
+from treering.code.files.ignore_rule import compile_rule
+from treering.code.files.ignore_rules import load_rule_file
+from treering.code.files.outer_ignore_rules import GitHome, git_home, load_outer_rules
 from treering.core.settings import IndexSettings
 
 
@@ -159,11 +159,11 @@ def test_nothing_but_files_of_git_is_read_outside_the_root(tmp_path: Path, monke
 def test_rules_are_equal_as_long_as_they_say_the_same(tmp_path: Path) -> None:
     root = written(tmp_path / "app", {"a.py": ""})
     written(tmp_path, {".git/info/exclude": "x\n", ".gitignore": "y\n"})
-    before = rules_around(root, None)
+    before = load_outer_rules(root, None)
     assert before is not None
-    assert rules_around(root, None) == before
+    assert load_outer_rules(root, None) == before
     written(tmp_path, {".gitignore": "z\n"})
-    assert rules_around(root, None) != before
+    assert load_outer_rules(root, None) != before
 
 
 _PARTS = st.sampled_from(("a", "b", "*", "**", "?", "[ab]", ".py", "(?P<x>", "a b", "\\\\#", "ä"))
@@ -182,7 +182,7 @@ def test_asking_whether_any_rule_is_about_a_path_changes_no_answer(
     lines: list[str], paths: list[str], folder: bool
 ) -> None:
     with tempfile.TemporaryDirectory() as place:
-        rules = rules_of(written(Path(place), {".gitignore": "\n".join([*lines, "never"])}) / ".gitignore")
+        rules = load_rule_file(written(Path(place), {".gitignore": "\n".join([*lines, "never"])}) / ".gitignore")
     assert rules is not None
     for path in (f"{path}/" if folder else path for path in paths):
         assert rules.decide(path) == rules.spec.check_file(path).include
@@ -203,14 +203,14 @@ _NAMES = st.text("ab*[.|$", min_size=1, max_size=6)
 )
 def test_a_rule_says_what_it_says_to_those_who_try_every_way(lines: list[str], paths: list[str], folder: bool) -> None:
     slowly = GitIgnoreSpec.from_lines(line for line in lines if _is_understood(line))
-    quickly = GitIgnoreSpec.from_lines((line for line in lines if _is_understood(line)), rule)
+    quickly = GitIgnoreSpec.from_lines((line for line in lines if _is_understood(line)), compile_rule)
     for path in (f"{path}/" if folder else path for path in paths):
         assert quickly.check_file(path).include == slowly.check_file(path).include
 
 
 def _is_understood(line: str) -> bool:
     try:
-        rule(line)
+        compile_rule(line)
     except ValueError:
         return False
     return True
@@ -228,7 +228,7 @@ def _is_understood(line: str) -> bool:
     ],
 )
 def test_no_rule_takes_for_ever(tmp_path: Path, line: str, path: str) -> None:
-    rules = rules_of(written(tmp_path, {".gitignore": f"{line}\n"}) / ".gitignore")
+    rules = load_rule_file(written(tmp_path, {".gitignore": f"{line}\n"}) / ".gitignore")
     assert rules is not None
     assert rules.decide(f"{path}.py") is None
     assert rules.decide(f"{path}b" if "/" not in path else f"{path[:-1]}b") is True

@@ -2,7 +2,7 @@
 
 from tests.scip_indexes import Project
 from treering.code.facts import DefinitionKind
-from treering.code.scip import Refused
+from treering.code.scip import ScipRejection
 from treering.core.graph import EdgeKind
 
 HELPER, BASE, RUN = "scip x d 1 tools/helper().", "scip x d 1 tools/Base#", "scip x d 1 tools/Base#run()."
@@ -111,7 +111,7 @@ def test_a_reference_to_something_of_another_name_is_refused() -> None:
     made = project()
     made.mention("user.py", "helper", RUN, nth=1)
     assert not [end for end in ends(made) if end[1] == "tools.py::Base.run"]
-    assert sum(made.read().refused.values()) == 1
+    assert sum(made.read().rejected.values()) == 1
 
 
 def test_an_alias_explains_another_name() -> None:
@@ -162,7 +162,7 @@ def test_a_star_re_export_that_is_resolved_to_another_thing_is_refused() -> None
     made.mention("use.py", "Client", GET)
     made.mention("use.py", "get", GET)
     assert ends(made) == {("use.py", "pkg/_api.py::get", EdgeKind.CALLS)}
-    assert made.read().refused == {Refused.OTHER_NAME: 1}
+    assert made.read().rejected == {ScipRejection.OTHER_NAME: 1}
     (edge,) = made.read().edges["use.py"]
     assert edge.line == 4
 
@@ -176,11 +176,11 @@ def test_what_is_handed_on_under_another_name_is_believed() -> None:
         ("use.py", "pkg/_api.py::get", EdgeKind.CALLS),
         ("use.py", "pkg/_client.py::Client", EdgeKind.CALLS),
     }
-    assert made.read().refused == {}
+    assert made.read().rejected == {}
 
 
 def test_without_the_alias_the_other_name_is_refused() -> None:
     made = starred()
     made.mention("use.py", "fetch", GET)
     assert ends(made) == set()
-    assert made.read().refused == {Refused.OTHER_NAME: 1}
+    assert made.read().rejected == {ScipRejection.OTHER_NAME: 1}

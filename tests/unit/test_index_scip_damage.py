@@ -4,7 +4,7 @@ import pytest
 
 from tests.scip_indexes import Project
 from treering.code.facts import DefinitionKind
-from treering.code.scip import Refused, ScipLimits, read_scip
+from treering.code.scip import ScipLimits, ScipRejection, read_scip
 from treering.code.scip.scip_pb2 import Document, Index
 from treering.core.errors import InvalidInput
 
@@ -55,7 +55,7 @@ def test_an_index_larger_than_allowed_is_not_decoded() -> None:
 def test_a_document_larger_than_allowed_is_left_out() -> None:
     found = _run().read(limits=ScipLimits(document_bytes=10))
     assert found.edges == {}
-    assert found.refused == {Refused.TOO_LARGE: 1}
+    assert found.rejected == {ScipRejection.TOO_LARGE: 1}
 
 
 def test_documents_of_other_versions_of_a_file_are_refused() -> None:
@@ -63,14 +63,14 @@ def test_documents_of_other_versions_of_a_file_are_refused() -> None:
     project.files["m.py"] = b"# a line that came later\ndef run(): ...\nrun()\n"
     found = project.read()
     assert found.edges == {}
-    assert found.refused == {Refused.OTHER_FILE: 1}
-    assert found.problems == ("m.py: the file is not the one that was indexed",)
+    assert found.rejected == {ScipRejection.OTHER_FILE: 1}
+    assert found.problems == ("m.py: the file changed since it was indexed",)
 
 
 def test_a_document_that_brings_another_text_is_refused() -> None:
     project = _run()
     project.documents["m.py"].text = "def run(): ...\nrun() \n"
-    assert project.read().refused == {Refused.OTHER_FILE: 1}
+    assert project.read().rejected == {ScipRejection.OTHER_FILE: 1}
 
 
 @pytest.mark.parametrize(
@@ -79,14 +79,19 @@ def test_a_document_that_brings_another_text_is_refused() -> None:
 def test_positions_that_the_file_does_not_have_are_refused(span: tuple[int, ...]) -> None:
     project = _run()
     project.at("m.py", span, RUN)
-    assert project.read().refused == {Refused.OTHER_FILE: 1}
+    assert project.read().rejected == {ScipRejection.OTHER_FILE: 1}
 
 
 @pytest.mark.parametrize(
     ("path", "why"),
-    [("../m.py", Refused.OUTSIDE), ("/etc/passwd", Refused.OUTSIDE), ("", Refused.OUTSIDE), ("n.py", Refused.NOT_HERE)],
+    [
+        ("../m.py", ScipRejection.OUTSIDE),
+        ("/etc/passwd", ScipRejection.OUTSIDE),
+        ("", ScipRejection.OUTSIDE),
+        ("n.py", ScipRejection.NOT_HERE),
+    ],
 )
-def test_nothing_outside_the_project_is_asked_for(path: str, why: Refused) -> None:
+def test_nothing_outside_the_project_is_asked_for(path: str, why: ScipRejection) -> None:
     project = _run()
     project.documents["m.py"].relative_path = path
     asked: list[str] = []
@@ -96,17 +101,17 @@ def test_nothing_outside_the_project_is_asked_for(path: str, why: Refused) -> No
         return None
 
     found = read_scip(project.bytes(), lambda _path: (), source_of)
-    assert found.refused == {why: 1}
-    assert asked == ([] if why is Refused.OUTSIDE else [path])
+    assert found.rejected == {why: 1}
+    assert asked == ([] if why is ScipRejection.OUTSIDE else [path])
 
 
 def test_problems_are_told_up_to_a_number_and_counted_all() -> None:
     documents = [Document(relative_path=f"{number}.py").SerializeToString() for number in range(9)]
     index = Index(documents=documents)
     index.metadata.tool_info.name = "hand"
-    found = read_scip(index.SerializeToString(), lambda _: (), lambda _: None, limits=ScipLimits(told_problems=2))
+    found = read_scip(index.SerializeToString(), lambda _: (), lambda _: None, limits=ScipLimits(max_named_problems=2))
     assert len(found.problems) == 2
-    assert found.refused == {Refused.NOT_HERE: 9}
+    assert found.rejected == {ScipRejection.NOT_HERE: 9}
 
 
 @pytest.mark.parametrize(("encoding", "start"), [(1, 10), (2, 7), (3, 6), (0, 10), (0, 7), (0, 6)])

@@ -4,7 +4,7 @@ import pytest
 
 from tests.scip_indexes import Project
 from treering.code.facts import DefinitionKind, Flow
-from treering.code.scip import Refused
+from treering.code.scip import ScipRejection
 from treering.core.graph import EdgeKind, GraphSource
 
 FUNCTION, METHOD, CLASS = DefinitionKind.FUNCTION, DefinitionKind.METHOD, DefinitionKind.CLASS
@@ -80,7 +80,7 @@ def test_another_name_that_nothing_explains_is_refused() -> None:
     project.mention(APP, "verify", SIGNER, nth=1)
     found = project.read()
     assert found.edges[APP] == ()
-    assert found.refused == {Refused.OTHER_NAME: 1}
+    assert found.rejected == {ScipRejection.OTHER_NAME: 1}
 
 
 def test_a_name_from_an_export_of_another_file_is_believed() -> None:
@@ -101,7 +101,7 @@ def test_a_symbol_that_stands_for_two_definitions_is_refused() -> None:
         project.define(path, "app", FUNCTION, 1)
         project.mention(path, "app", "scip python . . conftest/app().", defines=True)
     project.mention("t.py", "app", "scip python . . conftest/app().")
-    assert project.read().refused == {Refused.AMBIGUOUS: 1}
+    assert project.read().rejected == {ScipRejection.AMBIGUOUS: 1}
     assert _calls(project) == set()
 
 
@@ -164,7 +164,7 @@ def test_a_base_that_the_class_does_not_name_is_refused() -> None:
     project.relate("m.py", DERIVED, BASE)
     found = project.read()
     assert found.edges["m.py"] == ()
-    assert found.refused == {Refused.OTHER_NAME: 1}
+    assert found.rejected == {ScipRejection.OTHER_NAME: 1}
 
 
 def test_a_class_implements_an_interface() -> None:

@@ -39,9 +39,9 @@ def warnings(shelf: Shelf, discovery: Discovery) -> Iterator[str]:
     if not read and discovery.folders is None:
         languages = ", ".join(known.name for known in KNOWN)
         yield f"nothing here can be read as code ({languages}); is this the root of the project?"
-    if discovery.unseen:
+    if discovery.unreadable:
         yield (
-            f"could not look at {_listed(discovery.unseen)}: what is known from there is kept, and left out of answers "
+            f"could not look at {_listed(discovery.unreadable)}: what is known from there is kept, and left out of answers "
             "until it can be looked at again"
         )
     for language in sorted({file.language for file in shelf.files.values() if file.skipped == NO_GRAMMAR}):

@@ -21,13 +21,13 @@ _ANY_FOLDERS = "(?:/.+)?"
 _LEADING_FOLDERS = "^(?:.+/)?"
 
 
-def rule(line: str) -> GitIgnoreSpecPattern:
+def compile_rule(line: str) -> GitIgnoreSpecPattern:
     """Compile a line of a `.gitignore`; raise `ValueError` or `re.error` if it is invalid."""
     expression, include = GitIgnoreSpecPattern.pattern_to_regex(line)
-    return GitIgnoreSpecPattern(None if expression is None else re.compile(_quick(expression)), include)
+    return GitIgnoreSpecPattern(None if expression is None else re.compile(_linear(expression)), include)
 
 
-def _quick(expression: str) -> str:
+def _linear(expression: str) -> str:
     """Rewrite the expression to match in linear time; a class such as `[!a]` no longer matches a slash."""
     *before, last = (_folders(each) for each in expression.split(_ANY_FOLDERS))
     if not before:

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 IGNORE_FILE = ".gitignore"
-_LARGEST = 1_000_000
-_LONGEST = 4_096
+_MAX_BYTES = 1_000_000
+_MAX_RULE_LENGTH = 4_096
 _NAMED_GROUP = re.compile(r"\(\?P<\w+>")
 _NEVER = r"(?!)"
-_REMEMBERED = 256
+_CACHE_SIZE = 256
 """Parsed rule files in the cache: every scan of a project needs all of them."""
 
 
@@ -34,19 +34,19 @@ class RuleFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class IgnoreRules:
     """The rules that apply in one folder: its own, then those of the folders above."""
 
     folder: str
     """With a trailing slash; empty for the root."""
     file: RuleFile
-    above: Rules | None = None
+    above: IgnoreRules | None = None
     before: str = ""
     """Path of the root, with a trailing slash, relative to the folder above it that contains these rules."""
 
-    def ignore(self, path: str) -> bool:
+    def ignores(self, path: str) -> bool:
         """Whether a file, or a folder with a trailing slash, is ignored: the nearest matching rule decides."""
-        rules: Rules | None = self
+        rules: IgnoreRules | None = self
         while rules is not None:
             told = rules.file.decide(rules.before + path[len(rules.folder) :])
             if told is not None:
@@ -55,13 +55,13 @@ class Rules:
         return False
 
 
-def rules_in(root: Path, folder: str, above: Rules | None) -> Rules | None:
+def load_folder_rules(root: Path, folder: str, above: IgnoreRules | None) -> IgnoreRules | None:
     """Return the rules of a folder that has a `.gitignore`, else those above."""
-    file = rules_of(root / folder / IGNORE_FILE)
-    return above if file is None else Rules(folder, file, above)
+    file = load_rule_file(root / folder / IGNORE_FILE)
+    return above if file is None else IgnoreRules(folder, file, above)
 
 
-def rules_of(path: Path, *, linked: bool = False) -> RuleFile | None:
+def load_rule_file(path: Path, *, linked: bool = False) -> RuleFile | None:
     """Return the rules of a file, or None if it has none. A symbolic link is followed only if `linked`, as git does."""
     text = text_of(path, linked=linked)
     return _parsed(text) if text else None
@@ -70,32 +70,32 @@ def rules_of(path: Path, *, linked: bool = False) -> RuleFile | None:
 def text_of(path: Path, *, linked: bool = False) -> str:
     """Return the content of a small git file; empty if it cannot be read."""
     try:
-        if (path.is_symlink() and not linked) or not path.is_file() or path.stat().st_size > _LARGEST:
+        if (path.is_symlink() and not linked) or not path.is_file() or path.stat().st_size > _MAX_BYTES:
             return ""
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_CACHE_SIZE)
 def _parsed(text: str) -> RuleFile:
     from pathspec import GitIgnoreSpec
 
-    from treering.code.files.ignore_rule import rule
+    from treering.code.files.ignore_rule import compile_rule
 
-    spec = GitIgnoreSpec.from_lines((line for line in text.splitlines() if _is_rule(line)), rule)
+    spec = GitIgnoreSpec.from_lines((line for line in text.splitlines() if _is_rule(line)), compile_rule)
     expressions = (_NAMED_GROUP.sub("(?:", each.regex.pattern) for each in spec.patterns if each.regex is not None)
     return RuleFile(spec, re.compile("|".join(f"(?:{each})" for each in expressions) or _NEVER))
 
 
 def _is_rule(line: str) -> bool:
     """Git skips rules that it does not understand; paths are shorter than the length limit."""
-    from treering.code.files.ignore_rule import rule
+    from treering.code.files.ignore_rule import compile_rule
 
-    if len(line) > _LONGEST:
+    if len(line) > _MAX_RULE_LENGTH:
         return False
     try:
-        rule(line)
+        compile_rule(line)
     except (ValueError, re.error):
         return False
     return True

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from treering.code.files.ignore_rules import IGNORE_FILE, Rules, rules_of, text_of
+from treering.code.files.ignore_rules import IGNORE_FILE, IgnoreRules, load_rule_file, text_of
 
 _SECTION = re.compile(r"^\s*\[\s*(?P<name>[^\]\s\"]+)\s*(?P<part>\"[^\"]*\")?\s*\]\s*")
 _EXCLUDES = re.compile(r"^\s*excludesfile\s*=\s*\"?(?P<path>[^\"#;]*?)\"?\s*(?:[#;].*)?$", re.I)
@@ -24,7 +24,7 @@ class GitHome:
     home: Path
     configured: tuple[Path, ...]
     """Configuration files; a later one takes precedence."""
-    ignore: Path
+    ignores: Path
     """The user's ignore file, unless the configuration names another one."""
 
 
@@ -39,7 +39,7 @@ def git_home(environ: Mapping[str, str]) -> GitHome | None:
     return GitHome(home, (Path(only),) if only else (own / "config", home / ".gitconfig"), own / "ignore")
 
 
-def rules_around(root: Path, home: GitHome | None) -> Rules | None:
+def load_outer_rules(root: Path, home: GitHome | None) -> IgnoreRules | None:
     """Return the outer rules for the whole root; two results are equal if no rule changed.
 
     If the rules ignore the root itself, they do not apply: the user named the root explicitly.
@@ -48,17 +48,17 @@ def rules_around(root: Path, home: GitHome | None) -> Rules | None:
     if top is None:
         return None
     inside = "" if top == root else f"{root.relative_to(top).as_posix()}/"
-    rules: Rules | None = None
+    rules: IgnoreRules | None = None
     for before, path, linked in _files(top, inside, home):
-        file = rules_of(path, linked=linked)
+        file = load_rule_file(path, linked=linked)
         if file is not None:
-            rules = Rules("", file, rules, before)
-    return None if inside and rules is not None and rules.ignore("") else rules
+            rules = IgnoreRules("", file, rules, before)
+    return None if inside and rules is not None and rules.ignores("") else rules
 
 
 def _files(top: Path, inside: str, home: GitHome | None) -> Iterator[tuple[str, Path, bool]]:
     """Yield rule files with the path from their folder to the root; a later one takes precedence."""
-    shared = _shared_folder(top / ".git")
+    shared = _common_git_folder(top / ".git")
     if home is not None:
         yield inside, _users_file(top, shared, home), True
     if shared is not None:
@@ -69,7 +69,7 @@ def _files(top: Path, inside: str, home: GitHome | None) -> Iterator[tuple[str, 
         yield "".join(f"{part}/" for part in parts[depth:]), above / IGNORE_FILE, False
 
 
-def _shared_folder(git: Path) -> Path | None:
+def _common_git_folder(git: Path) -> Path | None:
     """Return the folder that a repository's worktrees share; `.git` of a worktree or submodule only points to it."""
     if git.is_dir():
         return git
@@ -86,7 +86,7 @@ def _users_file(top: Path, shared: Path | None, home: GitHome) -> Path:
         named = _excludes_file(text_of(configured, linked=True))
         if named:
             return home.home / named[2:] if named.startswith("~/") else top / named
-    return home.ignore
+    return home.ignores
 
 
 def _excludes_file(configuration: str) -> str:

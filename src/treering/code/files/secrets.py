@@ -8,14 +8,14 @@ from treering.code.language_choice import load_language
 from treering.core.secrets import may_hold_secret, redact, scan
 
 # Keep string and comment delimiters and escape sequences: the result must remain valid code.
-_KEPT = (
+_PRESERVED = (
     rb"\\(?:u[0-9a-fA-F]{4}|u\{[0-9a-fA-F_]{1,8}\}|U[0-9a-fA-F]{8}|x[0-9a-fA-F]{2}|N\{[^}]{0,80}\}|[0-7]{1,3}|.|$)"
     rb"|\*/|[\r\n\"'`]"
 )
-_BYTE = re.compile(rb"(?P<kept>" + _KEPT + rb")|.", re.DOTALL)
+_BYTE = re.compile(rb"(?P<kept>" + _PRESERVED + rb")|.", re.DOTALL)
 
 
-def without_secrets(path: str, language: str, source: bytes) -> bytes:
+def redact_secrets(path: str, language: str, source: bytes) -> bytes:
     """Replace the bytes of secrets in strings and comments by `x`; return the same object if there are none."""
     if not may_hold_secret(source):
         return source
@@ -28,7 +28,7 @@ def without_secrets(path: str, language: str, source: bytes) -> bytes:
     return bytes(blanked)
 
 
-def without_secret(use: Unresolved) -> Unresolved:
+def redact_use(use: Unresolved) -> Unresolved:
     """Redact an unresolved use for display: a name in code is stored unchanged, but may contain a secret."""
     found = redact(use.text)
     return Unresolved(use.origin, found.text, use.line) if found.findings else use

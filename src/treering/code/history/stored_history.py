@@ -10,7 +10,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from treering.code.files.roots import still_indexed
+from treering.code.files.roots import check_still_indexed
 from treering.code.history.co_access_seeds import put_in_place, seeded
 from treering.code.history.counts import CoChange
 from treering.code.history.encoding import FORMAT, pack, unpack
@@ -122,7 +122,7 @@ class Chronicle:
             self._held = None
 
     def _require(self, index: CodeState | None, root: Path) -> None:
-        still_indexed("" if index is None else index.root, root, self._scope.project)
+        check_still_indexed("" if index is None else index.root, root, self._scope.project)
 
     def _caught_up(self, root: Path, report: Report) -> _Known:
         repository, known = self._repository(root), self._stored()

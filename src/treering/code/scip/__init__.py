@@ -7,8 +7,8 @@ separate environment:
     python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. treering/code/scip/scip.proto
 """
 
-from treering.code.scip.edges import Refused
+from treering.code.scip.edges import ScipRejection
 from treering.code.scip.index import ScipEdges, check_scip, read_scip
 from treering.code.scip.limits import ScipLimits
 
-__all__ = ["Refused", "ScipEdges", "ScipLimits", "check_scip", "read_scip"]
+__all__ = ["ScipEdges", "ScipLimits", "ScipRejection", "check_scip", "read_scip"]

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from treering.code.scip.source_text import Place, SourceText
+from treering.code.scip.source_text import SourceText, TextRange
 
 _AS = re.compile(r"\s+as\s+(\w+)")
 _WHOLE = re.compile(r"(\w+)\s+as\s+(\w+)")
@@ -11,10 +11,10 @@ _LISTED = re.compile(r"(?:[{,(:]|^|\b(?:import|export|type|use))\s*$")
 _DEFAULT = re.compile(r"\bimport\s+(?:type\s+)?$")
 _FROM = re.compile(r"\s*,\s*\{|\s+from\b")
 
-Renaming = tuple[str, str]
+Alias = tuple[str, str]
 
 
-def renaming_at(text: str, place: Place, source: SourceText) -> Renaming | None:
+def alias_at(text: str, place: TextRange, source: SourceText) -> Alias | None:
     """Return the alias introduced at this position: `Hono as HonoBase`, `import Base from`."""
     if whole := _WHOLE.fullmatch(text):
         return whole[1], whole[2]
@@ -26,9 +26,9 @@ def renaming_at(text: str, place: Place, source: SourceText) -> Renaming | None:
     return None
 
 
-def names_after(name: str, renamings: Iterable[Renaming]) -> frozenset[str]:
+def all_names(name: str, aliases: Iterable[Alias]) -> frozenset[str]:
     """Return the name and all its aliases, transitively."""
-    pairs, known = set(renamings), {name, ""}
+    pairs, known = set(aliases), {name, ""}
     while more := {new for old, new in pairs if old in known} - known:
         known |= more
     return frozenset(known - {""})

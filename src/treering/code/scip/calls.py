@@ -16,7 +16,7 @@ _TEMPLATE = re.compile(r"`")
 _BEGINS = re.compile(r"\s*(?:await\s+|new\s+)*[\w.:]*$")
 _CLOSING = {"<": ">", "[": "]"}
 _SCRIPTS = frozenset({".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs"})
-_FARTHEST = 400
+_MAX_TYPE_ARGUMENTS = 400
 """Maximum length of type arguments, in characters."""
 
 
@@ -50,7 +50,7 @@ def _past_type_arguments(after: str) -> str:
         return after
     opening = after[found.end()]
     depth, closing = 0, _CLOSING[opening]
-    for place in range(found.end(), min(len(after), found.end() + _FARTHEST)):
+    for place in range(found.end(), min(len(after), found.end() + _MAX_TYPE_ARGUMENTS)):
         letter = after[place]
         if letter == opening:
             depth += 1

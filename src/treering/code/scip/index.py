@@ -7,10 +7,10 @@ from pathlib import PurePosixPath
 
 from treering.code.facts import Definition, Edge
 from treering.code.scip.bindings import Bindings
-from treering.code.scip.decoder import decoded, opened
-from treering.code.scip.edges import Refused, edges_of
+from treering.code.scip.decoder import decode_document, open_index
+from treering.code.scip.edges import ScipRejection, edges_of
 from treering.code.scip.limits import ScipLimits
-from treering.code.scip.occurrences import Laid, laid_over
+from treering.code.scip.occurrences import AlignedDocument, align
 from treering.code.scip.scip_pb2 import Document, Index
 from treering.core.graph import GraphSource
 
@@ -24,7 +24,7 @@ class ScipEdges:
 
     edges: Mapping[str, tuple[Edge, ...]]
     """All have full confidence. Files of the index without edges are included, with an empty tuple."""
-    refused: Mapping[Refused, int]
+    rejected: Mapping[ScipRejection, int]
     problems: tuple[str, ...]
     """Rejected documents with the reason."""
     made_by: str
@@ -33,9 +33,9 @@ class ScipEdges:
 
 def check_scip(data: bytes, limits: ScipLimits) -> None:
     """Raise `InvalidInput` if the data is not a SCIP index, is too large, or is damaged."""
-    for place, packed in enumerate(opened(data, limits).documents):
+    for place, packed in enumerate(open_index(data, limits).documents):
         if len(packed) <= limits.document_bytes:
-            decoded(packed, place)
+            decode_document(packed, place)
 
 
 def read_scip(
@@ -52,63 +52,63 @@ def read_scip(
     `folder` is the directory in which the index was made, relative to the root of the project.
     """
     limits = limits or ScipLimits()
-    index = opened(data, limits)
-    reading, bindings = _Reading(index, source_of, folder, limits), Bindings()
-    for document in reading.first():
+    index = open_index(data, limits)
+    reading, bindings = _ScipDocuments(index, source_of, folder, limits), Bindings()
+    for document in reading.first_pass():
         bindings.add(document, definitions_of(document.path))
     edges = defaultdict[str, set[Edge]](set)
-    for document in reading.again():
-        found = edges_of(document, definitions_of(document.path), bindings, reading.refused)
+    for document in reading.second_pass():
+        found = edges_of(document, definitions_of(document.path), bindings, reading.rejected)
         edges[document.path].update(found)
     tool = index.metadata.tool_info
     return ScipEdges(
         {path: tuple(sorted(edges[path], key=_order)) for path in sorted(edges)},
-        dict(sorted(reading.refused.items())),
+        dict(sorted(reading.rejected.items())),
         tuple(reading.problems),
         f"{tool.name} {tool.version}".strip(),
     )
 
 
 @dataclass
-class _Reading:
+class _ScipDocuments:
     """Two passes over the documents of an index: definitions must be known before occurrences can be bound."""
 
     index: Index
     source_of: SourceOf
     folder: str
     limits: ScipLimits
-    refused: Counter[Refused] = field(default_factory=Counter)
+    rejected: Counter[ScipRejection] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)
-    believed: list[int] = field(default_factory=list)
+    accepted: list[int] = field(default_factory=list)
 
-    def first(self) -> Iterator[Laid]:
+    def first_pass(self) -> Iterator[AlignedDocument]:
         for place, packed in enumerate(self.index.documents):
             if len(packed) > self.limits.document_bytes:
-                self._refuse(f"document {place + 1}", Refused.TOO_LARGE)
+                self._reject(f"document {place + 1}", ScipRejection.TOO_LARGE)
                 continue
-            document = decoded(packed, place)
+            document = decode_document(packed, place)
             path = self._path(document)
             source = None if path is None else self.source_of(path)
             if path is None or source is None:
-                self._refuse(document.relative_path, Refused.OUTSIDE if path is None else Refused.NOT_HERE)
+                self._reject(document.relative_path, ScipRejection.OUTSIDE if path is None else ScipRejection.NOT_HERE)
                 continue
-            laid = laid_over(document, path, source, self.limits.fitting)
-            if laid is None:
-                self._refuse(path, Refused.OTHER_FILE)
+            aligned = align(document, path, source, self.limits.min_match)
+            if aligned is None:
+                self._reject(path, ScipRejection.OTHER_FILE)
                 continue
-            self.believed.append(place)
-            yield laid
+            self.accepted.append(place)
+            yield aligned
 
-    def again(self) -> Iterator[Laid]:
+    def second_pass(self) -> Iterator[AlignedDocument]:
         """Yield the accepted documents again; a file that changed in the meantime is left out."""
-        for place in self.believed:
-            document = decoded(self.index.documents[place], place)
+        for place in self.accepted:
+            document = decode_document(self.index.documents[place], place)
             path = self._path(document)
             source = None if path is None else self.source_of(path)
             if path is not None and source is not None:
-                laid = laid_over(document, path, source, self.limits.fitting)
-                if laid is not None:
-                    yield laid
+                aligned = align(document, path, source, self.limits.min_match)
+                if aligned is not None:
+                    yield aligned
 
     def _path(self, document: Document) -> str | None:
         """Return the path in the project, or None if it is outside."""
@@ -117,9 +117,9 @@ class _Reading:
             return None
         return str(PurePosixPath(self.folder) / path)
 
-    def _refuse(self, what: str, why: Refused) -> None:
-        self.refused[why] += 1
-        if len(self.problems) < self.limits.told_problems:
+    def _reject(self, what: str, why: ScipRejection) -> None:
+        self.rejected[why] += 1
+        if len(self.problems) < self.limits.max_named_problems:
             self.problems.append(f"{what[:200]}: {why.value}")
 
 

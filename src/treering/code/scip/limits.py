@@ -10,9 +10,9 @@ class ScipLimits:
     index_bytes: int = IndexSettings().scip_bytes
     document_bytes: int = 16 * 2**20
     """About twenty times the size of the source file; files above a megabyte are not indexed."""
-    fitting: float = 0.9
+    min_match: float = 0.9
     """Minimum share of a document's names found at their positions; below it, the file changed since it was indexed.
     Quoted keys and similar names, which are spelled differently, account for the rest.
     """
-    told_problems: int = 50
+    max_named_problems: int = 50
     """Maximum number of documents named in the problems; all are counted."""

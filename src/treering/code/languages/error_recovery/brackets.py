@@ -7,7 +7,7 @@ from typing import NamedTuple
 from treering.code.languages.error_recovery.rules import RecoveryRules
 
 _CLOSING = {b"(": b")", b"[": b"]", b"{": b"}"}
-_MOST_OPEN = 40
+_MAX_OPEN = 40
 """A part with more open brackets than this is not repaired by closing them."""
 
 
@@ -19,15 +19,15 @@ class OpenBrackets(NamedTuple):
     last: bytes
 
 
-def open_brackets(shape: RecoveryRules, text: bytes) -> OpenBrackets:
+def open_brackets(rules: RecoveryRules, text: bytes) -> OpenBrackets:
     """Return the brackets that the whole text leaves open, and where its code ends."""
-    return reduce(lambda _, after: after, _line_ends(shape, text), OpenBrackets(b"", 0, b""))
+    return reduce(lambda _, after: after, _line_ends(rules, text), OpenBrackets(b"", 0, b""))
 
 
-def header_of(shape: RecoveryRules, text: bytes) -> OpenBrackets | None:
+def header_of(rules: RecoveryRules, text: bytes) -> OpenBrackets | None:
     """Return the end of the header of a class, function or block (after its colon or brace), or None."""
-    for found in _line_ends(shape, text):
-        if shape.by_indentation:
+    for found in _line_ends(rules, text):
+        if rules.by_indentation:
             if not found.closing:
                 return found if found.last == b":" else None
         elif found.last == b"{" and found.closing:
@@ -35,11 +35,11 @@ def header_of(shape: RecoveryRules, text: bytes) -> OpenBrackets | None:
     return None
 
 
-def _line_ends(shape: RecoveryRules, text: bytes) -> Iterator[OpenBrackets]:
+def _line_ends(rules: RecoveryRules, text: bytes) -> Iterator[OpenBrackets]:
     """Yield the open brackets after the last code of each line."""
     open_: list[bytes] = []
     end, last = 0, b""
-    for found in shape.tokens.finditer(text):
+    for found in rules.tokens.finditer(text):
         if found["comment"] is not None:
             continue
         if end and text.find(b"\n", end, found.start()) >= 0:
@@ -55,4 +55,4 @@ def _line_ends(shape: RecoveryRules, text: bytes) -> Iterator[OpenBrackets]:
 
 
 def _closing(open_: list[bytes]) -> bytes:
-    return b"".join(_CLOSING[each] for each in reversed(open_[-_MOST_OPEN:]))
+    return b"".join(_CLOSING[each] for each in reversed(open_[-_MAX_OPEN:]))

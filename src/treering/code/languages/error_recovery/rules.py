@@ -80,50 +80,50 @@ RECOVERY_RULES = {"python": _PYTHON, "go": _GO, "rust": _RUST}
 RECOVERY_RULES |= dict.fromkeys(("typescript", "tsx", "javascript"), _TYPESCRIPT)
 
 
-def lost_lines(shape: RecoveryRules, grammar: Language, root: Node, written: bytes, read: bytes) -> int:
+def lost_lines(rules: RecoveryRules, grammar: Language, root: Node, written: bytes, read: bytes) -> int:
     """Count the definitions begun by lines of `written` that are missing or misplaced in the tree of `read`.
 
     Both texts have the same lines. A definition belongs to the last one before it that is less indented.
     """
-    outer_lines = _outer_lines(shape, written)
+    outer_lines = _outer_lines(rules, written)
     if not outer_lines:
         return 0
-    captured = QueryCursor(_definitions(shape, grammar)).captures(root).get("definition", ())
+    captured = QueryCursor(_definitions(rules, grammar)).captures(root).get("definition", ())
     lines = LineIndex(read)
-    around: list[tuple[int, int]] = []
+    context: list[tuple[int, int]] = []
     found = set()
     for start, negative_end in sorted((node.start_byte, -node.end_byte) for node in captured):
         line = lines.of(start)
         if line not in outer_lines:
             continue
-        while around and around[-1][0] <= start:
-            around.pop()
-        outer = around[-1][1] if around else 0
+        while context and context[-1][0] <= start:
+            context.pop()
+        outer = context[-1][1] if context else 0
         if line != outer:
-            around.append((-negative_end, line))
+            context.append((-negative_end, line))
             if outer == outer_lines[line]:
                 found.add(line)
     return len(outer_lines) - len(found)
 
 
-def _outer_lines(shape: RecoveryRules, text: bytes) -> dict[int, int]:
+def _outer_lines(rules: RecoveryRules, text: bytes) -> dict[int, int]:
     """Map each line that begins a definition to the line of its enclosing definition by indentation, or 0."""
     lines = LineIndex(text)
     found: dict[int, int] = {}
-    around: list[tuple[int, int]] = []
-    for each in shape.lines.finditer(text):
+    context: list[tuple[int, int]] = []
+    for each in rules.lines.finditer(text):
         indentation = len(each["indentation"])
-        while around and around[-1][0] >= indentation:
-            around.pop()
+        while context and context[-1][0] >= indentation:
+            context.pop()
         line = lines.of(each.start())
-        found[line] = around[-1][1] if around else 0
-        around.append((indentation, line))
+        found[line] = context[-1][1] if context else 0
+        context.append((indentation, line))
     return found
 
 
 @cache
-def _definitions(shape: RecoveryRules, grammar: Language) -> Query:
-    known = [node for node in shape.nodes if grammar.id_for_node_kind(node, True)]
+def _definitions(rules: RecoveryRules, grammar: Language) -> Query:
+    known = [node for node in rules.nodes if grammar.id_for_node_kind(node, True)]
     return Query(grammar, " ".join(f"({node}) @definition" for node in known))
 
 

@@ -49,34 +49,36 @@ def is_test_file(path: str) -> bool:
     return name.startswith("test_") or name.endswith("_test.py") or name == "conftest.py"
 
 
-class _Parameter(NamedTuple):
+class _ParameterSyntax(NamedTuple):
     name: str
     annotation: Node | None = None
     default: Node | None = None
     splat: str = ""
 
 
-def _plain(node: Node) -> _Parameter:
-    return _Parameter(text_of(node))
+def _plain(node: Node) -> _ParameterSyntax:
+    return _ParameterSyntax(text_of(node))
 
 
-def _with_default(node: Node) -> _Parameter:
+def _with_default(node: Node) -> _ParameterSyntax:
     annotation, default = node.child_by_field_name("type"), node.child_by_field_name("value")
-    return _Parameter(text_of(node.child_by_field_name("name")), annotation, default)
+    return _ParameterSyntax(text_of(node.child_by_field_name("name")), annotation, default)
 
 
-def _typed(node: Node) -> _Parameter:
+def _typed(node: Node) -> _ParameterSyntax:
     inside = (
-        _READ[named.type](named) if (named := first_of(node)) is not None and named.type in _READ else _Parameter("")
+        _READ[named.type](named)
+        if (named := first_of(node)) is not None and named.type in _READ
+        else _ParameterSyntax("")
     )
     return inside._replace(annotation=node.child_by_field_name("type"))
 
 
-def _splat(how: str) -> Callable[[Node], _Parameter]:
-    return lambda node: _Parameter(text_of(first_of(node)), splat=how)
+def _splat(how: str) -> Callable[[Node], _ParameterSyntax]:
+    return lambda node: _ParameterSyntax(text_of(first_of(node)), splat=how)
 
 
-_READ: dict[str, Callable[[Node], _Parameter]] = {
+_READ: dict[str, Callable[[Node], _ParameterSyntax]] = {
     "identifier": _plain,
     "default_parameter": _with_default,
     "typed_default_parameter": _with_default,

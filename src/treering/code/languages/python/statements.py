@@ -27,7 +27,7 @@ def read(path: str, text: RecoveredTree) -> ParsedFile:
     root, lines = text.tree.root_node, LineIndex(text.text)
     captured = QueryCursor(_QUERY).captures(root)
     discarded = {node.id for node in captured.get("discarded", ())}
-    reading = PythonWalk(is_test_file(path), discarded, lines)
+    reading = _StatementWalk(is_test_file(path), discarded, lines)
     events = [
         (node.start_byte, -node.end_byte, order, number, node)
         for order, what in enumerate(_EVENTS)
@@ -65,7 +65,7 @@ _EVENTS = (
 )
 
 
-class PythonWalk(Branches):
+class _StatementWalk(Branches):
     """The complete walk: control flow, definitions, bindings and calls."""
 
     def __init__(self, test_file: bool, discarded: set[int], lines: LineIndex) -> None:

@@ -26,7 +26,7 @@ _MOST_TEXT = 200
 def uses_of(
     source: bytes, found: ParsedFile, expressions: PythonExpressions, definitions: Sequence[Definition]
 ) -> tuple[PythonUses, ...]:
-    reading = PythonWalk(source, found, expressions)
+    reading = _ReadCollector(source, found, expressions)
     reading.names({one.qualname for one in definitions if one.kind is DefinitionKind.CONSTANT})
     reading.attributes()
     reading.contexts()
@@ -42,7 +42,7 @@ def _standard(module: str) -> bool:
     return module.partition(".")[0] in sys.stdlib_module_names
 
 
-class PythonWalk:
+class _ReadCollector:
     """Each name and attribute once per definition that reads it."""
 
     def __init__(self, source: bytes, found: ParsedFile, expressions: PythonExpressions) -> None:
