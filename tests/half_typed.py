@@ -3,14 +3,14 @@
 from typing import NamedTuple
 
 from tests.index_projects import edges_of, facts_of
-from treering.code.facts import Facts, Language
+from treering.code.facts import Facts, LanguageSupport
 from treering.code.languages import go, python, rust, typescript
 
 
 class Written(NamedTuple):
     """A language's way to write the program: pieces that stand for themselves, in order."""
 
-    language: Language
+    language: LanguageSupport
     path: str
     opening: str
     first: str

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from treering.code.facts import Facts, Language, Resolved
-from treering.code.symbols import Asking, World
+from tests.symbol_table import RecordingLookup, SymbolTable
+from treering.code.facts import Facts, LanguageSupport, Resolved
 
 
-def facts_of(files: Mapping[str, str | bytes], language: Language) -> dict[str, Facts]:
+def facts_of(files: Mapping[str, str | bytes], language: LanguageSupport) -> dict[str, Facts]:
     """Every file read by itself, by path."""
     return {
         path: language.extract(path, source.encode() if isinstance(source, str) else source)
@@ -14,21 +14,21 @@ def facts_of(files: Mapping[str, str | bytes], language: Language) -> dict[str, 
     }
 
 
-def resolve_all(facts: Mapping[str, Facts], language: Language) -> dict[str, Resolved]:
+def resolve_all(facts: Mapping[str, Facts], language: LanguageSupport) -> dict[str, Resolved]:
     """Every file resolved against all the others, by path."""
-    world = World()
+    table = SymbolTable()
     for path, read in facts.items():
-        world.put(path, language.surface(read))
-    return {path: language.resolve(read, Asking(world)) for path, read in facts.items()}
+        table.put(path, language.surface(read))
+    return {path: language.resolve(read, RecordingLookup(table)) for path, read in facts.items()}
 
 
-def edges_of(files: Mapping[str, str | bytes], language: Language) -> set[tuple[str, str, str]]:
+def edges_of(files: Mapping[str, str | bytes], language: LanguageSupport) -> set[tuple[str, str, str]]:
     """All edges of the project as `(origin, kind, target)`."""
     resolved = resolve_all(facts_of(files, language), language)
     return {(edge.origin, edge.kind.value, edge.target) for found in resolved.values() for edge in found.edges}
 
 
-def unresolved_of(files: Mapping[str, str | bytes], language: Language) -> set[tuple[str, str]]:
+def unresolved_of(files: Mapping[str, str | bytes], language: LanguageSupport) -> set[tuple[str, str]]:
     """All uses whose target is not known as `(origin, text)`."""
     resolved = resolve_all(facts_of(files, language), language)
     return {(use.origin, use.text) for found in resolved.values() for use in found.unresolved}

@@ -229,5 +229,5 @@ def test_indexes_above_the_limit_are_refused_before_they_are_read(memory: Memory
 def test_a_pipe_or_device_is_not_waited_for(memory: Memory, root: Path, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "index.scip")
     for path in (tmp_path / "index.scip", Path("/dev/zero"), tmp_path):
-        with pytest.raises(InvalidInput, match=r"name an index\.scip"):
+        with pytest.raises(InvalidInput, match=r"pass an index\.scip"):
             code_of(memory).index(root, scip=path)

@@ -165,7 +165,7 @@ def test_what_is_read_anew_for_another_reason_is_as_deadly_as_before(
     assert code_of(memory).index(root).removed == 1
     written(root, {"deadly.py": DEADLY_TO_READ})
     assert code_of(memory).index(root).skipped == {ENDED_ITS_READER: 1}
-    for module in ("building.pipeline", "building.updating", "asking.current"):
+    for module in ("build.indexer", "build.update", "live.current"):
         monkeypatch.setattr(f"treering.code.{module}.reading_version", lambda _chunks: "another")
     assert code_of(memory).index(root).read == len(PROJECT) + 1
     assert stored(memory) == fresh(PROJECT)

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from treering.code.encoding import edges_in, pack_edges, pack_further, unpack_edges, unpack_further
-from treering.code.facts import Edge, Flow
+from treering.code.facts import CallFlow, Edge
 from treering.code.scip import ScipEdges
 from treering.code.scip.merge import changed_scip_edges
 from treering.core.graph import EdgeKind, GraphSource
@@ -88,12 +88,12 @@ def test_others_keep_what_they_told_and_nothing_is_told_twice(
 
 
 def test_a_call_that_the_source_knows_to_be_exact_stays_so() -> None:
-    known = Edge("a.py::f", "b.py::C.m", EdgeKind.CALLS, 0.9, 3, Flow.EXACT | Flow.RESULT)
-    said = Edge("a.py::f", "b.py::C.m", EdgeKind.CALLS, 1.0, 3, Flow.ARGUMENTS)
+    known = Edge("a.py::f", "b.py::C.m", EdgeKind.CALLS, 0.9, 3, CallFlow.EXACT | CallFlow.RESULT)
+    said = Edge("a.py::f", "b.py::C.m", EdgeKind.CALLS, 1.0, 3, CallFlow.ARGUMENTS)
     file = FileContents("a.py", True, b"", pack_edges([known]), b"")
     (after,) = added([file], [ScipEdges({"a.py": (said,)}, {}, (), "hand")])
     (edge,) = told_by(after, GraphSource.SCIP)
-    assert (edge.flow, edge.confidence) == (Flow.EXACT | Flow.ARGUMENTS, 1.0)
+    assert (edge.flow, edge.confidence) == (CallFlow.EXACT | CallFlow.ARGUMENTS, 1.0)
 
 
 def _ends(edge: Edge) -> tuple[str, str, EdgeKind, float]:

@@ -14,7 +14,7 @@ from tests.somebody import as_somebody
 from treering.code.files import discovery as discovering
 from treering.code.files.discovery import Discovery, discover
 from treering.code.files.source_file import NO_GRAMMAR, SourceFile, can_be_read_now, read_file
-from treering.code.language_choice import KNOWN, language_named, load_language
+from treering.code.language_choice import LANGUAGES, language_named, load_language
 from treering.core.errors import FolderUnavailable, InvalidInput
 from treering.core.settings import IndexSettings
 
@@ -61,7 +61,7 @@ def test_files_of_known_languages_and_manifests_are_found_and_nothing_else(tree:
 
 
 def test_what_the_table_says_of_a_language_is_what_the_language_says() -> None:
-    for known in KNOWN:
+    for known in LANGUAGES:
         language = load_language(known.name)
         assert (language.name, set(language.suffixes), set(language.manifests)) == (
             known.name,
@@ -268,7 +268,7 @@ def test_pipes_and_sockets_are_counted_and_not_opened(tree: Tree) -> None:
     finally:
         os.chdir(here)
     assert found(discovery) == ["a.py"]
-    assert discovery.skipped == {discovering.NO_FILE: 2}
+    assert discovery.skipped == {discovering.NOT_A_FILE: 2}
 
 
 def test_a_generated_file_of_50_mb_is_not_opened(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:

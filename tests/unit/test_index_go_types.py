@@ -1,9 +1,9 @@
 """What Go's types embed and satisfy, and what a file gives away of itself."""
 
 from tests.index_projects import edges_of, facts_of, resolve_all
-from treering.code.facts import Flow
+from tests.symbol_table import RecordingLookup, SymbolTable
+from treering.code.facts import CallFlow
 from treering.code.languages.go import LANGUAGE
-from treering.code.symbols import Asking, World
 
 MOD = "module example.com/app\n"
 
@@ -57,14 +57,14 @@ func (Longer) B() {}
 def test_an_interface_with_a_method_that_a_type_lacks_is_not_even_looked_at() -> None:
     """Many interfaces share a method such as `Close`: a look at each of them for each type would take forever."""
     source = "package p\ntype Door interface { Close(); Lock() }\ntype Box struct{}\nfunc (Box) Close() {}\n"
-    world = World()
+    table = SymbolTable()
     facts = facts_of({"go.mod": MOD, "p.go": source}, LANGUAGE)
     for path, read in facts.items():
-        world.put(path, LANGUAGE.surface(read))
-    asking = Asking(world)
-    assert {edge.kind for edge in LANGUAGE.resolve(facts["p.go"], asking).edges} == {"exports"}
-    assert ("go.interfaces", "Close") in asking.keys
-    assert not any(key[-1] == "Lock" for key in asking.keys)
+        table.put(path, LANGUAGE.surface(read))
+    lookup = RecordingLookup(table)
+    assert {edge.kind for edge in LANGUAGE.resolve(facts["p.go"], lookup).edges} == {"exports"}
+    assert ("go.interfaces", "Close") in lookup.keys
+    assert not any(key[-1] == "Lock" for key in lookup.keys)
 
 
 def test_methods_that_an_embedded_type_promotes_count_for_an_interface() -> None:
@@ -93,10 +93,10 @@ def test_calls_say_what_they_move() -> None:
     resolved = resolve_all(facts_of({"p.go": source}, LANGUAGE), LANGUAGE)["p.go"]
     flows = {edge.origin: edge.flow for edge in resolved.edges if edge.kind == "calls"}
     assert flows == {
-        "p.go::A": Flow.NOTHING,
-        "p.go::B": Flow.ARGUMENTS,
-        "p.go::C": Flow.RESULT,
-        "p.go::D": Flow.ARGUMENTS | Flow.RESULT,
+        "p.go::A": CallFlow.NOTHING,
+        "p.go::B": CallFlow.ARGUMENTS,
+        "p.go::C": CallFlow.RESULT,
+        "p.go::D": CallFlow.ARGUMENTS | CallFlow.RESULT,
     }
 
 

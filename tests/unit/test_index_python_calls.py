@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.index_projects import edges_of, facts_of, resolve_all, unresolved_of
 from tests.python_sources import ACT, LIBRARY, RUN, calls, targets
-from treering.code.facts import Edge, Flow
+from treering.code.facts import CallFlow, Edge
 from treering.code.languages.python import LANGUAGE
 from treering.core.graph import EdgeKind
 
@@ -108,7 +108,7 @@ def test_calls_on_what_is_made_here_or_by_the_name_of_a_class_are_exact() -> Non
     }
     sources = {path: textwrap.dedent(source) for path, source in files.items()}
     found = {
-        edge.origin.partition("::")[2]: bool(edge.flow & Flow.EXACT)
+        edge.origin.partition("::")[2]: bool(edge.flow & CallFlow.EXACT)
         for edge in resolve_all(facts_of(sources, LANGUAGE), LANGUAGE)["main.py"].edges
         if edge.kind is EdgeKind.CALLS and edge.target in ("base.py::Base.m", "base.py::Base.create")
     }
@@ -315,11 +315,11 @@ def test_an_edge_says_what_flows_how_surely_and_where() -> None:
     """
     found = edges(code)
     sure = found[("main.py::f", "main.py::g")]
-    assert (sure.confidence, sure.line, sure.flow) == (1.0, 8, Flow.ARGUMENTS | Flow.RESULT)
+    assert (sure.confidence, sure.line, sure.flow) == (1.0, 8, CallFlow.ARGUMENTS | CallFlow.RESULT)
     evident = found[("main.py::f", "main.py::A.m")]
-    assert (evident.confidence, evident.line, evident.flow) == (0.9, 10, Flow.RESULT)
+    assert (evident.confidence, evident.line, evident.flow) == (0.9, 10, CallFlow.RESULT)
     assert found[("main.py::f", "main.py::B.m")].confidence == 0.8
-    assert found[("main.py::h", "main.py::k")].flow == Flow.NOTHING
+    assert found[("main.py::h", "main.py::k")].flow == CallFlow.NOTHING
 
 
 @pytest.mark.parametrize("call", ["x.act()", "x().act()", "getattr(x, 'y')()", "missing()", "x[0]()"])

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.index_projects import edges_of, facts_of, resolve_all
+from tests.symbol_table import RecordingLookup, SymbolTable
 from treering.code.facts import Definition, DefinitionKind, EntryPoint, Facts
 from treering.code.languages.python import LANGUAGE
 from treering.code.languages.python.body import Expression, ExpressionKind
-from treering.code.symbols import Asking, World
 
 SAMPLE = textwrap.dedent(
     '''
@@ -244,9 +244,9 @@ def test_no_order_of_files_changes_an_edge() -> None:
 
 def surface_change(before: str, after: str) -> set[str]:
     """The kinds and last parts of the keys that an edit changes."""
-    world = World()
-    world.put("m.py", LANGUAGE.surface(LANGUAGE.extract("m.py", before.encode())))
-    changed = world.put("m.py", LANGUAGE.surface(LANGUAGE.extract("m.py", after.encode())))
+    table = SymbolTable()
+    table.put("m.py", LANGUAGE.surface(LANGUAGE.extract("m.py", before.encode())))
+    changed = table.put("m.py", LANGUAGE.surface(LANGUAGE.extract("m.py", after.encode())))
     return {f"{key[0]} {key[-1]}" for key in changed}
 
 
@@ -260,15 +260,15 @@ def test_an_edit_changes_only_the_keys_of_what_it_says_to_others() -> None:
 def test_a_resolution_depends_on_what_it_asked_for_and_on_nothing_else() -> None:
     files = {"a.py": "def f(): ...", "b.py": "from a import f, g\nf()\ng()", "c.py": "import a"}
     facts = facts_of(files, LANGUAGE)
-    world = World()
+    table = SymbolTable()
     for path, read in facts.items():
-        world.put(path, LANGUAGE.surface(read))
+        table.put(path, LANGUAGE.surface(read))
     for path, read in facts.items():
-        asking = Asking(world)
-        LANGUAGE.resolve(read, asking)
-        world.asked(path, asking.keys)
+        lookup = RecordingLookup(table)
+        LANGUAGE.resolve(read, lookup)
+        table.record_lookups(path, lookup.keys)
     appeared = LANGUAGE.extract("a.py", b"def f(): ...\ndef g(): ...")
-    again = world.askers(world.put("a.py", LANGUAGE.surface(appeared)))
+    again = table.dependents(table.put("a.py", LANGUAGE.surface(appeared)))
     assert "b.py" in again
     assert "c.py" not in again
 

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.index_projects import facts_of, resolve_all
+from tests.symbol_table import RecordingLookup, SymbolTable
 from treering.code.facts import Facts, Resolved
 from treering.code.languages.python import LANGUAGE
-from treering.code.symbols import Asking, World
 
 PROJECT = {
     "pkg/__init__.py": "from .base import Base\nfrom .deep import *\n__all__ = ['Base', 'make']\n",
@@ -33,25 +33,25 @@ PROJECT = {
 class Index:
     """A project that is kept current the way the graph is."""
 
-    world: World = field(default_factory=World)
+    table: SymbolTable = field(default_factory=SymbolTable)
     facts: dict[str, Facts] = field(default_factory=dict)
     resolved: dict[str, Resolved] = field(default_factory=dict)
 
     def write(self, path: str, source: str) -> None:
         self.facts[path] = LANGUAGE.extract(path, source.encode())
-        changed = self.world.put(path, LANGUAGE.surface(self.facts[path]))
-        self._resolve(self.world.askers(changed) | {path})
+        changed = self.table.put(path, LANGUAGE.surface(self.facts[path]))
+        self._resolve(self.table.dependents(changed) | {path})
 
     def remove(self, path: str) -> None:
         del self.facts[path], self.resolved[path]
-        self.world.forget_asker(path)
-        self._resolve(self.world.askers(self.world.remove(path)))
+        self.table.remove_lookups(path)
+        self._resolve(self.table.dependents(self.table.remove(path)))
 
     def _resolve(self, paths: set[str]) -> None:
         for path in paths:
-            asking = Asking(self.world)
-            self.resolved[path] = LANGUAGE.resolve(self.facts[path], asking)
-            self.world.asked(path, asking.keys)
+            lookup = RecordingLookup(self.table)
+            self.resolved[path] = LANGUAGE.resolve(self.facts[path], lookup)
+            self.table.record_lookups(path, lookup.keys)
 
 
 LINES = sorted({line for source in PROJECT.values() for line in source.splitlines(keepends=True)})

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.index_projects import facts_of, resolve_all
+from tests.symbol_table import RecordingLookup, SymbolTable
 from treering.code.facts import Facts, Resolved
 from treering.code.languages.rust import LANGUAGE
 from treering.code.languages.rust.body import RustBody
-from treering.code.symbols import Asking, World
 
 SOURCE = """
 #![allow(x)]
@@ -147,17 +147,17 @@ def edits(draw: st.DrawFn) -> tuple[str, str | None]:
 
 @given(st.lists(edits(), min_size=1, max_size=12))
 def test_after_edits_only_askers_need_resolving_again(sequence: list[tuple[str, str | None]]) -> None:
-    world, facts, resolved = World(), dict[str, Facts](), dict[str, Resolved]()
+    table, facts, resolved = SymbolTable(), dict[str, Facts](), dict[str, Resolved]()
     for path, source in sequence:
         if source is None:
-            dirty = world.askers(world.remove(path))
+            dirty = table.dependents(table.remove(path))
             facts.pop(path, None)
             resolved.pop(path, None)
         else:
             facts[path] = LANGUAGE.extract(path, source.encode())
-            dirty = world.askers(world.put(path, LANGUAGE.surface(facts[path]))) | {path}
+            dirty = table.dependents(table.put(path, LANGUAGE.surface(facts[path]))) | {path}
         for one in dirty & facts.keys():
-            asking = Asking(world)
-            resolved[one] = LANGUAGE.resolve(facts[one], asking)
-            world.asked(one, asking.keys)
+            lookup = RecordingLookup(table)
+            resolved[one] = LANGUAGE.resolve(facts[one], lookup)
+            table.record_lookups(one, lookup.keys)
     assert resolved == resolve_all(dict(sorted(facts.items())), LANGUAGE)

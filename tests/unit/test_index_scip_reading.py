@@ -3,7 +3,7 @@
 import pytest
 
 from tests.scip_indexes import Project
-from treering.code.facts import DefinitionKind, Flow
+from treering.code.facts import CallFlow, DefinitionKind
 from treering.code.scip import ScipRejection
 from treering.core.graph import EdgeKind, GraphSource
 
@@ -53,8 +53,8 @@ def test_edges_are_sure_and_say_where_they_are_from_and_what_they_move() -> None
     project.mention(TOKEN, "Signer", SIGNER, nth=1)
     found = project.read()
     assert found.source is GraphSource.SCIP
-    assert [(edge.confidence, edge.line, edge.flow) for edge in found.edges[APP]] == [(1.0, 4, Flow.ARGUMENTS)]
-    assert [(edge.confidence, edge.line, edge.flow) for edge in found.edges[TOKEN]] == [(1.0, 6, Flow.RESULT)]
+    assert [(edge.confidence, edge.line, edge.flow) for edge in found.edges[APP]] == [(1.0, 4, CallFlow.ARGUMENTS)]
+    assert [(edge.confidence, edge.line, edge.flow) for edge in found.edges[TOKEN]] == [(1.0, 6, CallFlow.RESULT)]
 
 
 def test_a_mention_that_is_no_call_is_no_edge() -> None:

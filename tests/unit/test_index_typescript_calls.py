@@ -3,7 +3,7 @@
 import pytest
 
 from tests.index_projects import edges_of, facts_of, resolve_all, unresolved_of
-from treering.code.facts import Flow
+from treering.code.facts import CallFlow
 from treering.code.languages.typescript import LANGUAGE
 
 
@@ -278,9 +278,9 @@ def test_flow_line_and_confidence_of_a_call() -> None:
     files = {"a.ts": "function f(x?: number) {}\nclass K { m() {} }\nf()\nconst y = f(1)\nfunction g(k: K) { k.m() }\n"}
     edges = resolve_all(facts_of(files, LANGUAGE), LANGUAGE)["a.ts"].edges
     by_target = {edge.target: edge for edge in edges if edge.kind.value == "calls"}
-    assert (by_target["a.ts::f"].line, by_target["a.ts::f"].flow) == (3, Flow.ARGUMENTS | Flow.RESULT)
+    assert (by_target["a.ts::f"].line, by_target["a.ts::f"].flow) == (3, CallFlow.ARGUMENTS | CallFlow.RESULT)
     assert by_target["a.ts::f"].confidence == 1.0
-    assert (by_target["a.ts::K.m"].line, by_target["a.ts::K.m"].flow) == (5, Flow.NOTHING)
+    assert (by_target["a.ts::K.m"].line, by_target["a.ts::K.m"].flow) == (5, CallFlow.NOTHING)
     assert by_target["a.ts::K.m"].confidence == 0.9
 
 

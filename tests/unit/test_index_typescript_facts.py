@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.index_projects import facts_of, resolve_all
+from tests.symbol_table import RecordingLookup, SymbolTable
 from treering.code.facts import MODULE, EntryPoint, Facts
 from treering.code.languages.typescript import LANGUAGE
-from treering.code.symbols import Asking, World
 
 SAMPLE = """
 import { other, type Kind } from './other'
@@ -185,9 +185,9 @@ def test_facts_that_were_stored_resolve_as_before() -> None:
 
 
 def changed_keys(before: str, after: str) -> set[tuple[str, ...]]:
-    world = World()
-    world.put("a.ts", LANGUAGE.surface(read(before)))
-    return world.put("a.ts", LANGUAGE.surface(read(after)))
+    table = SymbolTable()
+    table.put("a.ts", LANGUAGE.surface(read(before)))
+    return table.put("a.ts", LANGUAGE.surface(read(after)))
 
 
 def test_an_edit_inside_a_body_changes_nothing_that_others_see_and_a_new_function_one_name() -> None:
@@ -199,10 +199,10 @@ def test_an_edit_inside_a_body_changes_nothing_that_others_see_and_a_new_functio
 
 
 def test_a_resolution_asks_for_what_is_not_there_so_that_it_can_appear() -> None:
-    world = World()
+    table = SymbolTable()
     facts = read("import { x } from './later'\nx()\n")
-    asking = Asking(world)
-    assert LANGUAGE.resolve(facts, asking).edges == ()
-    world.asked("a.ts", asking.keys)
-    appeared = world.put("later.ts", LANGUAGE.surface(read("export function x() {}\n", "later.ts")))
-    assert world.askers(appeared) == {"a.ts"}
+    lookup = RecordingLookup(table)
+    assert LANGUAGE.resolve(facts, lookup).edges == ()
+    table.record_lookups("a.ts", lookup.keys)
+    appeared = table.put("later.ts", LANGUAGE.surface(read("export function x() {}\n", "later.ts")))
+    assert table.dependents(appeared) == {"a.ts"}

@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.index_projects import resolve_all
+from tests.symbol_table import RecordingLookup, SymbolTable
 from treering.code.facts import Facts, Resolved
 from treering.code.languages.typescript import LANGUAGE
-from treering.code.symbols import Asking, World
 
 VERSIONS = {
     "src/deep.ts": (
@@ -43,27 +43,27 @@ edits = st.lists(
 )
 
 
-def resolve(world: World, facts: Facts) -> Resolved:
-    asking = Asking(world)
-    found = LANGUAGE.resolve(facts, asking)
-    world.asked(facts.path, asking.keys)
+def resolve(table: SymbolTable, facts: Facts) -> Resolved:
+    lookup = RecordingLookup(table)
+    found = LANGUAGE.resolve(facts, lookup)
+    table.record_lookups(facts.path, lookup.keys)
     return found
 
 
 @given(edits)
 def test_an_updated_project_is_the_rebuilt_one(sequence: list[tuple[str, str | None]]) -> None:
-    world, facts, resolved = World(), dict[str, Facts](), dict[str, Resolved]()
+    table, facts, resolved = SymbolTable(), dict[str, Facts](), dict[str, Resolved]()
     for path, source in sequence:
         if source is None:
-            changed = world.remove(path)
-            world.forget_asker(path)
+            changed = table.remove(path)
+            table.remove_lookups(path)
             facts.pop(path, None)
             resolved.pop(path, None)
         else:
             facts[path] = LANGUAGE.extract(path, source.encode())
-            changed = world.put(path, LANGUAGE.surface(facts[path]))
-        for again in (world.askers(changed) | {path}) & facts.keys():
-            resolved[again] = resolve(world, facts[again])
+            changed = table.put(path, LANGUAGE.surface(facts[path]))
+        for again in (table.dependents(changed) | {path}) & facts.keys():
+            resolved[again] = resolve(table, facts[again])
     assert resolved == resolve_all(facts, LANGUAGE)
     ids = {f"{path}::{each.qualname}" for path, read in facts.items() for each in read.definitions} | set(facts)
     assert {end for found in resolved.values() for edge in found.edges for end in (edge.origin, edge.target)} <= ids

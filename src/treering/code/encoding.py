@@ -23,8 +23,8 @@ from treering.core.graph import GraphSource
 
 Hashes = NDArray[np.uint64]
 HASHES = np.dtype("<u8")
-_QUICKLY = 1
-_MOST_HASHES = 1 << 14
+_COMPRESSION_LEVEL = 1
+_MAX_CACHED_HASHES = 1 << 14
 """Size of the cache of key hashes: neighbouring files look up the same keys."""
 
 
@@ -55,7 +55,7 @@ class PackedEdges(msgspec.Struct, frozen=True, array_like=True):
 T = TypeVar("T")
 
 
-def _undamaged(decode: Callable[[bytes], T]) -> Callable[[bytes], T]:
+def _checked_decoder(decode: Callable[[bytes], T]) -> Callable[[bytes], T]:
     """Wrap a decoder so that corrupt data raises one error that says how to repair it."""
 
     def decoded(packed: bytes) -> T:
@@ -70,28 +70,28 @@ def _undamaged(decode: Callable[[bytes], T]) -> Callable[[bytes], T]:
 
 
 _encode = msgspec.msgpack.Encoder().encode
-_squeezed = _undamaged(zlib.decompress)
-_facts = _undamaged(msgspec.msgpack.Decoder(_StoredFacts).decode)
-_definitions = _undamaged(msgspec.msgpack.Decoder(tuple[Definition, ...]).decode)
-_edges = _undamaged(msgspec.msgpack.Decoder(PackedEdges).decode)
-_further = _undamaged(msgspec.msgpack.Decoder(dict[int, PackedEdges]).decode)
-_unresolved = _undamaged(msgspec.msgpack.Decoder(tuple[Unresolved, ...]).decode)
+_decompress = _checked_decoder(zlib.decompress)
+_facts = _checked_decoder(msgspec.msgpack.Decoder(_StoredFacts).decode)
+_definitions = _checked_decoder(msgspec.msgpack.Decoder(tuple[Definition, ...]).decode)
+_edges = _checked_decoder(msgspec.msgpack.Decoder(PackedEdges).decode)
+_further = _checked_decoder(msgspec.msgpack.Decoder(dict[int, PackedEdges]).decode)
+_unresolved = _checked_decoder(msgspec.msgpack.Decoder(tuple[Unresolved, ...]).decode)
 
 NO_EDGES = PackedEdges([], b"", b"", b"", b"", b"", b"")
 
 
 @cache
 def _body(language: str) -> Any:
-    return _undamaged(msgspec.msgpack.Decoder(load_language(language).body).decode)
+    return _checked_decoder(msgspec.msgpack.Decoder(load_language(language).body).decode)
 
 
 def pack_facts(facts: Facts) -> bytes:
     """Compressed, because facts repeat names and are sent to every resolving process."""
-    return zlib.compress(_encode(facts), _QUICKLY)
+    return zlib.compress(_encode(facts), _COMPRESSION_LEVEL)
 
 
 def unpack_facts(language: str, packed: bytes) -> Facts:
-    stored = _facts(_squeezed(packed))
+    stored = _facts(_decompress(packed))
     return Facts(stored.path, stored.definitions, _body(language)(stored.body), stored.problems)
 
 
@@ -156,7 +156,7 @@ def edges_in(packed: PackedEdges) -> list[Edge]:
     ]
 
 
-def ties_of(path: str, edges: Iterable[Edge]) -> Mapping[str, float]:
+def file_weights(path: str, edges: Iterable[Edge]) -> Mapping[str, float]:
     """Return the other files that a file uses, each with the confidence of the strongest edge to it."""
     ties: dict[str, float] = {}
     for edge in edges:
@@ -168,7 +168,7 @@ def ties_of(path: str, edges: Iterable[Edge]) -> Mapping[str, float]:
     return ties
 
 
-@lru_cache(maxsize=_MOST_HASHES)
+@lru_cache(maxsize=_MAX_CACHED_HASHES)
 def hash_of(key: Key) -> int:
     """Hash a key identically in every process, unlike `hash()`."""
     return int.from_bytes(blake2b("\x1f".join(key).encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")

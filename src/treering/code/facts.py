@@ -11,13 +11,16 @@ from treering.core.graph import EdgeKind
 Key = tuple[str, ...]
 """A lookup key: a kind and a name, such as `("py.module", "flask.app")`."""
 
+LookupResult = tuple[tuple[str, Any], ...]
+"""`(path, entry)` pairs, sorted by path."""
+
 Span = tuple[int, int]
 """Start and end offset in bytes; the end is exclusive."""
 
 MODULE = "<module>"
 """Qualified name of the code of a file outside any definition."""
 
-_LONGEST_FAILURE = 300
+_MAX_FAILURE_LENGTH = 300
 
 
 class DefinitionKind(StrEnum):
@@ -41,7 +44,7 @@ class EntryPoint(StrEnum):
     TASK = "task"
 
 
-class Flow(IntFlag):
+class CallFlow(IntFlag):
     """What a call moves (arguments into the callee, a result back to the caller), and whether its target is exact."""
 
     NOTHING = 0
@@ -96,9 +99,9 @@ class Problem(msgspec.Struct, frozen=True, array_like=True, gc=False):
     what: str
 
 
-def failure(what: str, exc: Exception) -> str:
+def format_failure(what: str, exc: Exception) -> str:
     """Format a failure of a language on one file; unprintable characters are escaped and the length is limited."""
-    return f"{what}: {type(exc).__name__}: {exc}"[:_LONGEST_FAILURE].encode("utf-8", "replace").decode()
+    return f"{what}: {type(exc).__name__}: {exc}"[:_MAX_FAILURE_LENGTH].encode("utf-8", "replace").decode()
 
 
 class Facts(msgspec.Struct, frozen=True, array_like=True):
@@ -110,15 +113,15 @@ class Facts(msgspec.Struct, frozen=True, array_like=True):
     problems: tuple[Problem, ...] = ()
 
 
-class Ask(Protocol):
+class SymbolLookup(Protocol):
     """Lookup of symbols across the project; each key is recorded so that a changed answer triggers a new resolution."""
 
-    def __call__(self, *key: str) -> tuple[tuple[str, Any], ...]:
+    def __call__(self, *key: str) -> LookupResult:
         """Return each `(path, entry)` that the project's files provide for this key, sorted by path; empty if none."""
         ...
 
 
-class Language(Protocol):
+class LanguageSupport(Protocol):
     """Extraction and resolution for one language. All methods are pure: no clock, no disk, no state between calls."""
 
     name: str
@@ -132,7 +135,7 @@ class Language(Protocol):
         """Extract the facts of a file; a syntax error loses only the broken part."""
         ...
 
-    def texts(self, path: str, source: bytes, spans: Sequence[Span]) -> Iterable[Span]:
+    def text_spans(self, path: str, source: bytes, spans: Sequence[Span]) -> Iterable[Span]:
         """Yield the parts of `spans` inside strings and comments; for a manifest, all of them."""
         ...
 
@@ -143,6 +146,6 @@ class Language(Protocol):
         """
         ...
 
-    def resolve(self, facts: Facts, ask: Ask) -> Resolved:
-        """Resolve the file's edges. It reads other files only through `ask`, which makes incremental updates exact."""
+    def resolve(self, facts: Facts, lookup: SymbolLookup) -> Resolved:
+        """Resolve the file's edges. It reads other files only through `lookup`, so incremental updates are exact."""
         ...

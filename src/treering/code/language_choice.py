@@ -10,10 +10,10 @@ from treering.code.languages.tsconfig_names import TSCONFIG_NAMES
 from treering.core.errors import MissingDependency
 
 if TYPE_CHECKING:
-    from treering.code.facts import Language
+    from treering.code.facts import LanguageSupport
 
 
-class Known(NamedTuple):
+class LanguageInfo(NamedTuple):
     """The declaration of a language, repeated here so that its package need not be imported."""
 
     name: str
@@ -21,18 +21,18 @@ class Known(NamedTuple):
     manifests: tuple[str, ...]
 
 
-KNOWN = (
-    Known("go", (".go",), ("go.mod", "go.work")),
-    Known("python", (".py", ".pyi"), ("pyproject.toml",)),
-    Known("rust", (".rs",), ("Cargo.toml",)),
-    Known(
+LANGUAGES = (
+    LanguageInfo("go", (".go",), ("go.mod", "go.work")),
+    LanguageInfo("python", (".py", ".pyi"), ("pyproject.toml",)),
+    LanguageInfo("rust", (".rs",), ("Cargo.toml",)),
+    LanguageInfo(
         "typescript",
         (".ts", ".mts", ".cts", ".tsx", ".js", ".jsx", ".mjs", ".cjs"),
         (*TSCONFIG_NAMES, "package.json"),
     ),
 )
-_BY_SUFFIX = {suffix: known.name for known in KNOWN for suffix in known.suffixes}
-_BY_NAME = {manifest: known.name for known in KNOWN for manifest in known.manifests}
+_BY_SUFFIX = {suffix: language.name for language in LANGUAGES for suffix in language.suffixes}
+_BY_NAME = {manifest: language.name for language in LANGUAGES for manifest in language.manifests}
 MANIFESTS = frozenset(_BY_NAME)
 
 
@@ -45,9 +45,9 @@ def language_named(name: str) -> str | None:
     return _BY_SUFFIX.get(name[dot:]) if dot > 0 else None
 
 
-def load_language(name: str) -> Language:
+def load_language(name: str) -> LanguageSupport:
     """Load a language; raise `MissingDependency` if its grammar is not installed."""
-    loaded = _loaded(name)
+    loaded = _load_or_error(name)
     if isinstance(loaded, MissingDependency):
         raise loaded
     return loaded
@@ -55,15 +55,15 @@ def load_language(name: str) -> Language:
 
 def missing_grammar(name: str) -> str | None:
     """Return why files of a language cannot be parsed and how to fix it, or None if they can."""
-    loaded = _loaded(name)
+    loaded = _load_or_error(name)
     return str(loaded) if isinstance(loaded, MissingDependency) else None
 
 
 @cache
-def _loaded(name: str) -> Language | MissingDependency:
+def _load_or_error(name: str) -> LanguageSupport | MissingDependency:
     """Cache failures for the life of the process: thousands of files would retry the import."""
     try:
-        language: Language = import_module(f"treering.code.languages.{name}").LANGUAGE
+        language: LanguageSupport = import_module(f"treering.code.languages.{name}").LANGUAGE
     except ImportError as exc:
         wheel = (exc.name or f"tree_sitter_{name}").partition(".")[0].replace("_", "-")
         missing = MissingDependency(f"the grammar of {name} cannot be loaded ({exc}); run `pip install -U {wheel}`")

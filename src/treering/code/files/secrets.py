@@ -23,7 +23,7 @@ def redact_secrets(path: str, language: str, source: bytes) -> bytes:
     if not spans:
         return source
     blanked = bytearray(source)
-    for start, end in load_language(language).texts(path, source, spans):
+    for start, end in load_language(language).text_spans(path, source, spans):
         blanked[start:end] = _BYTE.sub(lambda found: found["kept"] or b"x", source[start:end])
     return bytes(blanked)
 

@@ -15,7 +15,7 @@ from treering.code.chunks.encoding import pack_chunks
 from treering.code.chunks.split import chunks_of
 from treering.code.chunks.words import stored_chunks
 from treering.code.encoding import pack_definitions, pack_facts, pack_keys
-from treering.code.facts import Problem, failure
+from treering.code.facts import Problem, format_failure
 from treering.code.files.discovery import (
     BINARY,
     GENERATED,
@@ -78,7 +78,7 @@ def read_file(
     except MissingDependency:
         return replace(seen, skipped=NO_GRAMMAR)
     except Exception as exc:  # noqa: BLE001 - a failure on one file must not affect the others
-        return replace(seen, skipped=NOT_UNDERSTOOD, problems=(Problem(1, failure(NOT_UNDERSTOOD, exc)),))
+        return replace(seen, skipped=NOT_UNDERSTOOD, problems=(Problem(1, format_failure(NOT_UNDERSTOOD, exc)),))
 
 
 def read_skipped_file(root: Path, path: str, language: str, max_bytes: int, why: str) -> SourceFile:

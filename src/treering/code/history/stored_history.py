@@ -15,7 +15,7 @@ from treering.code.history.co_access_seeds import put_in_place, seeded
 from treering.code.history.counts import CoChange
 from treering.code.history.encoding import FORMAT, pack, unpack
 from treering.code.history.update import Report, Standing, follow, nobody
-from treering.code.language_choice import KNOWN, language_named
+from treering.code.language_choice import LANGUAGES, language_named
 from treering.core.errors import StoreError
 from treering.ports.code_history import HistoryState
 
@@ -168,7 +168,7 @@ def takes_part(path: str) -> bool:
 
 def version_of(settings: HistorySettings) -> str:
     """What counts, as one short text: counts that something else made are made anew."""
-    told = f"{FORMAT} {settings.model_dump_json(exclude={'look_seconds'})} {KNOWN}"
+    told = f"{FORMAT} {settings.model_dump_json(exclude={'look_seconds'})} {LANGUAGES}"
     return blake2b(told.encode(), digest_size=12).hexdigest()
 
 

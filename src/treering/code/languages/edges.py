@@ -1,6 +1,6 @@
 """The edges that the resolution of a file collects, and their confidence levels."""
 
-from treering.code.facts import DefinitionKind, Edge, Facts, Flow
+from treering.code.facts import CallFlow, DefinitionKind, Edge, Facts
 from treering.core.graph import EdgeKind
 
 SURE = 1.0
@@ -11,7 +11,7 @@ ONE_OF_FEW = 0.8
 """One of a few alternatives of an evident type."""
 
 
-_EXACT = int(Flow.EXACT)
+_EXACT = int(CallFlow.EXACT)
 
 
 def _both(one: int, other: int) -> int:

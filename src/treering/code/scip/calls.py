@@ -2,7 +2,7 @@
 
 import re
 
-from treering.code.facts import Flow
+from treering.code.facts import CallFlow
 
 _COMMENT = re.compile(r"\s*(?://|/\*|\*\s|\*/|#(?!\w|\[))")
 _NEW = re.compile(r"\bnew\s+(?:\w+\.)*$")
@@ -20,7 +20,7 @@ _MAX_TYPE_ARGUMENTS = 400
 """Maximum length of type arguments, in characters."""
 
 
-def call_at(before: str, after: str, suffix: str) -> Flow | None:
+def call_at(before: str, after: str, suffix: str) -> CallFlow | None:
     """Return the flow of a call of the identifier between `before` and `after`, or None if it is not called."""
     if _COMMENT.match(before) or declared_at(before, after, suffix):
         return None
@@ -28,7 +28,7 @@ def call_at(before: str, after: str, suffix: str) -> Flow | None:
     if called is None:
         made = _NEW.search(before) or (suffix in _SCRIPTS and _TEMPLATE.match(after))
         return _result(before) if made else None
-    passed = Flow.NOTHING if called[1] == ")" else Flow.ARGUMENTS
+    passed = CallFlow.NOTHING if called[1] == ")" else CallFlow.ARGUMENTS
     return passed | _result(before)
 
 
@@ -39,9 +39,9 @@ def declared_at(before: str, after: str, suffix: str) -> bool:
     return bool(suffix in _SCRIPTS and _MODIFIERS.fullmatch(before) and _WITH_BODY.match(after))
 
 
-def _result(before: str) -> Flow:
+def _result(before: str) -> CallFlow:
     """The result is unused if the statement begins with the callee."""
-    return Flow.NOTHING if _BEGINS.match(before) else Flow.RESULT
+    return CallFlow.NOTHING if _BEGINS.match(before) else CallFlow.RESULT
 
 
 def _past_type_arguments(after: str) -> str:

@@ -13,7 +13,7 @@ from msgspec import structs
 from treering.code.build.project import Desk
 from treering.code.build.report import ScipIndex
 from treering.code.encoding import edges_in, pack_further, unpack_definitions, unpack_edges, unpack_further
-from treering.code.facts import Edge, Flow
+from treering.code.facts import CallFlow, Edge
 from treering.code.files.source_file import source_with_digest
 from treering.code.scip import ScipEdges, ScipLimits, check_scip, read_scip
 from treering.core.errors import InvalidInput, NotFound
@@ -21,7 +21,7 @@ from treering.core.graph import GraphSource
 from treering.ports.code import FileContents, ListedFile
 
 _FULL_CONFIDENCE = 1.0
-_EXACT = int(Flow.EXACT)
+_EXACT = int(CallFlow.EXACT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +52,14 @@ def read_scip_files(files: Iterable[Path], max_bytes: int) -> list[ScipFile]:
 def _content(file: Path, remaining: int, max_bytes: int) -> bytes:
     try:
         # Opening a pipe would block until it has a writer.
-        with open(os.open(file, os.O_RDONLY | os.O_NONBLOCK), "rb") as open_index:
-            known = os.fstat(open_index.fileno())
-            if not stat.S_ISREG(known.st_mode):
-                raise InvalidInput(f"{file} is not a regular file; pass an index.scip")
-            data = b"" if known.st_size > remaining else open_index.read(remaining + 1)
+        with open(os.open(file, os.O_RDONLY | os.O_NONBLOCK), "rb") as content:
+            known = os.fstat(content.fileno())
+            regular = stat.S_ISREG(known.st_mode)
+            data = content.read(remaining + 1) if regular and known.st_size <= remaining else b""
     except (OSError, ValueError) as exc:
         raise InvalidInput(f"{file} cannot be read ({getattr(exc, 'strerror', exc)}); pass an index.scip") from exc
+    if not regular:
+        raise InvalidInput(f"{file} is not a regular file; pass an index.scip")
     size = max(known.st_size, len(data))
     if size > remaining:
         others = f" and the files before it {max_bytes - remaining:,}" if remaining < max_bytes else ""

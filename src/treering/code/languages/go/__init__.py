@@ -5,7 +5,7 @@ from typing import Any
 
 from tree_sitter import Parser
 
-from treering.code.facts import Ask, Facts, Key, Language, Resolved, Span
+from treering.code.facts import Facts, Key, LanguageSupport, Resolved, Span, SymbolLookup
 from treering.code.languages.go.body import GoBody
 from treering.code.languages.go.extraction import GRAMMAR, read_source
 from treering.code.languages.go.manifest import read_manifest
@@ -23,14 +23,14 @@ class Go:
     def extract(self, path: str, source: bytes) -> Facts:
         return (read_source if path.endswith(".go") else read_manifest)(path, source)
 
-    def texts(self, path: str, source: bytes, spans: Sequence[Span]) -> Iterable[Span]:
+    def text_spans(self, path: str, source: bytes, spans: Sequence[Span]) -> Iterable[Span]:
         return text_spans_in(Parser(GRAMMAR).parse(source), spans) if path.endswith(".go") else spans
 
     def surface(self, facts: Facts) -> Mapping[Key, Any]:
         return surface_of(facts)
 
-    def resolve(self, facts: Facts, ask: Ask) -> Resolved:
-        return edges_of_file(facts, ask)
+    def resolve(self, facts: Facts, lookup: SymbolLookup) -> Resolved:
+        return edges_of_file(facts, lookup)
 
 
-LANGUAGE: Language = Go()
+LANGUAGE: LanguageSupport = Go()

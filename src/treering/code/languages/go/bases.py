@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from treering.code.facts import Ask, Definition, Edge
+from treering.code.facts import Definition, Edge, SymbolLookup
 from treering.code.languages.edges import EVIDENT, SURE, EdgeSet
 from treering.code.languages.go.body import GoDeclaration, WrittenType
 from treering.code.languages.go.members import GoMembers
@@ -16,11 +16,11 @@ _DEEPEST = 6
 class BaseEdges:
     """Edges of the types and methods that one file declares."""
 
-    def __init__(self, types: GoTypes, members: GoMembers, package: str, ask: Ask) -> None:
+    def __init__(self, types: GoTypes, members: GoMembers, package: str, lookup: SymbolLookup) -> None:
         self._types = types
         self._members = members
         self._package = package
-        self._ask = ask
+        self._lookup = lookup
         self._satisfied: dict[str, list[Known]] = {}
         self._wanted: dict[tuple[str, str], list[tuple[str, Known]]] = {}
         self._own: dict[tuple[str, str], Known] = {}
@@ -84,7 +84,7 @@ class BaseEdges:
         own = None if self._embeds(owner) else frozenset(methods)
         found: set[tuple[str, str]] = set()
         for method in methods:
-            for _, interfaces in self._ask(INTERFACES, method):
+            for _, interfaces in self._lookup(INTERFACES, method):
                 found.update(
                     [(home, name) for home, name, wanted in interfaces if own is None or own.issuperset(wanted)]
                 )

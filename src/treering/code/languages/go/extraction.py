@@ -5,7 +5,7 @@ from operator import itemgetter
 import tree_sitter_go
 from tree_sitter import Language, Node, Parser, QueryCursor
 
-from treering.code.facts import Facts, Flow
+from treering.code.facts import CallFlow, Facts
 from treering.code.languages.error_recovery import parse_with_recovery
 from treering.code.languages.go.body import GoBody, GoCall, GoImport
 from treering.code.languages.go.constraints import unmet_constraint
@@ -26,7 +26,7 @@ _ENDS, _OPENS = range(2)
 
 _CAPTURES = ("call", "command", "binding", "switched", "named", "qualified", "scope")
 
-_ARGUMENTS, _RESULT = Flow.ARGUMENTS.value, Flow.RESULT.value
+_ARGUMENTS, _RESULT = CallFlow.ARGUMENTS.value, CallFlow.RESULT.value
 
 _FUNCTIONS = frozenset(("function_declaration", "method_declaration"))
 

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from treering.code.facts import Ask
+from treering.code.facts import SymbolLookup
 from treering.code.languages.go.body import GoDeclaration, GoModule, directory_of, package_id
 from treering.code.languages.go.standard_library import is_standard, package_of, standard_name
 from treering.code.languages.go.surface import METHOD, METHODS, MODULES, NAME, PACKAGE, interface_methods
@@ -36,10 +36,10 @@ class FoundDeclaration(NamedTuple):
 class GoProject:
     """The project as seen from one file: its module's import paths, with variants of its own build first."""
 
-    def __init__(self, path: str, tags: str, ask: Ask) -> None:
+    def __init__(self, path: str, tags: str, lookup: SymbolLookup) -> None:
         self._path = path
         self._tags = tags
-        self._ask = ask
+        self._lookup = lookup
         self._directories: dict[str, str | None] = {}
         self._packages: dict[str, str | None] = {}
         self._names: dict[tuple[str, str], FoundDeclaration | None] = {}
@@ -52,7 +52,7 @@ class GoProject:
             if is_standard(package):
                 self._names[key] = _standard(package, name)
             else:
-                self._names[key] = self._choose(self._ask(NAME, package, name))
+                self._names[key] = self._choose(self._lookup(NAME, package, name))
         return self._names[key]
 
     def method(self, package: str, owner: str, name: str) -> FoundDeclaration | None:
@@ -61,12 +61,12 @@ class GoProject:
             if is_standard(package):
                 self._methods[key] = _standard(package, name, owner)
             else:
-                self._methods[key] = self._choose(self._ask(METHOD, package, owner, name))
+                self._methods[key] = self._choose(self._lookup(METHOD, package, owner, name))
         return self._methods[key]
 
     def method_names(self, package: str, owner: str) -> list[str]:
         """Return the names from all files of the package."""
-        return sorted({name for _, names in self._ask(METHODS, package, owner) for name in names})
+        return sorted({name for _, names in self._lookup(METHODS, package, owner) for name in names})
 
     def _choose(self, answer: Answer) -> FoundDeclaration | None:
         if len(answer) <= 1:
@@ -93,7 +93,7 @@ class GoProject:
 
     def package_name(self, directory: str) -> str | None:
         """Return the package name of the importable files of the directory."""
-        files = [(tags != "", name) for _, (name, tags, test) in self._ask(PACKAGE, directory) if not test]
+        files = [(tags != "", name) for _, (name, tags, test) in self._lookup(PACKAGE, directory) if not test]
         return min(files, key=lambda each: each[0])[1] if files else None
 
     def files_of_import(self, path: str) -> list[str]:
@@ -104,7 +104,7 @@ class GoProject:
         name = self.package_name(directory)
         files = [
             (each, tags)
-            for each, (package, tags, test) in self._ask(PACKAGE, directory)
+            for each, (package, tags, test) in self._lookup(PACKAGE, directory)
             if package == name and not test
         ]
         usual = [each for each, tags in files if not tags or tags == self._tags]
@@ -132,7 +132,9 @@ class GoProject:
         Order for equal paths: replacements, the file's own module, the workspace, then any other module.
         """
         if self._roots is None:
-            modules: list[tuple[str, GoModule]] = [(directory_of(path), module) for path, module in self._ask(MODULES)]
+            modules: list[tuple[str, GoModule]] = [
+                (directory_of(path), module) for path, module in self._lookup(MODULES)
+            ]
             home = directory_of(self._path)
             own = max((at for at, module in modules if module.path and _within(home, at)), key=len, default=None)
             used = {at for _, module in modules for at in module.used}

@@ -1,6 +1,6 @@
 """The edges of a Go file: imports, exports, calls, embedded and implemented types."""
 
-from treering.code.facts import Ask, Definition, Edge, Facts, Resolved, Unresolved
+from treering.code.facts import Definition, Edge, Facts, Resolved, SymbolLookup, Unresolved
 from treering.code.languages.edges import EVIDENT, SURE, EdgeSet
 from treering.code.languages.go.bases import BaseEdges
 from treering.code.languages.go.body import GoBody, GoCall, GoExpression, WrittenType, directory_of, package_id
@@ -15,11 +15,11 @@ OF_ANOTHER_BUILD = 0.5
 _READ = frozenset(("var", "const"))
 
 
-def edges_of_file(facts: Facts, ask: Ask) -> Resolved:
+def edges_of_file(facts: Facts, lookup: SymbolLookup) -> Resolved:
     body: GoBody = facts.body
     if body.module is not None:
         return Resolved((), ())
-    project = GoProject(facts.path, body.tags, ask)
+    project = GoProject(facts.path, body.tags, lookup)
     types = GoTypes(project)
     package = package_id(directory_of(facts.path), body.package)
     loose = tuple(WrittenType("import", each.path) for each in body.imports if not each.name)
@@ -29,7 +29,7 @@ def edges_of_file(facts: Facts, ask: Ask) -> Resolved:
     _exports(found)
     _calls(found, body, values)
     _uses(found, body, types, package)
-    BaseEdges(types, values.members, package, ask).add(found.edges, facts.path, body.declared, facts.definitions)
+    BaseEdges(types, values.members, package, lookup).add(found.edges, facts.path, body.declared, facts.definitions)
     return Resolved(found.edges.all(), tuple(found.unresolved))
 
 

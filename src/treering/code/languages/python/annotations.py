@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import overload
 
-from treering.code.facts import Ask
+from treering.code.facts import SymbolLookup
 from treering.code.languages.python import standard_library
 from treering.code.languages.python.body import UNKNOWN, Expression, ExpressionKind, PythonFunction, Trait
 from treering.code.languages.python.project import EvaluationContext, PythonProject
@@ -55,8 +55,8 @@ class LazyArguments(Sequence[Values]):
 
 
 class Annotations(PythonProject):
-    def __init__(self, ask: Ask) -> None:
-        super().__init__(ask)
+    def __init__(self, lookup: SymbolLookup) -> None:
+        super().__init__(lookup)
         self._type_parameters: dict[ClassValue, tuple[str, ...]] = {}
         self._type_arguments: dict[tuple[ClassValue, Instance], tuple[Values, ...]] = {}
         self._fixtures: dict[FunctionValue, Values] = {}

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from treering.code.facts import Ask
+from treering.code.facts import SymbolLookup
 from treering.code.languages.python import standard_library
 from treering.code.languages.python.annotations import LazyArguments
 from treering.code.languages.python.body import Expression, ExpressionKind
@@ -27,8 +27,8 @@ from treering.code.languages.python.values import (
 class PythonEvaluator(Operations):
     """Evaluates the expressions of one file, and those of other files that they lead to."""
 
-    def __init__(self, path: str, bindings: tuple[Expression, ...], ask: Ask) -> None:
-        super().__init__(ask)
+    def __init__(self, path: str, bindings: tuple[Expression, ...], lookup: SymbolLookup) -> None:
+        super().__init__(lookup)
         self._path = path
         self._bindings = bindings
         self._locals: dict[int, Values] = {}

@@ -3,7 +3,7 @@
 from pathlib import PurePosixPath
 from typing import Any
 
-from treering.code.facts import Ask, Edge, Facts, Problem, Resolved, Unresolved
+from treering.code.facts import Edge, Facts, Problem, Resolved, SymbolLookup, Unresolved
 from treering.code.languages.python.body import PythonBody
 from treering.code.languages.python.evaluator import PythonEvaluator
 from treering.code.languages.python.values import ClassValue, FunctionValue
@@ -37,9 +37,9 @@ def _table(read: Any, path: tuple[str, ...]) -> dict[str, Any]:
     return read if isinstance(read, dict) else {}
 
 
-def resolve_manifest(facts: Facts, ask: Ask) -> Resolved:
+def resolve_manifest(facts: Facts, lookup: SymbolLookup) -> Resolved:
     """Add an edge from the manifest to the function of each script."""
-    project = PythonEvaluator(facts.path, (), ask)
+    project = PythonEvaluator(facts.path, (), lookup)
     edges, unresolved = [], []
     for _, target, line in facts.body.scripts:
         module, _, name = target.partition(":")

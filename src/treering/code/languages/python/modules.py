@@ -2,7 +2,7 @@
 
 import sys
 
-from treering.code.facts import Ask
+from treering.code.facts import SymbolLookup
 from treering.code.languages.python.surface import FILE, MODULE
 
 _PACKAGE_FILES = ("__init__.py", "__init__.pyi")
@@ -26,12 +26,12 @@ def join(directory: str, name: str) -> str:
 class PythonModules:
     """The modules of a project as seen from one file."""
 
-    def __init__(self, ask: Ask) -> None:
-        self._ask = ask
+    def __init__(self, lookup: SymbolLookup) -> None:
+        self._lookup = lookup
         self._found: dict[tuple[str, str], str | None] = {}
 
     def exists(self, path: str) -> bool:
-        return bool(self._ask(FILE, path))
+        return bool(self._lookup(FILE, path))
 
     def package_file(self, directory: str) -> str | None:
         """Return the `__init__` file of a directory."""
@@ -80,7 +80,7 @@ class PythonModules:
 
     def _absolute(self, importer: str, module: str) -> str | None:
         candidates = []
-        for path, _ in self._ask(MODULE, module):
+        for path, _ in self._lookup(MODULE, module):
             root = _root(path, module)
             rank = self._rank(importer, root, module)
             if rank is not None:

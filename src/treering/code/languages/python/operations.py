@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from treering.code.facts import Ask
+from treering.code.facts import SymbolLookup
 from treering.code.languages.python import standard_library
 from treering.code.languages.python.annotations import Annotations
 from treering.code.languages.python.body import Expression, Trait
@@ -26,8 +26,8 @@ from treering.code.languages.python.values import (
 
 
 class Operations(Annotations):
-    def __init__(self, ask: Ask) -> None:
-        super().__init__(ask)
+    def __init__(self, lookup: SymbolLookup) -> None:
+        super().__init__(lookup)
         self._attributes: dict[tuple[Value, str], Values] = {}
         self._results: dict[FunctionValue, Values] = {}
         self._getters: dict[str, dict[Value, FunctionValue]] = {}

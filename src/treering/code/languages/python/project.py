@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
-from treering.code.facts import Ask
+from treering.code.facts import SymbolLookup
 from treering.code.languages.python import surface
 from treering.code.languages.python.body import Expression, PythonClass, PythonFunction
 from treering.code.languages.python.modules import PythonModules, directory_of, is_package, join
@@ -43,10 +43,10 @@ class ClassMember(NamedTuple):
 class PythonProject(ABC):
     """State of one resolution; discarded afterwards."""
 
-    def __init__(self, ask: Ask) -> None:
-        self._ask = ask
+    def __init__(self, lookup: SymbolLookup) -> None:
+        self._lookup = lookup
         self._depth = 0
-        self.modules = PythonModules(ask)
+        self.modules = PythonModules(lookup)
         self._names: dict[tuple[str, str], Values | None] = {}
         self._orders: dict[ClassValue, tuple[tuple[ClassValue, ...], bool]] = {}
         self._members: dict[tuple[ClassValue, str], ClassMember | None] = {}
@@ -59,7 +59,7 @@ class PythonProject(ABC):
         return merged([self.evaluate(expression, where) for expression in expressions] or [NOTHING])
 
     def asked(self, *key: str) -> tuple[tuple[str, Any], ...]:
-        return self._ask(*key)
+        return self._lookup(*key)
 
     # modules and their names
 
@@ -76,7 +76,7 @@ class PythonProject(ABC):
             return None
         self._names[key] = NOTHING
         self._depth += 1
-        given = self._ask(surface.NAME, path, "", name)
+        given = self._lookup(surface.NAME, path, "", name)
         found = self.every(given[0][1], EvaluationContext(path)) if given else self._starred(path, name)
         if found is None:
             found = self._in_stub(path, name)
@@ -91,12 +91,12 @@ class PythonProject(ABC):
         return self.own_name(path + "i", name)
 
     def _starred(self, path: str, name: str) -> Values | None:
-        for _, modules in self._ask(surface.STARS, path):
+        for _, modules in self._lookup(surface.STARS, path):
             for module in modules:
                 target = self.modules.locate(path, module)
                 if target is None or target == path:
                     continue
-                exports = self._ask(surface.EXPORTS, target)
+                exports = self._lookup(surface.EXPORTS, target)
                 if name in exports[0][1] if exports else not name.startswith("_"):
                     found = self.own_name(target, name)
                     if found is not None:
@@ -116,7 +116,7 @@ class PythonProject(ABC):
 
     def _starred_outside(self, path: str, name: str) -> Values:
         """A name that the project does not bind comes from a star import of an external module, if there is one."""
-        for _, modules in self._ask(surface.STARS, path):
+        for _, modules in self._lookup(surface.STARS, path):
             for module in modules:
                 if not module.startswith(".") and self.modules.locate(path, module) is None:
                     return (ExternalValue(f"{module}.{name}"),)
@@ -168,18 +168,18 @@ class PythonProject(ABC):
     # classes
 
     def function(self, path: str, qualname: str) -> PythonFunction | None:
-        given = self._ask(surface.FUNCTION, path, qualname)
+        given = self._lookup(surface.FUNCTION, path, qualname)
         return given[0][1] if given else None
 
     def class_of(self, value: ClassValue) -> PythonClass | None:
-        given = self._ask(surface.CLASS, value.path, value.qualname)
+        given = self._lookup(surface.CLASS, value.path, value.qualname)
         return given[0][1] if given else None
 
     def definition(self, path: str, qualname: str, receiver: Value | None = None) -> Values:
         """Return the class or function of this name in a file."""
-        if self._ask(surface.CLASS, path, qualname):
+        if self._lookup(surface.CLASS, path, qualname):
             return (ClassValue(path, qualname),)
-        if self._ask(surface.FUNCTION, path, qualname):
+        if self._lookup(surface.FUNCTION, path, qualname):
             return (FunctionValue(path, qualname, receiver),)
         return NOTHING
 
@@ -225,7 +225,7 @@ class PythonProject(ABC):
 
     def member_among(self, classes: tuple[ClassValue, ...], name: str) -> ClassMember | None:
         for one in classes:
-            given = self._ask(surface.NAME, one.path, one.qualname, name)
+            given = self._lookup(surface.NAME, one.path, one.qualname, name)
             if given:
                 return ClassMember(one, given[0][1])
         return None

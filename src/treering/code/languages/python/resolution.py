@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from treering.code.facts import Ask, Edge, Facts, Flow, Resolved, Unresolved
+from treering.code.facts import CallFlow, Edge, Facts, Resolved, SymbolLookup, Unresolved
 from treering.code.languages.edges import EVIDENT, ONE_OF_FEW, SURE, EdgeSet, add_constructors
 from treering.code.languages.python.body import Expression, ExpressionKind, PythonBody, PythonCall, PythonImport
 from treering.code.languages.python.constants import Constants
@@ -25,7 +25,7 @@ from treering.code.languages.python.values import (
 )
 from treering.core.graph import EdgeKind
 
-_RESULT, _EXACT = int(Flow.RESULT), int(Flow.EXACT)
+_RESULT, _EXACT = int(CallFlow.RESULT), int(CallFlow.EXACT)
 
 _CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__", "__init_subclass__"})
 _PLAIN = frozenset(
@@ -47,10 +47,10 @@ _CALLABLE = (ClassValue, FunctionValue, LambdaValue, ExternalInstance)
 """If one of these is an alternative, an instance with `__call__` is unlikely to be the callee."""
 
 
-def resolve_source(facts: Facts, ask: Ask) -> Resolved:
+def resolve_source(facts: Facts, lookup: SymbolLookup) -> Resolved:
     body = facts.body
     assert isinstance(body, PythonBody)
-    project = PythonEvaluator(facts.path, body.bindings, ask)
+    project = PythonEvaluator(facts.path, body.bindings, lookup)
     edges = EdgeSet()
     lines = {definition.qualname: definition.line for definition in facts.definitions}
     for taken in body.imports:

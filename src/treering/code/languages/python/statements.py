@@ -3,7 +3,7 @@
 import tree_sitter_python
 from tree_sitter import Language, Node, QueryCursor
 
-from treering.code.facts import Flow
+from treering.code.facts import CallFlow
 from treering.code.languages.error_recovery import RecoveredTree
 from treering.code.languages.line_index import LineIndex
 from treering.code.languages.python.body import PythonImport
@@ -19,7 +19,7 @@ GRAMMAR = Language(tree_sitter_python.language())
 _QUERY = query_of(GRAMMAR, "python")
 _SAYS_NO_TYPE = frozenset({"TypeAlias", "Final", "ClassVar"})
 _ADD_EXPORTS = frozenset({"__all__.extend", "__all__.append"})
-_ARGUMENTS, _RESULT = int(Flow.ARGUMENTS), int(Flow.RESULT)
+_ARGUMENTS, _RESULT = int(CallFlow.ARGUMENTS), int(CallFlow.RESULT)
 _ADDING = len("__all__.extend")
 
 

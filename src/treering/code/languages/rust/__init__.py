@@ -5,7 +5,7 @@ from typing import Any
 
 from tree_sitter import Parser
 
-from treering.code.facts import Ask, Facts, Key, Language, Resolved, Span
+from treering.code.facts import Facts, Key, LanguageSupport, Resolved, Span, SymbolLookup
 from treering.code.languages.rust.body import RustBody
 from treering.code.languages.rust.extraction import GRAMMAR, MANIFEST, extract
 from treering.code.languages.rust.resolution import resolve
@@ -22,14 +22,14 @@ class _Rust:
     def extract(self, path: str, source: bytes) -> Facts:
         return extract(path, source)
 
-    def texts(self, path: str, source: bytes, spans: Sequence[Span]) -> Iterable[Span]:
+    def text_spans(self, path: str, source: bytes, spans: Sequence[Span]) -> Iterable[Span]:
         return text_spans_in(Parser(GRAMMAR).parse(source), spans) if path.endswith(".rs") else spans
 
     def surface(self, facts: Facts) -> Mapping[Key, Any]:
         return surface(facts)
 
-    def resolve(self, facts: Facts, ask: Ask) -> Resolved:
-        return resolve(facts, ask)
+    def resolve(self, facts: Facts, lookup: SymbolLookup) -> Resolved:
+        return resolve(facts, lookup)
 
 
-LANGUAGE: Language = _Rust()
+LANGUAGE: LanguageSupport = _Rust()

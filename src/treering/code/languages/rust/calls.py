@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from treering.code.facts import Ask, Flow
+from treering.code.facts import CallFlow, SymbolLookup
 from treering.code.languages.edges import EVIDENT, SURE
 from treering.code.languages.rust.body import Declaration, RustNode
 from treering.code.languages.rust.findings import Findings
@@ -30,7 +30,7 @@ from treering.code.languages.rust.standard_library import (
 )
 from treering.code.languages.rust.type_lowering import TypeLowering
 
-_ARGUMENTS, _RESULT = int(Flow.ARGUMENTS), int(Flow.RESULT)
+_ARGUMENTS, _RESULT = int(CallFlow.ARGUMENTS), int(CallFlow.RESULT)
 _FILLING = frozenset({"push", "push_back", "push_front", "insert", "send", "entry", "extend_one"})
 _LISTS = frozenset({"vec", "smallvec", "array"})
 
@@ -38,11 +38,11 @@ _LISTS = frozenset({"vec", "smallvec", "array"})
 class CallInference(ABC):
     """The part of type inference that resolves calls; subclasses infer the types of other expressions."""
 
-    def __init__(self, types: TypeLowering, members: RustMembers, findings: Findings, ask: Ask) -> None:
+    def __init__(self, types: TypeLowering, members: RustMembers, findings: Findings, lookup: SymbolLookup) -> None:
         self._types = types
         self._members = members
         self._findings = findings
-        self._ask = ask
+        self._lookup = lookup
         self._values = PathMeanings(types, members, findings)
         self._context = TypeContext(RustModule(""), {})
         self._locals = Locals()
@@ -186,7 +186,7 @@ class CallInference(ABC):
         ty = self.type_of(receiver)
         if ty is None:
             self._arguments(arguments)
-            if self._ask("rs.method", node.name):
+            if self._lookup("rs.method", node.name):
                 self._findings.unknown(f"{_written(receiver)}.{node.name}", node.line)
             return None
         member = None if has_rule(ty, node.name) else self._members.method(ty, node.name)

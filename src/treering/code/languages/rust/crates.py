@@ -3,7 +3,7 @@
 import posixpath
 from collections.abc import Iterator
 
-from treering.code.facts import Ask
+from treering.code.facts import SymbolLookup
 from treering.code.languages.paths import joined
 from treering.code.languages.rust.body import Dependency, Manifest
 from treering.code.languages.rust.surface import ROOT_NAMES
@@ -15,8 +15,8 @@ _ALWAYS_THERE = frozenset({"std", "core", "alloc", "proc_macro", "test"})
 
 
 class Crates:
-    def __init__(self, ask: Ask) -> None:
-        self._ask = ask
+    def __init__(self, lookup: SymbolLookup) -> None:
+        self._lookup = lookup
         self._manifests: dict[str, tuple[str, Manifest] | None] = {}
         self._reached: dict[str, frozenset[str]] = {}
         self._libraries: dict[tuple[str, str], str | None] = {}
@@ -71,7 +71,7 @@ class Crates:
         if place is None:
             return None
         directory, manifest = place
-        if name == manifest.library and self._ask("rs.file", manifest.library_path):
+        if name == manifest.library and self._lookup("rs.file", manifest.library_path):
             return manifest.library_path
         for dependency in manifest.dependencies:
             if dependency.name == name:
@@ -86,7 +86,7 @@ class Crates:
                 (
                     (above, manifest)
                     for above in _directories(directory)
-                    for _, manifest in self._ask("rs.cargo", above)
+                    for _, manifest in self._lookup("rs.cargo", above)
                     if manifest.package
                 ),
                 None,
@@ -98,17 +98,17 @@ class Crates:
             shared = (
                 given
                 for above in _directories(directory)
-                for _, manifest in self._ask("rs.cargo", above)
+                for _, manifest in self._lookup("rs.cargo", above)
                 for given in manifest.shared
                 if given.name == dependency.name
             )
             dependency = next(shared, dependency)
         if dependency.path:
-            manifests = self._ask("rs.cargo", joined("", dependency.path))
+            manifests = self._lookup("rs.cargo", joined("", dependency.path))
         else:
-            manifests = self._ask("rs.package", dependency.package)
+            manifests = self._lookup("rs.package", dependency.package)
         roots = (manifest.library_path for _, manifest in manifests if manifest.library_path)
-        return next((root for root in roots if self._ask("rs.file", root)), "")
+        return next((root for root in roots if self._lookup("rs.file", root)), "")
 
 
 def _directories(directory: str) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from treering.code.facts import Ask
+from treering.code.facts import SymbolLookup
 from treering.code.languages.edges import EVIDENT, SURE
 from treering.code.languages.rust.body import RustNode
 from treering.code.languages.rust.calls import CallInference, with_elements
@@ -31,8 +31,8 @@ _OPERATORS = {
 class BodyInference(CallInference):
     """Walks the function bodies of one file in order."""
 
-    def __init__(self, types: TypeLowering, members: RustMembers, findings: Findings, ask: Ask) -> None:
-        super().__init__(types, members, findings, ask)
+    def __init__(self, types: TypeLowering, members: RustMembers, findings: Findings, lookup: SymbolLookup) -> None:
+        super().__init__(types, members, findings, lookup)
         self._patterns = PatternBinder(types, members, findings)
         self._readers: dict[str, Callable[[RustNode], ResolvedType | None]] = {
             "path": self._path,

@@ -65,7 +65,7 @@ class RustMembers:
 
     def _blanket(self, ty: ResolvedType, name: str) -> RustMember | None:
         """Return a method from a blanket implementation, `impl<T: Trait> More for T`."""
-        for path, decl in self._types.asked_members(BLANKET, name):
+        for path, decl in self._types.lookup_members(BLANKET, name):
             seen = self._types.names.sees(path)
             if seen and decl.header is not None and decl.kind == "fn" and len(decl.header.types) > 1:
                 inside = self._types.context(path, decl.header)

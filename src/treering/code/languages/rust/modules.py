@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from treering.code.facts import Ask, Facts
+from treering.code.facts import Facts, SymbolLookup
 from treering.code.languages.paths import joined
 from treering.code.languages.rust.body import FUNCTION_MARK, MACRO_USE, Declaration, inner_scope, outer_scope
 from treering.code.languages.rust.crates import Crates
@@ -33,9 +33,9 @@ class RustModule(msgspec.Struct, frozen=True, gc=False):
 class RustModules:
     """The modules of the project for the resolution of one file; only other files' declarations are looked up."""
 
-    def __init__(self, facts: Facts, ask: Ask, crates: Crates) -> None:
+    def __init__(self, facts: Facts, lookup: SymbolLookup, crates: Crates) -> None:
         self._path = facts.path
-        self._ask = ask
+        self._lookup = lookup
         self._crates = crates
         self._own: dict[tuple[str, str], list[Declaration]] = {}
         self._own_globs: dict[str, list[Declaration]] = {}
@@ -56,14 +56,14 @@ class RustModules:
         key = (module, name)
         known = self._elsewhere.get(key)
         if known is None:
-            given = self._ask("rs.item", module.path, module.scope, name)
+            given = self._lookup("rs.item", module.path, module.scope, name)
             known = self._elsewhere[key] = given[0][1] if given else ()
         return known
 
     def globs(self, module: RustModule) -> Sequence[Declaration]:
         if module.path == self._path:
             return self._own_globs.get(module.scope, ())
-        return [decl for _, decls in self._ask("rs.globs", module.path, module.scope) for decl in decls]
+        return [decl for _, decls in self._lookup("rs.globs", module.path, module.scope) for decl in decls]
 
     def child(self, module: RustModule, decl: Declaration) -> RustModule | None:
         """Return the module that a `mod` declares: inline, or its file if it exists."""
@@ -72,13 +72,13 @@ class RustModules:
         key = (module, decl)
         if key not in self._children:
             files = module_files(module.path, decl, as_root=self._crates.is_root(module.path))
-            self._children[key] = next((RustModule(file) for file in files if self._ask("rs.file", file)), None)
+            self._children[key] = next((RustModule(file) for file in files if self._lookup("rs.file", file)), None)
         return self._children[key]
 
     def beside(self, module: RustModule, name: str) -> RustModule | None:
         """Return a module that a macro declares for every file of the directory."""
         file = joined(posixpath.dirname(module.path), f"{name}.rs")
-        return RustModule(file) if self._ask("rs.file", file) else None
+        return RustModule(file) if self._lookup("rs.file", file) else None
 
     def above(self, module: RustModule) -> Sequence[RustModule]:
         """Return the enclosing module; for a file, those that declare it."""
@@ -88,12 +88,14 @@ class RustModules:
         if path not in self._parents:
             declaring = tuple(
                 RustModule(parent, scope)
-                for parent, declared in self._ask("rs.mod", path)
+                for parent, declared in self._lookup("rs.mod", path)
                 for scope, name in declared
                 if parent != path and self._declares(RustModule(parent, scope), name, path)
             )
             self._parents[path] = declaring or tuple(
-                RustModule(parent) for parent, _ in self._ask("rs.directory", posixpath.dirname(path)) if parent != path
+                RustModule(parent)
+                for parent, _ in self._lookup("rs.directory", posixpath.dirname(path))
+                if parent != path
             )
         return self._parents[path]
 

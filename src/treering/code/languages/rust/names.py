@@ -6,7 +6,7 @@ from functools import partial
 import msgspec
 from msgspec.structs import replace
 
-from treering.code.facts import Ask, Facts
+from treering.code.facts import Facts, SymbolLookup
 from treering.code.languages.rust.body import FUNCTION_MARK, MACRO_USE, Declaration, RustNode, outer_scope
 from treering.code.languages.rust.crates import Crates
 from treering.code.languages.rust.modules import LONGEST_CHAIN, RustModule, RustModules
@@ -43,11 +43,11 @@ def found_module(module: RustModule) -> PathTarget:
 class RustNames:
     """Name lookup for the resolution of one file."""
 
-    def __init__(self, facts: Facts, ask: Ask) -> None:
+    def __init__(self, facts: Facts, lookup: SymbolLookup) -> None:
         self._path = facts.path
-        self._ask = ask
-        self._crates = Crates(ask)
-        self._modules = RustModules(facts, ask, self._crates)
+        self._lookup = lookup
+        self._crates = Crates(lookup)
+        self._modules = RustModules(facts, lookup, self._crates)
         self._looking: set[_Question] = set()
         self._answers: dict[_Question, PathTarget | None] = {}
         self._passing: dict[_Question, PathTarget | None] = {}
@@ -241,7 +241,7 @@ class RustNames:
 
     def _exported_macro(self, module: RustModule, name: str) -> PathTarget | None:
         """A macro with `#[macro_export]` belongs to the root of its crate, wherever it is defined."""
-        for path, decls in self._ask("rs.macro", name):
+        for path, decls in self._lookup("rs.macro", name):
             for decl in decls:
                 if decl.flag == "export" and module in self._modules.roots(path):
                     return PathTarget(path, decl.scope, decl)
@@ -262,7 +262,7 @@ class RustNames:
                 return found
             if not one.scope.endswith(FUNCTION_MARK):
                 break
-        written = [(path, decl) for path, decls in self._ask("rs.macro", name) for decl in decls]
+        written = [(path, decl) for path, decls in self._lookup("rs.macro", name) for decl in decls]
         for path, decl in written:
             if any(one in around for one in self._modules.seeing_macros_of(RustModule(path, decl.scope))):
                 return PathTarget(path, decl.scope, decl)

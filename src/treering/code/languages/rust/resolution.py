@@ -1,6 +1,6 @@
 """The edges of a Rust file."""
 
-from treering.code.facts import Ask, Facts, Resolved
+from treering.code.facts import Facts, Resolved, SymbolLookup
 from treering.code.languages.edges import EVIDENT, SURE
 from treering.code.languages.rust.body import (
     FUNCTION_MARK,
@@ -23,22 +23,22 @@ from treering.core.graph import EdgeKind
 _EXPORTED = frozenset({"fn", "struct", "enum", "trait", "type", "const", "macro"})
 
 
-def resolve(facts: Facts, ask: Ask) -> Resolved:
+def resolve(facts: Facts, lookup: SymbolLookup) -> Resolved:
     body: RustBody = facts.body
     if body.manifest is not None or not body.items:
         return Resolved((), ())
-    return _FileResolution(facts, ask).run()
+    return _FileResolution(facts, lookup).run()
 
 
 class _FileResolution:
-    def __init__(self, facts: Facts, ask: Ask) -> None:
+    def __init__(self, facts: Facts, lookup: SymbolLookup) -> None:
         self._path = facts.path
         self._items: tuple[RustItem, ...] = facts.body.items
         self._findings = Findings(facts.path)
         self._scopes = {item.decl.scope for item in self._items}
-        self._names = RustNames(facts, ask)
-        self._types = TypeLowering(facts.path, self._names, ask, self._findings.reach)
-        self._inference = BodyInference(self._types, RustMembers(self._types), self._findings, ask)
+        self._names = RustNames(facts, lookup)
+        self._types = TypeLowering(facts.path, self._names, lookup, self._findings.reach)
+        self._inference = BodyInference(self._types, RustMembers(self._types), self._findings, lookup)
 
     def run(self) -> Resolved:
         for item in self._items:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from treering.code.facts import Ask
+from treering.code.facts import SymbolLookup
 from treering.code.languages.rust.body import Declaration, RustNode
 from treering.code.languages.rust.modules import RustModule
 from treering.code.languages.rust.names import TYPES, PathTarget, RustNames
@@ -20,10 +20,10 @@ _PRIMITIVES = frozenset((*_NUMBERS, "f32", "f64", "bool", "char", "str", "String
 class TypeLowering:
     """Lowers types for the resolution of one file; `reach` is called with every declaration that the file names."""
 
-    def __init__(self, path: str, names: RustNames, ask: Ask, reach: Callable[[PathTarget], None]) -> None:
+    def __init__(self, path: str, names: RustNames, lookup: SymbolLookup, reach: Callable[[PathTarget], None]) -> None:
         self._path = path
         self.names = names
-        self._ask = ask
+        self._lookup = lookup
         self._reach = reach
         self._contexts: dict[tuple[str, Declaration], TypeContext] = {}
         self._written: dict[tuple[RustNode, RustModule], tuple[ResolvedType | None, tuple[PathTarget, ...]]] = {}
@@ -179,14 +179,14 @@ class TypeLowering:
             self._contexts[key] = TypeContext(module, env, me)
         return self._contexts[key]
 
-    def asked_members(self, owner: str, name: str) -> Iterator[tuple[str, Declaration]]:
-        for path, decls in self._ask("rs.member", owner, name):
+    def lookup_members(self, owner: str, name: str) -> Iterator[tuple[str, Declaration]]:
+        for path, decls in self._lookup("rs.member", owner, name):
             for decl in decls:
                 yield path, decl
 
     def traits_of(self, ty: ResolvedType) -> Iterator[ResolvedType]:
         """Yield the project's traits that a type implements."""
-        for path, impls in self._ask("rs.traits", ty.name):
+        for path, impls in self._lookup("rs.traits", ty.name):
             for impl in impls:
                 context = self.context(path, impl)
                 if same_type(context.me, ty):
@@ -207,7 +207,7 @@ class TypeLowering:
         while pending and seen < _DEEPEST:
             current = pending.pop(0)
             seen += 1
-            for path, decl in self.asked_members(current.name, name):
+            for path, decl in self.lookup_members(current.name, name):
                 header = decl.header
                 if header is None or header.kind != "trait" or decl.kind != kind or path != current.path:
                     continue
@@ -224,7 +224,7 @@ class TypeLowering:
         if me is None or header is None or len(header.types) < 2 or not header.types[1].parts:
             return [member]
         every = [member]
-        for path, decl in self.asked_members(me.name, member.decl.name):
+        for path, decl in self.lookup_members(me.name, member.decl.name):
             if decl.header is not None and decl.header.kind == "impl" and decl.kind == "fn":
                 inside = self.context(path, decl.header)
                 if same_type(inside.me, me):
@@ -236,7 +236,7 @@ class TypeLowering:
     ) -> RustMember | None:
         """Return a member of the type's own implementations, inherent ones first; only of these traits, if given."""
         found: RustMember | None = None
-        for path, decl in self.asked_members(ty.name, name):
+        for path, decl in self.lookup_members(ty.name, name):
             header = decl.header
             if header is None or header.kind != "impl" or decl.kind != kind:
                 continue

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from treering.code.facts import Ask
+from treering.code.facts import SymbolLookup
 from treering.code.languages.typescript import members
 from treering.code.languages.typescript.module_locator import ModuleLocator
 from treering.code.languages.typescript.operations import OPERATIONS, given
@@ -28,12 +28,12 @@ BOUND = frozenset(("name", "type", "declared"))
 class TsEvaluator:
     """Evaluates terms of one file and of those it reaches. Values are cached; a value being evaluated is unknown."""
 
-    def __init__(self, path: str, body: TsBody, ask: Ask) -> None:
+    def __init__(self, path: str, body: TsBody, lookup: SymbolLookup) -> None:
         self.path = path
-        self.ask = ask
+        self.lookup = lookup
         self.terms = unfold(body.cells)
         self.body = body
-        self.locator = ModuleLocator(ask)
+        self.locator = ModuleLocator(lookup)
         self.depth = 0
         self.steps = 0
         self._known: dict[int, TsValue | None] = {}
@@ -129,7 +129,7 @@ class TsEvaluator:
         bound = self.top_term(path, name)
         if bound is not None:
             return self.value(bound, path)
-        ambient = self.ask("ts.ambient", name)
+        ambient = self.lookup("ts.ambient", name)
         if ambient:
             return any_of([self.value(term, place) for place, term in ambient[:4]])
         return OUTSIDE
@@ -138,7 +138,7 @@ class TsEvaluator:
         if path == self.path:
             number = self.body.scopes[0].names.get(name) if self.body.scopes else None
             return self.terms[number] if number is not None else None
-        return next((term for _, term in self.ask("ts.top", path, name)), None)
+        return next((term for _, term in self.lookup("ts.top", path, name)), None)
 
     def exported(self, path: str, name: str, seen: frozenset[str] = frozenset()) -> TsValue | None:
         """Return what a file exports under a name, through re-exports; None if it does not."""
@@ -168,17 +168,17 @@ class TsEvaluator:
         if path == self.path:
             number = self.body.exports.get(name)
             return self.terms[number] if number is not None else None
-        return next((term for _, term in self.ask("ts.export", path, name)), None)
+        return next((term for _, term in self.lookup("ts.export", path, name)), None)
 
     def exports_more(self, path: str) -> bool:
         """Whether a file exports names besides its `module.exports`."""
-        listed = next((names for _, names in self.ask("ts.exports", path)), ())
+        listed = next((names for _, names in self.lookup("ts.exports", path)), ())
         return any(name.removeprefix(TYPE) != "=" for name in listed)
 
     def _stars(self, path: str) -> tuple[str, ...]:
         if path == self.path:
             return self.body.stars
-        return next((specifiers for _, specifiers in self.ask("ts.stars", path)), ())
+        return next((specifiers for _, specifiers in self.lookup("ts.stars", path)), ())
 
     def instance(self, value: TsValue | None) -> TsValue | None:
         """Return the instance type of a class."""

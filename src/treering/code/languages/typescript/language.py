@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from treering.code.facts import Ask, Facts, Key, Resolved, Span
+from treering.code.facts import Facts, Key, Resolved, Span, SymbolLookup
 from treering.code.languages.text_spans import text_spans_in
 from treering.code.languages.typescript.extraction import read_source
 from treering.code.languages.typescript.manifests import MANIFESTS, read_manifest
@@ -22,11 +22,11 @@ class TypeScript:
     def extract(self, path: str, source: bytes) -> Facts:
         return read_manifest(path, source) if path.endswith(".json") else read_source(path, source)
 
-    def texts(self, path: str, source: bytes, spans: Sequence[Span]) -> Iterable[Span]:
+    def text_spans(self, path: str, source: bytes, spans: Sequence[Span]) -> Iterable[Span]:
         return spans if path.endswith(".json") else text_spans_in(parser(grammar_of(path)).parse(source), spans)
 
     def surface(self, facts: Facts) -> Mapping[Key, Any]:
         return surface(facts)
 
-    def resolve(self, facts: Facts, ask: Ask) -> Resolved:
-        return resolve(facts, ask)
+    def resolve(self, facts: Facts, lookup: SymbolLookup) -> Resolved:
+        return resolve(facts, lookup)

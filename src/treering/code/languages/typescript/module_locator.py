@@ -2,7 +2,7 @@
 
 import posixpath
 
-from treering.code.facts import Ask
+from treering.code.facts import SymbolLookup
 from treering.code.languages.paths import joined
 from treering.code.languages.typescript.terms import Config, Package
 
@@ -43,8 +43,8 @@ def split_ending(path: str) -> tuple[str, str]:
 class ModuleLocator:
     """Finds files for specifiers; caches results during the resolution of one file."""
 
-    def __init__(self, ask: Ask) -> None:
-        self._ask = ask
+    def __init__(self, lookup: SymbolLookup) -> None:
+        self._lookup = lookup
         self._found: dict[tuple[str, str], str | None] = {}
         self._found_from: dict[tuple[str, str], str | None] = {}
         self._configs: dict[str, tuple[tuple[str, Config], ...]] = {}
@@ -82,12 +82,12 @@ class ModuleLocator:
         return self._among(path, ENDINGS) or self._main(path) or self._among(posixpath.join(path, "index"), ENDINGS)
 
     def _among(self, stem: str, endings: tuple[str, ...]) -> str | None:
-        there = {ending: path for path, ending in self._ask("ts.stem", stem)}
+        there = {ending: path for path, ending in self._lookup("ts.stem", stem)}
         return next((there[ending] for ending in endings if ending in there), None)
 
     def _main(self, directory: str) -> str | None:
         """Return the entry point in a directory's package.json."""
-        for _, package in self._ask("ts.manifest", directory):
+        for _, package in self._lookup("ts.manifest", directory):
             return self._entry(directory, package)
         return None
 
@@ -125,7 +125,7 @@ class ModuleLocator:
             if current in seen:
                 continue
             seen.add(current)
-            for _, config in self._ask("ts.config", current):
+            for _, config in self._lookup("ts.config", current):
                 home = posixpath.dirname(current)
                 chain.append((home, config))
                 waiting += [place for name in config.extends for place in self._extended(home, name)]
@@ -140,14 +140,14 @@ class ModuleLocator:
 
     def _inside_package(self, specifier: str) -> str | None:
         name, rest = _package_name(specifier)
-        for manifest, _ in self._ask("ts.package", name):
+        for manifest, _ in self._lookup("ts.package", name):
             return _joined(posixpath.dirname(manifest), rest or "tsconfig.json")
         return None
 
     def _package_import(self, directory: str, specifier: str) -> str | None:
         """`#name`: resolved by the nearest package.json."""
         while True:
-            for _, package in self._ask("ts.manifest", directory):
+            for _, package in self._lookup("ts.manifest", directory):
                 for target in _matches(package.imports, specifier):
                     found = self._built(directory, target) if target.startswith(".") else self._by_package(target)
                     if found is not None:
@@ -160,7 +160,7 @@ class ModuleLocator:
     def _by_package(self, specifier: str) -> str | None:
         """Resolve a package of the same project by name, through the exports of its manifest."""
         name, rest = _package_name(specifier)
-        for manifest, package in self._ask("ts.package", name):
+        for manifest, package in self._lookup("ts.package", name):
             directory = posixpath.dirname(manifest)
             for target in _matches(package.exports, "./" + rest if rest else "."):
                 found = self._built(directory, target)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
-from treering.code.facts import Definition, DefinitionKind, EntryPoint, Flow
+from treering.code.facts import CallFlow, Definition, DefinitionKind, EntryPoint
 from treering.code.languages.line_index import LineIndex
 from treering.code.languages.typescript.query_parts import PartQuery
 from treering.code.languages.typescript.terms import NONE, TYPE, Cell, Heritage, TsBody, TsCall, TsScope
@@ -13,7 +13,7 @@ from treering.code.languages.typescript.terms import NONE, TYPE, Cell, Heritage,
 DEEPEST = 170
 """Maximum nesting of expressions, below the limit of Python's stack; handwritten code is never that deep."""
 
-ARGUMENTS, RESULT = int(Flow.ARGUMENTS), int(Flow.RESULT)
+ARGUMENTS, RESULT = int(CallFlow.ARGUMENTS), int(CallFlow.RESULT)
 
 Handler = Callable[["TermReader", Node, int], int]
 

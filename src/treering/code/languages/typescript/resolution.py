@@ -1,6 +1,6 @@
 """The edges of a file: imports, calls, base types and exports."""
 
-from treering.code.facts import Ask, Edge, Facts, Resolved, Unresolved
+from treering.code.facts import Edge, Facts, Resolved, SymbolLookup, Unresolved
 from treering.code.languages.edges import EVIDENT, SURE, EdgeSet, add_constructors
 from treering.code.languages.typescript.evaluator import TsEvaluator
 from treering.code.languages.typescript.members import base_of, fields_of, member
@@ -15,11 +15,11 @@ LONGEST_TEXT = 120
 _CONSTRUCTORS = frozenset({"constructor"})
 
 
-def resolve(facts: Facts, ask: Ask) -> Resolved:
+def resolve(facts: Facts, lookup: SymbolLookup) -> Resolved:
     body: TsBody = facts.body
     if not body.scopes:
         return Resolved((), ())
-    evaluator = TsEvaluator(facts.path, body, ask)
+    evaluator = TsEvaluator(facts.path, body, lookup)
     edges = _TsEdges(facts)
     _imports(evaluator, edges)
     _heritage(evaluator, edges)
@@ -157,9 +157,9 @@ def _all_exports(e: TsEvaluator, path: str) -> dict[str, None]:
         if current in seen or current == e.path:
             continue
         seen.add(current)
-        for _, listed in e.ask("ts.exports", current):
+        for _, listed in e.lookup("ts.exports", current):
             names.update(dict.fromkeys(listed))
-        for _, specifiers in e.ask("ts.stars", current):
+        for _, specifiers in e.lookup("ts.stars", current):
             found = (e.locator.find(current, specifier) for specifier in specifiers)
             waiting += [target for target in found if target is not None]
     return names
