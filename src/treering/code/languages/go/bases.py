@@ -7,10 +7,10 @@ from treering.code.languages.edges import EVIDENT, SURE, EdgeSet
 from treering.code.languages.go.body import GoDeclaration, WrittenType
 from treering.code.languages.go.members import GoMembers
 from treering.code.languages.go.surface import INTERFACES
-from treering.code.languages.go.types import GoTypes, Known, pointed
+from treering.code.languages.go.types import GoTypes, Known, dereferenced
 from treering.core.graph import EdgeKind
 
-_DEEPEST = 6
+_MAX_DEPTH = 6
 
 
 class BaseEdges:
@@ -51,7 +51,9 @@ class BaseEdges:
     def _embedded(self, written: WrittenType) -> list[Known]:
         """Return the project's types that a struct or an interface embeds."""
         parts = written.parts if written.op in ("struct", "interface") else ()
-        known = (pointed(self._types.known(each.parts[0], (self._package, ()))) for each in parts if each.op == "embed")
+        known = (
+            dereferenced(self._types.known(each.parts[0], (self._package, ()))) for each in parts if each.op == "embed"
+        )
         return [each for each in known if each is not None and each[0] == "named"]
 
     def _overridden(self, method: GoDeclaration) -> list[str]:
@@ -99,7 +101,7 @@ class BaseEdges:
         wanted = self._wanted.get((package, name))
         if wanted is None:
             wanted = self._wanted[package, name] = self._methods(("named", package, name, ()), 0)
-        return bool(wanted) and all(self._same(self._member(owner, each), known) for each, known in wanted)
+        return bool(wanted) and all(self._matches(self._member(owner, each), known) for each, known in wanted)
 
     def _member(self, owner: str, name: str) -> Known:
         key = (owner, name)
@@ -110,19 +112,19 @@ class BaseEdges:
     def _methods(self, interface: Known, depth: int) -> list[tuple[str, Known]]:
         """Return all methods of an interface, as far as the project declares them."""
         written, home, _ = self._members.shape(interface)
-        if written is None or written.op != "interface" or depth > _DEEPEST:
+        if written is None or written.op != "interface" or depth > _MAX_DEPTH:
             return []
         found: list[tuple[str, Known]] = []
         for each in written.parts:
             if each.op == "method":
                 found.append((each.name, ("func", each.parts[0], home, None, ())))
             else:
-                found += self._methods(pointed(self._types.known(each.parts[0], home)), depth + 1)
+                found += self._methods(dereferenced(self._types.known(each.parts[0], home)), depth + 1)
         return found
 
-    def _same(self, one: Known, other: Known, depth: int = 0) -> bool:
+    def _matches(self, one: Known, other: Known, depth: int = 0) -> bool:
         """Whether the types are equal, or not known to differ because of type parameters; a method must exist."""
-        if depth > _DEEPEST:
+        if depth > _MAX_DEPTH:
             return True
         if one is None or other is None:
             return depth > 0
@@ -133,7 +135,7 @@ class BaseEdges:
         if one[0] != "func":
             return one == other or (one[0] == "named" and one[:3] == other[:3])
         return all(
-            len(mine) == len(theirs) and all(self._same(a, b, depth + 1) for a, b in zip(mine, theirs, strict=True))
+            len(mine) == len(theirs) and all(self._matches(a, b, depth + 1) for a, b in zip(mine, theirs, strict=True))
             for mine, theirs in zip(self._signature(one), self._signature(other), strict=True)
         )
 

@@ -29,10 +29,10 @@ _COMMAND_ACTIONS = frozenset(("Run", "RunE", "Action"))
 class EntryPoints:
     """Collects entry points; a handler of another file is stored as a route for resolution."""
 
-    def __init__(self, spelling: SyntaxConverter, declarations: DeclarationCollector, in_tests: bool) -> None:
+    def __init__(self, converter: SyntaxConverter, declarations: DeclarationCollector, in_tests: bool) -> None:
         self.routes: list[GoRoute] = []
         self._in_tests = in_tests
-        self._spelling = spelling
+        self._converter = converter
         self._declarations = declarations
         self._handled: list[tuple[GoExpression, int, EntryPoint, str]] = []
 
@@ -42,7 +42,7 @@ class EntryPoints:
             return
         pattern = _PATTERN.match(text_of(arguments[0]))
         if pattern is not None:
-            self._hand_over(arguments[-1], caller, line, EntryPoint.ROUTE, f"{VERBS[verb]} {pattern[1]}".strip())
+            self._add_handler(arguments[-1], caller, line, EntryPoint.ROUTE, f"{VERBS[verb]} {pattern[1]}".strip())
 
     def command(self, node: Node, caller: int, line: int) -> None:
         """`cobra.Command{Use: "serve", Run: run}`."""
@@ -56,10 +56,10 @@ class EntryPoints:
         name = next((text_of(given[key]) for key in given if key in _COMMAND_NAMES), "").strip('"`').split()
         action = next((given[key] for key in given if key in _COMMAND_ACTIONS), None)
         if name and action is not None and action.type in _FUNCTION_NODES:
-            holder = caller if caller >= 0 else self._variable_around(node)
-            self._hand_over(action, holder, line, EntryPoint.COMMAND, name[0])
+            holder = caller if caller >= 0 else self._enclosing_variable(node)
+            self._add_handler(action, holder, line, EntryPoint.COMMAND, name[0])
 
-    def _variable_around(self, node: Node) -> int:
+    def _enclosing_variable(self, node: Node) -> int:
         """A command with an anonymous action is represented by the variable that holds it."""
         around: Node | None = node
         while around is not None and around.type != "var_spec":
@@ -67,14 +67,14 @@ class EntryPoints:
         name = text_of(around.child_by_field_name("name")) if around is not None else ""
         return self._declarations.define(name, DefinitionKind.CONSTANT, around) if name and around is not None else -1
 
-    def _hand_over(self, node: Node, caller: int, line: int, kind: EntryPoint, name: str) -> None:
-        handler = self._spelling.value(node)
+    def _add_handler(self, node: Node, caller: int, line: int, kind: EntryPoint, name: str) -> None:
+        handler = self._converter.value(node)
         self._handled.append((handler, caller, kind, name))
-        self._spelling.names.use()
+        self._converter.names.mark_needed()
         if handler.op != "func":
-            self.routes.append(GoRoute(caller, handler, line, len(self._spelling.names.bindings)))
+            self.routes.append(GoRoute(caller, handler, line, len(self._converter.names.bindings)))
 
-    def marked(self, package: str) -> tuple[Definition, ...]:
+    def marked_definitions(self, package: str) -> tuple[Definition, ...]:
         """Return the file's definitions with entry points marked."""
         found: dict[int, tuple[EntryPoint, str | None]] = {}
         for handler, caller, kind, name in self._handled:
@@ -85,8 +85,8 @@ class EntryPoints:
         if package == "main" and main >= 0:
             found[main] = (EntryPoint.MAIN, None)
         definitions = self._declarations.finished()
-        for number, (kind, called) in found.items():
-            definitions[number] = msgspec.structs.replace(definitions[number], entry=kind, entry_name=called)
+        for number, (kind, external_name) in found.items():
+            definitions[number] = msgspec.structs.replace(definitions[number], entry=kind, entry_name=external_name)
         return tuple(definitions)
 
     def _number_of(self, handler: GoExpression) -> int:

@@ -13,14 +13,14 @@ from treering.code.languages.go.types import (
     GoTypes,
     Home,
     Known,
-    pointed,
+    dereferenced,
     universe_type,
     with_arguments,
 )
 
 _INT: Known = ("basic", "int")
 _PREDECLARED = {"true": "bool", "false": "bool", "iota": "int"}
-_DEEPEST = 60
+_MAX_DEPTH = 60
 
 
 class ExpressionTypes:
@@ -32,10 +32,10 @@ class ExpressionTypes:
         bindings: tuple[GoExpression, ...],
         path: str,
         package: str,
-        loose: tuple[WrittenType, ...],
+        unnamed_imports: tuple[WrittenType, ...],
     ) -> None:
         self._types = types
-        self._loose = loose
+        self._unnamed_imports = unnamed_imports
         self._written = bindings
         self._bound: list[Known] = []
         self._functions: list[Known] = []
@@ -53,17 +53,17 @@ class ExpressionTypes:
             return ("type", ("local", number, ()))
         return self.of(written, self._home)
 
-    def called(self, function: GoExpression) -> Known:
+    def resolve_call(self, function: GoExpression) -> Known:
         """Return the callee of the next call and record it, so that later expressions can use its result."""
         known = self.of(function, self._home)
         self._functions.append(known)
         return known
 
-    def handled(self, handler: GoExpression) -> Known:
+    def resolve_handler(self, handler: GoExpression) -> Known:
         return self.of(handler, self._home)
 
     def of(self, expr: GoExpression, home: Home, depth: int = 0) -> Known:
-        if depth > _DEEPEST:
+        if depth > _MAX_DEPTH:
             return None
         read = _OPERATIONS.get(expr.op)
         return read(self, expr, home, depth + 1) if read else None
@@ -114,8 +114,13 @@ class ExpressionTypes:
     def _selected(self, expr: GoExpression, home: Home, depth: int) -> Known:
         operand = expr.parts[0]
         base = self.of(operand, home, depth)
-        if (base is None or base[0] == "builtin") and operand.op == "name" and self._loose and home is self._home:
-            package = self._types.imported(WrittenType("imports", operand.name, self._loose))
+        if (
+            (base is None or base[0] == "builtin")
+            and operand.op == "name"
+            and self._unnamed_imports
+            and home is self._home
+        ):
+            package = self._types.imported(WrittenType("imports", operand.name, self._unnamed_imports))
             base = ("package", package) if package is not None else base
         if base is None:
             return None
@@ -141,7 +146,7 @@ class ExpressionTypes:
         if function[0] == "builtin":
             return self._builtin(function[1], arguments, home, depth)
         if function[0] != "func":
-            function = self.members.made_of(function)
+            function = self.members.underlying_type(function)
             if function is None or function[0] != "func":
                 return None
         if function[4]:
@@ -188,7 +193,7 @@ class ExpressionTypes:
         return self._element(base)
 
     def _element(self, of: Known) -> Known:
-        made = self.members.made_of(pointed(of))
+        made = self.members.underlying_type(dereferenced(of))
         if made is None or made[0] == "external":
             return made
         return made[-1] if made[0] in ("seq", "map", "chan") else ("basic", "byte")
@@ -202,12 +207,12 @@ class ExpressionTypes:
     def _ranged(self, expr: GoExpression, home: Home, depth: int, place: int) -> Known:
         """Element type of a range: of a function, what it yields; of a channel, its element; else key and element."""
         over = self.of(expr.parts[0], home, depth)
-        made = self.members.made_of(pointed(over))
+        made = self.members.underlying_type(dereferenced(over))
         if made is None or made[0] == "external":
             return made
         if made[0] == "func":
             yielding = self._types.parameters(made)
-            yielded = self._types.parameters(self.members.made_of(yielding[0])) if yielding else ()
+            yielded = self._types.parameters(self.members.underlying_type(yielding[0])) if yielding else ()
             return yielded[place] if place < len(yielded) else None
         if place == 1 or made[0] == "chan":
             return self._element(made)
@@ -217,7 +222,7 @@ class ExpressionTypes:
         base = self.of(expr.parts[0], home, depth)
         if base is not None and base[0] == "type":
             return ("type", ("ptr", base[1]))
-        return pointed(base)
+        return dereferenced(base)
 
     def _address(self, expr: GoExpression, home: Home, depth: int) -> Known:
         base = self.of(expr.parts[0], home, depth)

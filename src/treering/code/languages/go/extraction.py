@@ -41,10 +41,10 @@ def read_source(path: str, source: bytes) -> Facts:
     imports = _imports(root, lines)
     names = GoNames()
     qualifiers = Qualifiers(imports)
-    spelling = SyntaxConverter(names, qualifiers)
-    declarations = DeclarationCollector(path, tags, names, spelling, lines)
-    entries = EntryPoints(spelling, declarations, path.endswith("_test.go"))
-    reading = _GoWalk(names, spelling, declarations, entries, UseCollector(names, qualifiers, lines))
+    converter = SyntaxConverter(names, qualifiers)
+    declarations = DeclarationCollector(path, tags, names, converter, lines)
+    entries = EntryPoints(converter, declarations, path.endswith("_test.go"))
+    reading = _GoWalk(names, converter, declarations, entries, UseCollector(names, qualifiers, lines))
     captures = QueryCursor(QUERY).captures(root)
     captures |= read_names(source, root, qualifiers)
     reading.walk(captures)
@@ -58,7 +58,7 @@ def read_source(path: str, source: bytes) -> Facts:
         routes=tuple(reading.entries.routes),
         uses=reading.uses.all(),
     )
-    return Facts(path, reading.entries.marked(body.package), body, problems_of(root, lines, repaired_lines))
+    return Facts(path, reading.entries.marked_definitions(body.package), body, problems_of(root, lines, repaired_lines))
 
 
 def _imports(root: Node, lines: LineIndex) -> tuple[GoImport, ...]:
@@ -80,13 +80,13 @@ class _GoWalk:
     def __init__(
         self,
         names: GoNames,
-        spelling: SyntaxConverter,
+        converter: SyntaxConverter,
         declarations: DeclarationCollector,
         entries: EntryPoints,
         uses: UseCollector,
     ) -> None:
         self.names = names
-        self.spelling = spelling
+        self.converter = converter
         self.declarations = declarations
         self.entries = entries
         self.calls: list[GoCall] = []
@@ -156,9 +156,9 @@ class _GoWalk:
 
     def _call(self, node: Node) -> None:
         named = node.child_by_field_name("function")
-        function = self.spelling.function_of_call(node, named)
-        self.names.use()
-        self.spelling.call_numbers[node.id] = len(self.calls)
+        function = self.converter.function_of_call(node, named)
+        self.names.mark_needed()
+        self.converter.call_numbers[node.id] = len(self.calls)
         flow = 0 if node.id in self._unused else _RESULT
         given = node.child_by_field_name("arguments")
         if given is None or given.named_child_count:

@@ -2,9 +2,9 @@
 
 from treering.code.languages.go.body import WrittenType
 from treering.code.languages.go.members import GoMembers
-from treering.code.languages.go.types import GoTypes, Known, pointed
+from treering.code.languages.go.types import GoTypes, Known, dereferenced
 
-_DEEPEST = 8
+_MAX_DEPTH = 8
 
 
 class TypeArgumentInference:
@@ -32,7 +32,7 @@ class TypeArgumentInference:
         return {name: found[name] for name in open_names if name in found}
 
     def _match(self, written: WrittenType, given: Known, names: set[str], found: dict[str, Known], depth: int) -> None:
-        if given is None or depth > _DEEPEST:
+        if given is None or depth > _MAX_DEPTH:
             return
         op, parts = written.op, written.parts
         if op == "param":
@@ -42,12 +42,12 @@ class TypeArgumentInference:
             self._match(parts[0], given, names, found, depth + 1)
         elif op in ("name", "qual") and given[0] in ("named", "ptr"):
             arguments = parts if op == "name" else parts[1:]
-            named = pointed(given)
+            named = dereferenced(given)
             if named is not None and named[0] == "named":
                 for each, known in zip(arguments, named[3], strict=False):
                     self._match(each, known, names, found, depth + 1)
         elif op in ("ptr", "seq", "chan", "map", "func"):
-            self._match_parts(written, self._members.made_of(given), names, found, depth + 1)
+            self._match_parts(written, self._members.underlying_type(given), names, found, depth + 1)
 
     def _match_parts(
         self, written: WrittenType, given: Known, names: set[str], found: dict[str, Known], depth: int

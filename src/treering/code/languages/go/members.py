@@ -3,9 +3,9 @@
 from treering.code.languages.go.body import GoExpression, WrittenType
 from treering.code.languages.go.project import FoundDeclaration
 from treering.code.languages.go.standard_library import is_standard
-from treering.code.languages.go.types import EXTERNAL, OPAQUE, GoTypes, Home, Known, pointed
+from treering.code.languages.go.types import EXTERNAL, OPAQUE, GoTypes, Home, Known, dereferenced
 
-_DEEPEST = 8
+_MAX_DEPTH = 8
 """Levels of embedding."""
 _CHAIN = 12
 """Length of a chain of types declared as other types."""
@@ -22,8 +22,8 @@ class GoMembers:
 
     def member(self, of: Known, name: str) -> Known:
         """Return the shallowest field or method; external if an embedded external type may have it."""
-        level, seen, outside = [pointed(of)], set[tuple[str, str]](), False
-        for _ in range(_DEEPEST):
+        level, seen, outside = [dereferenced(of)], set[tuple[str, str]](), False
+        for _ in range(_MAX_DEPTH):
             deeper: list[Known] = []
             for each in level:
                 if each is None:
@@ -101,7 +101,7 @@ class GoMembers:
                 known = self._types.known(each.parts[0], home)
                 if each.name == name:
                     return known or OPAQUE, []
-                embedded.append(pointed(known))
+                embedded.append(dereferenced(known))
         return None, embedded
 
     def _declared_as(self, known: Known, name: str) -> tuple[Known, list[Known]]:
@@ -112,7 +112,7 @@ class GoMembers:
                 return self._literal(written, home, owner.method_ids(name) if owner is not None else (), name)
         return None, [known] if known is not None and known[0] in ("external", "local") else []
 
-    def made_of(self, known: Known) -> Known:
+    def underlying_type(self, known: Known) -> Known:
         """Return a type without its name, for range, index and call expressions."""
         for _ in range(_CHAIN):
             if known is None:

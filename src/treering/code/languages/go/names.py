@@ -59,7 +59,7 @@ class GoNames:
         self._looked_up.clear()
         return taken
 
-    def use(self) -> None:
+    def mark_needed(self) -> None:
         """Mark the bindings looked up since the last call as needed for the target of a call."""
         self._needed.update(self._looked_up)
         self._looked_up.clear()
@@ -98,10 +98,10 @@ class Qualifiers:
             for each, names in likely:
                 self._known.setdefault(names[rank], WrittenType("imports", names[rank], (each,)))
 
-    def surely(self, name: str) -> WrittenType | None:
+    def likely_import(self, name: str) -> WrittenType | None:
         """Return the import with this name or likely name."""
         return self._known.get(name)
 
-    def perhaps(self, name: str) -> WrittenType:
+    def possible_imports(self, name: str) -> WrittenType:
         """Return the imports that may have this name: the qualifier of a type is always a package."""
         return self._known.get(name) or WrittenType("imports", name, self._unnamed)

@@ -9,7 +9,7 @@ from treering.code.languages.go.project import GoProject
 from treering.code.languages.go.types import GoTypes, Known
 from treering.core.graph import EdgeKind
 
-OF_ANOTHER_BUILD = 0.5
+OTHER_BUILD = 0.5
 """A declaration of the same name under another build constraint."""
 
 _READ = frozenset(("var", "const"))
@@ -22,8 +22,8 @@ def edges_of_file(facts: Facts, lookup: SymbolLookup) -> Resolved:
     project = GoProject(facts.path, body.tags, lookup)
     types = GoTypes(project)
     package = package_id(directory_of(facts.path), body.package)
-    loose = tuple(WrittenType("import", each.path) for each in body.imports if not each.name)
-    values = ExpressionTypes(types, body.bindings, facts.path, package, loose)
+    unnamed_imports = tuple(WrittenType("import", each.path) for each in body.imports if not each.name)
+    values = ExpressionTypes(types, body.bindings, facts.path, package, unnamed_imports)
     found = _GoFindings(facts.path, facts.definitions)
     _imports(found, body, project)
     _exports(found)
@@ -62,15 +62,15 @@ def _exports(found: _GoFindings) -> None:
 def _calls(found: _GoFindings, body: GoBody, values: ExpressionTypes) -> None:
     for call in body.calls:
         values.bind_until(call.bound)
-        known = values.called(call.function)
+        known = values.resolve_call(call.function)
         targets = _targets(known)
         origin = found.id_of(call.caller)
         if targets is None:
-            found.unresolved.append(Unresolved(origin, written_as(call.function), call.line))
+            found.unresolved.append(Unresolved(origin, source_text(call.function), call.line))
         else:
             _edges_to(found, origin, targets, call)
     for route in body.routes:
-        targets = _targets(values.handled(route.handler))
+        targets = _targets(values.resolve_handler(route.handler))
         for target in targets or ():
             if target.partition("::")[0] != found.path:
                 found.edges.add(Edge(found.id_of(route.caller), target, EdgeKind.IS_ENTRYPOINT_FOR, SURE, route.line))
@@ -85,14 +85,14 @@ def _uses(found: _GoFindings, body: GoBody, types: GoTypes, package: str) -> Non
             continue
         for place, target in enumerate(meant.ids):
             if use.caller >= 0 or target.partition("::")[0] != found.path:
-                confidence = OF_ANOTHER_BUILD if place else SURE
+                confidence = OTHER_BUILD if place else SURE
                 origin = found.id_of(use.caller)
                 found.edges.add(Edge(origin, target, EdgeKind.DEPENDS_LOGICALLY, confidence, use.line))
 
 
 def _edges_to(found: _GoFindings, origin: str, targets: tuple[str, ...], call: GoCall) -> None:
     for place, target in enumerate(targets):
-        confidence = OF_ANOTHER_BUILD if place else EVIDENT if call.function.op == "local" else SURE
+        confidence = OTHER_BUILD if place else EVIDENT if call.function.op == "local" else SURE
         found.edges.add(Edge(origin, target, EdgeKind.CALLS, confidence, call.line, call.flow))
 
 
@@ -106,15 +106,15 @@ def _targets(known: Known) -> tuple[str, ...] | None:
     return () if known[0] in ("external", "builtin") else None
 
 
-_AROUND = {"result": "{}()", "call": "{}()", "index": "{}[…]", "inst": "{}[…]", "deref": "*{}", "addr": "&{}"}
+_SOURCE_TEMPLATES = {"result": "{}()", "call": "{}()", "index": "{}[…]", "inst": "{}[…]", "deref": "*{}", "addr": "&{}"}
 
 
-def written_as(expr: GoExpression) -> str:
+def source_text(expr: GoExpression) -> str:
     """Return the approximate source text: names and dots, without arguments."""
     if expr.op == "sel":
-        return f"{written_as(expr.parts[0])}.{expr.name}"
+        return f"{source_text(expr.parts[0])}.{expr.name}"
     if expr.op == "result":
         return "…()"
-    if expr.op in _AROUND and expr.parts:
-        return _AROUND[expr.op].format(written_as(expr.parts[0]))
+    if expr.op in _SOURCE_TEMPLATES and expr.parts:
+        return _SOURCE_TEMPLATES[expr.op].format(source_text(expr.parts[0]))
     return expr.name or "…"

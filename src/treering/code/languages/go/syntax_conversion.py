@@ -9,7 +9,7 @@ from treering.code.languages.go.body import UNKNOWN, GoExpression, WrittenType
 from treering.code.languages.go.names import GoNames, Qualifiers
 from treering.code.languages.syntax_nodes import text_of
 
-DEEPEST: Final = 40
+MAX_DEPTH: Final = 40
 """Maximum nesting of a type or expression whose type is inferred."""
 
 _ARGUMENT_DEPTH: Final = 8
@@ -38,14 +38,14 @@ class SyntaxConverter:
         self.call_numbers: dict[int, int] = {}
 
     def type(self, node: Node | None, depth: int = 0) -> WrittenType:
-        if node is None or depth > DEEPEST:
+        if node is None or depth > MAX_DEPTH:
             return WrittenType("unknown")
         read = _TYPES.get(node.type)
         return read(self, node, depth + 1) if read else WrittenType("unknown")
 
     def value(self, node: Node | None, depth: int = 0, inline: bool = False) -> GoExpression:
         """`inline` converts calls in place; otherwise they are referred to by the number they were recorded under."""
-        if node is None or depth > DEEPEST:
+        if node is None or depth > MAX_DEPTH:
             return UNKNOWN
         read = _VALUES.get(node.type)
         return read(self, node, depth + 1, inline) if read else UNKNOWN
@@ -72,7 +72,7 @@ class SyntaxConverter:
 
     def operand(self, name: str) -> GoExpression:
         """Convert the operand of a selector: a local, an import, or a name of the package."""
-        if self.names.find(name) < 0 and (imported := self.qualifiers.surely(name)):
+        if self.names.find(name) < 0 and (imported := self.qualifiers.likely_import(name)):
             return GoExpression("import", name, type=imported)
         return self.identifier(name)
 
@@ -89,10 +89,10 @@ class SyntaxConverter:
     def _parameter_types(self, node: Node | None, depth: int) -> WrittenType:
         found: list[WrittenType] = []
         for each in items(node):
-            spelled = self.type(each.child_by_field_name("type"), depth)
+            written = self.type(each.child_by_field_name("type"), depth)
             if each.type == "variadic_parameter_declaration":
-                spelled = WrittenType("rest", "", (spelled,))
-            found += [spelled] * max(1, len(fields(each, "name")))
+                written = WrittenType("rest", "", (written,))
+            found += [written] * max(1, len(fields(each, "name")))
         return WrittenType("tuple", "", tuple(found))
 
     def function_of_call(self, node: Node, named: Node | None, depth: int = 0, inline: bool = False) -> GoExpression:
@@ -132,7 +132,7 @@ def _identifier_type(s: SyntaxConverter, node: Node, depth: int) -> WrittenType:
 
 def _qualified_type(s: SyntaxConverter, node: Node, depth: int) -> WrittenType:
     package = text_of(node.child_by_field_name("package"))
-    return WrittenType("qual", text_of(node.child_by_field_name("name")), (s.qualifiers.perhaps(package),))
+    return WrittenType("qual", text_of(node.child_by_field_name("name")), (s.qualifiers.possible_imports(package),))
 
 
 def _generic_type(s: SyntaxConverter, node: Node, depth: int) -> WrittenType:
@@ -151,8 +151,8 @@ def _around(op: str, *names: str) -> Callable[[SyntaxConverter, Node, int], Writ
 def _first_type(op: str) -> Callable[[SyntaxConverter, Node, int], WrittenType]:
     def read(s: SyntaxConverter, node: Node, depth: int) -> WrittenType:
         inner = items(node)
-        spelled = s.type(inner[0] if inner else None, depth)
-        return WrittenType(op, "", (spelled,)) if op else spelled
+        written = s.type(inner[0] if inner else None, depth)
+        return WrittenType(op, "", (written,)) if op else written
 
     return read
 
@@ -165,15 +165,15 @@ def _constraint(s: SyntaxConverter, node: Node, depth: int) -> WrittenType:
 def _struct(s: SyntaxConverter, node: Node, depth: int) -> WrittenType:
     members: list[WrittenType] = []
     for each in (field for inner in items(node) for field in items(inner) if field.type == "field_declaration"):
-        spelled = s.type(each.child_by_field_name("type"), depth)
-        called = fields(each, "name")
-        if called:
-            members += [WrittenType("field", text_of(name), (spelled,)) for name in called]
+        written = s.type(each.child_by_field_name("type"), depth)
+        field_names = fields(each, "name")
+        if field_names:
+            members += [WrittenType("field", text_of(name), (written,)) for name in field_names]
             continue
         name = text_of(each.child_by_field_name("type")).partition("[")[0].rpartition(".")[2]
         first = each.child(0)
-        pointed = WrittenType("ptr", "", (spelled,)) if first is not None and first.type == "*" else spelled
-        members.append(WrittenType("embed", name.strip(), (pointed,)))
+        embedded = WrittenType("ptr", "", (written,)) if first is not None and first.type == "*" else written
+        members.append(WrittenType("embed", name.strip(), (embedded,)))
     return WrittenType("struct", "", tuple(members))
 
 
@@ -221,8 +221,8 @@ def _typed(s: SyntaxConverter, node: Node, depth: int, inline: bool) -> GoExpres
 
 
 def _basic(name: str) -> Callable[[SyntaxConverter, Node, int, bool], GoExpression]:
-    spelled = GoExpression("basic", name)
-    return lambda s, node, depth, inline: spelled
+    value = GoExpression("basic", name)
+    return lambda s, node, depth, inline: value
 
 
 def _type_value(s: SyntaxConverter, node: Node, depth: int, inline: bool) -> GoExpression:

@@ -28,7 +28,7 @@ _BASIC = """
 _BUILTINS = "append cap clear close complex copy delete imag len make max min new panic print println real recover"
 BASIC: Final = frozenset(_BASIC.split())
 BUILTINS: Final = frozenset(_BUILTINS.split())
-_DEEPEST = 60
+_MAX_DEPTH = 60
 
 
 class GoTypes:
@@ -39,7 +39,7 @@ class GoTypes:
         self._aliases: dict[tuple[str, str, tuple[Known, ...]], Known] = {}
 
     def known(self, written: WrittenType | None, home: Home, depth: int = 0) -> Known:
-        if written is None or depth > _DEEPEST:
+        if written is None or depth > _MAX_DEPTH:
             return None
         read = _READERS.get(written.op)
         return read(self, written, home, depth + 1) if read else None
@@ -164,7 +164,7 @@ def universe_type(name: str) -> Known:
     return ("external", "error") if name == "error" else None
 
 
-def pointed(known: Known) -> Known:
+def dereferenced(known: Known) -> Known:
     """Return the pointer's target: selectors dereference one pointer."""
     return known[1] if known is not None and known[0] == "ptr" else known
 

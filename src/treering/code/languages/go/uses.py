@@ -22,7 +22,7 @@ def read_names(source: bytes, root: Node, qualifiers: Qualifiers) -> dict[str, l
     qualified: list[Node] = []
     for written in _WRITTEN.finditer(source):
         qualifier = written[1]
-        behind = qualifier is not None and qualifiers.surely(qualifier.decode()) is not None
+        behind = qualifier is not None and qualifiers.likely_import(qualifier.decode()) is not None
         if not behind and qualifier is not None and not qualifier[:1].isupper():
             continue
         end = written.end() if behind or qualifier is None else written.end(1)
@@ -48,12 +48,12 @@ class UseCollector:
 
     def named(self, node: Node, caller: int) -> None:
         name = text_of(node)
-        if not self._names.is_bound(name) and not _is_no_read(node):
+        if not self._names.is_bound(name) and not _is_not_read(node):
             self._met[node.id] = (caller, name, None, self.lines.of(node.start_byte))
 
     def qualified(self, node: Node, caller: int) -> None:
         qualifier = text_of(node.child_by_field_name("operand"))
-        imports = None if self._names.is_bound(qualifier) else self._qualifiers.surely(qualifier)
+        imports = None if self._names.is_bound(qualifier) else self._qualifiers.likely_import(qualifier)
         if imports is not None:
             name = text_of(node.child_by_field_name("field"))
             self._met[node.id] = (caller, name, imports, self.lines.of(node.start_byte))
@@ -72,7 +72,7 @@ _DECLARING = frozenset(
 _BINDING = frozenset({"short_var_declaration", "range_clause", "receive_statement"})
 
 
-def _is_no_read(node: Node) -> bool:
+def _is_not_read(node: Node) -> bool:
     """Whether the name is declared here, or is a field name in a composite literal."""
     around = node.parent
     if around is None:

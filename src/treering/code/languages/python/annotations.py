@@ -20,7 +20,7 @@ from treering.code.languages.python.values import (
     merged,
 )
 
-_DEEPEST_ARGUMENTS = 4
+_MAX_ARGUMENT_DEPTH = 4
 """Maximum nesting of type arguments: a method may wrap its own type repeatedly."""
 _GENERIC = frozenset({"Generic", "Protocol"})
 _NOT_A_TYPE = frozenset(
@@ -96,7 +96,7 @@ class Annotations(PythonProject):
                 found.append(made(self, name, arguments, where))
             elif isinstance(value, ClassValue) and self._parameters(value):
                 given = tuple([self.annotated(one, where) for one in arguments])
-                deep = any(_is_deep(one, _DEEPEST_ARGUMENTS) for one in given)
+                deep = any(_is_deep(one, _MAX_ARGUMENT_DEPTH) for one in given)
                 found.append((Instance(value, () if deep else given),))
             else:
                 found.append(standard_library.instance_of(value))
@@ -122,25 +122,25 @@ class Annotations(PythonProject):
         """Return the type bound to a type variable in a member of the receiver; None if no class declares it."""
         if not isinstance(receiver, Instance):
             return None
-        for one in self.order(receiver.of):
+        for one in self.mro(receiver.of):
             parameters = self._parameters(one)
             if variable.name in parameters:
-                given = receiver.arguments if one == receiver.of else self._given_to(one, receiver)
+                given = receiver.arguments if one == receiver.of else self._base_arguments(one, receiver)
                 place = parameters.index(variable.name)
                 return given[place] if place < len(given) else NOTHING
         return None
 
-    def _given_to(self, base: ClassValue, receiver: Instance) -> tuple[Values, ...]:
+    def _base_arguments(self, base: ClassValue, receiver: Instance) -> tuple[Values, ...]:
         """Return the type arguments with which a class or its ancestors subscript a generic base."""
         key = (base, receiver)
         known = self._type_arguments.get(key)
         if known is None:
             self._type_arguments[key] = ()
-            known = self._type_arguments[key] = self._written_for(base, receiver)
+            known = self._type_arguments[key] = self._written_arguments(base, receiver)
         return known
 
-    def _written_for(self, base: ClassValue, receiver: Instance) -> tuple[Values, ...]:
-        for one in self.order(receiver.of):
+    def _written_arguments(self, base: ClassValue, receiver: Instance) -> tuple[Values, ...]:
+        for one in self.mro(receiver.of):
             made = self.class_of(one)
             for written in made.bases if made is not None else ():
                 if written.kind is ExpressionKind.SUBSCRIPT and base in self.evaluate(
@@ -166,7 +166,7 @@ class Annotations(PythonProject):
         if (made.owner and not made.parameters) or all(annotation != returned for _, annotation in made.parameters):
             own = _instance(EvaluationContext(value.path, value.receiver))
             if own:
-                return self._given_back(made, own)
+                return self._returned(made, own)
         return None
 
     def plain_result(self, made: PythonFunction, value: FunctionValue) -> Values:
@@ -175,13 +175,13 @@ class Annotations(PythonProject):
             values = merged([self.annotated(annotation, where) for annotation in made.returns])
             if made.traits & Trait.GENERATOR or not made.traits & Trait.ASYNC:
                 return self._managed(made, values)
-            return self._given_back(made, values)
-        values = self.every(made.results, where)
+            return self._returned(made, values)
+        values = self.evaluate_all(made.results, where)
         if made.traits & Trait.GENERATOR:
             return self._managed(made, (ExternalInstance("generator", (values,)),))
-        return self._given_back(made, values)
+        return self._returned(made, values)
 
-    def _given_back(self, made: PythonFunction, values: Values) -> Values:
+    def _returned(self, made: PythonFunction, values: Values) -> Values:
         if made.traits & Trait.ASYNC:
             return (ExternalInstance("coroutine", (values,)),)
         return self._managed(made, values)
@@ -196,10 +196,10 @@ class Annotations(PythonProject):
         known = self._fixtures.get(function)
         if known is None:
             self._fixtures[function] = NOTHING
-            known = self._fixtures[function] = self._handed(function)
+            known = self._fixtures[function] = self._fixture_result(function)
         return known
 
-    def _handed(self, function: FunctionValue) -> Values:
+    def _fixture_result(self, function: FunctionValue) -> Values:
         made = self.function(function.path, function.qualname)
         if made is None:
             return NOTHING

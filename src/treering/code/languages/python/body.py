@@ -134,9 +134,9 @@ class FixtureRequests(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     of: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Functions with the names of the fixtures they request."""
-    by_all: tuple[str, ...] = ()
+    file_wide: tuple[str, ...] = ()
     """Names that all tests of the file request."""
-    unasked: tuple[str, ...] = ()
+    autouse: tuple[str, ...] = ()
     """Autouse fixtures of the file."""
 
 

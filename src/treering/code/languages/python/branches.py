@@ -56,7 +56,7 @@ class Branches(SyntaxWalk):
         while self._ifs and self._ifs[-1][1] <= start:
             self._ifs.pop()
         whole = self._ifs[-1][1] if self._ifs else end
-        self.expect(consequence, apart_until=whole)
+        self.expect(consequence, branches_end=whole)
         self._narrow(condition, consequence.start_byte, consequence.end_byte)
         self._exclude(condition, consequence.end_byte, until=whole)
         last = consequence.named_children[-1:]
@@ -96,13 +96,13 @@ class Branches(SyntaxWalk):
 
     def _except(self, node: Node, start: int, end: int) -> None:
         children = node.named_children
-        self.expect(children[-1] if children else None, apart_until=0)
+        self.expect(children[-1] if children else None, branches_end=0)
         value = node.child_by_field_name("value")
         if value is not None and value.type == "as_pattern" and value.named_child_count > 1:
             self.bind_target(value.named_children[1], value.end_byte, value.named_children[0], "instance", until=end)
 
     def _case(self, node: Node, start: int, end: int) -> None:
-        self.expect(node.child_by_field_name("consequence"), apart_until=0)
+        self.expect(node.child_by_field_name("consequence"), branches_end=0)
         for pattern in node.named_children:
             inside = first_of(pattern) if pattern.type == "case_pattern" else None
             if inside is not None and inside.type == "as_pattern" and inside.named_child_count > 1:

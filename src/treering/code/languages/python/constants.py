@@ -6,7 +6,7 @@ from treering.code.languages.python.body import Expression, ExpressionKind
 from treering.code.languages.python.project import PythonProject
 from treering.code.languages.python.values import identity
 
-_MOST_STEPS = 8
+_MAX_STEPS = 8
 """Maximum length of an import chain; longer ones are cyclic."""
 
 
@@ -17,7 +17,7 @@ class Constants:
         self._project, self._path = project, facts.path
         self._own = {one.qualname for one in facts.definitions if one.kind is DefinitionKind.CONSTANT}
         self._table = dict(next((table.names for table in facts.body.tables if not table.scope), ()))
-        self._stars = any("*" in taken.names for taken in facts.body.imports)
+        self._stars = any("*" in statement.names for statement in facts.body.imports)
         self._known: dict[Expression, str | None] = {}
 
     def of(self, read: Expression) -> str | None:
@@ -37,11 +37,11 @@ class Constants:
 
     def in_module(self, path: str, name: str, steps: int = 0) -> str | None:
         """Return the constant that a module provides under a name, its own or an imported one."""
-        if steps > _MOST_STEPS:
+        if steps > _MAX_STEPS:
             return None
-        if self._project.asked(surface.CONSTANT, path, name):
+        if self._project.lookup(surface.CONSTANT, path, name):
             return identity(path, name)
-        given = self._project.asked(surface.NAME, path, "", name)
+        given = self._project.lookup(surface.NAME, path, "", name)
         return self._imported(path, given[0][1], steps) if given else self._starred(path, name, steps)
 
     def _imported(self, path: str, values: tuple[Expression, ...], steps: int) -> str | None:
@@ -54,10 +54,10 @@ class Constants:
         return None
 
     def _starred(self, path: str, name: str, steps: int) -> str | None:
-        for _, modules in self._project.asked(surface.STARS, path):
+        for _, modules in self._project.lookup(surface.STARS, path):
             for module in modules:
                 target = self._project.modules.locate(path, module)
-                exports = self._project.asked(surface.EXPORTS, target) if target is not None else ()
+                exports = self._project.lookup(surface.EXPORTS, target) if target is not None else ()
                 if target is None or target == path or (exports and name not in exports[0][1]):
                     continue
                 found = self.in_module(target, name, steps + 1)

@@ -13,14 +13,14 @@ from treering.code.languages.syntax_nodes import first_of, text_of
 if TYPE_CHECKING:
     from treering.code.languages.python.expressions import PythonExpressions
 
-DEPTH = 40
+MAX_DEPTH = 40
 """Expressions nested deeper have no evident type."""
-KEPT_ARGUMENTS = 2
+MAX_ARGUMENTS = 2
 """Positional arguments kept per call: as many as `cast`, `partial` and the like need."""
-KEPT_ITEMS = 4
+MAX_ITEMS = 4
 """Items of a list literal that are inspected for the element type."""
 
-LONGEST_NARROWED = 200
+MAX_NARROWED_LENGTH = 200
 """Maximum length of a dotted name that is checked for `isinstance` narrowing."""
 
 _TYPE_VARIABLES = frozenset({"TypeVar", "typing.TypeVar", "t.TypeVar"})
@@ -30,7 +30,7 @@ class ExpressionSite(NamedTuple):
     """Where an expression is written, for looking up its names."""
 
     scope: PythonScope
-    but: Binding | None = None
+    excluded: Binding | None = None
     """The binding whose own value this is; excluded from lookup."""
     at: int = -1
     """Offset used for the whole expression: a quoted annotation has no offsets of its own."""
@@ -63,7 +63,7 @@ def _attribute(expressions: "PythonExpressions", node: Node, place: ExpressionSi
     value = node.child_by_field_name("object")
     if value is None:
         return UNKNOWN
-    if place.scope.dotted and place.at < 0 and node.end_byte - node.start_byte < LONGEST_NARROWED:
+    if place.scope.dotted and place.at < 0 and node.end_byte - node.start_byte < MAX_NARROWED_LENGTH:
         narrowed = expressions.narrowed(text_of(node), place, node.start_byte)
         if narrowed is not None:
             return narrowed
@@ -99,7 +99,7 @@ def _call(expressions: "PythonExpressions", node: Node, place: ExpressionSite, d
         place = place._replace(annotation=True)
     elif name == "cast":
         place = place._replace(annotation=True)
-    for argument in given[:KEPT_ARGUMENTS]:
+    for argument in given[:MAX_ARGUMENTS]:
         if argument.type in ("keyword_argument", "list_splat", "dictionary_splat"):
             break
         parts.append(expressions.of(argument, place, depth))
@@ -143,12 +143,12 @@ def _wrapped(made: ExpressionKind) -> _Convert:
 def _items(made: ExpressionKind, kept: int) -> _Convert:
     def convert(expressions: "PythonExpressions", node: Node, place: ExpressionSite, depth: int) -> Expression:
         items = [item for item in node.named_children if item.type != "comment"]
-        return Expression(made, "", tuple([expressions.of(item, place, depth) for item in _kept(items, kept)]))
+        return Expression(made, "", tuple([expressions.of(item, place, depth) for item in _sample(items, kept)]))
 
     return convert
 
 
-def _kept(items: list[Node], kept: int) -> list[Node]:
+def _sample(items: list[Node], kept: int) -> list[Node]:
     """Return all of a few items; of many, only those that show their type: a long table of functions shows none."""
     if len(items) <= kept or all(item.type == "call" for item in items[:kept]):
         return items[:kept]
@@ -157,7 +157,7 @@ def _kept(items: list[Node], kept: int) -> list[Node]:
 
 def _dictionary(expressions: "PythonExpressions", node: Node, place: ExpressionSite, depth: int) -> Expression:
     values = [pair.child_by_field_name("value") for pair in node.named_children if pair.type == "pair"]
-    written = _kept([value for value in values if value is not None], KEPT_ITEMS)
+    written = _sample([value for value in values if value is not None], MAX_ITEMS)
     return Expression(ExpressionKind.DICT, "", tuple([expressions.of(value, place, depth) for value in written]))
 
 
@@ -223,7 +223,7 @@ def _string(expressions: "PythonExpressions", node: Node, place: ExpressionSite,
     return _STRING
 
 
-def _sent(expressions: "PythonExpressions", node: Node, place: ExpressionSite, depth: int) -> Expression:
+def _yield_result(expressions: "PythonExpressions", node: Node, place: ExpressionSite, depth: int) -> Expression:
     """The value of a `yield`: the send type in the generator's annotation."""
     annotation = place.scope.returns
     if annotation is None or place.scope.outer is None:
@@ -259,7 +259,7 @@ CONVERT: dict[str, _Convert] = {
     "subscript": _subscript,
     "generic_type": _subscript,
     "await": _wrapped(ExpressionKind.AWAIT),
-    "yield": _sent,
+    "yield": _yield_result,
     "type": _inside,
     "parenthesized_expression": _inside,
     "as_pattern": _inside,
@@ -268,7 +268,7 @@ CONVERT: dict[str, _Convert] = {
     "conditional_expression": _conditional,
     "boolean_operator": _boolean,
     "binary_operator": _binary,
-    "union_type": _items(ExpressionKind.EITHER, KEPT_ITEMS),
+    "union_type": _items(ExpressionKind.EITHER, MAX_ITEMS),
     "not_operator": _constant("bool"),
     "comparison_operator": _constant("bool"),
     "string": _string,
@@ -278,10 +278,10 @@ CONVERT: dict[str, _Convert] = {
     "true": _constant("bool"),
     "false": _constant("bool"),
     "none": _constant("None"),
-    "list": _items(ExpressionKind.LIST, KEPT_ITEMS),
-    "set": _items(ExpressionKind.LIST, KEPT_ITEMS),
-    "tuple": _items(ExpressionKind.TUPLE, 2 * KEPT_ITEMS),
-    "expression_list": _items(ExpressionKind.TUPLE, 2 * KEPT_ITEMS),
+    "list": _items(ExpressionKind.LIST, MAX_ITEMS),
+    "set": _items(ExpressionKind.LIST, MAX_ITEMS),
+    "tuple": _items(ExpressionKind.TUPLE, 2 * MAX_ITEMS),
+    "expression_list": _items(ExpressionKind.TUPLE, 2 * MAX_ITEMS),
     "dictionary": _dictionary,
     "list_comprehension": _comprehension(ExpressionKind.LIST),
     "set_comprehension": _comprehension(ExpressionKind.LIST),

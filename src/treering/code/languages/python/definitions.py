@@ -118,10 +118,10 @@ def _first_text(call: Node | None) -> str | None:
 
 def _constant(name: str, bindings: list[Binding], found: ParsedFile) -> Definition | None:
     """Return a definition for a name that is upper-case, annotated, in `__all__`, or a type alias; else None."""
-    written = next((one for one in bindings if one.how in ("value", "alias") and not one.until and not one.path), None)
+    written = next((one for one in bindings if one.role in ("value", "alias") and not one.until and not one.path), None)
     if written is None or written.node is None:
         return None
-    alias = written.how == "alias" and name[:1].isupper()
+    alias = written.role == "alias" and name[:1].isupper()
     if _is_type_variable(written.node) or not (
         name.isupper() or alias or written.annotation is not None or name in (found.exports or ())
     ):

@@ -8,9 +8,9 @@ from treering.code.languages.python.annotations import LazyArguments
 from treering.code.languages.python.body import Expression, ExpressionKind
 from treering.code.languages.python.fixtures import fixture_functions
 from treering.code.languages.python.operations import Operations
-from treering.code.languages.python.project import DEPTH, EvaluationContext
+from treering.code.languages.python.project import MAX_DEPTH, EvaluationContext
 from treering.code.languages.python.values import (
-    FOREIGN,
+    EXTERNAL,
     NOTHING,
     ClassValue,
     ExternalInstance,
@@ -35,7 +35,7 @@ class PythonEvaluator(Operations):
 
     def evaluate(self, expression: Expression, where: EvaluationContext) -> Values:
         evaluate = _EVALUATE.get(expression.kind)
-        if evaluate is None or self._depth >= DEPTH:
+        if evaluate is None or self._depth >= MAX_DEPTH:
             return NOTHING
         self._depth += 1
         found = evaluate(self, expression, where)
@@ -46,7 +46,7 @@ class PythonEvaluator(Operations):
         """Evaluate a binding; the bindings it depends on first and iteratively, so that long chains do not recurse."""
         if ref not in self._locals:
             self._locals[ref] = NOTHING
-            waiting = [(ref, iter(self._begins_with(ref)))]
+            waiting = [(ref, iter(self._dependencies(ref)))]
             while waiting:
                 current, needed = waiting[-1]
                 before = next((one for one in needed if one not in self._locals), None)
@@ -55,28 +55,30 @@ class PythonEvaluator(Operations):
                     waiting.pop()
                 else:
                     self._locals[before] = NOTHING
-                    waiting.append((before, iter(self._begins_with(before))))
+                    waiting.append((before, iter(self._dependencies(before))))
         return self._locals[ref]
 
-    def made_here(self, expression: Expression, where: EvaluationContext) -> bool:
+    def is_constructed_here(self, expression: Expression, where: EvaluationContext) -> bool:
         """Whether the value is created by calling a class here, so that its class is exact; also through `with`."""
         if expression.kind is ExpressionKind.LOCAL:
             bound = [self._bindings[ref] for ref in expression.refs]
             return bool(bound) and all(
-                each.kind is not ExpressionKind.LOCAL and self.made_here(each, where) for each in bound
+                each.kind is not ExpressionKind.LOCAL and self.is_constructed_here(each, where) for each in bound
             )
         if expression.kind in (ExpressionKind.ENTERED, ExpressionKind.ENTERED_ASYNC):
             inner = expression.parts[0]
-            return self.made_here(inner, where) and self.evaluate(expression, where) == self.evaluate(inner, where)
+            return self.is_constructed_here(inner, where) and self.evaluate(expression, where) == self.evaluate(
+                inner, where
+            )
         if expression.kind is not ExpressionKind.CALL:
             return False
         called = self.evaluate(expression.parts[0], where)
-        return bool(called) and all(isinstance(each, ClassValue) and self._makes_its_own(each) for each in called)
+        return bool(called) and all(isinstance(each, ClassValue) and self._has_default_new(each) for each in called)
 
-    def _makes_its_own(self, value: ClassValue) -> bool:
+    def _has_default_new(self, value: ClassValue) -> bool:
         return self.member(value, "__new__") is None
 
-    def _begins_with(self, ref: int) -> tuple[int, ...]:
+    def _dependencies(self, ref: int) -> tuple[int, ...]:
         expression = self._bindings[ref]
         while expression.parts:
             expression = expression.parts[0]
@@ -121,7 +123,7 @@ def _excluded(project: PythonEvaluator, expression: Expression, where: Evaluatio
     return tuple(
         value
         for value in values
-        if not (isinstance(value, Instance) and classes.intersection(project.order(value.of)))
+        if not (isinstance(value, Instance) and classes.intersection(project.mro(value.of)))
         and not (isinstance(value, ExternalInstance) and value.name in names)
     )
 
@@ -142,13 +144,13 @@ def _unpacked(project: PythonEvaluator, expression: Expression, where: Evaluatio
 
 def _holding(name: str) -> _Evaluate:
     def evaluate(project: PythonEvaluator, expression: Expression, where: EvaluationContext) -> Values:
-        return (ExternalInstance(name, (project.every(expression.parts, where),)),)
+        return (ExternalInstance(name, (project.evaluate_all(expression.parts, where),)),)
 
     return evaluate
 
 
 def _dict(project: PythonEvaluator, expression: Expression, where: EvaluationContext) -> Values:
-    return (ExternalInstance("dict", (NOTHING, project.every(expression.parts, where))),)
+    return (ExternalInstance("dict", (NOTHING, project.evaluate_all(expression.parts, where))),)
 
 
 def _tuple(project: PythonEvaluator, expression: Expression, where: EvaluationContext) -> Values:
@@ -161,7 +163,7 @@ def _constant(project: PythonEvaluator, expression: Expression, where: Evaluatio
 
 def _self(project: PythonEvaluator, expression: Expression, where: EvaluationContext) -> Values:
     own = ClassValue(where.path, expression.name)
-    if isinstance(where.receiver, Instance) and own in project.order(where.receiver.of):
+    if isinstance(where.receiver, Instance) and own in project.mro(where.receiver.of):
         return (where.receiver,)
     return (Instance(own),)
 
@@ -169,14 +171,14 @@ def _self(project: PythonEvaluator, expression: Expression, where: EvaluationCon
 def _cls(project: PythonEvaluator, expression: Expression, where: EvaluationContext) -> Values:
     own = ClassValue(where.path, expression.name)
     receiver = where.receiver.of if isinstance(where.receiver, Instance) else where.receiver
-    if isinstance(receiver, ClassValue) and own in project.order(receiver):
+    if isinstance(receiver, ClassValue) and own in project.mro(receiver):
         return (receiver,)
     return (own,)
 
 
 def _super(project: PythonEvaluator, expression: Expression, where: EvaluationContext) -> Values:
     own = ClassValue(where.path, expression.name)
-    written = [value for value in project.every(expression.parts, where) if isinstance(value, ClassValue)]
+    written = [value for value in project.evaluate_all(expression.parts, where) if isinstance(value, ClassValue)]
     receiver = where.receiver if where.receiver is not None else Instance(own)
     return tuple([Super(after, receiver) for after in written or [own]])
 
@@ -190,7 +192,7 @@ def _inherited_parameter(project: PythonEvaluator, expression: Expression, where
     if method is None or not method.owner:
         return NOTHING
     name = method.qualname.rpartition(".")[2]
-    for ancestor in project.order(ClassValue(where.path, method.owner))[1:]:
+    for ancestor in project.mro(ClassValue(where.path, method.owner))[1:]:
         overridden = project.function(ancestor.path, f"{ancestor.qualname}.{name}")
         if overridden is not None:
             annotation = dict(overridden.parameters).get(expression.name)
@@ -201,7 +203,7 @@ def _inherited_parameter(project: PythonEvaluator, expression: Expression, where
 def _fixture(project: PythonEvaluator, expression: Expression, where: EvaluationContext) -> Values:
     found = fixture_functions(project, where.path, expression.parts[0].name, expression.name)
     if not found and expression.name in standard_library.FIXTURES:
-        return FOREIGN
+        return EXTERNAL
     return merged([project.fixture_value(function) for function in found] or [NOTHING])
 
 
@@ -211,7 +213,7 @@ _EVALUATE: dict[ExpressionKind, _Evaluate] = {
     ExpressionKind.DEFINITION: lambda project, expression, where: project.definition(where.path, expression.name),
     ExpressionKind.ATTRIBUTE: _attribute,
     ExpressionKind.CALL: _call,
-    ExpressionKind.AWAIT: lambda project, expression, where: project.waited(
+    ExpressionKind.AWAIT: lambda project, expression, where: project.awaited_values(
         project.evaluate(expression.parts[0], where)
     ),
     ExpressionKind.SUBSCRIPT: _subscript,
@@ -224,7 +226,7 @@ _EVALUATE: dict[ExpressionKind, _Evaluate] = {
     ExpressionKind.ENTERED_ASYNC: lambda project, expression, where: project.entered(
         project.evaluate(expression.parts[0], where), "__aenter__"
     ),
-    ExpressionKind.EITHER: lambda project, expression, where: project.every(expression.parts, where),
+    ExpressionKind.EITHER: lambda project, expression, where: project.evaluate_all(expression.parts, where),
     ExpressionKind.FIRST_KNOWN: _first_known,
     ExpressionKind.EXCLUDED: _excluded,
     ExpressionKind.UNPACKED: _unpacked,

@@ -5,14 +5,14 @@ from collections.abc import Callable
 from tree_sitter import Node, Parser
 
 from treering.code.languages.python.body import UNKNOWN, Expression, ExpressionKind
-from treering.code.languages.python.conversions import CONVERT, DEPTH, ExpressionSite, receiver_of
+from treering.code.languages.python.conversions import CONVERT, MAX_DEPTH, ExpressionSite, receiver_of
 from treering.code.languages.python.scopes import Binding, PythonScope, ScopeKind, reaching, visible_inside
 from treering.code.languages.syntax_nodes import first_of
 
 _INLINE = frozenset({"definition", "module", "top", "from", "self", "cls"})
-_LINKED = 12
+_LINK_DEPTH = 12
 """Depth in an expression from which the receiver of a long chain becomes a binding of its own."""
-_MOST_LINKING = 3
+_MAX_LINKED_CHAINS = 3
 """Maximum nesting of long chains in arguments of long chains."""
 
 
@@ -38,11 +38,11 @@ class PythonExpressions:
         annotated = None
         if binding.annotation is not None:
             annotated = Expression(ExpressionKind.TYPED, "", (self.annotation(binding.annotation, binding.scope),))
-            if declared or binding.how == "declared":
+            if declared or binding.role == "declared":
                 return _unpacked(annotated, binding.path)
-            if binding.how == "filled":
+            if binding.role == "filled":
                 return Expression(ExpressionKind.FIRST_KNOWN, "", (annotated, _VALUES["fixture"](self, binding)))
-        value = _VALUES[binding.how](self, binding)
+        value = _VALUES[binding.role](self, binding)
         if annotated is not None:
             value = Expression(ExpressionKind.FIRST_KNOWN, "", (value, annotated))
         return _unpacked(value, binding.path)
@@ -52,9 +52,9 @@ class PythonExpressions:
 
     def of(self, node: Node, place: ExpressionSite, depth: int = 0) -> Expression:
         convert = CONVERT.get(node.type)
-        if convert is None or depth > DEPTH:
+        if convert is None or depth > MAX_DEPTH:
             return UNKNOWN
-        if depth > _LINKED and node.type == "call" and not place.annotation and self._linking < _MOST_LINKING:
+        if depth > _LINK_DEPTH and node.type == "call" and not place.annotation and self._linking < _MAX_LINKED_CHAINS:
             return self._link(node, place)
         return convert(self, node, place, depth + 1)
 
@@ -62,10 +62,10 @@ class PythonExpressions:
         """Return a call deep in a chain by reference, so that each stored part of a long chain is small."""
         waiting: list[Node] = []
         at: Node | None = call
-        depth = _LINKED + 1
+        depth = _LINK_DEPTH + 1
         while at is not None:
-            if depth > _LINKED and at.type == "call":
-                if (at.id, place.but) in self._links:
+            if depth > _LINK_DEPTH and at.type == "call":
+                if (at.id, place.excluded) in self._links:
                     break
                 waiting.append(at)
                 depth = 0
@@ -76,13 +76,13 @@ class PythonExpressions:
             index = len(self._values)
             self._values.append(UNKNOWN)
             self._values[index] = CONVERT["call"](self, part, place, 1)
-            self._links[part.id, place.but] = Expression(ExpressionKind.LOCAL, "", (), (index,))
+            self._links[part.id, place.excluded] = Expression(ExpressionKind.LOCAL, "", (), (index,))
         self._linking -= 1
-        return self._links[call.id, place.but]
+        return self._links[call.id, place.excluded]
 
     def _refer(self, bindings: list[Binding]) -> Expression:
         only = bindings[0] if len(bindings) == 1 else None
-        if only is not None and only.how in _INLINE:
+        if only is not None and only.role in _INLINE:
             if only.written is None:
                 only.written = self.value(only)
             return only.written
@@ -98,13 +98,13 @@ class PythonExpressions:
         scope: PythonScope | None = place.scope
         own = True
         while scope is not None:
-            if name in scope.elsewhere:
-                scope, own = scope.elsewhere[name], False
+            if name in scope.declared_scopes:
+                scope, own = scope.declared_scopes[name], False
             bindings = scope.of(name) if own or scope.kind is not ScopeKind.CLASS else None
             if bindings:
                 if scope.kind is ScopeKind.MODULE:
                     return self._module_name(name, bindings, place, at, own)
-                found = reaching(bindings, at, place.but) if own else visible_inside(bindings, at, place.but)
+                found = reaching(bindings, at, place.excluded) if own else visible_inside(bindings, at, place.excluded)
                 if found:
                     return self._refer(found)
                 if scope.kind is ScopeKind.FUNCTION and not all(binding.until for binding in bindings):
@@ -116,12 +116,12 @@ class PythonExpressions:
     def narrowed(self, dotted: str, place: ExpressionSite, at: int) -> Expression | None:
         """Return an attribute narrowed by an `isinstance`, if any."""
         bindings = place.scope.of(dotted)
-        found = reaching(bindings, at, place.but) if bindings else []
+        found = reaching(bindings, at, place.excluded) if bindings else []
         return self._refer(found) if found else None
 
     def _module_name(self, name: str, bindings: list[Binding], place: ExpressionSite, at: int, own: bool) -> Expression:
         if own and (len(bindings) > 1 or bindings[0].until):
-            found = reaching(bindings, at, place.but)
+            found = reaching(bindings, at, place.excluded)
             if found and len(found) < len(bindings):
                 return self._refer(found)
         return Expression(ExpressionKind.NAME, name)
@@ -180,10 +180,10 @@ def _parameter(made: ExpressionKind) -> Callable[[PythonExpressions, Binding], E
 
     def value(expressions: PythonExpressions, binding: Binding) -> Expression:
         method, _, name = binding.detail.rpartition(" ")
-        asked = Expression(made, name, (Expression(ExpressionKind.DEFINITION, method),))
+        parameter = Expression(made, name, (Expression(ExpressionKind.DEFINITION, method),))
         if binding.node is None:
-            return asked
-        return Expression(ExpressionKind.EITHER, "", (asked, _plain(expressions, binding)))
+            return parameter
+        return Expression(ExpressionKind.EITHER, "", (parameter, _plain(expressions, binding)))
 
     return value
 

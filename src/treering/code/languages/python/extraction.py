@@ -29,11 +29,11 @@ from treering.code.languages.python.syntax_walk import DefinitionSyntax, ParsedF
 from treering.code.languages.python.uses import uses_of
 from treering.code.languages.syntax_nodes import first_of, text_of
 
-TEXT = 80
+MAX_TEXT = 80
 """Maximum length of an unresolved call's text."""
-ALTERNATIVES = 6
+MAX_ALTERNATIVES = 6
 """A name bound to more different values than this has no evident type."""
-CLOSED = 80
+MAX_CLOSED_NODES = 80
 """Maximum size, in nodes, of an expression exposed to other files."""
 
 _ANNOTATED = frozenset({"declared", "filled"})
@@ -77,7 +77,7 @@ def _calls(
         if function is None:
             continue
         start = function.start_byte
-        text = source[start : min(function.end_byte, start + TEXT)].decode(errors="replace")
+        text = source[start : min(function.end_byte, start + MAX_TEXT)].decode(errors="replace")
         origin = "" if called.origin is None else called.origin.qualname
         callee = expressions.of(function, ExpressionSite(called.scope))
         line = found.lines.of(start)
@@ -93,7 +93,7 @@ def _calls(
             if expression is not None and expression.type in ("identifier", "attribute"):
                 callee = expressions.of(expression, ExpressionSite(defined.outer))
                 line = found.lines.of(decorator.start_byte)
-                calls.append(PythonCall(defined.qualname, callee, text_of(expression)[:TEXT], line, 3))
+                calls.append(PythonCall(defined.qualname, callee, text_of(expression)[:MAX_TEXT], line, 3))
     return tuple(calls), imports
 
 
@@ -112,7 +112,7 @@ def _function(defined: DefinitionSyntax, expressions: PythonExpressions) -> Pyth
         (name, expressions.annotation(binding.annotation, defined.outer))
         for name, bindings in defined.inner.names.items()
         for binding in bindings[:1]
-        if binding.how in _ANNOTATED and binding.position == defined.body and binding.annotation is not None
+        if binding.role in _ANNOTATED and binding.position == defined.body and binding.annotation is not None
     )
     owner = defined.outer.qualname if defined.method else ""
     fixture = _fixture_name(defined) if traits & Trait.FIXTURE else ""
@@ -160,7 +160,7 @@ def _classes(found: ParsedFile, expressions: PythonExpressions) -> tuple[PythonC
             name
             for name, bindings in defined.inner.names.items()
             if any(
-                binding.how == "definition" and binding.node is not None and binding.node.type == "function_definition"
+                binding.role == "definition" and binding.node is not None and binding.node.type == "function_definition"
                 for binding in bindings
             )
         )
@@ -185,7 +185,7 @@ def _table(scope: PythonScope, expressions: PythonExpressions) -> NameTable:
     for name, bindings in names.items():
         declared = [binding for binding in bindings if binding.annotation is not None]
         values = _distinct([expressions.value(binding, declared=True) for binding in declared or bindings])
-        rows.append((name, values if len(values) <= ALTERNATIVES else (UNKNOWN,)))
+        rows.append((name, values if len(values) <= MAX_ALTERNATIVES else (UNKNOWN,)))
     return NameTable(scope.qualname, tuple(rows))
 
 
@@ -228,7 +228,7 @@ def _closed(expression: Expression, bindings: tuple[Expression, ...]) -> Express
     """Replace local names by what they are bound to, so that the expression is valid outside its scope."""
     if not expression.parts and not expression.refs:
         return expression
-    room = [CLOSED]
+    room = [MAX_CLOSED_NODES]
 
     def close(part: Expression, inside: frozenset[int]) -> Expression:
         room[0] -= 1

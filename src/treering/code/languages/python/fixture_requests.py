@@ -15,7 +15,7 @@ _SEVERAL = frozenset({"list", "tuple"})
 
 def requests_of(found: ParsedFile) -> FixtureRequests:
     by_class: dict[str, list[str]] = {}
-    of, unasked = [], []
+    of, autouse = [], []
     for defined in found.defined:
         marked = _marked(defined)
         outer = by_class.get(defined.outer.qualname, [])
@@ -23,15 +23,15 @@ def requests_of(found: ParsedFile) -> FixtureRequests:
             by_class[defined.qualname] = [*outer, *marked]
             continue
         fixture = bool(defined.traits & Trait.FIXTURE)
-        if fixture and _runs_unasked(defined):
-            unasked.append(defined.qualname)
+        if fixture and _is_autouse(defined):
+            autouse.append(defined.qualname)
         if fixture or defined.qualname.rpartition(".")[2].startswith("test"):
             names = dict.fromkeys([*_parameters(defined), *marked, *(() if fixture else outer)])
             if names:
                 of.append((defined.qualname, tuple(names)))
     marks = [binding.node for binding in found.module.names.get("pytestmark", ()) if binding.node is not None]
-    by_all = dict.fromkeys(name for call in _calls(marks) for name in _strings(call, "usefixtures"))
-    return FixtureRequests(tuple(of), tuple(by_all), tuple(unasked))
+    file_wide = dict.fromkeys(name for call in _calls(marks) for name in _strings(call, "usefixtures"))
+    return FixtureRequests(tuple(of), tuple(file_wide), tuple(autouse))
 
 
 def _parameters(defined: DefinitionSyntax) -> list[str]:
@@ -45,7 +45,7 @@ def _parameters(defined: DefinitionSyntax) -> list[str]:
     return [
         name
         for name, bindings in defined.inner.names.items()
-        if bindings[0].how in _FILLED and bindings[0].node is None and name not in given
+        if bindings[0].role in _FILLED and bindings[0].node is None and name not in given
     ]
 
 
@@ -77,7 +77,7 @@ def _strings(call: Node, name: str) -> list[str]:
     return [text for one in given if (text := string_content(one))]
 
 
-def _runs_unasked(defined: DefinitionSyntax) -> bool:
+def _is_autouse(defined: DefinitionSyntax) -> bool:
     for call in _decorating(defined):
         arguments = call.child_by_field_name("arguments")
         for argument in arguments.named_children if arguments is not None else ():

@@ -8,7 +8,7 @@ from treering.code.languages.python.annotations import Annotations
 from treering.code.languages.python.body import Expression, Trait
 from treering.code.languages.python.project import EvaluationContext
 from treering.code.languages.python.values import (
-    FOREIGN,
+    EXTERNAL,
     NOTHING,
     ClassValue,
     ExternalInstance,
@@ -51,7 +51,7 @@ class Operations(Annotations):
         member = self.member(value, name)
         if member is None:
             return self.unknown_member(value, name)
-        found = self.every(member.values, EvaluationContext(member.owner.path, value))
+        found = self.evaluate_all(member.values, EvaluationContext(member.owner.path, value))
         if self.is_enum(value) and not any(isinstance(one, (FunctionValue, ClassValue)) for one in found):
             return (Instance(value),)
         return tuple([self._bound(one, value) for one in found])
@@ -59,16 +59,16 @@ class Operations(Annotations):
     def is_enum(self, value: ClassValue) -> bool:
         return any(
             isinstance(base, ExternalValue) and base.name in standard_library.ENUMS
-            for one in self.order(value)
+            for one in self.mro(value)
             for bases in self.bases(one)
             for base in bases
         )
 
     def instance_attribute(self, value: Instance, name: str) -> Values:
-        return self._attribute_among(value, self.order(value.of), name)
+        return self._attribute_among(value, self.mro(value.of), name)
 
     def super_attribute(self, value: Super, name: str) -> Values:
-        return self._attribute_among(value.receiver, self.order(value.of)[1:], name, value.of)
+        return self._attribute_among(value.receiver, self.mro(value.of)[1:], name, value.of)
 
     def _attribute_among(
         self, receiver: Value, classes: tuple[ClassValue, ...], name: str, of: ClassValue | None = None
@@ -77,14 +77,14 @@ class Operations(Annotations):
         if member is None and name == "__class__":
             return standard_library.class_of(receiver)
         if member is None:
-            lookup = self.member_among(classes, "__getattr__") if of is None else None
-            if lookup is not None:
-                return self._results_of(lookup.values, EvaluationContext(lookup.owner.path, receiver))
+            getter = self.member_among(classes, "__getattr__") if of is None else None
+            if getter is not None:
+                return self._results_of(getter.values, EvaluationContext(getter.owner.path, receiver))
             known = of if of is not None else classes[0]
             return self.unknown_member(known, name)
         where = EvaluationContext(member.owner.path, receiver)
         found = []
-        for one in self.every(member.values, where):
+        for one in self.evaluate_all(member.values, where):
             if isinstance(one, FunctionValue) and one.receiver is None:
                 made = self.function(one.path, one.qualname)
                 if made is not None and made.traits & Trait.PROPERTY and made.owner:
@@ -96,7 +96,7 @@ class Operations(Annotations):
         return merged(found or [NOTHING])
 
     def _results_of(self, values: tuple[Expression, ...], where: EvaluationContext) -> Values:
-        functions = [one for one in self.every(values, where) if isinstance(one, FunctionValue)]
+        functions = [one for one in self.evaluate_all(values, where) if isinstance(one, FunctionValue)]
         return merged([self.result(self._bound(one, where.receiver), ()) for one in functions] or [NOTHING])
 
     @staticmethod
@@ -119,7 +119,7 @@ class Operations(Annotations):
         called = _CALLS.get(type(value))
         return NOTHING if called is None else called(self, value, given)
 
-    def call_outside(self, value: ExternalValue, given: Sequence[Values]) -> Values:
+    def call_external(self, value: ExternalValue, given: Sequence[Values]) -> Values:
         known = standard_library.CALLS.get(value.name)
         return standard_library.called(value.name) if known is None else known(given, self.elements)
 
@@ -150,13 +150,15 @@ class Operations(Annotations):
         if isinstance(value, ClassValue) and self.is_enum(value):
             return (Instance(value),)
         if not isinstance(value, Instance):
-            return FOREIGN if isinstance(value, ExternalValue) else NOTHING
+            return EXTERNAL if isinstance(value, ExternalValue) else NOTHING
         for begin, step in (("__iter__", "__next__"), ("__aiter__", "__anext__")):
             iterators = self.special(value, begin)
             if iterators is None:
                 continue
             found = [
-                self.waited(self.special(one, step) or NOTHING) if step == "__anext__" else self.special(one, step)
+                self.awaited_values(self.special(one, step) or NOTHING)
+                if step == "__anext__"
+                else self.special(one, step)
                 for one in iterators
                 if isinstance(one, Instance)
             ]
@@ -179,11 +181,11 @@ class Operations(Annotations):
                 return self.instance_attribute(value, field)
             found = self.special(value, "__getitem__")
             return self.unknown_member(value.of, "__getitem__") if found is None else found
-        return FOREIGN if isinstance(value, ExternalValue) else NOTHING
+        return EXTERNAL if isinstance(value, ExternalValue) else NOTHING
 
     def tuple_field(self, value: Instance, index: int) -> str | None:
         """Return the name of an item of a `NamedTuple`."""
-        for one in self.order(value.of):
+        for one in self.mro(value.of):
             named = any(
                 isinstance(base, ExternalValue) and base.name in standard_library.TUPLES
                 for base in merged(self.bases(one))
@@ -193,7 +195,7 @@ class Operations(Annotations):
                 return made.fields[index]
         return None
 
-    def waited(self, values: Values) -> Values:
+    def awaited_values(self, values: Values) -> Values:
         found = []
         for value in values:
             if isinstance(value, ExternalInstance):
@@ -210,7 +212,7 @@ class Operations(Annotations):
             elif isinstance(value, Instance):
                 given = self.special(value, method)
                 if given is not None and method == "__aenter__":
-                    given = self.waited(given)
+                    given = self.awaited_values(given)
                 found.append(given or (value,))
         return merged(found or [NOTHING])
 
@@ -220,9 +222,9 @@ _ATTRIBUTES: dict[type, Callable[..., Values]] = {
     ClassValue: Operations.class_attribute,
     Instance: Operations.instance_attribute,
     Super: Operations.super_attribute,
-    FunctionValue: lambda project, value, name: FOREIGN,
-    LambdaValue: lambda project, value, name: FOREIGN,
-    TypeForm: lambda project, value, name: FOREIGN,
+    FunctionValue: lambda project, value, name: EXTERNAL,
+    LambdaValue: lambda project, value, name: EXTERNAL,
+    TypeForm: lambda project, value, name: EXTERNAL,
     ExternalValue: lambda project, value, name: (ExternalValue(f"{value.name}.{name}"),),
     ExternalInstance: lambda project, value, name: standard_library.method_of(value, name),
 }
@@ -232,6 +234,6 @@ _CALLS: dict[type, Callable[..., Values]] = {
     LambdaValue: lambda project, value, given: value.results,
     TypeForm: lambda project, value, given: value.instances,
     Instance: lambda project, value, given: project.special(value, "__call__") or NOTHING,
-    ExternalValue: Operations.call_outside,
+    ExternalValue: Operations.call_external,
     ExternalInstance: lambda project, value, given: standard_library.called_instance(value),
 }

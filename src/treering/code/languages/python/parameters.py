@@ -74,8 +74,8 @@ def _typed(node: Node) -> _ParameterSyntax:
     return inside._replace(annotation=node.child_by_field_name("type"))
 
 
-def _splat(how: str) -> Callable[[Node], _ParameterSyntax]:
-    return lambda node: _ParameterSyntax(text_of(first_of(node)), splat=how)
+def _splat(role: str) -> Callable[[Node], _ParameterSyntax]:
+    return lambda node: _ParameterSyntax(text_of(first_of(node)), splat=role)
 
 
 _READ: dict[str, Callable[[Node], _ParameterSyntax]] = {
@@ -111,9 +111,9 @@ def bind_parameters(
         elif splat:
             binding = Binding(body, None, annotation, splat, outer)
         elif annotation is not None:
-            how = "filled" if filled else "declared"
-            binding = Binding(body, None, None, how, outer, f"{inner.qualname} {bound}", annotation)
+            role = "filled" if filled else "declared"
+            binding = Binding(body, None, None, role, outer, f"{inner.qualname} {bound}", annotation)
         else:
-            how = "fixture" if filled else "parameter"
-            binding = Binding(body, None, default, how, outer, f"{inner.qualname} {bound}")
+            role = "fixture" if filled else "parameter"
+            binding = Binding(body, None, default, role, outer, f"{inner.qualname} {bound}")
         inner.bind(bound, binding)

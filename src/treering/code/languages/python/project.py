@@ -9,7 +9,7 @@ from treering.code.languages.python.body import Expression, PythonClass, PythonF
 from treering.code.languages.python.modules import PythonModules, directory_of, is_package, join
 from treering.code.languages.python.standard_library import BUILTINS, OBJECT, STRINGS
 from treering.code.languages.python.values import (
-    FOREIGN,
+    EXTERNAL,
     NOTHING,
     ClassValue,
     ExternalInstance,
@@ -22,7 +22,7 @@ from treering.code.languages.python.values import (
     merged,
 )
 
-DEPTH = 40
+MAX_DEPTH = 40
 """A value that takes more steps than this to find is not evident."""
 
 
@@ -55,10 +55,10 @@ class PythonProject(ABC):
     def evaluate(self, expression: Expression, where: EvaluationContext) -> Values:
         """Return the possible values of the expression; empty if they are not evident."""
 
-    def every(self, expressions: tuple[Expression, ...], where: EvaluationContext) -> Values:
+    def evaluate_all(self, expressions: tuple[Expression, ...], where: EvaluationContext) -> Values:
         return merged([self.evaluate(expression, where) for expression in expressions] or [NOTHING])
 
-    def asked(self, *key: str) -> tuple[tuple[str, Any], ...]:
+    def lookup(self, *key: str) -> tuple[tuple[str, Any], ...]:
         return self._lookup(*key)
 
     # modules and their names
@@ -72,19 +72,19 @@ class PythonProject(ABC):
         key = (path, name)
         if key in self._names:
             return self._names[key]
-        if self._depth >= DEPTH:
+        if self._depth >= MAX_DEPTH:
             return None
         self._names[key] = NOTHING
         self._depth += 1
         given = self._lookup(surface.NAME, path, "", name)
-        found = self.every(given[0][1], EvaluationContext(path)) if given else self._starred(path, name)
+        found = self.evaluate_all(given[0][1], EvaluationContext(path)) if given else self._starred(path, name)
         if found is None:
-            found = self._in_stub(path, name)
+            found = self._stub_name(path, name)
         self._depth -= 1
         self._names[key] = found
         return found
 
-    def _in_stub(self, path: str, name: str) -> Values | None:
+    def _stub_name(self, path: str, name: str) -> Values | None:
         """Return what the stub beside a module says about a name that the module creates at run time."""
         if not path.endswith(".py") or not self.modules.exists(path + "i"):
             return None
@@ -112,9 +112,9 @@ class PythonProject(ABC):
             return (ExternalValue("builtins." + name),)
         if name in STRINGS:
             return (ExternalInstance("str"),)
-        return self._starred_outside(path, name)
+        return self._external_star_import(path, name)
 
-    def _starred_outside(self, path: str, name: str) -> Values:
+    def _external_star_import(self, path: str, name: str) -> Values:
         """A name that the project does not bind comes from a star import of an external module, if there is one."""
         for _, modules in self._lookup(surface.STARS, path):
             for module in modules:
@@ -183,23 +183,23 @@ class PythonProject(ABC):
             return (FunctionValue(path, qualname, receiver),)
         return NOTHING
 
-    def order(self, value: ClassValue) -> tuple[ClassValue, ...]:
+    def mro(self, value: ClassValue) -> tuple[ClassValue, ...]:
         """Return the class and its ancestors in method resolution order."""
-        return self._order(value)[0]
+        return self._compute_mro(value)[0]
 
-    def has_foreign_ancestor(self, value: ClassValue) -> bool:
-        return self._order(value)[1]
+    def has_external_ancestor(self, value: ClassValue) -> bool:
+        return self._compute_mro(value)[1]
 
     def bases(self, value: ClassValue) -> list[Values]:
         made = self.class_of(value)
         return [] if made is None else [self.evaluate(base, EvaluationContext(value.path)) for base in made.bases]
 
-    def _order(self, value: ClassValue) -> tuple[tuple[ClassValue, ...], bool]:
+    def _compute_mro(self, value: ClassValue) -> tuple[tuple[ClassValue, ...], bool]:
         known = self._orders.get(value)
         if known is not None:
             return known
         alone = ((value,), False)
-        if self._depth >= DEPTH:
+        if self._depth >= MAX_DEPTH:
             return alone
         self._orders[value] = alone
         self._depth += 1
@@ -209,18 +209,18 @@ class PythonProject(ABC):
             foreign = foreign or any(isinstance(one, (ExternalValue, ExternalInstance, TypeForm)) for one in base)
             for one in base:
                 if isinstance(one, ClassValue):
-                    order, far = self._order(one)
+                    mro, far = self._compute_mro(one)
                     foreign = foreign or far
-                    lines.append(order)
+                    lines.append(mro)
         self._depth -= 1
-        found = ((value, *_linear(lines)), foreign)
+        found = ((value, *_linearise(lines)), foreign)
         self._orders[value] = found
         return found
 
     def member(self, value: ClassValue, name: str) -> ClassMember | None:
         key = (value, name)
         if key not in self._members:
-            self._members[key] = self.member_among(self.order(value), name)
+            self._members[key] = self.member_among(self.mro(value), name)
         return self._members[key]
 
     def member_among(self, classes: tuple[ClassValue, ...], name: str) -> ClassMember | None:
@@ -234,20 +234,20 @@ class PythonProject(ABC):
         """Return what is known of a member that no class of the project defines."""
         if name == "__new__":
             return (ExternalValue("builtins.object.__new__"),)
-        if self.has_foreign_ancestor(value) or name in OBJECT:
-            return FOREIGN
+        if self.has_external_ancestor(value) or name in OBJECT:
+            return EXTERNAL
         return NOTHING
 
 
-def _linear(lines: list[tuple[ClassValue, ...]]) -> list[ClassValue]:
+def _linearise(lines: list[tuple[ClassValue, ...]]) -> list[ClassValue]:
     """Merge by C3 linearisation; if that is impossible, keep the order of appearance."""
     if len(lines) == 1:
         return list(lines[0])
     waiting = [list(line) for line in [*lines, tuple(line[0] for line in lines)] if line]
-    order: list[ClassValue] = []
+    mro: list[ClassValue] = []
     while waiting:
         tails = {one for line in waiting for one in line[1:]}
         head = next((line[0] for line in waiting if line[0] not in tails), waiting[0][0])
-        order.append(head)
+        mro.append(head)
         waiting = [rest for line in waiting if (rest := [one for one in line if one != head])]
-    return order
+    return mro

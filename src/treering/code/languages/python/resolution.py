@@ -53,10 +53,10 @@ def resolve_source(facts: Facts, lookup: SymbolLookup) -> Resolved:
     project = PythonEvaluator(facts.path, body.bindings, lookup)
     edges = EdgeSet()
     lines = {definition.qualname: definition.line for definition in facts.definitions}
-    for taken in body.imports:
-        for target in imported_files(project, facts.path, taken):
-            confidence = EVIDENT if taken.dynamic else SURE
-            edges.add(Edge(facts.path, target, EdgeKind.IMPORTS, confidence, taken.line))
+    for statement in body.imports:
+        for target in imported_files(project, facts.path, statement):
+            confidence = EVIDENT if statement.dynamic else SURE
+            edges.add(Edge(facts.path, target, EdgeKind.IMPORTS, confidence, statement.line))
     unresolved = _add_calls(project, edges, facts.path, body.calls)
     _add_ancestors(project, edges, facts, lines)
     constants = Constants(project, facts)
@@ -67,16 +67,16 @@ def resolve_source(facts: Facts, lookup: SymbolLookup) -> Resolved:
     return Resolved(edges.all(), unresolved)
 
 
-def imported_files(project: PythonEvaluator, path: str, taken: PythonImport) -> list[str]:
+def imported_files(project: PythonEvaluator, path: str, statement: PythonImport) -> list[str]:
     """Return the files that an import statement reaches: the module, or the submodules imported by name."""
-    found = project.modules.locate(path, taken.module)
+    found = project.modules.locate(path, statement.module)
     files = []
-    whole = not taken.names
-    for name in taken.names:
+    whole = not statement.names
+    for name in statement.names:
         inside = None
         if name != "*" and (found is None or is_package(found)):
-            separator = "" if taken.module.endswith(".") else "."
-            inside = project.modules.locate(path, f"{taken.module}{separator}{name}")
+            separator = "" if statement.module.endswith(".") else "."
+            inside = project.modules.locate(path, f"{statement.module}{separator}{name}")
         if inside is None:
             whole = True
         else:
@@ -131,9 +131,9 @@ class _Callees:
 
     def _is_exact(self, receiver: Expression) -> bool:
         """Whether the receiver was created here, or is a class named directly."""
-        return self._project.made_here(receiver, self._where) or self._names_class(receiver)
+        return self._project.is_constructed_here(receiver, self._where) or self._is_class_reference(receiver)
 
-    def _names_class(self, written: Expression) -> bool:
+    def _is_class_reference(self, written: Expression) -> bool:
         name = written.name.rpartition(".")[2]
         values = self._project.evaluate(written, self._where) if _is_plain(written) else ()
         named = (isinstance(value, ClassValue) and value.qualname.rpartition(".")[2] == name for value in values)
@@ -188,13 +188,13 @@ def _add_ancestors(project: PythonEvaluator, edges: EdgeSet, facts: Facts, lines
                 if isinstance(value, ClassValue) and value != own:
                     kind = EdgeKind.IMPLEMENTS if _is_protocol(project, value) else EdgeKind.EXTENDS
                     edges.add(Edge(origin, identity(value.path, value.qualname), kind, SURE, line))
-        ancestors = project.order(own)[1:]
+        ancestors = project.mro(own)[1:]
         for method in made.methods if ancestors else ():
             overridden = None if method in _CONSTRUCTORS else project.member_among(ancestors, method)
             if overridden is None:
                 continue
             name = f"{made.qualname}.{method}"
-            for value in project.every(overridden.values, EvaluationContext(overridden.owner.path)):
+            for value in project.evaluate_all(overridden.values, EvaluationContext(overridden.owner.path)):
                 if isinstance(value, FunctionValue):
                     target = identity(value.path, value.qualname)
                     at = lines.get(name, line)
@@ -218,14 +218,14 @@ def _add_exports(
     table = dict(next((table.names for table in body.tables if not table.scope), ()))
     names = body.exports if body.exports is not None else [name for name in table if not name.startswith("_")]
     for name in names:
-        taken = any(value.kind is ExpressionKind.FROM for value in table.get(name, ()))
-        if body.exports is None and taken and not package:
+        imported = any(value.kind is ExpressionKind.FROM for value in table.get(name, ()))
+        if body.exports is None and imported and not package:
             continue
         values: Values = project.own_name(facts.path, name) or ()
         targets = [identity(value.path, value.qualname) for value in values if isinstance(value, _DEFINED)]
         if not targets and name in lines:
             targets = [identity(facts.path, name)]
-        constant = constants.of(Expression(ExpressionKind.NAME, name)) if not targets and taken else None
+        constant = constants.of(Expression(ExpressionKind.NAME, name)) if not targets and imported else None
         if constant is not None:
             targets = [constant]
         for target in targets:

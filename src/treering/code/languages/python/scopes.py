@@ -9,7 +9,7 @@ from tree_sitter import Node
 
 from treering.code.languages.python.body import Expression
 
-FEW = 12
+MAX_BINDINGS = 12
 """A name with more assignments than this has no evident value."""
 _position = attrgetter("position")
 
@@ -26,7 +26,7 @@ class ConditionalBlock(msgspec.Struct, eq=False):
     start: int
     end: int
     outer: "ConditionalBlock | None"
-    apart_until: int
+    branches_end: int
     """Offset up to which the other branches follow; they never run after this one."""
     leaves: bool
     """Whether it ends by leaving the function."""
@@ -41,7 +41,7 @@ class Binding(msgspec.Struct, eq=False):
     block: ConditionalBlock | None
     node: Node | None
     """The syntax node of its value."""
-    how: str
+    role: str
     """Relation of the value to the node: a key of the table in `expressions`."""
     scope: "PythonScope"
     """The scope in which the names of its value are looked up."""
@@ -63,7 +63,7 @@ class PythonScope(msgspec.Struct, eq=False):
     qualname: str
     outer: "PythonScope | None"
     names: dict[str, list[Binding]] = msgspec.field(default_factory=dict)
-    elsewhere: dict[str, "PythonScope"] = msgspec.field(default_factory=dict)
+    declared_scopes: dict[str, "PythonScope"] = msgspec.field(default_factory=dict)
     """Names declared `global` or `nonlocal`, with the scope they belong to."""
     receiver: str = ""
     """The first parameter of a method."""
@@ -78,7 +78,7 @@ class PythonScope(msgspec.Struct, eq=False):
     prepared: bool = False
 
     def bind(self, name: str, binding: Binding) -> None:
-        scope = self.elsewhere.get(name, self)
+        scope = self.declared_scopes.get(name, self)
         if "." in name:
             scope.dotted = True
         scope.names.setdefault(name, []).append(binding)
@@ -98,18 +98,18 @@ def _reaches(binding: Binding, place: int) -> bool:
         return place < binding.until
     block = binding.block
     while block is not None and not block.start <= place < block.end:
-        if block.leaves or place < block.apart_until:
+        if block.leaves or place < block.branches_end:
             return False
         block = block.outer
     return True
 
 
-def _surely_ran(binding: Binding, place: int) -> bool:
+def _always_ran(binding: Binding, place: int) -> bool:
     block = binding.block
     return bool(binding.until) or block is None or block.start <= place < block.end
 
 
-def _comes_round(binding: Binding, place: int, after: int) -> bool:
+def _loops_back(binding: Binding, place: int, after: int) -> bool:
     """Whether a loop that begins after `after` carries the binding back to an earlier place."""
     block = binding.block
     while block is not None:
@@ -119,33 +119,33 @@ def _comes_round(binding: Binding, place: int, after: int) -> bool:
     return False
 
 
-def reaching(bindings: list[Binding], place: int, but: Binding | None) -> list[Binding]:
+def reaching(bindings: list[Binding], place: int, excluded: Binding | None) -> list[Binding]:
     """Return the bindings that may reach a use at `place` in the same scope; `bindings` must be sorted by position."""
     only = bindings[0]
-    if len(bindings) == 1 and only.block is None and not only.until and only.position <= place and only is not but:
+    if len(bindings) == 1 and only.block is None and not only.until and only.position <= place and only is not excluded:
         return bindings
     found: list[Binding] = []
     ran = -1
     first_later = bisect_right(bindings, place, key=_position)
     for number in range(first_later - 1, -1, -1):
         binding = bindings[number]
-        if binding is not but and _reaches(binding, place):
+        if binding is not excluded and _reaches(binding, place):
             found.append(binding)
-            if _surely_ran(binding, place):
+            if _always_ran(binding, place):
                 ran = binding.position
                 break
-            if len(found) >= FEW:
+            if len(found) >= MAX_BINDINGS:
                 break
-    for binding in bindings[first_later : first_later + FEW]:
-        if binding is not but and not binding.until and _comes_round(binding, place, ran):
+    for binding in bindings[first_later : first_later + MAX_BINDINGS]:
+        if binding is not excluded and not binding.until and _loops_back(binding, place, ran):
             found.append(binding)
     return found
 
 
-def visible_inside(bindings: list[Binding], place: int, but: Binding | None) -> list[Binding]:
+def visible_inside(bindings: list[Binding], place: int, excluded: Binding | None) -> list[Binding]:
     """Return the bindings that a nested function may see when it is called later."""
     ranged = [binding for binding in bindings if binding.until and binding.position <= place < binding.until]
     if ranged:
         return ranged[-1:]
-    plain = [binding for binding in bindings if not binding.until and binding is not but]
-    return plain if len(plain) <= FEW else []
+    plain = [binding for binding in bindings if not binding.until and binding is not excluded]
+    return plain if len(plain) <= MAX_BINDINGS else []

@@ -4,7 +4,7 @@ import builtins
 from collections.abc import Callable, Sequence
 
 from treering.code.languages.python.values import (
-    FOREIGN,
+    EXTERNAL,
     NOTHING,
     ClassValue,
     ExternalInstance,
@@ -74,7 +74,7 @@ def element_of(value: ExternalInstance) -> Values:
         return merged(list(value.holds)) if value.holds else NOTHING
     if value.holds and (value.name in _ITERABLES or value.name in MAPPINGS):
         return value.holds[0]
-    return NOTHING if value.name in _ITERABLES or value.name in MAPPINGS else FOREIGN
+    return NOTHING if value.name in _ITERABLES or value.name in MAPPINGS else EXTERNAL
 
 
 def item_of(value: ExternalInstance, index: int | None) -> Values:
@@ -89,13 +89,13 @@ def item_of(value: ExternalInstance, index: int | None) -> Values:
 def awaited(value: ExternalInstance) -> Values:
     if value.name in AWAITABLES:
         return value.holds[-1] if value.holds else NOTHING
-    return FOREIGN
+    return EXTERNAL
 
 
 def entered(value: ExternalInstance) -> Values:
     if value.name in MANAGERS:
         return value.holds[0] if value.holds else NOTHING
-    return FOREIGN
+    return EXTERNAL
 
 
 def listed(values: Values) -> Values:
@@ -111,22 +111,22 @@ _MAPPING_METHODS: dict[str, Callable[[Values, Values], Values]] = {
     "items": lambda key, value: listed((ExternalInstance("tuple", (key, value)),)),
     "copy": lambda key, value: (ExternalInstance("dict", (key, value)),),
 }
-_GIVE_ELEMENT = frozenset({"pop", "popleft", "__next__"})
-_BOXES = frozenset({"contextvar", "queue", "simplequeue", "lifoqueue", "priorityqueue"})
-_GIVE_CONTENT = frozenset({"get", "get_nowait"})
+_ELEMENT_METHODS = frozenset({"pop", "popleft", "__next__"})
+_CONTENT_TYPES = frozenset({"contextvar", "queue", "simplequeue", "lifoqueue", "priorityqueue"})
+_CONTENT_METHODS = frozenset({"get", "get_nowait"})
 
 
 def method_of(value: ExternalInstance, name: str) -> Values:
     """Return an attribute of an external object; results are known for common container methods."""
     if value.name in MAPPINGS and len(value.holds) > 1 and name in _MAPPING_METHODS:
         return (LambdaValue(_MAPPING_METHODS[name](*value.holds[:2])),)
-    if value.name in _ITERABLES and value.holds and name in _GIVE_ELEMENT:
+    if value.name in _ITERABLES and value.holds and name in _ELEMENT_METHODS:
         return (LambdaValue(value.holds[0]),)
-    if value.name in _BOXES and value.holds and name in _GIVE_CONTENT:
+    if value.name in _CONTENT_TYPES and value.holds and name in _CONTENT_METHODS:
         return (LambdaValue(value.holds[0]),)
     if value.name in _ITERABLES and name == "copy":
         return (LambdaValue((value,)),)
-    return FOREIGN
+    return EXTERNAL
 
 
 def _first(values: Sequence[Values]) -> Values:
@@ -199,8 +199,8 @@ def called(name: str) -> Values:
     module, _, own = name.rpartition(".")
     if module in ("builtins", "collections"):
         return (ExternalInstance(own.lower()),)
-    return FOREIGN
+    return EXTERNAL
 
 
 def called_instance(value: ExternalInstance) -> Values:
-    return value.holds[0] if value.name == "callable" and value.holds else FOREIGN
+    return value.holds[0] if value.name == "callable" and value.holds else EXTERNAL

@@ -17,10 +17,10 @@ from treering.code.languages.syntax_nodes import first_of, problems_of, text_of
 
 GRAMMAR = Language(tree_sitter_python.language())
 _QUERY = query_of(GRAMMAR, "python")
-_SAYS_NO_TYPE = frozenset({"TypeAlias", "Final", "ClassVar"})
+_NO_TYPE_ANNOTATIONS = frozenset({"TypeAlias", "Final", "ClassVar"})
 _ADD_EXPORTS = frozenset({"__all__.extend", "__all__.append"})
 _ARGUMENTS, _RESULT = int(CallFlow.ARGUMENTS), int(CallFlow.RESULT)
-_ADDING = len("__all__.extend")
+_EXPORT_METHOD_LENGTH = len("__all__.extend")
 
 
 def read(path: str, text: RecoveredTree) -> ParsedFile:
@@ -134,13 +134,13 @@ class _StatementWalk(Branches):
         value = right
         while value is not None and value.type == "assignment":
             value = value.child_by_field_name("right")
-        how = "declared" if value is None else "value"
+        role = "declared" if value is None else "value"
         said = text_of(annotation).rpartition(".")[2]
         if value is not None and (said == "TypeAlias" or (value.type == "subscript" and self._definition is None)):
-            how = "alias"
-        if said in _SAYS_NO_TYPE:
+            role = "alias"
+        if said in _NO_TYPE_ANNOTATIONS:
             annotation = None
-        self.bind_target(left, end, value, how, annotation=annotation)
+        self.bind_target(left, end, value, role, annotation=annotation)
         if self._definition is None and text_of(left) == "__all__" and value is not None:
             self._export(value)
 
@@ -191,7 +191,7 @@ class _StatementWalk(Branches):
     def _global(self, node: Node, start: int, end: int) -> None:
         for name in node.named_children:
             if self._scope is not self.found.module:
-                self._scope.elsewhere[text_of(name)] = self.found.module
+                self._scope.declared_scopes[text_of(name)] = self.found.module
 
     def _nonlocal(self, node: Node, start: int, end: int) -> None:
         for name in node.named_children:
@@ -199,7 +199,7 @@ class _StatementWalk(Branches):
             while outer is not None and (outer.kind is ScopeKind.CLASS or text_of(name) not in outer.names):
                 outer = outer.outer
             if outer is not None and outer is not self._scope:
-                self._scope.elsewhere[text_of(name)] = outer
+                self._scope.declared_scopes[text_of(name)] = outer
 
     def _import(self, node: Node, start: int, end: int) -> None:
         line = self._line(start)
@@ -216,17 +216,17 @@ class _StatementWalk(Branches):
 
     def _from(self, node: Node, start: int, end: int) -> None:
         module = text_of(node.child_by_field_name("module_name")).replace(" ", "")
-        taken = []
+        imported = []
         for name in node.children_by_field_name("name"):
             aliased = name.type == "aliased_import"
             original = text_of(name.child_by_field_name("name") if aliased else name)
             bound = text_of(name.child_by_field_name("alias")) if aliased else original
             self.bind(bound, end, None, "from", detail=f"{module} {original}")
-            taken.append(original)
-            self.found.taken[bound] = module
-        if not taken and any(child.type == "wildcard_import" for child in node.named_children):
-            taken.append("*")
-        self.found.imports.append(PythonImport(module, tuple(taken), self._line(start)))
+            imported.append(original)
+            self.found.from_imports[bound] = module
+        if not imported and any(child.type == "wildcard_import" for child in node.named_children):
+            imported.append("*")
+        self.found.imports.append(PythonImport(module, tuple(imported), self._line(start)))
 
     # results, calls
 
@@ -252,7 +252,7 @@ class _StatementWalk(Branches):
         flow = 0 if node.id in self._discarded else _RESULT
         if arguments is not None and arguments.named_child_count:
             flow |= _ARGUMENTS
-            adding = self._definition is None and arguments.start_byte - start == _ADDING
+            adding = self._definition is None and arguments.start_byte - start == _EXPORT_METHOD_LENGTH
             if adding and text_of(node.child_by_field_name("function")) in _ADD_EXPORTS:
                 self._export(first_of(arguments))
         main = bool(self._mains) and self._mains[-1][0] <= start < self._mains[-1][1]

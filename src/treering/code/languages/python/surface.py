@@ -26,8 +26,8 @@ CONSTANT = "py.constant"
 """`(CONSTANT, path, name)`: a definition of a module that is neither function nor class."""
 PROPERTY = "py.property"
 """`(PROPERTY, name)`: the files in which a class has a property of this name."""
-UNASKED = "py.unasked"
-"""`(UNASKED, path)`: the autouse fixtures of a file."""
+AUTOUSE = "py.unasked"
+"""`(AUTOUSE, path)`: the autouse fixtures of a file."""
 
 
 def is_source(path: str) -> bool:
@@ -62,17 +62,17 @@ def surface_of(facts: Facts) -> Mapping[Key, Any]:
     for function in body.functions:
         given[(FUNCTION, path, function.qualname)] = function
         if function.fixture:
-            asked = (FIXTURE, path, function.fixture)
-            given[asked] = (*given.get(asked, ()), function.qualname)
+            key = (FIXTURE, path, function.fixture)
+            given[key] = (*given.get(key, ()), function.qualname)
         if function.owner and function.traits & Trait.PROPERTY:
             given[(PROPERTY, function.qualname.rpartition(".")[2])] = True
     constants = (one.qualname for one in facts.definitions if one.kind is DefinitionKind.CONSTANT)
     given.update(((CONSTANT, path, name), True) for name in constants)
-    if body.requests.unasked:
-        given[(UNASKED, path)] = body.requests.unasked
+    if body.requests.autouse:
+        given[(AUTOUSE, path)] = body.requests.autouse
     for made in body.classes:
         given[(CLASS, path, made.qualname)] = made
-    stars = tuple(taken.module for taken in body.imports if "*" in taken.names)
+    stars = tuple(each.module for each in body.imports if "*" in each.names)
     if stars:
         given[(STARS, path)] = stars
     if body.exports is not None:

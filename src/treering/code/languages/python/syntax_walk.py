@@ -54,7 +54,7 @@ class ParsedFile(msgspec.Struct, eq=False):
     imports: list[PythonImport] = msgspec.field(default_factory=list)
     exports: tuple[str, ...] | None = None
     problems: tuple[Problem, ...] = ()
-    taken: dict[str, str] = msgspec.field(default_factory=dict)
+    from_imports: dict[str, str] = msgspec.field(default_factory=dict)
     """Names bound by `from` imports anywhere in the file, each with its module."""
     root: Node | None = None
     attributes: list[Node] = msgspec.field(default_factory=list)
@@ -96,14 +96,14 @@ class SyntaxWalk:
                 block.outer = self._block
                 self._block = block
 
-    def expect(self, node: Node | None, apart_until: int = 0, loop: bool = False) -> None:
+    def expect(self, node: Node | None, branches_end: int = 0, loop: bool = False) -> None:
         """Register the statements of `node` as a block, entered when the walk reaches it."""
         if node is None:
             return
         count = node.named_child_count
         last = node.named_child(count - 1) if count else None
         leaves = last is not None and last.type in LEAVING
-        self._blocks.append(ConditionalBlock(node.start_byte, node.end_byte, None, apart_until, leaves, loop))
+        self._blocks.append(ConditionalBlock(node.start_byte, node.end_byte, None, branches_end, leaves, loop))
         self._blocks.sort(key=lambda block: -block.start)
 
     def bind(
@@ -111,7 +111,7 @@ class SyntaxWalk:
         name: str,
         position: int,
         node: Node | None,
-        how: str,
+        role: str,
         *,
         detail: str = "",
         annotation: Node | None = None,
@@ -121,14 +121,14 @@ class SyntaxWalk:
     ) -> None:
         """Bind a name of the current scope to a value from `position` on."""
         scope = self._scope
-        scope.bind(name, Binding(position, self._block, node, how, scope, detail, annotation, until, classes, path))
+        scope.bind(name, Binding(position, self._block, node, role, scope, detail, annotation, until, classes, path))
 
     def bind_target(
         self,
         target: Node,
         position: int,
         value: Node | None,
-        how: str,
+        role: str,
         *,
         annotation: Node | None = None,
         until: int = 0,
@@ -138,9 +138,9 @@ class SyntaxWalk:
         while waiting:
             at, path = waiting.pop()
             if at.type == "identifier":
-                self.bind(text_of(at), position, value, how, annotation=annotation, until=until, path=path)
+                self.bind(text_of(at), position, value, role, annotation=annotation, until=until, path=path)
             elif at.type == "attribute":
-                binding = Binding(position, self._block, value, how, self._scope, annotation=annotation, path=path)
+                binding = Binding(position, self._block, value, role, self._scope, annotation=annotation, path=path)
                 self._bind_attribute(at, binding)
             elif at.type in _PATTERNS:
                 waiting += [(item, (*path, number)) for number, item in enumerate(at.named_children)]

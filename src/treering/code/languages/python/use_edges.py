@@ -73,12 +73,12 @@ class _UseTargets:
         return known
 
     def _attribute(self, read: Expression) -> list[_UseTarget]:
-        if _in_module(read.parts[0]):
+        if _is_module_path(read.parts[0]):
             for value in self._project.evaluate(read.parts[0], self._where):
                 if isinstance(value, ModuleValue) and value.path:
                     constant = self._constants.in_module(value.path, read.name)
                     return [] if constant is None else [_UseTarget(constant, SURE)]
-        return self._methods(read.parts[0], (read.name,)) if self._project.asked(surface.PROPERTY, read.name) else []
+        return self._methods(read.parts[0], (read.name,)) if self._project.lookup(surface.PROPERTY, read.name) else []
 
     def _methods(self, receiver: Expression, names: tuple[str, ...]) -> list[_UseTarget]:
         receivers = self._project.evaluate(receiver, self._where)
@@ -93,13 +93,13 @@ class _UseTargets:
         """Return the methods of this name that run implicitly: properties and special methods."""
         classes: tuple[ClassValue, ...] = ()
         if isinstance(receiver, Instance):
-            classes = self._project.order(receiver.of)
+            classes = self._project.mro(receiver.of)
         elif isinstance(receiver, Super):
-            classes = self._project.order(receiver.of)[1:]
+            classes = self._project.mro(receiver.of)[1:]
         member = self._project.member_among(classes, name)
         if member is None:
             return []
-        values = self._project.every(member.values, EvaluationContext(member.owner.path))
+        values = self._project.evaluate_all(member.values, EvaluationContext(member.owner.path))
         return [
             identity(value.path, value.qualname)
             for value in values
@@ -111,7 +111,7 @@ class _UseTargets:
         return made is not None and bool(made.owner) and bool(made.traits & Trait.PROPERTY)
 
 
-def _in_module(receiver: Expression) -> bool:
+def _is_module_path(receiver: Expression) -> bool:
     """Whether it is written like a module: a name followed by dotted names."""
     while receiver.kind is ExpressionKind.ATTRIBUTE:
         receiver = receiver.parts[0]

@@ -18,9 +18,9 @@ from treering.code.languages.syntax_nodes import first_of
 _MODULES = frozenset({"module", "top"})
 _IMPORTING = frozenset({"dotted_name", "aliased_import"})
 _BEFORE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.")
-_NO_READ = re.compile(rb"[\w.(]|\s*:?=(?!=)")
+_NOT_A_READ = re.compile(rb"[\w.(]|\s*:?=(?!=)")
 """What follows a longer name, an attribute access, a call or an assignment."""
-_MOST_TEXT = 200
+_MAX_TEXT = 200
 
 
 def uses_of(
@@ -33,12 +33,12 @@ def uses_of(
     return reading.all()
 
 
-def _of_class(name: str) -> bool:
+def _is_class_name(name: str) -> bool:
     """Whether a name is spelled like a class."""
     return name[:1].isupper() and not name.isupper()
 
 
-def _standard(module: str) -> bool:
+def _is_standard_module(module: str) -> bool:
     return module.partition(".")[0] in sys.stdlib_module_names
 
 
@@ -55,8 +55,12 @@ class _ReadCollector:
 
     def names(self, constants: set[str]) -> None:
         """Collect the file's own constants, and names imported from modules that may belong to the project."""
-        taken = {name for name, module in self._found.taken.items() if not _of_class(name) and not _standard(module)}
-        for name in sorted(constants | taken):
+        imported = {
+            name
+            for name, module in self._found.from_imports.items()
+            if not _is_class_name(name) and not _is_standard_module(module)
+        }
+        for name in sorted(constants | imported):
             self._name(name, own=name in constants)
 
     def _name(self, name: str, own: bool) -> None:
@@ -65,7 +69,7 @@ class _ReadCollector:
         at = source.find(written)
         while at >= 0:
             end = at + len(written)
-            if (not at or source[at - 1] not in _BEFORE) and not _NO_READ.match(source, end):
+            if (not at or source[at - 1] not in _BEFORE) and not _NOT_A_READ.match(source, end):
                 defined, scope = self._around(at)
                 origin = "" if defined is None else defined.qualname
                 parameter = defined is not None and at < defined.body and name in defined.inner.names
@@ -103,7 +107,7 @@ class _ReadCollector:
         met: set[tuple[str, bytes]] = set()
         for start in sorted(longest):
             end, node = longest[start]
-            written = self._source[start : min(end, start + _MOST_TEXT)]
+            written = self._source[start : min(end, start + _MAX_TEXT)]
             receiver, _, rest = written.partition(b".")
             name = rest.rpartition(b".")[2]
             if receiver in standard or name.startswith(b"__") or (name[:1].isupper() and not name.isupper()):
@@ -128,7 +132,7 @@ class _ReadCollector:
             defined, scope = self._around(value.start_byte)
             read = self._expressions.of(value, ExpressionSite(scope))
             if _root(read).kind is not ExpressionKind.UNKNOWN:
-                kind = ExpressionKind.ENTERED_ASYNC if _waits(node) else ExpressionKind.ENTERED
+                kind = ExpressionKind.ENTERED_ASYNC if _is_async(node) else ExpressionKind.ENTERED
                 origin = "" if defined is None else defined.qualname
                 self._add(origin, Expression(kind, "", (read,)), value.start_byte)
 
@@ -149,7 +153,7 @@ class _ReadCollector:
         return {
             name.encode()
             for name, bindings in self._found.module.names.items()
-            if all(one.how in _MODULES and _standard(one.detail) for one in bindings)
+            if all(one.role in _MODULES and _is_standard_module(one.detail) for one in bindings)
         }
 
 
@@ -159,7 +163,7 @@ def _is_field(scope: PythonScope, receiver: bytes, name: bytes) -> bool:
         return False
     attribute = name.decode("utf-8", "replace")
     bindings = scope.owner.names.get(attribute)
-    return bindings[0].how != "definition" if bindings else attribute in scope.owner.attributes
+    return bindings[0].role != "definition" if bindings else attribute in scope.owner.attributes
 
 
 def _root(expression: Expression) -> Expression:
@@ -168,7 +172,7 @@ def _root(expression: Expression) -> Expression:
     return expression
 
 
-def _waits(context: Node) -> bool:
+def _is_async(context: Node) -> bool:
     item = context.parent
     clause = item.parent if item is not None else None
     statement = clause.parent if clause is not None else None

@@ -79,7 +79,7 @@ Value: TypeAlias = (
 Values: TypeAlias = tuple[Value, ...]
 
 NOTHING: Values = ()
-FOREIGN: Values = (ExternalInstance("?"),)
+EXTERNAL: Values = (ExternalInstance("?"),)
 """An unknown external object."""
 
 

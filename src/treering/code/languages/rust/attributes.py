@@ -50,5 +50,5 @@ def first_string(attribute: Node) -> str | None:
     return None
 
 
-def says(attributes: Iterable[Node], word: bytes) -> bool:
+def has_word(attributes: Iterable[Node], word: bytes) -> bool:
     return any(word in (attribute.text or b"") for attribute in attributes)

@@ -18,14 +18,14 @@ from treering.code.languages.rust.resolved_types import EXT, ResolvedType, RustM
 from treering.code.languages.rust.standard_library import (
     CHANNELS,
     CONSTRUCTORS,
-    PASSING_ON,
     PRELUDE_FUNCTIONS,
+    RETURN_ARGUMENT,
     SAME_AS,
     TRANSPARENT,
-    WRAPPING,
-    filled,
-    given_by_macro,
+    WRAP_ARGUMENT,
     has_rule,
+    instantiate,
+    macro_result,
     rule_of,
 )
 from treering.code.languages.rust.type_lowering import TypeLowering
@@ -93,8 +93,8 @@ class CallInference(ABC):
                 )
                 return ResolvedType("tuple", "", (end, end))
             given = self._standard_call(callee.name, meaning.ty if meaning is not None else None, types)
-            if meaning is None and given is None and self._is_worth_telling(callee):
-                self._findings.unknown(callee.name, node.line)
+            if meaning is None and given is None and self._is_reportable(callee):
+                self._findings.add_unresolved(callee.name, node.line)
             return given
         member = self._chosen(meaning.member, arguments)
         self._findings.call(member.path, member.decl, SURE, node.line, flow)
@@ -114,7 +114,7 @@ class CallInference(ABC):
             (one for one in fitting if same_type(self._types.lower(one.decl.types[1], one.context), given)), member
         )
 
-    def _is_worth_telling(self, callee: RustNode) -> bool:
+    def _is_reportable(self, callee: RustNode) -> bool:
         """Constructors and the prelude are known, and an expression in a macro's arguments may not be a call."""
         return callee.name[:1].islower() and callee.name not in PRELUDE_FUNCTIONS and not self._in_macro
 
@@ -134,13 +134,13 @@ class CallInference(ABC):
         if name in CONSTRUCTORS and owner in {"", "Option", "Result", "Poll"}:
             family, place = CONSTRUCTORS[name]
             return ResolvedType("std", family, (None,) * place + (first,))
-        if owner in TRANSPARENT or (name in PASSING_ON and owner and owner[0].islower()):
+        if owner in TRANSPARENT or (name in RETURN_ARGUMENT and owner and owner[0].islower()):
             return first
-        if base is not None and base.kind == "std" and name in WRAPPING:
+        if base is not None and base.kind == "std" and name in WRAP_ARGUMENT:
             return ResolvedType("std", base.name, (first,)) if SAME_AS.get(owner) in {"Mutex", "Cell"} else base
         if base is not None and first is not None and has_rule(base, name):
             rule = rule_of(base, name)
-            return filled(rule.result, first, None, None) if rule is not None else None
+            return instantiate(rule.result, first, None, None) if rule is not None else None
         return EXT if base is not None and base.kind == "ext" else None
 
     def _applied(self, member: RustMember, arguments: tuple[RustNode, ...], shift: int) -> ResolvedType | None:
@@ -150,7 +150,7 @@ class CallInference(ABC):
             self._arguments(arguments)
             return self._given(member)
         env = self._types.parameters(decl.generics, context) if decl.generics else dict(context.env)
-        inside = TypeContext(context.module, env, context.me)
+        inside = TypeContext(context.module, env, context.self_type)
         parameters = decl.types[1:]
 
         def given(place: int) -> ResolvedType | None:
@@ -161,13 +161,13 @@ class CallInference(ABC):
         if decl.generics or (decl.header is not None and decl.header.generics):
             for parameter, ty in zip(parameters, types[shift:], strict=False):
                 if ty is not None:
-                    _fix(parameter, ty, env)
+                    _bind_parameters(parameter, ty, env)
             self._turbofish(arguments, member, env)
         return self._types.lower(decl.types[0], inside)
 
     def _given(self, member: RustMember) -> ResolvedType | None:
         """Return the result of a function without type parameters."""
-        key = (member.path, member.decl, member.context.me)
+        key = (member.path, member.decl, member.context.self_type)
         if key not in self._results:
             self._results[key] = self._types.lower(member.decl.types[0], member.context)
         return self._results[key]
@@ -187,7 +187,7 @@ class CallInference(ABC):
         if ty is None:
             self._arguments(arguments)
             if self._lookup("rs.method", node.name):
-                self._findings.unknown(f"{_written(receiver)}.{node.name}", node.line)
+                self._findings.add_unresolved(f"{_written(receiver)}.{node.name}", node.line)
             return None
         member = None if has_rule(ty, node.name) else self._members.method(ty, node.name)
         if member is None:
@@ -200,23 +200,25 @@ class CallInference(ABC):
         seen = self._members.as_standard(ty)
         rule = rule_of(seen, node.name)
         if rule is None:
-            self._learn(receiver, seen, node.name, self._arguments(arguments))
+            self._refine_container(receiver, seen, node.name, self._arguments(arguments))
             return EXT if ty.kind in {"ext", "std", "tuple"} else None
         plain = [self.type_of(part) for part in arguments if part.kind not in {"closure", "turbofish"}]
         first = plain[0] if plain else None
-        self._learn(receiver, seen, node.name, plain)
-        called_with = ResolvedType("fn", "", (None, *(filled(one, seen, None, first) for one in rule.given)))
+        self._refine_container(receiver, seen, node.name, plain)
+        called_with = ResolvedType("fn", "", (None, *(instantiate(one, seen, None, first) for one in rule.given)))
         closures = [self.closure(part, called_with) for part in arguments if part.kind == "closure"]
         function = next((ty for ty in (*closures, *plain) if ty is not None and ty.kind == "fn"), None)
         if node.name == "collect" and arguments and arguments[-1].parts:
             held = seen.args[0] if seen.args else None
             return with_elements(self._types.lower(arguments[-1].parts[0], self._context), held)
-        return filled(rule.result, seen, _result(function), first)
+        return instantiate(rule.result, seen, _result(function), first)
 
-    def _learn(self, receiver: RustNode, ty: ResolvedType, method: str, types: list[ResolvedType | None]) -> None:
+    def _refine_container(
+        self, receiver: RustNode, ty: ResolvedType, method: str, types: list[ResolvedType | None]
+    ) -> None:
         """Infer the element type of an empty container from the first value added."""
         if receiver.kind == "path" and ty.kind == "std" and method in _FILLING and not any(ty.args) and any(types):
-            self._locals.learn(receiver.name, ResolvedType("std", ty.name, tuple(types)))
+            self._locals.refine(receiver.name, ResolvedType("std", ty.name, tuple(types)))
 
     def macro(self, node: RustNode) -> ResolvedType | None:
         name = node.name
@@ -233,14 +235,14 @@ class CallInference(ABC):
             return None
         if name in _LISTS and not types:
             return ResolvedType("std", "Vec", (None,))
-        return given_by_macro(name.rpartition("::")[2], types[0] if types else None)
+        return macro_result(name.rpartition("::")[2], types[0] if types else None)
 
 
 def _result(ty: ResolvedType | None) -> ResolvedType | None:
     return ty.args[0] if ty is not None and ty.kind == "fn" and ty.args else None
 
 
-def _fix(written: RustNode, ty: ResolvedType, env: dict[str, ResolvedType | None]) -> None:
+def _bind_parameters(written: RustNode, ty: ResolvedType, env: dict[str, ResolvedType | None]) -> None:
     """Bind a type parameter to the type at its position in an argument."""
     if written.kind != "tpath":
         return
@@ -249,7 +251,7 @@ def _fix(written: RustNode, ty: ResolvedType, env: dict[str, ResolvedType | None
         return
     for part, inside in zip(written.parts, ty.args, strict=False):
         if inside is not None:
-            _fix(part, inside, env)
+            _bind_parameters(part, inside, env)
 
 
 def with_elements(ty: ResolvedType | None, held: ResolvedType | None) -> ResolvedType | None:

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 _TOKEN = re.compile(r'[A-Za-z_][\w-]*|"[^"]*"|[(),=]')
 _CONDITION = re.compile(r"#!?\[\s*cfg\s*\((.*)\)\s*\]\s*$", re.DOTALL)
-_DEEPEST = 20
+_MAX_DEPTH = 20
 
-_TRUE_HERE = {
+_REFERENCE_VALUES = {
     "target_os": {"linux"},
     "target_family": {"unix"},
     "target_arch": {"x86_64"},
@@ -31,7 +31,7 @@ _BARE = {
 }
 
 
-def left_out(attribute: str) -> bool:
+def is_excluded(attribute: str) -> bool:
     """Whether the attribute excludes its item; feature conditions never do."""
     matched = _CONDITION.match(attribute.strip())
     return matched is not None and _ConditionParser(_TOKEN.findall(matched.group(1))).predicate(0) is False
@@ -46,7 +46,7 @@ class _ConditionParser:
 
     def predicate(self, depth: int) -> bool | None:
         name = self._take()
-        if self._peek() == "(" and depth < _DEEPEST:
+        if self._peek() == "(" and depth < _MAX_DEPTH:
             self._take()
             inside: list[bool | None] = []
             while self._peek() not in {")", ""}:
@@ -59,7 +59,7 @@ class _ConditionParser:
         if self._peek() == "=":
             self._take()
             value = self._take().strip('"')
-            return value in _TRUE_HERE[name] if name in _TRUE_HERE else None
+            return value in _REFERENCE_VALUES[name] if name in _REFERENCE_VALUES else None
         return _BARE.get(name)
 
     def _peek(self) -> str:

@@ -11,7 +11,7 @@ from treering.code.languages.rust.surface import ROOT_NAMES
 _AUTOMATIC = {"bin": "src/bin", "example": "examples", "test": "tests", "bench": "benches"}
 """Directories in which Cargo makes every file a crate, by kind of target."""
 
-_ALWAYS_THERE = frozenset({"std", "core", "alloc", "proc_macro", "test"})
+_BUILTIN_CRATES = frozenset({"std", "core", "alloc", "proc_macro", "test"})
 
 
 class Crates:
@@ -57,7 +57,7 @@ class Crates:
             found = {} if own is None else {own[0]: own}
             waiting = list(found.values())
             for directory, manifest in waiting:
-                roots = [self._depended(directory, dependency) for dependency in manifest.dependencies]
+                roots = [self._dependency_root(directory, dependency) for dependency in manifest.dependencies]
                 places = [place for root in roots if root and (place := self._manifest(root)) is not None]
                 waiting += [place for place in places if place[0] not in found]
                 found.update((place[0], place) for place in places)
@@ -65,7 +65,7 @@ class Crates:
         return self._reached[key]
 
     def _library(self, path: str, name: str) -> str | None:
-        if name in _ALWAYS_THERE:
+        if name in _BUILTIN_CRATES:
             return ""
         place = self._manifest(path)
         if place is None:
@@ -75,7 +75,7 @@ class Crates:
             return manifest.library_path
         for dependency in manifest.dependencies:
             if dependency.name == name:
-                return self._depended(directory, dependency)
+                return self._dependency_root(directory, dependency)
         return None
 
     def _manifest(self, path: str) -> tuple[str, Manifest] | None:
@@ -93,7 +93,7 @@ class Crates:
             )
         return self._manifests[directory]
 
-    def _depended(self, directory: str, dependency: Dependency) -> str:
+    def _dependency_root(self, directory: str, dependency: Dependency) -> str:
         if dependency.inherited:
             shared = (
                 given

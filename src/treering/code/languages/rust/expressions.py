@@ -7,7 +7,7 @@ from tree_sitter import Node, Parser
 from treering.code.languages.line_index import LineIndex
 from treering.code.languages.rust.body import HOLE, RustNode
 from treering.code.languages.rust.syntax_conversion import (
-    DEEPEST,
+    MAX_DEPTH,
     path_text,
     pattern_node,
     qualified,
@@ -80,7 +80,7 @@ _FIELD_KINDS = {
     "if_expression": "if",
     "while_expression": "while",
 }
-_SILENT = frozenset(
+_IGNORED_NODES = frozenset(
     {"line_comment", "block_comment", "label", "attribute_item", "inner_attribute_item", "empty_statement"}
 )
 _QUOTING = frozenset({"quote", "quote_spanned", "parse_quote", "parse_quote_spanned", "stringify"})
@@ -125,7 +125,7 @@ class RustExpressions:
         literal = _LITERALS.get(kind)
         if literal is not None:
             return literal
-        if depth > DEEPEST:
+        if depth > MAX_DEPTH:
             return NOTHING
         reader = self._readers.get(kind)
         return reader(tree, depth) if reader is not None else self._other(tree, depth)
@@ -139,7 +139,7 @@ class RustExpressions:
 
     def _all(self, trees: list[Node], depth: int) -> tuple[RustNode, ...]:
         read = self.read
-        return tuple([read(tree, depth) for tree in trees if tree.type not in _SILENT])
+        return tuple([read(tree, depth) for tree in trees if tree.type not in _IGNORED_NODES])
 
     def _other(self, tree: Node, depth: int) -> RustNode:
         parts = self._all(tree.named_children, depth + 1) if tree.named_child_count else ()
@@ -167,7 +167,7 @@ class RustExpressions:
     def _inside(self, tree: Node, depth: int) -> RustNode:
         inner = tree.child_by_field_name("value")
         if inner is None:
-            inner = next((child for child in tree.named_children if child.type not in _SILENT), None)
+            inner = next((child for child in tree.named_children if child.type not in _IGNORED_NODES), None)
         return self.read(inner, depth + 1) if inner is not None else NOTHING
 
     def _unary(self, tree: Node, depth: int) -> RustNode:
@@ -226,7 +226,7 @@ class RustExpressions:
         read = tuple(
             parameter_node(child)
             for child in (parameters.named_children if parameters is not None else ())
-            if child.type not in _SILENT
+            if child.type not in _IGNORED_NODES
         )
         result = type_node(tree.child_by_field_name("return_type"), depth)
         body = self.read(tree.child_by_field_name("body"), depth + 1)
@@ -248,7 +248,9 @@ class RustExpressions:
     def _arm(self, tree: Node, depth: int) -> RustNode:
         outer = tree.child_by_field_name("pattern")
         condition = outer.child_by_field_name("condition") if outer is not None else None
-        inner = next((child for child in outer.named_children if child.type not in _SILENT), None) if outer else None
+        inner = (
+            next((child for child in outer.named_children if child.type not in _IGNORED_NODES), None) if outer else None
+        )
         guard = self.read(condition, depth + 1)
         return RustNode(
             "arm", "", (pattern_node(inner), guard, self.read(tree.child_by_field_name("value"), depth + 1))
@@ -270,7 +272,7 @@ class RustExpressions:
         return RustNode("let", "", parts)
 
     def _statement(self, tree: Node, depth: int) -> RustNode:
-        inner = next((child for child in tree.named_children if child.type not in _SILENT), None)
+        inner = next((child for child in tree.named_children if child.type not in _IGNORED_NODES), None)
         read = self.read(inner, depth + 1) if inner is not None else NOTHING
         return RustNode("semi", "", (read,)) if tree.children[-1].type == ";" else read
 

@@ -34,7 +34,7 @@ def extract(path: str, source: bytes) -> Facts:
     tree, source, repaired_lines = parse_with_recovery(parser, source, "rust")
     root = tree.root_node
     lines = LineIndex(source)
-    items = ItemReader(parser, _marking(), lines)
+    items = ItemReader(parser, _attribute_classifier(), lines)
     items.read(root.named_children, None, 0)
     captured = QueryCursor(_QUERY).captures(root) if _ROUTE in source else {}
     routes = _routes(sorted(captured.get("handler", ()), key=lambda handler: handler.start_byte))
@@ -42,7 +42,7 @@ def extract(path: str, source: bytes) -> Facts:
     return Facts(path, definitions, RustBody(items.in_order()), problems_of(root, lines, repaired_lines))
 
 
-def _marking() -> Callable[[Node], str]:
+def _attribute_classifier() -> Callable[[Node], str]:
     """Return a function that classifies attributes by the query; results are cached by text."""
     known: dict[bytes, str] = {}
 

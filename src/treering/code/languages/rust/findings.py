@@ -39,7 +39,7 @@ class Findings:
 
     def depend(self, path: str, decl: Declaration, confidence: float, line: int) -> None:
         """Record a dependency without a call by name: a constant, an operator, a function used as a value."""
-        self.tie(self.origin, self.id_of(path, decl), EdgeKind.DEPENDS_LOGICALLY, confidence, line)
+        self.relate(self.origin, self.id_of(path, decl), EdgeKind.DEPENDS_LOGICALLY, confidence, line)
 
     def id_of(self, path: str, decl: Declaration) -> str:
         key = (path, decl)
@@ -48,11 +48,11 @@ class Findings:
             known = self._ids[key] = f"{path}::{qualname(decl)}"
         return known
 
-    def tie(self, origin: str, target: str, kind: EdgeKind, confidence: float, line: int) -> None:
+    def relate(self, origin: str, target: str, kind: EdgeKind, confidence: float, line: int) -> None:
         if origin != target:
             self._edges.add(Edge(origin, target, kind, confidence, line))
 
-    def unknown(self, text: str, line: int) -> None:
+    def add_unresolved(self, text: str, line: int) -> None:
         self._unresolved.setdefault((self.origin, text, line), Unresolved(self.origin, text, line))
 
     def all(self) -> Resolved:

@@ -67,7 +67,7 @@ class BodyInference(CallInference):
         self._context = context
         self._locals = Locals()
         if takes_self:
-            self._locals.bind("self", context.me)
+            self._locals.bind("self", context.self_type)
         for param in params:
             self._bind(param.parts[0], self._types.lower(param.parts[1], context))
         self.type_of(body)

@@ -7,7 +7,7 @@ from tree_sitter import Node, Parser
 
 from treering.code.facts import Definition, DefinitionKind, EntryPoint
 from treering.code.languages.line_index import LineIndex
-from treering.code.languages.rust.attributes import derived, first_string, path_attribute, says, with_attributes
+from treering.code.languages.rust.attributes import derived, first_string, has_word, path_attribute, with_attributes
 from treering.code.languages.rust.body import (
     FUNCTION_MARK,
     HOLE,
@@ -18,11 +18,18 @@ from treering.code.languages.rust.body import (
     inner_scope,
     qualname,
 )
-from treering.code.languages.rust.cfg_conditions import left_out
+from treering.code.languages.rust.cfg_conditions import is_excluded
 from treering.code.languages.rust.expressions import RustExpressions, parameter_node
 from treering.code.languages.rust.standard_library import TRANSPARENT
-from treering.code.languages.rust.syntax_conversion import DEEPEST, bounds, generics, path_text, squeezed, type_node
-from treering.code.languages.rust.use_trees import used
+from treering.code.languages.rust.syntax_conversion import (
+    MAX_DEPTH,
+    bounds,
+    generics,
+    path_text,
+    type_node,
+    without_whitespace,
+)
+from treering.code.languages.rust.use_trees import flatten_use_tree
 from treering.code.languages.syntax_nodes import text_of
 
 Result = TypeVar("Result")
@@ -78,7 +85,7 @@ class ItemReader:
 
     def read(self, trees: Iterable[Node], header: Declaration | None, depth: int) -> None:
         """Read every item among the trees with the attributes before it."""
-        if depth > DEEPEST:
+        if depth > MAX_DEPTH:
             return
         attributes: list[Node] = []
         for tree in trees:
@@ -90,7 +97,7 @@ class ItemReader:
             if reader is not None:
                 place = len(self.items)
                 reader(tree, attributes, header, depth)
-                if any(left_out(text_of(attribute)) for attribute in attributes):
+                if any(is_excluded(text_of(attribute)) for attribute in attributes):
                     self._left_out += self.items[place:]
                     del self.items[place:]
             elif kind == "ERROR":
@@ -157,7 +164,7 @@ class ItemReader:
             "fn",
             name,
             self._scope,
-            _is_public(tree) or _is_seen_with(header),
+            _is_public(tree) or _is_visible(header),
             "self" if takes_self else "",
             generics(tree),
             types,
@@ -203,7 +210,7 @@ class ItemReader:
             return
         parameters = generics(tree)
         itself = type_node(written)
-        bare = path_text(written) if written.type == "generic_type" else squeezed(written)
+        bare = path_text(written) if written.type == "generic_type" else without_whitespace(written)
         types = (itself, type_node(trait)) if trait is not None else (itself,)
         pointer = written.type == "pointer_type"
         key = POINTER if pointer else _implemented_name(itself, {parameter.name for parameter in parameters})
@@ -221,7 +228,7 @@ class ItemReader:
         body = tree.child_by_field_name("body")
         file = next((path for path in map(path_attribute, attributes) if path), "")
         flag = "inline" if body is not None else "file"
-        if says(attributes, b"macro_use"):
+        if has_word(attributes, b"macro_use"):
             flag += MACRO_USE
         self._add(tree, Declaration("mod", name, self._scope, _is_public(tree), flag, text=file))
         if body is not None:
@@ -229,7 +236,7 @@ class ItemReader:
 
     def _use(self, tree: Node, attributes: list[Node], header: Declaration | None, depth: int) -> None:
         public = _is_public(tree)
-        for name, path in used(tree.child_by_field_name("argument"), ""):
+        for name, path in flatten_use_tree(tree.child_by_field_name("argument"), ""):
             kind = "glob" if name == "*" else "use"
             self._add(tree, Declaration(kind, name, self._scope, public, text=path))
 
@@ -237,7 +244,7 @@ class ItemReader:
         name = path_text(tree.child_by_field_name("name"))
         alias = tree.child_by_field_name("alias")
         bound = path_text(alias) if alias is not None else name
-        macros = says(attributes, b"macro_use")
+        macros = has_word(attributes, b"macro_use")
         flag = f"crate{MACRO_USE if macros else ''}"
         self._add(tree, Declaration("use", bound, self._scope, _is_public(tree), flag, text=f"::{name}"))
 
@@ -256,7 +263,7 @@ class ItemReader:
         self._declare(tree, attributes, "type", types=(known,), header=header)
 
     def _macro(self, tree: Node, attributes: list[Node], header: Declaration | None, depth: int) -> None:
-        exported = says(attributes, b"macro_export")
+        exported = has_word(attributes, b"macro_export")
         self._declare(tree, attributes, "macro", flag="export" if exported else "", public=exported)
 
     def _invocation(self, tree: Node, attributes: list[Node], header: Declaration | None, depth: int) -> None:
@@ -288,7 +295,7 @@ class ItemReader:
         public: bool = False,
     ) -> Declaration:
         name = path_text(tree.child_by_field_name("name"))
-        seen = public or _is_public(tree) or _is_seen_with(header)
+        seen = public or _is_public(tree) or _is_visible(header)
         decl = Declaration(kind, name, self._scope, seen, flag, generics(tree), types, text_, header)
         self._define(tree, decl, attributes)
         self._add(tree, decl, (), body)
@@ -309,7 +316,7 @@ def _is_public(tree: Node) -> bool:
     return any(child.type == "visibility_modifier" for child in tree.children[:3])
 
 
-def _is_seen_with(header: Declaration | None) -> bool:
+def _is_visible(header: Declaration | None) -> bool:
     """Members of a trait, and of its implementations, are as visible as the trait."""
     return header is not None and header.public
 

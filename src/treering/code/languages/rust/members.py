@@ -7,7 +7,7 @@ from treering.code.languages.rust.standard_library import element
 from treering.code.languages.rust.type_lowering import TypeLowering
 
 _SEEN_AS = {"String": ("String", "str"), "PathBuf": ("PathBuf", "Path"), "OsString": ("OsString", "OsStr")}
-_MOST_DEREFS = 4
+_MAX_DEREFS = 4
 _DEREF = frozenset({"Deref"})
 _FUTURES = frozenset({"Future", "IntoFuture"})
 _ITERATORS = frozenset({"Iterator"})
@@ -23,7 +23,7 @@ class RustMembers:
         """Return the function that `value.name()` or `Type::name()` refers to, if it is in the project."""
         key = (ty, name)
         if key not in self._methods:
-            self._methods[key] = self._method(ty, name, _MOST_DEREFS)
+            self._methods[key] = self._method(ty, name, _MAX_DEREFS)
         return self._methods[key]
 
     def _method(self, ty: ResolvedType, name: str, derefs: int) -> RustMember | None:
@@ -69,7 +69,7 @@ class RustMembers:
             seen = self._types.names.sees(path)
             if seen and decl.header is not None and decl.kind == "fn" and len(decl.header.types) > 1:
                 inside = self._types.context(path, decl.header)
-                if self._fits(ty, inside.me):
+                if self._fits(ty, inside.self_type):
                     return RustMember(path, decl, TypeContext(inside.module, inside.env, ty))
         return None
 
@@ -88,20 +88,20 @@ class RustMembers:
 
     def target(self, ty: ResolvedType) -> ResolvedType | None:
         """Return the target of the type's own `Deref`."""
-        return self._promised(ty, "Target", _DEREF)
+        return self._associated_type(ty, "Target", _DEREF)
 
     def awaited(self, ty: ResolvedType | None) -> ResolvedType | None:
         """Return the output of awaiting a value: by its own `Future`, else the result of an `async` function."""
         if ty is None or ty.kind != "adt":
             return ty
-        return self._promised(ty, "Output", _FUTURES) or ty
+        return self._associated_type(ty, "Output", _FUTURES) or ty
 
-    def _promised(self, ty: ResolvedType, name: str, traits: frozenset[str]) -> ResolvedType | None:
+    def _associated_type(self, ty: ResolvedType, name: str, traits: frozenset[str]) -> ResolvedType | None:
         member = self._types.of_impl(ty, name, "type", traits)
         return self._types.lower(member.decl.types[0], member.context) if member is not None else None
 
     def field(self, ty: ResolvedType | None, name: str) -> ResolvedType | None:
-        for _ in range(_MOST_DEREFS):
+        for _ in range(_MAX_DEREFS):
             if ty is None or ty.kind == "ext":
                 return ty
             if ty.kind == "tuple":
@@ -132,7 +132,7 @@ class RustMembers:
         """Return the element type of a loop over a value."""
         if ty is None or ty.kind != "adt":
             return element(ty)
-        item = self._promised(ty, "Item", _LOOPS)
+        item = self._associated_type(ty, "Item", _LOOPS)
         if item is not None:
             return item
         target = self.target(ty)
@@ -150,4 +150,4 @@ class RustMembers:
             return target
         if self._types.of_impl(ty, "Item", "type", _ITERATORS) is None:
             return ty
-        return ResolvedType("std", "Iter", (self._promised(ty, "Item", _ITERATORS),))
+        return ResolvedType("std", "Iter", (self._associated_type(ty, "Item", _ITERATORS),))

@@ -11,7 +11,7 @@ from treering.code.languages.rust.body import FUNCTION_MARK, MACRO_USE, Declarat
 from treering.code.languages.rust.crates import Crates
 from treering.code.languages.rust.surface import module_files
 
-LONGEST_CHAIN = 40
+MAX_CHAIN = 40
 """Maximum length of a chain of re-exports or enclosing modules."""
 
 
@@ -109,7 +109,7 @@ class RustModules:
         """Return a module and all enclosing modules, up to the crate roots."""
         around = [module]
         for one in around:
-            if len(around) < LONGEST_CHAIN:
+            if len(around) < MAX_CHAIN:
                 around.extend(above for above in self.above(one) if above not in around)
         return around
 
@@ -121,12 +121,12 @@ class RustModules:
             self._roots[path] = tuple(sorted(roots, key=lambda root: (not root.path.endswith("lib.rs"), root.path)))
         return self._roots[path]
 
-    def seeing_macros_of(self, module: RustModule) -> Iterator[RustModule]:
+    def modules_with_macros_of(self, module: RustModule) -> Iterator[RustModule]:
         """Yield the modules in which a macro is visible: its own, and those above as far as `#[macro_use]` extends."""
         pending = [(module, 0)]
         for one, height in pending:
             yield one
-            for above in self.above(one) if height < LONGEST_CHAIN else ():
+            for above in self.above(one) if height < MAX_CHAIN else ():
                 name = one.scope.rpartition("/")[2] or _name_of(one.path)
                 if any(decl.flag.endswith(MACRO_USE) for decl in self.declared(above, name) if decl.kind == "mod"):
                     pending.append((above, height + 1))

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from treering.code.facts import Facts, SymbolLookup
 from treering.code.languages.rust.body import FUNCTION_MARK, MACRO_USE, Declaration, RustNode, outer_scope
 from treering.code.languages.rust.crates import Crates
-from treering.code.languages.rust.modules import LONGEST_CHAIN, RustModule, RustModules
+from treering.code.languages.rust.modules import MAX_CHAIN, RustModule, RustModules
 
 TYPES = frozenset({"struct", "enum", "trait", "type", "mod"})
 VALUES = frozenset({"fn", "const", "struct"})
@@ -136,13 +136,13 @@ class RustNames:
         question = (module, name, wanted)
         if question in self._answers:
             return self._answers[question]
-        return self._once(question, lambda: self._find(module, name, wanted))
+        return self._cached(question, lambda: self._find(module, name, wanted))
 
-    def _once(self, question: _Question, look: Callable[[], PathTarget | None]) -> PathTarget | None:
+    def _cached(self, question: _Question, look: Callable[[], PathTarget | None]) -> PathTarget | None:
         """Cache the answer; one found within a cycle is kept only until the outermost lookup is complete."""
         if question in self._answers:
             return self._answers[question]
-        if question in self._looking or question in self._passing or len(self._looking) > LONGEST_CHAIN:
+        if question in self._looking or question in self._passing or len(self._looking) > MAX_CHAIN:
             self._cut += 1
             return self._passing.get(question)
         self._looking.add(question)
@@ -179,7 +179,7 @@ class RustNames:
         outside = None
         for decl in self._modules.declared(module, name):
             if decl.kind == "use":
-                found = self.used(module, decl.text, wanted)
+                found = self.resolve_use(module, decl.text, wanted)
                 if found is not None and found.outside:
                     outside = outside or found
                 elif found is not None and not found.rest:
@@ -196,7 +196,7 @@ class RustNames:
             return self._exported_macro(module, name) or outside
         return outside
 
-    def used(self, module: RustModule, text: str, wanted: frozenset[str]) -> PathTarget | None:
+    def resolve_use(self, module: RustModule, text: str, wanted: frozenset[str]) -> PathTarget | None:
         """Resolve the path of a use: like any path, else from the crate root, as in the 2015 edition."""
         key = (module, text, wanted)
         if key in self._uses:
@@ -222,7 +222,9 @@ class RustNames:
                 glob.public or module == seen_from or module in self._inside(seen_from)
             ):
                 continue
-            target = self._once((module, f"{glob.text}::*", TYPES), partial(self.used, module, glob.text, TYPES))
+            target = self._cached(
+                (module, f"{glob.text}::*", TYPES), partial(self.resolve_use, module, glob.text, TYPES)
+            )
             if target is not None and not target.rest:
                 targets.append(target)
         return targets
@@ -264,14 +266,14 @@ class RustNames:
                 break
         written = [(path, decl) for path, decls in self._lookup("rs.macro", name) for decl in decls]
         for path, decl in written:
-            if any(one in around for one in self._modules.seeing_macros_of(RustModule(path, decl.scope))):
+            if any(one in around for one in self._modules.modules_with_macros_of(RustModule(path, decl.scope))):
                 return PathTarget(path, decl.scope, decl)
         exported = ((path, decl) for path, decl in written if decl.flag == "export")
         return next(
-            (PathTarget(path, decl.scope, decl) for path, decl in exported if self._brought(path, around)), None
+            (PathTarget(path, decl.scope, decl) for path, decl in exported if self._imports_macros(path, around)), None
         )
 
-    def _brought(self, path: str, around: list[RustModule]) -> bool:
+    def _imports_macros(self, path: str, around: list[RustModule]) -> bool:
         """Whether `#[macro_use] extern crate` imports the macros of a file's crate."""
         for root in self._modules.roots(path):
             name = self._crates.library_name(root.path)

@@ -34,7 +34,7 @@ class PathMeanings:
             return self._of_type(self._types.lower(node.parts[0], context), node.name)
         segments = tuple(node.name.split("::"))
         if segments[0] == "Self" or segments[0] in context.env:
-            base = context.me if segments[0] == "Self" else context.env[segments[0]]
+            base = context.self_type if segments[0] == "Self" else context.env[segments[0]]
             for segment in segments[1:-1]:
                 base = self._types.associated(base, segment)
             return self._of_type(base, segments[-1]) if len(segments) > 1 else _constructor(base)
@@ -107,7 +107,11 @@ class PathMeanings:
         return ResolvedType(
             "fn",
             "",
-            (self._types.lower(member.decl.types[0], TypeContext(member.context.module, env, member.context.me)),),
+            (
+                self._types.lower(
+                    member.decl.types[0], TypeContext(member.context.module, env, member.context.self_type)
+                ),
+            ),
         )
 
 

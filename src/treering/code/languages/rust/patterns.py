@@ -24,7 +24,7 @@ class Locals:
     def bind(self, name: str, ty: ResolvedType | None) -> None:
         self._blocks[-1][name] = ty
 
-    def learn(self, name: str, ty: ResolvedType) -> None:
+    def refine(self, name: str, ty: ResolvedType) -> None:
         """Refine the type of a bound name."""
         for block in reversed(self._blocks):
             if name in block:
@@ -90,9 +90,9 @@ class PatternBinder:
     def _constructed(self, name: str, ty: ResolvedType | None, context: TypeContext) -> tuple[ResolvedType | None, str]:
         """Return the struct or enum that a pattern's path names (as the matched type, if the same) and the variant."""
         segments = tuple(name.split("::"))
-        if segments[0] == "Self" and context.me is not None:
-            me = ty if ty is not None and ty.decl == context.me.decl else context.me
-            return me, segments[1] if len(segments) > 1 else ""
+        if segments[0] == "Self" and context.self_type is not None:
+            self_type = ty if ty is not None and ty.decl == context.self_type.decl else context.self_type
+            return self_type, segments[1] if len(segments) > 1 else ""
         found = self._types.names.resolve(context.module, segments, TYPES)
         if not _names_type(found):
             found = self._types.names.resolve(context.module, segments, VALUES)

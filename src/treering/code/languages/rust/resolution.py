@@ -59,13 +59,13 @@ class _FileResolution:
             self._implementation(decl, context, line)
         elif decl.kind == "trait":
             for trait in self._types.supertraits(ResolvedType("adt", decl.name, (), self._path, decl)):
-                self._findings.tie(self._id(self._path, decl), _id_of(trait), EdgeKind.EXTENDS, SURE, line)
+                self._findings.relate(self._id(self._path, decl), _id_of(trait), EdgeKind.EXTENDS, SURE, line)
         elif (
             decl.kind == "fn" and decl.header is not None and len(decl.header.types) > 1 and decl.header.kind == "impl"
         ):
             self._override(decl, context, line)
         if decl.public and decl.header is None and decl.kind in _EXPORTED:
-            self._findings.tie(self._path, self._id(self._path, decl), EdgeKind.EXPORTS, SURE, line)
+            self._findings.relate(self._path, self._id(self._path, decl), EdgeKind.EXPORTS, SURE, line)
 
     def _context(self, decl: Declaration) -> TypeContext:
         module = RustModule(self._path, decl.scope)
@@ -75,7 +75,7 @@ class _FileResolution:
             return self._types.context(self._path, decl)
         else:
             around = TypeContext(module, {})
-        return TypeContext(around.module, self._types.parameters(decl.generics, around), around.me)
+        return TypeContext(around.module, self._types.parameters(decl.generics, around), around.self_type)
 
     def _mention(self, node: RustNode, context: TypeContext) -> None:
         """Record every type named in a declaration."""
@@ -91,20 +91,20 @@ class _FileResolution:
             return
         module = RustModule(self._path, decl.scope)
         for wanted in (TYPES, VALUES, MACROS):
-            found = self._names.used(module, decl.text, wanted)
+            found = self._names.resolve_use(module, decl.text, wanted)
             if found is not None and found.outside and "::".join(found.rest) == decl.text and "::" in decl.text:
                 break
             if found is None or found.decl is None or found.rest:
                 continue
             self._findings.reach(found)
             if decl.public and found.variant is None:
-                self._findings.tie(self._path, self._id(found.path, found.decl), EdgeKind.EXPORTS, SURE, line)
+                self._findings.relate(self._path, self._id(found.path, found.decl), EdgeKind.EXPORTS, SURE, line)
 
     def _implementation(self, decl: Declaration, context: TypeContext, line: int) -> None:
         trait = self._types.lower(decl.types[1], context)
-        if trait is None or trait.kind != "adt" or context.me is None or context.me.kind != "adt":
+        if trait is None or trait.kind != "adt" or context.self_type is None or context.self_type.kind != "adt":
             return
-        self._findings.tie(_id_of(context.me), _id_of(trait), EdgeKind.IMPLEMENTS, SURE, line)
+        self._findings.relate(_id_of(context.self_type), _id_of(trait), EdgeKind.IMPLEMENTS, SURE, line)
 
     def _override(self, decl: Declaration, context: TypeContext, line: int) -> None:
         if decl.header is None:
@@ -112,10 +112,10 @@ class _FileResolution:
         trait = self._types.lower(decl.header.types[1], context)
         if trait is None or trait.kind != "adt":
             return
-        declared = self._types.of_trait(trait, decl.name, context.me, "fn")
+        declared = self._types.of_trait(trait, decl.name, context.self_type, "fn")
         if declared is not None:
             target = self._id(declared.path, declared.decl)
-            self._findings.tie(self._id(self._path, decl), target, EdgeKind.IMPLEMENTS, EVIDENT, line)
+            self._findings.relate(self._id(self._path, decl), target, EdgeKind.IMPLEMENTS, EVIDENT, line)
 
     def _body(self, item: RustItem) -> None:
         decl = item.decl
@@ -127,7 +127,7 @@ class _FileResolution:
             owner = f"{decl.header.text}." if decl.header is not None else ""
             scope = inner_scope(decl.scope, f"{owner}{decl.name}{FUNCTION_MARK}")
             if scope in self._scopes:
-                context = TypeContext(RustModule(self._path, scope), context.env, context.me)
+                context = TypeContext(RustModule(self._path, scope), context.env, context.self_type)
         else:
             self._findings.origin = self._enclosing(decl)
         self._inference.function(item.body, item.params, context, takes_self=decl.flag == "self")

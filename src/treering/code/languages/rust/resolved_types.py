@@ -31,7 +31,7 @@ class TypeContext(msgspec.Struct, frozen=True, gc=False):
 
     module: RustModule
     env: Mapping[str, ResolvedType | None]
-    me: ResolvedType | None = None
+    self_type: ResolvedType | None = None
 
 
 class RustMember(msgspec.Struct, frozen=True, gc=False):

@@ -129,13 +129,13 @@ Any: then = Option<$> <- .
 Any: then_some = Option<@>
 """
 
-WRAPPING = _words("new from default with_capacity new_in pin clone borrow to_owned into_inner from_iter")
+WRAP_ARGUMENT = _words("new from default with_capacity new_in pin clone borrow to_owned into_inner from_iter")
 """Functions of standard types that wrap their argument: `Some(x)`, `Mutex::new(x)`, `Rc::clone(&x)`."""
 
 CONSTRUCTORS = {"Some": ("Option", 0), "Ready": ("Option", 0), "Ok": ("Result", 0), "Err": ("Result", 1)}
 """Variants of the standard library that contain a value, by family and index of the type argument."""
 
-MACROS_GIVING = {
+MACRO_RESULTS = {
     **dict.fromkeys(_words("dbg pin"), "@"),
     **dict.fromkeys(_words("ready try"), "@^"),
     **dict.fromkeys(_words("vec smallvec array"), "@"),
@@ -148,7 +148,7 @@ CHANNELS = _words("channel sync_channel unbounded bounded unbounded_channel")
 
 PRELUDE_FUNCTIONS = frozenset({"drop"})
 
-PASSING_ON = _words("replace take swap from identity black_box ready spawn block_on spawn_blocking min max")
+RETURN_ARGUMENT = _words("replace take swap from identity black_box ready spawn block_on spawn_blocking min max")
 """Free functions of the standard library and of runtimes that return their argument."""
 
 _TOKEN = re.compile(r"[A-Za-z]+|\d|[$@.^<>(),]")
@@ -217,10 +217,10 @@ def rule_of(ty: ResolvedType, method: str) -> MethodRule | None:
     return (_TABLE.get((ty.name, method)) if ty.kind == "std" else None) or _TABLE.get(("Any", method))
 
 
-def given_by_macro(name: str, first: ResolvedType | None) -> ResolvedType | None:
+def macro_result(name: str, first: ResolvedType | None) -> ResolvedType | None:
     """Return the result of a standard macro for its first argument."""
-    template = MACROS_GIVING.get(name)
-    return filled(_parsed(template)[0], EXT, None, first) if template is not None else None
+    template = MACRO_RESULTS.get(name)
+    return instantiate(_parsed(template)[0], EXT, None, first) if template is not None else None
 
 
 def has_rule(ty: ResolvedType, method: str) -> bool:
@@ -236,7 +236,7 @@ def element(ty: ResolvedType | None) -> ResolvedType | None:
     return ty.args[0] if ty.args else None
 
 
-def filled(
+def instantiate(
     rule: RustNode, receiver: ResolvedType, closure: ResolvedType | None, argument: ResolvedType | None
 ) -> ResolvedType | None:
     """Instantiate a rule's template."""
@@ -247,7 +247,7 @@ def filled(
     at_hand = {"Self": receiver, "$": closure, "@": argument, ".": EXT}
     if name in at_hand:
         return at_hand[name]
-    parts = tuple(filled(part, receiver, closure, argument) for part in rule.parts)
+    parts = tuple(instantiate(part, receiver, closure, argument) for part in rule.parts)
     if name == "^":
         return element(parts[0])
     return ResolvedType("tuple", "", parts) if name == "()" else ResolvedType("std", name, parts)

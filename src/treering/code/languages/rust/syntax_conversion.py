@@ -8,7 +8,7 @@ from tree_sitter import Node
 from treering.code.languages.rust.body import HOLE, RustNode
 from treering.code.languages.syntax_nodes import first_of, text_of
 
-DEEPEST = 100
+MAX_DEPTH = 100
 """Deeper nesting is dropped: it would exhaust the stack, and handwritten code never reaches it."""
 
 _SPACE = re.compile(r"\s+")
@@ -25,13 +25,13 @@ WILD = RustNode("pwild")
 REST = RustNode("prest")
 
 
-def squeezed(tree: Node) -> str:
+def without_whitespace(tree: Node) -> str:
     return _SPACE.sub(" ", text_of(tree)).strip()
 
 
 def path_text(tree: Node | None, depth: int = 0) -> str:
     """Return a path without type arguments; a qualified type counts as its own path."""
-    if tree is None or depth > DEEPEST:
+    if tree is None or depth > MAX_DEPTH:
         return ""
     if tree.type in {"scoped_identifier", "scoped_type_identifier"}:
         last = tree.child_by_field_name("name")
@@ -47,7 +47,7 @@ def path_text(tree: Node | None, depth: int = 0) -> str:
 
 def type_node(tree: Node | None, depth: int = 0) -> RustNode:
     """Convert a type as written; references are dropped, and an inferred type becomes a hole."""
-    if tree is None or depth > DEEPEST:
+    if tree is None or depth > MAX_DEPTH:
         return HOLE
     reader = _TYPE_READERS.get(tree.type)
     return reader(tree, depth + 1) if reader is not None else HOLE
@@ -122,7 +122,7 @@ def bounds(tree: Node | None) -> tuple[RustNode, ...]:
 
 
 def _bounds(tree: Node, depth: int) -> tuple[RustNode, ...]:
-    if depth > DEEPEST:
+    if depth > MAX_DEPTH:
         return ()
     found: list[RustNode] = []
     for child in tree.named_children:
@@ -182,7 +182,7 @@ def _bounds_of(tree: Node) -> tuple[RustNode, ...]:
 
 def pattern_node(tree: Node | None, depth: int = 0) -> RustNode:
     """Convert a pattern; one without names and parts becomes a wildcard."""
-    if tree is None or depth > DEEPEST:
+    if tree is None or depth > MAX_DEPTH:
         return WILD
     reader = _PATTERN_READERS.get(tree.type)
     return reader(tree, depth + 1) if reader is not None else WILD

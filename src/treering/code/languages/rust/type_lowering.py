@@ -9,7 +9,7 @@ from treering.code.languages.rust.names import TYPES, PathTarget, RustNames
 from treering.code.languages.rust.resolved_types import EXT, ResolvedType, RustMember, TypeContext, same_type
 from treering.code.languages.rust.standard_library import SAME_AS, TRANSPARENT
 
-_DEEPEST = 16
+_MAX_DEPTH = 16
 """Types nested or aliased deeper than this are unknown."""
 
 _COMPOUND = {"ttuple": "tuple", "tfn": "fn"}
@@ -34,7 +34,7 @@ class TypeLowering:
         self._depth = 0
 
     def lower(self, node: RustNode, context: TypeContext) -> ResolvedType | None:
-        if self._depth > _DEEPEST:
+        if self._depth > _MAX_DEPTH:
             return None
         self._depth += 1
         try:
@@ -50,16 +50,16 @@ class TypeLowering:
         if kind in _COMPOUND:
             return ResolvedType(_COMPOUND[kind], "", self._all(node.parts, context))
         if kind == "tbounds":
-            return known_by("dyn", self.bounds(node.parts, context))
+            return type_from_traits("dyn", self.bounds(node.parts, context))
         if kind == "tqual":
             return self.associated(self.lower(node.parts[0], context), node.name)
-        return self._seen_as(node, context) if kind == "tas" else None
+        return self._qualified_type(node, context) if kind == "tas" else None
 
-    def _seen_as(self, node: RustNode, context: TypeContext) -> ResolvedType | None:
+    def _qualified_type(self, node: RustNode, context: TypeContext) -> ResolvedType | None:
         """`<T as Trait>`: the type, else any type with the trait."""
         itself = self.lower(node.parts[0], context)
         trait = self.lower(node.parts[1], context)
-        return itself if itself is not None or trait is None else known_by("dyn", (trait,))
+        return itself if itself is not None or trait is None else type_from_traits("dyn", (trait,))
 
     def _all(self, nodes: Iterable[RustNode], context: TypeContext) -> tuple[ResolvedType | None, ...]:
         return tuple(self.lower(node, context) for node in nodes)
@@ -85,7 +85,7 @@ class TypeLowering:
             return context.env[name]
         segments = tuple(name.split("::"))
         if segments[0] == "Self" or segments[0] in context.env:
-            ty = context.me if segments[0] == "Self" else context.env[segments[0]]
+            ty = context.self_type if segments[0] == "Self" else context.env[segments[0]]
             for segment in segments[1:]:
                 ty = self.associated(ty, segment)
             return ty
@@ -145,7 +145,7 @@ class TypeLowering:
             return dict(context.env)
         if context.env:
             return self._parameters(generics, context)
-        key = (generics, context.module, context.me)
+        key = (generics, context.module, context.self_type)
         if key not in self._known:
             self._known[key] = self._parameters(generics, context)
         return dict(self._known[key])
@@ -155,12 +155,12 @@ class TypeLowering:
         env.update((node.name, ResolvedType("param", node.name)) for node in generics if node.kind == "tparam")
         for _ in range(2 if len(generics) > 1 else 1):
             known: dict[str, tuple[ResolvedType, ...]] = {}
-            inside = TypeContext(context.module, env, context.me)
+            inside = TypeContext(context.module, env, context.self_type)
             for node in generics:
                 if node.kind == "tdefault":
                     continue
                 known[node.name] = known.get(node.name, ()) + self.bounds(node.parts, inside)
-            env = {**env, **{name: known_by(name, traits) for name, traits in known.items()}}
+            env = {**env, **{name: type_from_traits(name, traits) for name, traits in known.items()}}
         return env
 
     def bounds(self, nodes: tuple[RustNode, ...], context: TypeContext) -> tuple[ResolvedType, ...]:
@@ -173,10 +173,10 @@ class TypeLowering:
             module = RustModule(path, header.scope)
             env = self.parameters(header.generics, TypeContext(module, {}))
             if header.kind == "trait":
-                me: ResolvedType | None = ResolvedType("adt", header.name, tuple(env.values()), path, header)
+                self_type: ResolvedType | None = ResolvedType("adt", header.name, tuple(env.values()), path, header)
             else:
-                me = self.lower(header.types[0], TypeContext(module, env))
-            self._contexts[key] = TypeContext(module, env, me)
+                self_type = self.lower(header.types[0], TypeContext(module, env))
+            self._contexts[key] = TypeContext(module, env, self_type)
         return self._contexts[key]
 
     def lookup_members(self, owner: str, name: str) -> Iterator[tuple[str, Declaration]]:
@@ -189,7 +189,7 @@ class TypeLowering:
         for path, impls in self._lookup("rs.traits", ty.name):
             for impl in impls:
                 context = self.context(path, impl)
-                if same_type(context.me, ty):
+                if same_type(context.self_type, ty):
                     trait = self.lower(impl.types[1], context)
                     if trait is not None and trait.kind == "adt":
                         yield trait
@@ -201,10 +201,10 @@ class TypeLowering:
                 if ty.kind == "adt":
                     yield ty
 
-    def of_trait(self, trait: ResolvedType, name: str, me: ResolvedType | None, kind: str) -> RustMember | None:
+    def of_trait(self, trait: ResolvedType, name: str, self_type: ResolvedType | None, kind: str) -> RustMember | None:
         """Return a member that a trait or one of its supertraits declares."""
         pending, seen = [trait], 0
-        while pending and seen < _DEEPEST:
+        while pending and seen < _MAX_DEPTH:
             current = pending.pop(0)
             seen += 1
             for path, decl in self.lookup_members(current.name, name):
@@ -214,21 +214,21 @@ class TypeLowering:
                 if current.decl is not None and header.scope == current.decl.scope:
                     inside = self.context(path, header)
                     given = self.environment(header, current.args, inside.module) if current.args else inside.env
-                    return RustMember(path, decl, TypeContext(inside.module, given, me))
+                    return RustMember(path, decl, TypeContext(inside.module, given, self_type))
             pending.extend(self.supertraits(current))
         return None
 
     def overloads(self, member: RustMember) -> list[RustMember]:
         """Return the same function in every implementation of a generic trait: `From<A>`, `From<B>`."""
-        header, me = member.decl.header, member.context.me
-        if me is None or header is None or len(header.types) < 2 or not header.types[1].parts:
+        header, self_type = member.decl.header, member.context.self_type
+        if self_type is None or header is None or len(header.types) < 2 or not header.types[1].parts:
             return [member]
         every = [member]
-        for path, decl in self.lookup_members(me.name, member.decl.name):
+        for path, decl in self.lookup_members(self_type.name, member.decl.name):
             if decl.header is not None and decl.header.kind == "impl" and decl.kind == "fn":
                 inside = self.context(path, decl.header)
-                if same_type(inside.me, me):
-                    every.append(RustMember(path, decl, TypeContext(inside.module, inside.env, me)))
+                if same_type(inside.self_type, self_type):
+                    every.append(RustMember(path, decl, TypeContext(inside.module, inside.env, self_type)))
         return every
 
     def of_impl(
@@ -243,14 +243,14 @@ class TypeLowering:
             if traits and (len(header.types) < 2 or header.types[1].name.rpartition("::")[2] not in traits):
                 continue
             inside = self.context(path, header)
-            if same_type(inside.me, ty) and (ty.kind == "adt" or self._concerns(path, header, inside)):
+            if same_type(inside.self_type, ty) and (ty.kind == "adt" or self._applies(path, header, inside)):
                 member = RustMember(path, decl, TypeContext(inside.module, _bound(header, ty, inside.env), ty))
                 if len(header.types) == 1:
                     return member
                 found = found or member
         return found
 
-    def _concerns(self, path: str, header: Declaration, inside: TypeContext) -> bool:
+    def _applies(self, path: str, header: Declaration, inside: TypeContext) -> bool:
         """Whether an implementation for a foreign type applies here: of a trait of the project, or in this file."""
         if not self.names.sees(path):
             return False
@@ -261,7 +261,7 @@ class TypeLowering:
 
     def associated(self, ty: ResolvedType | None, name: str) -> ResolvedType | None:
         """`T::Item`: from the implementation, else from the trait's bounds."""
-        if ty is None or self._depth > _DEEPEST:
+        if ty is None or self._depth > _MAX_DEPTH:
             return None
         self._depth += 1
         try:
@@ -287,7 +287,7 @@ class TypeLowering:
         return None
 
 
-def known_by(name: str, traits: Iterable[ResolvedType]) -> ResolvedType:
+def type_from_traits(name: str, traits: Iterable[ResolvedType]) -> ResolvedType:
     """Return a type known only by its traits; a closure or an iterator is known by its result."""
     kept = tuple(traits)
     for ty in kept:

@@ -4,20 +4,20 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from treering.code.languages.rust.syntax_conversion import DEEPEST, path_text
+from treering.code.languages.rust.syntax_conversion import MAX_DEPTH, path_text
 from treering.code.languages.syntax_nodes import first_of
 
 
-def used(tree: Node | None, prefix: str, depth: int = 0) -> Iterator[tuple[str, str]]:
+def flatten_use_tree(tree: Node | None, prefix: str, depth: int = 0) -> Iterator[tuple[str, str]]:
     """Yield every name that a use tree binds with its path; a glob binds `*`."""
-    if tree is None or depth > DEEPEST:
+    if tree is None or depth > MAX_DEPTH:
         return
     if tree.type == "use_list":
         for child in tree.named_children:
-            yield from used(child, prefix, depth + 1)
+            yield from flatten_use_tree(child, prefix, depth + 1)
     elif tree.type == "scoped_use_list":
         before = _joined(prefix, path_text(tree.child_by_field_name("path")))
-        yield from used(tree.child_by_field_name("list"), before, depth + 1)
+        yield from flatten_use_tree(tree.child_by_field_name("list"), before, depth + 1)
     elif tree.type == "use_wildcard":
         inner = first_of(tree)
         yield "*", _joined(prefix, path_text(inner))

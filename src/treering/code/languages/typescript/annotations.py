@@ -29,7 +29,7 @@ def type_reference(r: TermReader, text: str, arguments: tuple[int, ...]) -> int:
         for variables in reversed(r.variables):
             if text in variables:
                 return variables[text]
-    return r.cell("type", text, r.place.scope, arguments)
+    return r.cell("type", text, r.position.scope, arguments)
 
 
 def generic(r: TermReader, node: Node, _: int) -> int:
@@ -130,7 +130,7 @@ def imported_type(r: TermReader, node: Node, _: int) -> int:
 
 
 def this_type(r: TermReader, node: Node, _: int) -> int:
-    return r.cell("this", n=r.place.owner)
+    return r.cell("this", n=r.position.owner)
 
 
 def function_type(r: TermReader, node: Node, _: int) -> int:

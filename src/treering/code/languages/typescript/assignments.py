@@ -23,7 +23,7 @@ def assignment(r: TermReader, node: Node, expected: int) -> int:
         if name == "exports":
             return term
         if term != NONE:
-            r.assigned.append((r.place.scope, name, term))
+            r.assigned.append((r.position.scope, name, term))
         return term
     if left.type == "member_expression":
         return _property_assignment(r, left, right)
@@ -68,7 +68,7 @@ def _property_assignment(r: TermReader, left: Node, right: Node) -> int:
     owner, _dot, last = base.rpartition(".")
     if name == "prototype" and target.type == "identifier":
         return _prototype(r, base, right)
-    scope = r.place.scope
+    scope = r.position.scope
     if last == "prototype" and owner.isidentifier():
         term = _member_function(r, right, left, f"{owner}.{name}", r.instance(owner))
         r.attached.setdefault((scope, owner), []).append(r.cell("field", name, 0, (NONE, term)))
@@ -82,9 +82,9 @@ def _property_assignment(r: TermReader, left: Node, right: Node) -> int:
 
 def _own_property(r: TermReader, name: str, right: Node) -> int:
     """`this.name = …`."""
-    term = r.read(right, r.cell("member", name, 0, (r.place.this,)))
-    if r.place.owner:
-        r.properties[r.place.owner].setdefault(name, term)
+    term = r.read(right, r.cell("member", name, 0, (r.position.this,)))
+    if r.position.owner:
+        r.properties[r.position.owner].setdefault(name, term)
     else:
         _attach_to_instance(r, name, term)
     return term
@@ -94,13 +94,13 @@ def _prototype(r: TermReader, base: str, right: Node) -> int:
     """`F.prototype = { … }`."""
     r.subject = r.instance(base) if right.type == "object" else NONE
     term = r.read(right)
-    r.attached.setdefault((r.place.scope, base), []).append(r.cell("spread", kids=(term,)))
+    r.attached.setdefault((r.position.scope, base), []).append(r.cell("spread", kids=(term,)))
     return term
 
 
 def _attach_to_instance(r: TermReader, name: str, term: int) -> None:
     """`this.name = …` in a function that is called with `new`."""
-    owner = r.instances.get(r.place.this)
+    owner = r.instances.get(r.position.this)
     if owner is not None:
         r.attached.setdefault(owner, []).append(r.cell("field", name, 0, (NONE, term)))
 

@@ -44,10 +44,10 @@ def _promise_result(site: CallSite, of: TsValue, name: str) -> TsValue | None:
 
 
 def _map_result(site: CallSite, of: TsValue, name: str) -> TsValue | None:
-    place = {"get": 1, "values": 1, "keys": 0}.get(name)
-    if place is None or place >= len(of.parts):
+    position = {"get": 1, "values": 1, "keys": 0}.get(name)
+    if position is None or position >= len(of.parts):
         return OUTSIDE
-    return of.parts[place] if name == "get" else generic("Array", of.parts[place])
+    return of.parts[position] if name == "get" else generic("Array", of.parts[position])
 
 
 def _sequence_result(site: CallSite, of: TsValue, name: str) -> TsValue | None:
@@ -138,7 +138,7 @@ def _passed(e: TsEvaluator, site: CallSite) -> TsValue | None:
 
 
 def _assigned(e: TsEvaluator, site: CallSite) -> TsValue | None:
-    parts = [site.argument(place) for place in range(len(site.arguments))]
+    parts = [site.argument(position) for position in range(len(site.arguments))]
     found = tuple(part for part in parts if part is not None)
     return TsValue("all of", parts=found, target=found[0].target) if found else None
 

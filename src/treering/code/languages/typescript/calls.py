@@ -36,10 +36,10 @@ def _call(e: TsEvaluator, term: TsTerm, path: str, env: Env) -> TsValue | None:
     value = e.value(callee, path, env)
     if value is None:
         return None
-    return any_of([_given_by(site, one) for one in alternatives(value)])
+    return any_of([_result_for(site, one) for one in alternatives(value)])
 
 
-def _given_by(site: CallSite, value: TsValue) -> TsValue | None:
+def _result_for(site: CallSite, value: TsValue) -> TsValue | None:
     if value.kind == "outside":
         return OUTSIDE
     if value.kind == "method":
@@ -60,7 +60,7 @@ def _new(e: TsEvaluator, term: TsTerm, path: str, env: Env) -> TsValue | None:
         return None
     if value.kind == "outside":
         if callee.op == "name" and callee.text in GENERICS:
-            return GENERICS[callee.text](e, tuple([e.value(kid, path, env) for kid in site.given]))
+            return GENERICS[callee.text](e, tuple([e.value(kid, path, env) for kid in site.type_arguments]))
         return OUTSIDE
     if value.kind == "class":
         among = constructors(e, value)

@@ -33,25 +33,25 @@ def class_expression(r: TermReader, node: Node, _: int) -> int:
 def class_term(r: TermReader, node: Node, name: str) -> int:
     """Return the class as a term; an anonymous class is not a definition, its members belong to the enclosing one."""
     decorations(r, node)
-    kept = r.place
-    qualname, origin = r.define(name, DefinitionKind.CLASS, node) if name else ("", kept.origin)
+    saved = r.position
+    qualname, origin = r.define(name, DefinitionKind.CLASS, node) if name else ("", saved.origin)
     number = len(r.classes)
     r.classes.append(NONE)
     r.properties.append({})
     variables = type_parameters(r, node.child_by_field_name("type_parameters"))
     bases = _class_bases(r, node, origin if name else -1)
-    prefix = qualname + "." if name else kept.prefix
-    r.place = kept._replace(prefix=prefix, origin=origin, this=r.cell("this", n=number), owner=number)
+    prefix = qualname + "." if name else saved.prefix
+    r.position = saved._replace(prefix=prefix, origin=origin, this=r.cell("this", n=number), owner=number)
     body = node.child_by_field_name("body")
     fields: list[int] = []
     for member in body.named_children if body is not None else ():
         read = CLASS_MEMBERS.get(member.type)
         if read is not None:
             fields += read(r, member)
-    r.place = kept
+    r.position = saved
     r.variables.pop()
-    known = {r.field_names[given] for given in fields}
-    for assigned, term in r.properties[number].items() if _assignments_declare(r, bases) else ():
+    known = {r.field_names[each] for each in fields}
+    for assigned, term in r.properties[number].items() if _assignment_declares(r, bases) else ():
         if assigned not in known:
             fields.append(r.cell("field", assigned, 0, (NONE, term)))
     term = r.cell("class", qualname, number, (variables, bases, r.cell("members", kids=tuple(fields))))
@@ -59,7 +59,7 @@ def class_term(r: TermReader, node: Node, name: str) -> int:
     return term
 
 
-def _assignments_declare(r: TermReader, bases: int) -> bool:
+def _assignment_declares(r: TermReader, bases: int) -> bool:
     """Whether `this.name = …` declares a property: in TypeScript, a base must declare it."""
     return grammar_of(r.path) == "javascript" or bases == r.cell("bases")
 
@@ -82,8 +82,8 @@ def _class_bases(r: TermReader, node: Node, definition: int) -> int:
         if "interface" in part:
             kids.append(_base(r, r.type(part["interface"][0]), definition, node, implements=True))
         elif "base" in part:
-            given = type_arguments(r, part["given"][0] if "given" in part else None)
-            term = r.cell("extends", kids=(r.read(part["base"][0]), *given))
+            type_args = type_arguments(r, part["given"][0] if "given" in part else None)
+            term = r.cell("extends", kids=(r.read(part["base"][0]), *type_args))
             kids.append(_base(r, term, definition, node, implements=False))
     return r.cell("bases", kids=tuple(kids))
 
@@ -106,8 +106,8 @@ def method(r: TermReader, node: Node) -> list[int]:
     named = EnclosingDefinition(*r.define(name, DefinitionKind.METHOD, node))
     read = function(r, node, named, this=static_this(r) if flags else None)
     if name == "constructor":
-        kept = [field(r, stored, 0, kind) for stored, kind in read.stored]
-        return [*kept, field(r, "constructor", 0, read.function)]
+        saved = [field(r, stored, 0, kind) for stored, kind in read.stored]
+        return [*saved, field(r, "constructor", 0, read.function)]
     if "get" in words:
         return [field(r, name, flags | GETTER, read.result)]
     if "set" in words:
@@ -116,7 +116,7 @@ def method(r: TermReader, node: Node) -> list[int]:
 
 
 def static_this(r: TermReader) -> int:
-    return r.cell("static", n=r.place.owner)
+    return r.cell("static", n=r.position.owner)
 
 
 def signature_member(r: TermReader, node: Node) -> list[int]:
@@ -165,7 +165,7 @@ def interface(r: TermReader, node: Node, _: int) -> int:
     name = node.child_by_field_name("name")
     if name is None:
         return NONE
-    kept = r.place
+    saved = r.position
     text = r.text(name)
     qualname, number = r.define(text, DefinitionKind.INTERFACE, node)
     variables = type_parameters(r, node.child_by_field_name("type_parameters"))
@@ -176,10 +176,10 @@ def interface(r: TermReader, node: Node, _: int) -> int:
     r.classes.append(NONE)
     own = len(r.classes) - 1
     r.properties.append({})
-    r.place = r.place._replace(owner=own)
+    r.position = r.position._replace(owner=own)
     body = node.child_by_field_name("body")
     fields = members(r, body) if body is not None else ()
-    r.place = kept
+    r.position = saved
     r.variables.pop()
     kids = (variables, r.cell("bases", kids=tuple(bases)), r.cell("members", kids=fields))
     term = r.cell("interface", qualname, own, kids)
@@ -192,13 +192,13 @@ def alias(r: TermReader, node: Node, _: int) -> int:
     name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
     if name is None or value is None:
         return NONE
-    kept = r.place
+    saved = r.position
     text = r.text(name)
     qualname, number = r.define(text, DefinitionKind.TYPE, node)
     variables = type_parameters(r, node.child_by_field_name("type_parameters"))
     r.inside(qualname, number)
     term = r.type(value)
-    r.place = kept
+    r.position = saved
     r.variables.pop()
     r.bind_type(text, r.cell("alias", qualname, 0, (variables, term)))
     return NONE

@@ -10,7 +10,7 @@ ROUTE_METHODS = frozenset(("get", "post", "put", "patch", "delete", "head", "opt
 ROUTE_EXPORTS = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"))
 
 
-def registered(r: TermReader, callee: Node, verb: Node, arguments: Node) -> None:
+def record_registration(r: TermReader, callee: Node, verb: Node, arguments: Node) -> None:
     """Record a call that passes a function to a test runner, a router or a command line."""
     word = r.text(verb)
     if verb is callee:
@@ -18,18 +18,18 @@ def registered(r: TermReader, callee: Node, verb: Node, arguments: Node) -> None
             r.runs_tests = True
         return
     if word in ROUTE_METHODS:
-        given = arguments.named_children
-        path = r.string(given[0]) if len(given) > 1 else None
+        passed = arguments.named_children
+        path = r.string(passed[0]) if len(passed) > 1 else None
         if path is not None and path.startswith("/"):
-            _enters(r, given[1:], EntryPoint.ROUTE, f"{word.upper()} {path}")
+            _add_entry_points(r, passed[1:], EntryPoint.ROUTE, f"{word.upper()} {path}")
     elif word == "action":
-        _enters(r, arguments.named_children[:1], EntryPoint.COMMAND, _command_name(r, callee))
+        _add_entry_points(r, arguments.named_children[:1], EntryPoint.COMMAND, _command_name(r, callee))
 
 
-def _enters(r: TermReader, handlers: list[Node], kind: EntryPoint, name: str) -> None:
+def _add_entry_points(r: TermReader, handlers: list[Node], kind: EntryPoint, name: str) -> None:
     for handler in handlers:
         if handler.type == "identifier":
-            r.entries.setdefault(r.place.prefix + r.text(handler), (kind, name))
+            r.entries.setdefault(r.position.prefix + r.text(handler), (kind, name))
 
 
 def _command_name(r: TermReader, node: Node) -> str:

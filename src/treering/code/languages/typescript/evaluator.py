@@ -5,15 +5,15 @@ from collections.abc import Callable
 from treering.code.facts import SymbolLookup
 from treering.code.languages.typescript import members
 from treering.code.languages.typescript.module_locator import ModuleLocator
-from treering.code.languages.typescript.operations import OPERATIONS, given
+from treering.code.languages.typescript.operations import OPERATIONS, type_environment
 from treering.code.languages.typescript.signatures import constructed, returned, signatures
 from treering.code.languages.typescript.terms import TYPE, TsBody, TsTerm, unfold
 from treering.code.languages.typescript.values import OUTSIDE, UNKNOWN, Env, TsValue, any_of, known
 
-DEEPEST = 60
+MAX_DEPTH = 60
 """Maximum recursion of one evaluation; each level takes about five Python frames."""
 
-MOST_STEPS = 700
+MAX_STEPS = 700
 """Maximum number of terms evaluated for one lookup; a type that needs more is not followed."""
 
 NO_ENV: Env = {}
@@ -21,7 +21,7 @@ MISSING = TsValue("missing")
 
 WRITTEN_TYPES = frozenset(("type", "union", "both", "list", "tuple", "shape", "applied", "lookup", "typeof"))
 """Terms that may contain a type variable; without one, their value is the same everywhere."""
-GIVEN = frozenset(("variable", "this"))
+VARIABLE_TERMS = frozenset(("variable", "this"))
 BOUND = frozenset(("name", "type", "declared"))
 
 
@@ -46,7 +46,7 @@ class TsEvaluator:
         self.circular: list[Env] = []
         """Caches whose values refer back to the evaluator."""
 
-    def let_go(self) -> None:
+    def clear(self) -> None:
         """Clear all caches at the end: lazy values refer to the evaluator, which refers to them."""
         for env in self.circular:
             env.clear()
@@ -62,16 +62,16 @@ class TsEvaluator:
         ):
             held.clear()
 
-    def ask_anew(self) -> None:
+    def reset_steps(self) -> None:
         """Reset the step limit for a new evaluation."""
         self.steps = 0
 
     def value(self, term: TsTerm, path: str, env: Env = NO_ENV) -> TsValue | None:
         """Return the value of a term in the file `path`, or None if it is unknown."""
         self.steps += 1
-        if env and (term.op not in WRITTEN_TYPES or not self._is_settled(term)):
+        if env and (term.op not in WRITTEN_TYPES or not self._is_context_free(term)):
             handler = OPERATIONS.get(term.op)
-            if handler is None or self.depth > DEEPEST or self.steps > MOST_STEPS:
+            if handler is None or self.depth > MAX_DEPTH or self.steps > MAX_STEPS:
                 return None
             self.depth += 1
             found = handler(self, term, path, env)
@@ -82,26 +82,28 @@ class TsEvaluator:
         if held is not MISSING:
             return held
         handler = OPERATIONS.get(term.op)
-        if handler is None or self.depth > DEEPEST or self.steps > MOST_STEPS:
+        if handler is None or self.depth > MAX_DEPTH or self.steps > MAX_STEPS:
             return None
         self._known[key] = None
         self._kept.append(term)
         self.depth += 1
         found = known(handler(self, term, path, NO_ENV))
         self.depth -= 1
-        if found is None and self.depth > DEEPEST // 2:
+        if found is None and self.depth > MAX_DEPTH // 2:
             del self._known[key]
         else:
             self._known[key] = found
         return found
 
-    def _is_settled(self, term: TsTerm) -> bool:
+    def _is_context_free(self, term: TsTerm) -> bool:
         """Whether a term contains no type variable, no `this` and no local name, so that its value never varies."""
         key = id(term)
         settled = self._settled.get(key)
         if settled is None:
             op = term.op
-            settled = op not in GIVEN and not (term.n and op in BOUND) and all(map(self._is_settled, term.kids))
+            settled = (
+                op not in VARIABLE_TERMS and not (term.n and op in BOUND) and all(map(self._is_context_free, term.kids))
+            )
             self._settled[key] = settled
             self._kept.append(term)
         return settled
@@ -131,7 +133,7 @@ class TsEvaluator:
             return self.value(bound, path)
         ambient = self.lookup("ts.ambient", name)
         if ambient:
-            return any_of([self.value(term, place) for place, term in ambient[:4]])
+            return any_of([self.value(term, file) for file, term in ambient[:4]])
         return OUTSIDE
 
     def top_term(self, path: str, name: str) -> TsTerm | None:
@@ -185,7 +187,7 @@ class TsEvaluator:
         if value is None:
             return None
         if value.kind == "class":
-            return TsValue("thing", value.term, value.path, {**value.env, **given(self, value, ())})
+            return TsValue("thing", value.term, value.path, {**value.env, **type_environment(self, value, ())})
         if value.kind == "any of":
             return any_of([self.instance(part) for part in value.parts])
         if value.kind == "all of":
@@ -207,9 +209,9 @@ class TsEvaluator:
     def returned(self, value: TsValue | None) -> TsValue | None:
         return returned(self, value)
 
-    def keep(self, term: TsTerm) -> None:
+    def keep_alive(self, term: TsTerm) -> None:
         """Keep a term alive while its identity is used as a key."""
         self._kept.append(term)
 
-    def later(self, term: TsTerm, path: str, env: Env) -> Callable[[], TsValue | None]:
+    def lazy(self, term: TsTerm, path: str, env: Env) -> Callable[[], TsValue | None]:
         return lambda: self.value(term, path, env)

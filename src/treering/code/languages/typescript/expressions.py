@@ -6,7 +6,7 @@ from treering.code.facts import DefinitionKind
 from treering.code.languages.syntax_nodes import first_of
 from treering.code.languages.typescript.annotations import type_arguments
 from treering.code.languages.typescript.classes import class_expression
-from treering.code.languages.typescript.entry_points import registered
+from treering.code.languages.typescript.entry_points import record_registration
 from treering.code.languages.typescript.functions import (
     FUNCTIONS,
     WRAPPERS,
@@ -22,7 +22,7 @@ from treering.code.languages.typescript.terms import COMMONJS, NAMESPACE, NONE
 
 LITERAL_CALLBACKS = FUNCTIONS | {"object", "array", "class"}
 """Arguments whose contents are typed by the parameter they are passed to."""
-PASSED_APART = LITERAL_CALLBACKS | WRAPPERS | {"comment"}
+DEFERRED_ARGUMENTS = LITERAL_CALLBACKS | WRAPPERS | {"comment"}
 """Arguments that are not converted in order of appearance."""
 
 
@@ -31,7 +31,7 @@ def identifier(r: TermReader, node: Node, _: int) -> int:
     if text == "exports":
         return r.cell("own")
     cells = r.cells
-    return cells.setdefault(("name", text, r.place.scope, ()), len(cells))
+    return cells.setdefault(("name", text, r.position.scope, ()), len(cells))
 
 
 def literal(what: str) -> Handler:
@@ -56,11 +56,11 @@ def template(r: TermReader, node: Node, _: int) -> int:
 
 
 def this(r: TermReader, node: Node, _: int) -> int:
-    return r.place.this
+    return r.position.this
 
 
 def super_(r: TermReader, node: Node, _: int) -> int:
-    return r.cell("super", n=r.place.owner)
+    return r.cell("super", n=r.position.owner)
 
 
 def member(r: TermReader, node: Node, _: int) -> int:
@@ -94,9 +94,9 @@ def subscript(r: TermReader, node: Node, _: int) -> int:
 def _given(r: TermReader, parts: list[Node], expected: int) -> int:
     """Return the type arguments of a call; if absent, the expected type of the result helps to infer them."""
     if len(parts) > 2:
-        written = type_arguments(r, next((part for part in parts[1:-1] if part.type == "type_arguments"), None))
-        if written:
-            return r.cell("arguments", "", 0, written)
+        explicit = type_arguments(r, next((part for part in parts[1:-1] if part.type == "type_arguments"), None))
+        if explicit:
+            return r.cell("arguments", "", 0, explicit)
     return r.cell("arguments") if expected == NONE else r.cell("arguments", "expected", 0, (expected,))
 
 
@@ -111,21 +111,21 @@ def call(r: TermReader, node: Node, expected: int) -> int:
         loaded = _loaded(r, callee, arguments)
         if loaded != NONE:
             return loaded
-    given = _given(r, parts, expected)
+    type_args = _given(r, parts, expected)
     target = r.read(callee)
     if arguments.type == "template_string":
         r.read(arguments)
-        term = r.cell("call", "", 0, (target, given, NONE))
+        term = r.cell("call", "", 0, (target, type_args, NONE))
         r.called(term, called_name(callee), passes=True, used=not discarded)
         return term
-    terms = _arguments(r, target, given, arguments)
+    terms = _arguments(r, target, type_args, arguments)
     cells = r.cells
-    term = cells.setdefault(("call", "", 0, (target, given, *terms)), len(cells))
+    term = cells.setdefault(("call", "", 0, (target, type_args, *terms)), len(cells))
     name = called_name(callee)
     if kind != "super":
         r.called(term, name, passes=bool(terms), used=not discarded)
-    if terms or r.place.origin < 0:
-        registered(r, callee, name, arguments)
+    if terms or r.position.origin < 0:
+        record_registration(r, callee, name, arguments)
     return term
 
 
@@ -151,14 +151,14 @@ def _loaded(r: TermReader, callee: Node, arguments: Node) -> int:
     return term
 
 
-def _arguments(r: TermReader, target: int, given: int, arguments: Node | None) -> tuple[int, ...]:
+def _arguments(r: TermReader, target: int, type_args: int, arguments: Node | None) -> tuple[int, ...]:
     """Convert arguments; functions and literals last, because the others may determine their types."""
     terms: list[int] = []
-    later: list[tuple[int, Node]] = []
+    deferred: list[tuple[int, Node]] = []
     callbacks: set[int] = set()
     for child in arguments.named_children if arguments is not None else ():
         kind = child.type
-        if kind not in PASSED_APART:
+        if kind not in DEFERRED_ARGUMENTS:
             terms.append(r.read(child))
             continue
         if kind == "comment":
@@ -168,15 +168,15 @@ def _arguments(r: TermReader, target: int, given: int, arguments: Node | None) -
         if kind in LITERAL_CALLBACKS:
             if kind in FUNCTIONS:
                 callbacks.add(len(terms))
-            later.append((len(terms), child))
+            deferred.append((len(terms), child))
             terms.append(NONE)
         else:
             terms.append(r.read(child))
-    for place, child in later:
+    for position, child in deferred:
         shown = terms
         if callbacks:
             shown = [r.cell("callback") if term == NONE and at in callbacks else term for at, term in enumerate(terms)]
-        terms[place] = r.read(child, r.cell("argument", "", place, (target, given, *shown)))
+        terms[position] = r.read(child, r.cell("argument", "", position, (target, type_args, *shown)))
     return tuple(terms)
 
 
@@ -187,10 +187,10 @@ def new(r: TermReader, node: Node, expected: int) -> int:
         return NONE
     parts = node.named_children
     arguments = parts[-1] if parts[-1].type == "arguments" else None
-    given = _given(r, parts if arguments is not None else [*parts, callee], expected)
+    type_args = _given(r, parts if arguments is not None else [*parts, callee], expected)
     target = r.cell("constructor", "", 0, (r.read(callee),))
-    terms = _arguments(r, target, given, arguments)
-    term = r.cell("new", "", 0, (target, given, *terms))
+    terms = _arguments(r, target, type_args, arguments)
+    term = r.cell("new", "", 0, (target, type_args, *terms))
     r.called(term, called_name(callee), passes=bool(terms), used=not discarded)
     return term
 
@@ -242,10 +242,10 @@ def ternary(r: TermReader, node: Node, expected: int) -> int:
     otherwise = node.child_by_field_name("alternative")
     if test is not None:
         r.read(test)
-    kept = r.place
+    kept = r.position
     narrow(r, test)
     terms = [r.read(then, expected)] if then is not None else []
-    r.place = kept
+    r.position = kept
     if otherwise is not None:
         terms.append(r.read(otherwise, expected))
     return r.cell("either", kids=tuple([term for term in terms if term != NONE]))
@@ -253,12 +253,12 @@ def ternary(r: TermReader, node: Node, expected: int) -> int:
 
 def binary(r: TermReader, node: Node, expected: int) -> int:
     """`a || b`, `a ?? b` and `a && b` may be either; other operators return a value without members."""
-    sign = _sign(node)
+    sign = _operator(node)
     if sign == "&&":
         return _conjunction(r, node, expected)
     parts: list[Node] = []
     current: Node | None = node
-    while current is not None and current.type == "binary_expression" and _sign(current) != "&&":
+    while current is not None and current.type == "binary_expression" and _operator(current) != "&&":
         right = current.child_by_field_name("right")
         if right is not None:
             parts.append(right)
@@ -271,7 +271,7 @@ def binary(r: TermReader, node: Node, expected: int) -> int:
     return r.cell("literal", "boolean" if sign in COMPARISONS else "value")
 
 
-def _sign(node: Node) -> str:
+def _operator(node: Node) -> str:
     operator = node.child_by_field_name("operator")
     return operator.type if operator is not None else ""
 
@@ -280,10 +280,10 @@ def _conjunction(r: TermReader, node: Node, expected: int) -> int:
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     if left is not None:
         r.read(left)
-    kept = r.place
+    kept = r.position
     narrow(r, left)
     term = r.read(right, expected) if right is not None else NONE
-    r.place = kept
+    r.position = kept
     return term
 
 

@@ -30,15 +30,15 @@ def read_source(path: str, source: bytes) -> Facts:
         reader.imports.setdefault(target if target.startswith(".") else "./" + target, 1)
     for statement in root.named_children:
         reader.read(statement)
-    _name_called_variables(reader)
+    _define_used_variables(reader)
     body = reader.body()
     problems = [*problems_of(root, reader.lines, repaired_lines)]
     problems += [Problem(line, what) for line, what in reader.problems.items()]
-    definitions = _finished(reader, body.exports, source.count(b"\n") + 1, source.startswith(b"#!"))
+    definitions = _complete_definitions(reader, body.exports, source.count(b"\n") + 1, source.startswith(b"#!"))
     return Facts(path, definitions, body, tuple(problems))
 
 
-def _name_called_variables(reader: TermReader) -> None:
+def _define_used_variables(reader: TermReader) -> None:
     """Define variables that hold an imported or computed value only if they are called, passed on or exported."""
     if not reader.variable_lines:
         return
@@ -55,7 +55,7 @@ def _name_called_variables(reader: TermReader) -> None:
             reader.definitions.append(Definition(text, DefinitionKind.CONSTANT, line, end, False))
 
 
-def _finished(reader: TermReader, exports: Iterable[str], lines: int, runs: bool) -> tuple[Definition, ...]:
+def _complete_definitions(reader: TermReader, exports: Iterable[str], lines: int, runs: bool) -> tuple[Definition, ...]:
     """Complete the definitions with properties of the whole file: exports, tests and entry points."""
     cells = list(reader.cells)
     shown = {name.removeprefix(TYPE) for name in exports}

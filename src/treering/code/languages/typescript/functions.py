@@ -48,16 +48,16 @@ def function(
     r: TermReader, node: Node, named: EnclosingDefinition, expected: int = NONE, this: int | None = None
 ) -> FunctionTerms:
     """Convert a function with a body; `this` is its receiver, if known (an arrow function keeps the outer one)."""
-    kept = r.place
+    saved = r.position
     variables = type_parameters(r, node.child_by_field_name("type_parameters"))
-    written = r.type(node.child_by_field_name("return_type"))
+    annotation = r.type(node.child_by_field_name("return_type"))
     flags = _flags(node)
     scope = r.enter_scope()
     returns: list[int] = []
-    prefix, origin = (named.qualname + ".", named.origin) if named.qualname else (kept.prefix, kept.origin)
-    owner = kept.this if this is None else this
-    wanted = _wanted(r, written, flags, expected)
-    r.place = ReaderPosition(scope, scope, False, prefix, origin, owner, kept.owner, returns, wanted)
+    prefix, origin = (named.qualname + ".", named.origin) if named.qualname else (saved.prefix, saved.origin)
+    owner = saved.this if this is None else this
+    expected_result = _expected_result(r, annotation, flags, expected)
+    r.position = ReaderPosition(scope, scope, False, prefix, origin, owner, saved.owner, returns, expected_result)
     parameters, stored = _parameters(r, node, expected)
     body = node.child_by_field_name("body")
     if body is not None:
@@ -65,14 +65,20 @@ def function(
             for statement in body.named_children:
                 r.read(statement)
         else:
-            returns.append(r.read(body, wanted))
-    r.place = kept
+            returns.append(r.read(body, expected_result))
+    r.position = saved
     r.variables.pop()
-    if written != NONE:
-        result, flags = written, 0
+    if annotation != NONE:
+        result, flags = annotation, 0
     else:
-        given = tuple(dict.fromkeys(term for term in returns if term != NONE))[:6]
-        result = given[0] if len(given) == 1 else r.cell("either", kids=given) if given else NONE
+        returned_terms = tuple(dict.fromkeys(term for term in returns if term != NONE))[:6]
+        result = (
+            returned_terms[0]
+            if len(returned_terms) == 1
+            else r.cell("either", kids=returned_terms)
+            if returned_terms
+            else NONE
+        )
     term = r.cell("fn", named.qualname, flags, (variables, parameters, result))
     own = node.child_by_field_name("name") if node.type in NAMED_INSIDE else None
     if own is not None:
@@ -82,8 +88,8 @@ def function(
 
 def _flags(node: Node) -> int:
     flags = GENERATOR if node.type.startswith("generator") else 0
-    for place in range(node.child_count):
-        word = node.child(place)
+    for position in range(node.child_count):
+        word = node.child(position)
         kind = word.type if word is not None else ""
         if kind in ("formal_parameters", "identifier", "=>"):
             break
@@ -94,10 +100,10 @@ def _flags(node: Node) -> int:
     return flags
 
 
-def _wanted(r: TermReader, written: int, flags: int, expected: int) -> int:
+def _expected_result(r: TermReader, annotation: int, flags: int, expected: int) -> int:
     """Return the expected type of returned expressions."""
-    if written != NONE:
-        return r.cell("await", kids=(written,)) if flags & ASYNC else written
+    if annotation != NONE:
+        return r.cell("await", kids=(annotation,)) if flags & ASYNC else annotation
     return r.cell("await", kids=(r.cell("result_of", kids=(expected,)),)) if expected != NONE else NONE
 
 
@@ -117,7 +123,7 @@ def _parameters(r: TermReader, node: Node, expected: int) -> tuple[int, tuple[tu
             if inside is None:
                 continue
             if inside.type == "this":
-                r.place = r.place._replace(this=r.type(child.child_by_field_name("type")))
+                r.position = r.position._replace(this=r.type(child.child_by_field_name("type")))
                 continue
             pattern, kind = inside, r.type(child.child_by_field_name("type"))
             default = child.child_by_field_name("value")
@@ -161,10 +167,10 @@ def bind(r: TermReader, pattern: Node, source: int, *, hoisted: bool = False) ->
         if kind in ("identifier", "shorthand_property_identifier_pattern"):
             r.declare(r.text(node), r.cell("var", "", 0, (NONE, term)), hoisted=hoisted)
         elif kind == "object_pattern":
-            waiting.extend((child, _taken(r, child, term)) for child in node.named_children)
+            waiting.extend((child, _selected_part(r, child, term)) for child in node.named_children)
         elif kind == "array_pattern":
             waiting.extend(
-                (child, r.cell("at", "", place, (term,))) for place, child in enumerate(_elements(node)) if child
+                (child, r.cell("at", "", position, (term,))) for position, child in enumerate(_elements(node)) if child
             )
         elif kind in ("assignment_pattern", "object_assignment_pattern"):
             left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
@@ -195,11 +201,11 @@ def narrow(r: TermReader, test: Node | None) -> None:
                 waiting += [left, right]
             elif operator.type == "instanceof" and left.type == "identifier":
                 made = r.cell("instance_of", kids=(r.read(right),))
-                r.place = r.place._replace(block=True)
+                r.position = r.position._replace(block=True)
                 r.declare(r.text(left), r.cell("var", "", 0, (NONE, made)))
 
 
-def _taken(r: TermReader, node: Node, source: int) -> int:
+def _selected_part(r: TermReader, node: Node, source: int) -> int:
     """Return the part of the object that an object pattern selects."""
     if node.type == "rest_pattern" or source == NONE:
         return source

@@ -13,7 +13,7 @@ from treering.code.languages.typescript.values import Env, TsValue
 if TYPE_CHECKING:
     from treering.code.languages.typescript.evaluator import TsEvaluator
 
-DEEPEST = 4
+MAX_DEPTH = 4
 """Maximum depth at which a type variable is searched in a parameter's type."""
 
 
@@ -21,9 +21,9 @@ def environment(site: CallSite, signature: TsValue, variables: tuple[TsTerm, ...
     """Bind the type variables of a signature: explicitly, else from the arguments, else to their defaults."""
     env: Env = dict(signature.env)
     site.e.circular.append(env)
-    for place, variable in enumerate(variables):
-        if place < len(site.given):
-            env[variable.text] = site.e.later(site.given[place], site.path, site.env)
+    for position, variable in enumerate(variables):
+        if position < len(site.type_arguments):
+            env[variable.text] = site.e.lazy(site.type_arguments[position], site.path, site.env)
         else:
             env[variable.text] = _inferred(site, signature, variable, env)
     return env
@@ -31,14 +31,14 @@ def environment(site: CallSite, signature: TsValue, variables: tuple[TsTerm, ...
 
 def _inferred(site: CallSite, signature: TsValue, variable: TsTerm, env: Env) -> Callable[[], TsValue | None]:
     def infer() -> TsValue | None:
-        for place, one in enumerate(signature.term.kids[1].kids):
+        for position, one in enumerate(signature.term.kids[1].kids):
             if mentions(one.kids[0], variable.text):
-                found = unified(site.e, one.kids[0], site.argument(place), variable.text)
+                found = unified(site.e, one.kids[0], site.argument(position), variable.text)
                 if found is not None:
                     return found
         if site.expected is not None and mentions(signature.term.kids[2], variable.text):
-            wanted = site.e.value(site.expected, site.path, site.env)
-            found = unified(site.e, signature.term.kids[2], wanted, variable.text)
+            expected_result = site.e.value(site.expected, site.path, site.env)
+            found = unified(site.e, signature.term.kids[2], expected_result, variable.text)
             if found is not None:
                 return found
         if len(variable.kids) > 1 and variable.kids[1].op != "none":
@@ -51,13 +51,13 @@ def _inferred(site: CallSite, signature: TsValue, variable: TsTerm, env: Env) ->
 def mentions(term: TsTerm, name: str, depth: int = 0) -> bool:
     if term.op == "variable":
         return term.text == name
-    return depth <= DEEPEST and any(mentions(kid, name, depth + 1) for kid in term.kids)
+    return depth <= MAX_DEPTH and any(mentions(kid, name, depth + 1) for kid in term.kids)
 
 
 def unified(e: TsEvaluator, pattern: TsTerm, value: TsValue | None, name: str, depth: int = 0) -> TsValue | None:
     """Return the value of a type variable that makes `pattern` equal to `value`."""
     unify = UNIFIED.get(pattern.op)
-    if value is None or unify is None or depth > DEEPEST:
+    if value is None or unify is None or depth > MAX_DEPTH:
         return None
     return unify(e, pattern, value, name, depth + 1)
 
@@ -93,14 +93,14 @@ def _callable_first(e: TsEvaluator, pattern: TsTerm, value: TsValue) -> tuple[Ts
 
 
 def _unified_arguments(e: TsEvaluator, pattern: TsTerm, value: TsValue, name: str, depth: int) -> TsValue | None:
-    for place, kid in enumerate(pattern.kids):
+    for position, kid in enumerate(pattern.kids):
         if not mentions(kid, name):
             continue
         if value.kind == "generic":
-            part = awaited(value) if pattern.text == "Promise" else at(e, value, place)
+            part = awaited(value) if pattern.text == "Promise" else at(e, value, position)
         elif value.kind == "thing" and value.term.op in ("class", "interface"):
             variables = value.term.kids[0].kids
-            held = value.env.get(variables[place].text) if place < len(variables) else None
+            held = value.env.get(variables[position].text) if position < len(variables) else None
             part = held() if callable(held) else held
         else:
             part = value if pattern.text in ("Promise", "PromiseLike") else None

@@ -52,13 +52,13 @@ def _property(r: TermReader, pair: Node, value: Node, expected: int, subject: in
     if name is None:
         r.read(value)
         return NONE
-    wanted = r.cell("member", name, 0, (expected,)) if expected != NONE else NONE
+    member_type = r.cell("member", name, 0, (expected,)) if expected != NONE else NONE
     inner = unwrapped(value)
     if inner.type in FUNCTIONS:
         named = EnclosingDefinition(*r.define(name, DefinitionKind.METHOD, pair))
         this = None if inner.type == "arrow_function" or subject == NONE else subject
-        return r.cell("field", name, 0, (NONE, function(r, inner, named, wanted, this).function))
-    return r.cell("field", name, 0, (NONE, r.read(value, wanted)))
+        return r.cell("field", name, 0, (NONE, function(r, inner, named, member_type, this).function))
+    return r.cell("field", name, 0, (NONE, r.read(value, member_type)))
 
 
 def _method(r: TermReader, node: Node, expected: int, subject: int) -> int:
@@ -67,8 +67,8 @@ def _method(r: TermReader, node: Node, expected: int, subject: int) -> int:
     named = (
         EnclosingDefinition(*r.define(name, DefinitionKind.METHOD, node)) if name is not None else EnclosingDefinition()
     )
-    wanted = r.cell("member", name, 0, (expected,)) if expected != NONE and name is not None else NONE
-    read = function(r, node, named, wanted, subject if subject != NONE else None)
+    member_type = r.cell("member", name, 0, (expected,)) if expected != NONE and name is not None else NONE
+    read = function(r, node, named, member_type, subject if subject != NONE else None)
     if name is None or "set" in words:
         return NONE
     if "get" in words:

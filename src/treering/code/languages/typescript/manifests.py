@@ -14,7 +14,7 @@ MANIFESTS = (*TSCONFIG_NAMES, "package.json")
 STRING_OR_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 STRING_OR_COMMA = re.compile(r'"(?:[^"\\\n]|\\.)*"|,(?=\s*[}\]])')
 ENTRY_FIELDS = ("source", "types", "typings", "module", "main", "browser")
-DEEPEST = 12
+MAX_DEPTH = 12
 
 
 def read_manifest(path: str, source: bytes) -> Facts:
@@ -88,6 +88,6 @@ def _targets(value: Any, depth: int = 0) -> Iterator[str]:
     """Yield every file that a condition may select, in order of appearance."""
     if isinstance(value, str):
         yield value
-    elif depth < DEEPEST:
+    elif depth < MAX_DEPTH:
         for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
             yield from _targets(item, depth + 1)

@@ -84,7 +84,7 @@ def base_of(e: TsEvaluator, base: TsTerm, value: TsValue, *, static: bool = Fals
     """Return the base of a class or interface with its type arguments; on the static side, the class itself."""
     if static:
         return e.value(base.kids[0], value.path, value.env) if base.op == "extends" else None
-    env = {key: given for key, given in value.env.items() if key != "this"}
+    env = {key: bound for key, bound in value.env.items() if key != "this"}
     found = e.value(base, value.path, env)
     if found is not None and found.kind == "thing":
         this = value.env.get("this") or value
@@ -103,7 +103,7 @@ def fields_of(e: TsEvaluator, holder: TsTerm) -> dict[str, list[TsTerm]]:
         for kid in holder.kids:
             table.setdefault(NAMELESS.get(kid.op) or kid.text, []).append(kid)
         e.fields[key] = table
-        e.keep(holder)
+        e.keep_alive(holder)
     return e.fields[key]
 
 
@@ -212,12 +212,12 @@ def _holder(term: TsTerm) -> TsTerm:
     return term.kids[2] if term.op in ("class", "interface") else term
 
 
-def at(e: TsEvaluator, value: TsValue | None, place: int) -> TsValue | None:
+def at(e: TsEvaluator, value: TsValue | None, position: int) -> TsValue | None:
     """Return the element at a position."""
-    if value is not None and value.kind == "generic" and value.text == "Tuple" and place < len(value.parts):
-        return value.parts[place]
+    if value is not None and value.kind == "generic" and value.text == "Tuple" and position < len(value.parts):
+        return value.parts[position]
     if value is not None and value.kind == "any of":
-        return any_of([at(e, part, place) for part in value.parts])
+        return any_of([at(e, part, position) for part in value.parts])
     return element(e, value)
 
 
@@ -277,23 +277,23 @@ Arguments = tuple[TsValue | None, ...]
 
 
 def _wrapping(text: str) -> Callable[[TsEvaluator, Arguments], TsValue | None]:
-    return lambda e, given: generic(text, *(given or (UNKNOWN,)))
+    return lambda e, arguments: generic(text, *(arguments or (UNKNOWN,)))
 
 
-def _first(e: TsEvaluator, given: Arguments) -> TsValue | None:
-    return given[0] if given else None
+def _first(e: TsEvaluator, arguments: Arguments) -> TsValue | None:
+    return arguments[0] if arguments else None
 
 
-def _awaited(e: TsEvaluator, given: Arguments) -> TsValue | None:
-    return awaited(given[0]) if given else None
+def _awaited(e: TsEvaluator, arguments: Arguments) -> TsValue | None:
+    return awaited(arguments[0]) if arguments else None
 
 
-def _instance(e: TsEvaluator, given: Arguments) -> TsValue | None:
-    return e.instance(given[0]) if given else None
+def _instance(e: TsEvaluator, arguments: Arguments) -> TsValue | None:
+    return e.instance(arguments[0]) if arguments else None
 
 
-def _returned(e: TsEvaluator, given: Arguments) -> TsValue | None:
-    return e.returned(given[0]) if given else None
+def _returned(e: TsEvaluator, arguments: Arguments) -> TsValue | None:
+    return e.returned(arguments[0]) if arguments else None
 
 
 GENERICS: dict[str, Callable[[TsEvaluator, Arguments], TsValue | None]] = {

@@ -6,10 +6,10 @@ from treering.code.facts import SymbolLookup
 from treering.code.languages.paths import joined
 from treering.code.languages.typescript.terms import Config, Package
 
-ENDINGS = (".ts", ".tsx", ".d.ts", ".mts", ".d.mts", ".cts", ".d.cts", ".js", ".jsx", ".mjs", ".cjs")
+SUFFIXES = (".ts", ".tsx", ".d.ts", ".mts", ".d.mts", ".cts", ".d.cts", ".js", ".jsx", ".mjs", ".cjs")
 """In the compiler's order of preference."""
 
-WRITTEN = {
+SOURCE_SUFFIXES = {
     ".js": (".ts", ".tsx", ".d.ts", ".js", ".jsx"),
     ".jsx": (".tsx", ".d.ts", ".jsx"),
     ".mjs": (".mts", ".d.mts", ".mjs"),
@@ -24,20 +24,20 @@ WRITTEN = {
 }
 """Files that an import with a suffix may refer to; the source that compiles to it comes first."""
 
-BUILT = frozenset(("dist", "build", "lib", "out", "esm", "cjs", "types", "output", "es", "umd", "mjs"))
+BUILD_DIRECTORIES = frozenset(("dist", "build", "lib", "out", "esm", "cjs", "types", "output", "es", "umd", "mjs"))
 """Build output directories that packages point to and that may not exist; their sources are in `src`."""
 
-MOST_CONFIGS = 16
+MAX_CONFIGS = 16
 
 
-def split_ending(path: str) -> tuple[str, str]:
+def split_suffix(path: str) -> tuple[str, str]:
     """Split a path into stem and suffix."""
     for ending in (".d.ts", ".d.mts", ".d.cts"):
         if path.endswith(ending):
             return path[: -len(ending)], ending
     stem, dot, last = path.rpartition(".")
     ending = dot + last
-    return (stem, ending) if ending in WRITTEN else (path, "")
+    return (stem, ending) if ending in SOURCE_SUFFIXES else (path, "")
 
 
 class ModuleLocator:
@@ -74,12 +74,12 @@ class ModuleLocator:
         """Return the file of this path, with or without suffix, or the index file of the directory."""
         if path is None:
             return None
-        stem, ending = split_ending(path)
+        stem, ending = split_suffix(path)
         if ending:
-            found = self._among(stem, WRITTEN[ending])
+            found = self._among(stem, SOURCE_SUFFIXES[ending])
             if found is not None:
                 return found
-        return self._among(path, ENDINGS) or self._main(path) or self._among(posixpath.join(path, "index"), ENDINGS)
+        return self._among(path, SUFFIXES) or self._main(path) or self._among(posixpath.join(path, "index"), SUFFIXES)
 
     def _among(self, stem: str, endings: tuple[str, ...]) -> str | None:
         there = {ending: path for path, ending in self._lookup("ts.stem", stem)}
@@ -120,7 +120,7 @@ class ModuleLocator:
     def _chain(self, path: str) -> tuple[tuple[str, Config], ...]:
         chain: list[tuple[str, Config]] = []
         waiting, seen = [path], set[str]()
-        while waiting and len(chain) < MOST_CONFIGS:
+        while waiting and len(chain) < MAX_CONFIGS:
             current = waiting.pop(0)
             if current in seen:
                 continue
@@ -128,15 +128,19 @@ class ModuleLocator:
             for _, config in self._lookup("ts.config", current):
                 home = posixpath.dirname(current)
                 chain.append((home, config))
-                waiting += [place for name in config.extends for place in self._extended(home, name)]
-                waiting += [place for name in config.references for place in _referenced(home, name)]
+                waiting += [config_path for name in config.extends for config_path in self._extended(home, name)]
+                waiting += [config_path for name in config.references for config_path in _referenced(home, name)]
         return tuple(chain)
 
     def _extended(self, home: str, name: str) -> list[str]:
-        place = _joined(home, name) if name.startswith(".") else self._inside_package(name)
-        if place is None:
+        config_path = _joined(home, name) if name.startswith(".") else self._inside_package(name)
+        if config_path is None:
             return []
-        return [place] if place.endswith(".json") else [place + ".json", posixpath.join(place, "tsconfig.json")]
+        return (
+            [config_path]
+            if config_path.endswith(".json")
+            else [config_path + ".json", posixpath.join(config_path, "tsconfig.json")]
+        )
 
     def _inside_package(self, specifier: str) -> str | None:
         name, rest = _package_name(specifier)
@@ -149,7 +153,9 @@ class ModuleLocator:
         while True:
             for _, package in self._lookup("ts.manifest", directory):
                 for target in _matches(package.imports, specifier):
-                    found = self._built(directory, target) if target.startswith(".") else self._by_package(target)
+                    found = (
+                        self._source_of_build(directory, target) if target.startswith(".") else self._by_package(target)
+                    )
                     if found is not None:
                         return found
                 return None
@@ -163,35 +169,35 @@ class ModuleLocator:
         for manifest, package in self._lookup("ts.package", name):
             directory = posixpath.dirname(manifest)
             for target in _matches(package.exports, "./" + rest if rest else "."):
-                found = self._built(directory, target)
+                found = self._source_of_build(directory, target)
                 if found is not None:
                     return found
-            found = self._entry(directory, package) if not rest else self._beside(directory, rest)
+            found = self._entry(directory, package) if not rest else self._package_file(directory, rest)
             if found is not None:
                 return found
         return None
 
     def _entry(self, directory: str, package: Package) -> str | None:
         for target in package.entries:
-            found = self._built(directory, target)
+            found = self._source_of_build(directory, target)
             if found is not None:
                 return found
-        return self._beside(directory, "index")
+        return self._package_file(directory, "index")
 
-    def _beside(self, directory: str, rest: str) -> str | None:
+    def _package_file(self, directory: str, rest: str) -> str | None:
         return self._file(_joined(directory, rest)) or self._file(_joined(directory, "src/" + rest))
 
-    def _built(self, directory: str, target: str) -> str | None:
+    def _source_of_build(self, directory: str, target: str) -> str | None:
         """Return a file that a manifest points to, or the source it is built from."""
         found = self._file(_joined(directory, target))
         if found is not None:
             return found
         parts = [part for part in target.split("/") if part not in (".", "")]
         built = 0
-        while built < len(parts) - 1 and parts[built] in BUILT:
+        while built < len(parts) - 1 and parts[built] in BUILD_DIRECTORIES:
             built += 1
-            for place in (["src", *parts[built:]], parts[built:]):
-                stem, _ = split_ending("/".join(place))
+            for candidate in (["src", *parts[built:]], parts[built:]):
+                stem, _ = split_suffix("/".join(candidate))
                 found = self._file(_joined(directory, stem))
                 if found is not None:
                     return found
@@ -213,10 +219,10 @@ def _package_name(specifier: str) -> tuple[str, str]:
 
 
 def _referenced(home: str, name: str) -> list[str]:
-    place = _joined(home, name)
-    if place is None:
+    config_path = _joined(home, name)
+    if config_path is None:
         return []
-    return [place] if place.endswith(".json") else [posixpath.join(place, "tsconfig.json")]
+    return [config_path] if config_path.endswith(".json") else [posixpath.join(config_path, "tsconfig.json")]
 
 
 def _matches(patterns: tuple[tuple[str, tuple[str, ...]], ...], specifier: str) -> list[str]:

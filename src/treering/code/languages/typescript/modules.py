@@ -61,12 +61,12 @@ def import_alias(r: TermReader, node: Node, _: int) -> int:
         for part in target.split(".")[1:]:
             term = r.cell("member", part, 0, (term,))
         r.declare(local, term)
-        r.bind_type(local, r.cell("declared", target, r.place.scope))
+        r.bind_type(local, r.cell("declared", target, r.position.scope))
     return NONE
 
 
 def export_statement(r: TermReader, node: Node, _: int) -> int:
-    r.module = r.module or r.place.scope == 0
+    r.module = r.module or r.position.scope == 0
     parts = r.query.parts(node)
     specifier = _specifier(r, parts)
     if specifier is not None:
@@ -78,7 +78,7 @@ def export_statement(r: TermReader, node: Node, _: int) -> int:
             r.read(decorator)
     said = {what: found[0] for part in parts for what, found in part.items()}
     if "declaration" in said:
-        kept, r.exporting = r.exporting, r.place.scope
+        kept, r.exporting = r.exporting, r.position.scope
         term = r.read(said["declaration"])
         r.exporting = kept
         if "default" in said:
@@ -109,11 +109,11 @@ def _export_default(r: TermReader, node: Node, term: int) -> None:
         for kind in ("", TYPE):
             r.sink.pop(kind + text, None)
         r.sink["default"] = r.name(text)
-        r.sink[TYPE + "default"] = r.cell("declared", text, r.place.scope)
+        r.sink[TYPE + "default"] = r.cell("declared", text, r.position.scope)
         return
     r.sink["default"] = term
     if node.type == "identifier":
-        r.sink[TYPE + "default"] = r.cell("declared", r.text(node), r.place.scope)
+        r.sink[TYPE + "default"] = r.cell("declared", r.text(node), r.position.scope)
     elif node.type == "class":
         r.sink[TYPE + "default"] = term
 
@@ -136,7 +136,7 @@ def _export_list(r: TermReader, parts: list[Part]) -> None:
         if "name" in part:
             name, exported = _renamed(r, part)
             r.sink[exported] = r.name(name)
-            r.sink[TYPE + exported] = r.cell("declared", name, r.place.scope)
+            r.sink[TYPE + exported] = r.cell("declared", name, r.position.scope)
 
 
 def _export_assigned(r: TermReader, node: Node) -> None:
@@ -146,7 +146,7 @@ def _export_assigned(r: TermReader, node: Node) -> None:
             term = r.read(child)
             r.sink["="] = term
             r.sink[TYPE + "="] = (
-                r.cell("declared", r.text(child), r.place.scope) if child.type == "identifier" else term
+                r.cell("declared", r.text(child), r.position.scope) if child.type == "identifier" else term
             )
 
 
@@ -170,17 +170,17 @@ def _component(r: TermReader, node: Node) -> None:
     properties = NONE
     if name is not None and (name.type == "member_expression" or r.text(name)[:1].isupper()):
         target = r.read(name)
-        given = r.cell("arguments", kids=type_arguments(r, node.child_by_field_name("type_arguments")))
-        properties = r.cell("argument", "", 0, (target, given, NONE))
-        r.called(r.cell("call", "jsx", 0, (target, given, NONE)), node, passes=True, used=True)
+        type_args = r.cell("arguments", kids=type_arguments(r, node.child_by_field_name("type_arguments")))
+        properties = r.cell("argument", "", 0, (target, type_args, NONE))
+        r.called(r.cell("call", "jsx", 0, (target, type_args, NONE)), node, passes=True, used=True)
     for attribute in node.children_by_field_name("attribute"):
         children = attribute.named_children
         if attribute.type == "jsx_attribute" and len(children) > 1:
-            wanted = r.cell("member", r.text(children[0]), 0, (properties,)) if properties != NONE else NONE
+            attribute_type = r.cell("member", r.text(children[0]), 0, (properties,)) if properties != NONE else NONE
             value = children[1]
             if value.type == "jsx_expression":
                 for inner in value.named_children:
-                    r.read(inner, wanted)
+                    r.read(inner, attribute_type)
             elif value.type != "string":
                 r.read(value)
         elif attribute.type == "jsx_expression":

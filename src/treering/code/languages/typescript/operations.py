@@ -13,7 +13,7 @@ from treering.code.languages.typescript.values import OUTSIDE, UNKNOWN, Env, TsV
 if TYPE_CHECKING:
     from treering.code.languages.typescript.evaluator import TsEvaluator
 
-Later = Callable[[], TsValue | None]
+LazyValue = Callable[[], TsValue | None]
 """A value that is evaluated when it is needed."""
 
 
@@ -42,7 +42,7 @@ def declared(e: TsEvaluator, term: TsTerm, path: str, env: Env) -> TsValue | Non
 
 def _type(e: TsEvaluator, term: TsTerm, path: str, env: Env) -> TsValue | None:
     """Return a named type with its arguments applied."""
-    arguments = tuple([e.later(kid, path, env) for kid in term.kids]) if term.kids else ()
+    arguments = tuple([e.lazy(kid, path, env) for kid in term.kids]) if term.kids else ()
     found = declared(e, term, path, env)
     if found is not None and found.kind == "outside":
         builtin = members.GENERICS.get(term.text)
@@ -52,7 +52,7 @@ def _type(e: TsEvaluator, term: TsTerm, path: str, env: Env) -> TsValue | None:
     return applied(e, found, arguments)
 
 
-def applied(e: TsEvaluator, value: TsValue | None, arguments: tuple[Later, ...]) -> TsValue | None:
+def applied(e: TsEvaluator, value: TsValue | None, arguments: tuple[LazyValue, ...]) -> TsValue | None:
     """Apply type arguments: an alias is followed, a class becomes its instance type."""
     if value is None:
         return None
@@ -60,38 +60,38 @@ def applied(e: TsEvaluator, value: TsValue | None, arguments: tuple[Later, ...])
     return apply(e, value, arguments) if apply is not None else value
 
 
-def _applied_to_any(e: TsEvaluator, value: TsValue, arguments: tuple[Later, ...]) -> TsValue | None:
+def _applied_to_any(e: TsEvaluator, value: TsValue, arguments: tuple[LazyValue, ...]) -> TsValue | None:
     return any_of([applied(e, part, arguments) for part in value.parts])
 
 
-def _applied_to_all(e: TsEvaluator, value: TsValue, arguments: tuple[Later, ...]) -> TsValue | None:
+def _applied_to_all(e: TsEvaluator, value: TsValue, arguments: tuple[LazyValue, ...]) -> TsValue | None:
     return value._replace(parts=tuple(applied(e, part, arguments) or part for part in value.parts))
 
 
-def _applied_to_class(e: TsEvaluator, value: TsValue, arguments: tuple[Later, ...]) -> TsValue | None:
-    return TsValue("thing", value.term, value.path, {**value.env, **given(e, value, arguments)})
+def _applied_to_class(e: TsEvaluator, value: TsValue, arguments: tuple[LazyValue, ...]) -> TsValue | None:
+    return TsValue("thing", value.term, value.path, {**value.env, **type_environment(e, value, arguments)})
 
 
-def _applied_to_thing(e: TsEvaluator, value: TsValue, arguments: tuple[Later, ...]) -> TsValue | None:
+def _applied_to_thing(e: TsEvaluator, value: TsValue, arguments: tuple[LazyValue, ...]) -> TsValue | None:
     if value.term.op not in ("interface", "class") or not arguments:
         return value
-    return value._replace(env={**value.env, **given(e, value, arguments)})
+    return value._replace(env={**value.env, **type_environment(e, value, arguments)})
 
 
-def _applied_to_alias(e: TsEvaluator, value: TsValue, arguments: tuple[Later, ...]) -> TsValue | None:
+def _applied_to_alias(e: TsEvaluator, value: TsValue, arguments: tuple[LazyValue, ...]) -> TsValue | None:
     if not value.term.kids[0].kids:
         return e.value(value.term.kids[1], value.path, value.env)
     key = id(value.term)
-    if e.following.count(key) >= MOST_FOLLOWED or len(e.following) > DEEPEST_ALIAS:
+    if e.following.count(key) >= MAX_ALIAS_RECURSION or len(e.following) > MAX_ALIAS_DEPTH:
         return None
     e.following.append(key)
-    env = {**value.env, **given(e, value, arguments)}
+    env = {**value.env, **type_environment(e, value, arguments)}
     found = e.value(value.term.kids[1], value.path, env or ALIAS_ENV)
     e.following.pop()
     return found
 
 
-APPLIED: dict[str, Callable[[TsEvaluator, TsValue, tuple[Later, ...]], TsValue | None]] = {
+APPLIED: dict[str, Callable[[TsEvaluator, TsValue, tuple[LazyValue, ...]], TsValue | None]] = {
     "any of": _applied_to_any,
     "all of": _applied_to_all,
     "class": _applied_to_class,
@@ -99,30 +99,30 @@ APPLIED: dict[str, Callable[[TsEvaluator, TsValue, tuple[Later, ...]], TsValue |
     "alias": _applied_to_alias,
 }
 
-MOST_FOLLOWED = 2
+MAX_ALIAS_RECURSION = 2
 """Maximum recursion of an alias."""
 
-DEEPEST_ALIAS = 10
+MAX_ALIAS_DEPTH = 10
 """Maximum nesting of aliases."""
 
 ALIAS_ENV: Env = {"": None}
 """Not empty, so that the value of an alias is not cached across different arguments."""
 
 
-def given(e: TsEvaluator, value: TsValue, arguments: tuple[Later, ...]) -> Env:
+def type_environment(e: TsEvaluator, value: TsValue, arguments: tuple[LazyValue, ...]) -> Env:
     """Bind the type variables of a class, interface or alias: to its arguments, else to their defaults."""
     env: Env = {}
-    for place, variable in enumerate(value.term.kids[0].kids if value.term.kids else ()):
-        if place < len(arguments):
-            env[variable.text] = arguments[place]
+    for position, variable in enumerate(value.term.kids[0].kids if value.term.kids else ()):
+        if position < len(arguments):
+            env[variable.text] = arguments[position]
         elif len(variable.kids) > 1 and variable.kids[1].op != "none":
-            env[variable.text] = e.later(variable.kids[1], value.path, env)
+            env[variable.text] = e.lazy(variable.kids[1], value.path, env)
             e.circular.append(env)
     return env
 
 
 def _applied(e: TsEvaluator, term: TsTerm, path: str, env: Env) -> TsValue | None:
-    arguments = tuple([e.later(kid, path, env) for kid in term.kids[1:]])
+    arguments = tuple([e.lazy(kid, path, env) for kid in term.kids[1:]])
     return applied(e, e.value(term.kids[0], path, env), arguments)
 
 
@@ -209,11 +209,11 @@ def _merge(e: TsEvaluator, term: TsTerm, path: str, env: Env) -> TsValue | None:
 
 def _declarations(term: TsTerm) -> list[TsTerm]:
     """Return the declarations in source order: each one was joined to all before."""
-    later: list[TsTerm] = []
+    declarations: list[TsTerm] = []
     while term.op == "merge":
-        later.append(term.kids[1])
+        declarations.append(term.kids[1])
         term = term.kids[0]
-    return [term, *reversed(later)]
+    return [term, *reversed(declarations)]
 
 
 def _without_implementation(parts: tuple[TsValue, ...]) -> tuple[TsValue, ...]:
@@ -250,7 +250,7 @@ def _super(e: TsEvaluator, term: TsTerm, path: str, env: Env) -> TsValue | None:
 
 def _extends(e: TsEvaluator, term: TsTerm, path: str, env: Env) -> TsValue | None:
     """Return the instance type of what an `extends` names."""
-    arguments = tuple([e.later(kid, path, env) for kid in term.kids[1:]])
+    arguments = tuple([e.lazy(kid, path, env) for kid in term.kids[1:]])
     value = e.value(term.kids[0], path, env)
     if value is not None and value.kind == "class":
         return applied(e, value, arguments)

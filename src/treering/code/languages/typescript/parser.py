@@ -28,7 +28,7 @@ SOURCES = {
 TYPE_STAR = re.compile(rb"(\bexport\s+)type(\s*\*)")
 SIGNATURE = re.compile(rb"^[ \t]+(?=<)", re.MULTILINE)
 COMMENT_LINE = re.compile(rb"\s*(?://[^\n]*|/?\*[^\n]*)?")
-GOES_ON = b"{;,(|&=<:?"
+CONTINUATION = b"{;,(|&=<:?"
 """Line endings after which a `<` on the next line continues the expression or opens a body."""
 
 
@@ -66,7 +66,7 @@ def _end_signatures(source: bytes) -> bytes:
     repaired = bytearray(source)
     for found in SIGNATURE.finditer(source):
         before = _last_code(source, found.start())
-        if before and before[-1] not in GOES_ON:
+        if before and before[-1] not in CONTINUATION:
             repaired[found.end() - 1] = ord(";")
     return bytes(repaired)
 

@@ -10,7 +10,7 @@ from treering.code.languages.line_index import LineIndex
 from treering.code.languages.typescript.query_parts import PartQuery
 from treering.code.languages.typescript.terms import NONE, TYPE, Cell, Heritage, TsBody, TsCall, TsScope
 
-DEEPEST = 170
+MAX_DEPTH = 170
 """Maximum nesting of expressions, below the limit of Python's stack; handwritten code is never that deep."""
 
 ARGUMENTS, RESULT = int(CallFlow.ARGUMENTS), int(CallFlow.RESULT)
@@ -41,7 +41,7 @@ class ReaderPosition(NamedTuple):
     owner: int
     """The number of the class whose member is being read; 0 outside classes."""
     returns: list[int] | None
-    wanted: int
+    expected_result: int
     """The expected return type of the function, if known."""
 
 
@@ -92,7 +92,7 @@ class TermReader:
         self.sink = self.exports
         """Declarations in the scope `exporting` are exports and are recorded here."""
         self.depth = 0
-        self.place = ReaderPosition(0, 0, False, "", -1, NONE, 0, None, NONE)
+        self.position = ReaderPosition(0, 0, False, "", -1, NONE, 0, None, NONE)
 
     def read(self, node: Node, expected: int = NONE) -> int:
         """Convert an expression with everything in it (NONE for a statement); `expected` is its type, if known."""
@@ -101,7 +101,7 @@ class TermReader:
         if leaf is not None:
             return leaf(self, node, expected)
         depth = self.depth
-        if depth > DEEPEST:
+        if depth > MAX_DEPTH:
             self.problems.setdefault(self.line(node.start_byte), "nested too deeply: the inner part is left out")
             return NONE
         self.depth = depth + 1
@@ -118,7 +118,7 @@ class TermReader:
     def type(self, node: Node | None) -> int:
         """Convert a type annotation; NONE if it is absent or unsupported."""
         depth = self.depth
-        if node is None or depth > DEEPEST:
+        if node is None or depth > MAX_DEPTH:
             return NONE
         handler = self._types.get(node.type)
         if handler is None:
@@ -147,15 +147,15 @@ class TermReader:
 
     def name(self, text: str) -> int:
         cells = self.cells
-        return cells.setdefault(("name", text, self.place.scope, ()), len(cells))
+        return cells.setdefault(("name", text, self.position.scope, ()), len(cells))
 
     def instance(self, text: str) -> int:
         """Return the instance that `new` creates from a function of this name: its `this`."""
         term = self.cell("instance_of", kids=(self.name(text),))
-        self.instances[term] = (self.place.scope, text)
+        self.instances[term] = (self.position.scope, text)
         return term
 
-    def loads(self, term: int) -> bool:
+    def is_module_part(self, term: int) -> bool:
         """Whether a term is a module or a part of one, so that a variable holding it is an alias."""
         while term in self.parts:
             term = self.parts[term]
@@ -163,19 +163,19 @@ class TermReader:
 
     def enter_scope(self) -> int:
         """Create a scope inside the current one; the caller sets it in a new position."""
-        self.parents.append(self.place.scope)
+        self.parents.append(self.position.scope)
         self.names.append({})
         return len(self.parents) - 1
 
     def declare(self, name: str, term: int, *, hoisted: bool = False) -> None:
         """Bind a name here; `hoisted` binds it in the whole function."""
-        place = self.place
+        position = self.position
         if hoisted:
-            scope = place.function_scope
+            scope = position.function_scope
         else:
-            if place.block:
-                self.place = place = place._replace(scope=self.enter_scope(), block=False)
-            scope = place.scope
+            if position.block:
+                self.position = position = position._replace(scope=self.enter_scope(), block=False)
+            scope = position.scope
         if scope == self.exporting:
             op = "declared" if name.startswith(TYPE) else "name"
             self.sink[name] = self.cell(op, name.removeprefix(TYPE), scope)
@@ -185,7 +185,7 @@ class TermReader:
 
     def define(self, name: str, kind: DefinitionKind, node: Node) -> tuple[str, int]:
         """Add a definition inside the current one, once per name; return its qualified name and number."""
-        qualname = self.place.prefix + name
+        qualname = self.position.prefix + name
         known = self.known.get(qualname)
         if known is not None:
             return qualname, known
@@ -195,12 +195,12 @@ class TermReader:
         return qualname, len(self.definitions) - 1
 
     def inside(self, qualname: str, origin: int) -> None:
-        self.place = self.place._replace(prefix=qualname + ".", origin=origin)
+        self.position = self.position._replace(prefix=qualname + ".", origin=origin)
 
     def called(self, term: int, node: Node, *, passes: bool, used: bool) -> None:
         """Record a call, whether it has arguments, and whether its result is used."""
         flow = passes * ARGUMENTS | used * RESULT
-        self.calls.append(TsCall(term, self.place.origin, self.line(node.start_byte), flow))
+        self.calls.append(TsCall(term, self.position.origin, self.line(node.start_byte), flow))
 
     def imported(self, specifier: str, node: Node) -> None:
         self.imports.setdefault(specifier, self.line(node.start_byte))
@@ -235,25 +235,25 @@ class TermReader:
 
     def _settle_assignments(self) -> None:
         """The type of a variable declared without a type comes from the values assigned to it."""
-        given: dict[tuple[int, str], list[int]] = {}
+        assigned: dict[tuple[int, str], list[int]] = {}
         for seen_from, name, term in self.assigned:
             scope = self._bound(seen_from, name)
             if scope is not None:
-                given.setdefault((scope, name), []).append(term)
+                assigned.setdefault((scope, name), []).append(term)
         cells = list(self.cells)
-        for (scope, name), terms in given.items():
+        for (scope, name), terms in assigned.items():
             op, text, n, kids = cells[self.names[scope][name]]
             if op == "var" and kids[0] == NONE:
-                later = tuple(dict.fromkeys(term for term in terms if term not in kids))
-                self.names[scope][name] = self.cell(op, text, n, kids + later[:4])
+                more = tuple(dict.fromkeys(term for term in terms if term not in kids))
+                self.names[scope][name] = self.cell(op, text, n, kids + more[:4])
 
     def _settle_attached(self) -> None:
-        given: dict[tuple[int, str], list[int]] = {}
+        attached: dict[tuple[int, str], list[int]] = {}
         for (seen_from, name), members in self.attached.items():
             scope = self._bound(seen_from, name)
             if scope is not None:
-                given.setdefault((scope, name), []).extend(members)
-        for (scope, name), members in given.items():
+                attached.setdefault((scope, name), []).extend(members)
+        for (scope, name), members in attached.items():
             space = self.cell("space", kids=tuple(dict.fromkeys(members)))
             self.names[scope][name] = self.cell("merge", kids=(self.names[scope][name], space))
 
@@ -283,7 +283,7 @@ def _texts(source: bytes) -> Callable[[Node], str]:
         return characters[node.start_byte : node.end_byte]
 
     def mixed(node: Node) -> str:
-        written = characters[node.start_byte : node.end_byte]
-        return written if written.isascii() else written.encode("latin-1").decode("utf-8", "replace")
+        raw = characters[node.start_byte : node.end_byte]
+        return raw if raw.isascii() else raw.encode("latin-1").decode("utf-8", "replace")
 
     return plain if source.isascii() else mixed

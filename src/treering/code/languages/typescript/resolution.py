@@ -11,7 +11,7 @@ from treering.core.graph import EdgeKind
 
 ONE_OF_FEW = 0.7
 DIRECT = frozenset(("name", "constructor", "this", "super"))
-LONGEST_TEXT = 120
+MAX_TEXT = 120
 _CONSTRUCTORS = frozenset({"constructor"})
 
 
@@ -26,7 +26,7 @@ def resolve(facts: Facts, lookup: SymbolLookup) -> Resolved:
     _calls(evaluator, edges)
     _exports(evaluator, edges)
     add_constructors(edges, facts, _CONSTRUCTORS)
-    evaluator.let_go()
+    evaluator.clear()
     return Resolved(edges.all(), tuple(edges.unresolved.values()))
 
 
@@ -57,24 +57,24 @@ def _imports(e: TsEvaluator, edges: _TsEdges) -> None:
 def _calls(e: TsEvaluator, edges: _TsEdges) -> None:
     for call in e.body.calls:
         callee = e.terms[call.term].kids[0]
-        e.ask_anew()
+        e.reset_steps()
         value = e.value(callee, e.path)
         if value is OUTSIDE:
             continue
         origin = edges.origin(call.origin)
         if value is None:
             if callee.op != "super":
-                text = written(callee)
+                text = source_text(callee)
                 edges.unresolved.setdefault((origin, text, call.line), Unresolved(origin, text, call.line))
             continue
-        found = [value] if value.target is not None else [one for one in alternatives(value) if _callable(one)]
+        found = [value] if value.target is not None else [one for one in alternatives(value) if _is_callable(one)]
         targets = dict.fromkeys(target for one in found if (target := target_of(one)) is not None)
         base = SURE if callee.op in DIRECT else EVIDENT
         confidence = base if len(targets) < 2 else ONE_OF_FEW
         for target in targets:
             edges.add(Edge(origin, target, EdgeKind.CALLS, confidence, call.line, call.flow))
         if not targets and any(one.kind in ("function", "thing", "opaque") for one in found):
-            text = written(callee)
+            text = source_text(callee)
             edges.unresolved.setdefault((origin, text, call.line), Unresolved(origin, text, call.line))
 
 
@@ -87,7 +87,7 @@ def target_of(value: TsValue) -> str | None:
     return None
 
 
-def _callable(value: TsValue) -> bool:
+def _is_callable(value: TsValue) -> bool:
     """Exclude results of operators and instances: they are never called, even if a variable may hold them."""
     if value.kind == "literal" or (value.kind == "thing" and value.term.op == "class"):
         return False
@@ -97,7 +97,7 @@ def _callable(value: TsValue) -> bool:
 def _heritage(e: TsEvaluator, edges: _TsEdges) -> None:
     for one in e.body.heritage:
         origin = edges.origin(one.definition)
-        e.ask_anew()
+        e.reset_steps()
         term = e.terms[one.base]
         meant = declared(e, term, e.path, {}) if term.op == "type" else e.value(term, e.path)
         for base in alternatives(meant):
@@ -127,7 +127,7 @@ def _overrides(e: TsEvaluator, term: TsTerm, edges: _TsEdges) -> None:
             held = fields[0].kids[0] if fields[0].kids[0].op == "fn" else fields[0].kids[1]
             if name == "constructor" or fields[0].n & STATIC or held.op != "fn" or not held.text:
                 continue
-            e.ask_anew()
+            e.reset_steps()
             overridden = member(e, above, name)
             target = overridden.target if overridden is not None and overridden.kind == "function" else None
             if target is not None and target != f"{e.path}::{held.text}":
@@ -166,7 +166,7 @@ def _all_exports(e: TsEvaluator, path: str) -> dict[str, None]:
 
 
 def _export(e: TsEvaluator, edges: _TsEdges, path: str, name: str) -> None:
-    e.ask_anew()
+    e.reset_steps()
     value = e.exported(path, name)
     for one in alternatives(value):
         for part in one.parts if one.kind == "all of" else (one,):
@@ -175,7 +175,7 @@ def _export(e: TsEvaluator, edges: _TsEdges, path: str, name: str) -> None:
                 edges.add(Edge(e.path, target, EdgeKind.EXPORTS, SURE, 1))
 
 
-def written(term: TsTerm) -> str:
+def source_text(term: TsTerm) -> str:
     """Return the approximate source text of a callee."""
     parts: list[str] = []
     while True:
@@ -190,7 +190,7 @@ def written(term: TsTerm) -> str:
             term = term.kids[0]
         else:
             parts.append({"name": term.text, "this": "this", "static": "this"}.get(term.op, "…"))
-            return "".join(reversed(parts))[-LONGEST_TEXT:]
+            return "".join(reversed(parts))[-MAX_TEXT:]
 
 
 WRAPPERS = frozenset(("element", "at", "await", "constructor", "cast"))

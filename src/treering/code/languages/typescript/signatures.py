@@ -16,7 +16,7 @@ from treering.code.languages.typescript.terms import (
     TYPE,
     TsTerm,
 )
-from treering.code.languages.typescript.values import MOST_ALTERNATIVES, OUTSIDE, Env, TsValue, alternatives, generic
+from treering.code.languages.typescript.values import MAX_ALTERNATIVES, OUTSIDE, Env, TsValue, alternatives, generic
 
 if TYPE_CHECKING:
     from treering.code.languages.typescript.evaluator import TsEvaluator
@@ -72,21 +72,21 @@ def constructed(e: TsEvaluator, value: TsValue) -> TsValue | None:
 class CallSite:
     """A call as written: its arguments and its file."""
 
-    __slots__ = ("arguments", "e", "env", "expected", "given", "path")
+    __slots__ = ("arguments", "e", "env", "expected", "path", "type_arguments")
 
     def __init__(self, e: TsEvaluator, term: TsTerm, path: str, env: Env) -> None:
         self.e = e
-        written = term.kids[1]
-        self.given = written.kids if not written.text else ()
-        self.expected = written.kids[0] if written.text else None
+        arguments_term = term.kids[1]
+        self.type_arguments = arguments_term.kids if not arguments_term.text else ()
+        self.expected = arguments_term.kids[0] if arguments_term.text else None
         self.arguments = term.kids[2:]
         self.path = path
         self.env = env
 
-    def argument(self, place: int) -> TsValue | None:
-        if place >= len(self.arguments):
+    def argument(self, position: int) -> TsValue | None:
+        if position >= len(self.arguments):
             return None
-        return self.e.value(self.arguments[place], self.path, self.env)
+        return self.e.value(self.arguments[position], self.path, self.env)
 
 
 def choose(site: CallSite, among: tuple[TsValue, ...]) -> TsValue | None:
@@ -96,7 +96,7 @@ def choose(site: CallSite, among: tuple[TsValue, ...]) -> TsValue | None:
     count = len(site.arguments)
     taking = [signature for signature in among if _takes(signature.term, count)]
     for signature in taking:
-        if all(_fits(site, signature, place) for place in range(count)):
+        if all(_fits(site, signature, position) for position in range(count)):
             return signature
     return taking[0] if taking else among[0]
 
@@ -115,28 +115,30 @@ def _takes(function: TsTerm, count: int) -> bool:
     return least <= count <= most
 
 
-def _fits(site: CallSite, signature: TsValue, place: int) -> bool:
-    passed = site.arguments[place]
+def _fits(site: CallSite, signature: TsValue, position: int) -> bool:
+    passed = site.arguments[position]
     if passed.op not in SIMPLE and passed.op not in CALLBACKS:
         return True
-    if passed.op in CALLBACKS and _is_function(site.e, _written_parameter(signature.term, place), signature.path):
+    if passed.op in CALLBACKS and _is_function(site.e, _written_parameter(signature.term, position), signature.path):
         return True
-    wanted = parameter(site.e, signature, place, signature.env or {"": None})
-    if wanted is None or (wanted.kind in ("outside", "generic", "unknown") and passed.op in CALLBACKS):
+    parameter_type = parameter(site.e, signature, position, signature.env or {"": None})
+    if parameter_type is None or (parameter_type.kind in ("outside", "generic", "unknown") and passed.op in CALLBACKS):
         return True
     if passed.op in CALLBACKS:
-        return any(one.kind in ("function", "outside") or signatures(site.e, one) for one in alternatives(wanted))
-    return any(_literal_fits(passed, one) for one in alternatives(wanted))
+        return any(
+            one.kind in ("function", "outside") or signatures(site.e, one) for one in alternatives(parameter_type)
+        )
+    return any(_literal_fits(passed, one) for one in alternatives(parameter_type))
 
 
-def _written_parameter(function: TsTerm, place: int) -> TsTerm:
+def _written_parameter(function: TsTerm, position: int) -> TsTerm:
     """Return the type of a parameter as written; for a rest parameter, its element type."""
     for number, one in enumerate(function.kids[1].kids):
         kind = one.kids[0]
-        if number == place and not one.n & REST:
+        if number == position and not one.n & REST:
             return kind
-        if one.n & REST and kind.op == "tuple" and number <= place < number + len(kind.kids):
-            return kind.kids[place - number]
+        if one.n & REST and kind.op == "tuple" and number <= position < number + len(kind.kids):
+            return kind.kids[position - number]
         if one.n & REST and kind.op == "list":
             return kind.kids[0]
     return NOTHING
@@ -150,13 +152,13 @@ def _is_function(e: TsEvaluator, kind: TsTerm, path: str) -> bool:
         return False
     known = e.functions.get(id(kind))
     if known is None:
-        e.keep(kind)
+        e.keep_alive(kind)
         e.functions[id(kind)] = False
         if kind.op == "type":
             meant = e.top(path, TYPE + kind.text) if "." not in kind.text else None
             known = meant is not None and meant.kind == "alias" and _is_function(e, meant.term.kids[1], meant.path)
         else:
-            known = any(_is_function(e, kid, path) for kid in kind.kids[:MOST_ALTERNATIVES])
+            known = any(_is_function(e, kid, path) for kid in kind.kids[:MAX_ALTERNATIVES])
         e.functions[id(kind)] = known
     return known
 
@@ -164,32 +166,32 @@ def _is_function(e: TsEvaluator, kind: TsTerm, path: str) -> bool:
 FOLLOWED = frozenset(("type", "union"))
 
 
-def _literal_fits(passed: TsTerm, wanted: TsValue) -> bool:
-    if wanted.kind != "literal":
-        return wanted.kind == "outside"
-    return passed.text in (wanted.text, "value") and (
-        not wanted.path or not passed.kids or wanted.path == passed.kids[0].text
+def _literal_fits(passed: TsTerm, parameter_type: TsValue) -> bool:
+    if parameter_type.kind != "literal":
+        return parameter_type.kind == "outside"
+    return passed.text in (parameter_type.text, "value") and (
+        not parameter_type.path or not passed.kids or parameter_type.path == passed.kids[0].text
     )
 
 
-def parameter(e: TsEvaluator, signature: TsValue, place: int, env: Env) -> TsValue | None:
+def parameter(e: TsEvaluator, signature: TsValue, position: int, env: Env) -> TsValue | None:
     """Return the type of a signature's parameter; positions past the last belong to the rest parameter."""
     listed = signature.term.kids[1].kids
     for number, one in enumerate(listed):
         if one.n & REST:
-            if place >= number:
-                return at(e, e.value(one.kids[0], signature.path, env), place - number)
-        elif number == place:
+            if position >= number:
+                return at(e, e.value(one.kids[0], signature.path, env), position - number)
+        elif number == position:
             return e.value(one.kids[0], signature.path, env)
     return None
 
 
 def returned(e: TsEvaluator, value: TsValue | None) -> TsValue | None:
     """Return the result of calling a value, regardless of arguments."""
-    given = signatures(e, value)
-    if not given:
+    type_arguments = signatures(e, value)
+    if not type_arguments:
         return OUTSIDE if value is not None and value.kind == "outside" else None
-    return result(e, given[-1], given[-1].env)
+    return result(e, type_arguments[-1], type_arguments[-1].env)
 
 
 def result(e: TsEvaluator, signature: TsValue, env: Env) -> TsValue | None:

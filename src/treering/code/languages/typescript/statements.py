@@ -78,15 +78,15 @@ def _variable(r: TermReader, node: Node, hoisted: bool) -> None:
         r.declare(text, term, hoisted=hoisted)
         r.bind_type(text, term)
         return
-    named_here = r.place.prefix == ""
+    named_here = r.position.prefix == ""
     qualname = text if named_here and value is not None else ""
     exported = r.exports.get("=")
     r.subject = r.name(text) if inner is not None and inner.type == "object" else NONE
     term = r.read(value, kind) if value is not None else NONE
     r.subject = NONE
-    if r.loads(term):
+    if r.is_module_part(term):
         qualname = ""
-    if (named_here and r.exporting == r.place.scope) or (r.place.scope == 0 and text.isupper()):
+    if (named_here and r.exporting == r.position.scope) or (r.position.scope == 0 and text.isupper()):
         r.define(text, DefinitionKind.CONSTANT, node)
     if qualname and value is not None:
         r.variable_lines.setdefault(qualname, (r.line(node.start_byte), r.line(node.end_byte)))
@@ -101,15 +101,15 @@ def _first(value: int, kind: int) -> int:
 
 def block(r: TermReader, node: Node, _: int) -> int:
     """Declarations of a block are visible in all of it, also to functions before the declaration."""
-    kept = r.place
+    saved = r.position
     children = node.named_children
     if any(child.type in BLOCK_DECLARATIONS for child in children):
-        r.place = kept._replace(scope=r.enter_scope(), block=False)
+        r.position = saved._replace(scope=r.enter_scope(), block=False)
     else:
-        r.place = kept._replace(block=True)
+        r.position = saved._replace(block=True)
     for child in children:
         r.read(child)
-    r.place = kept
+    r.position = saved
     return NONE
 
 
@@ -119,8 +119,8 @@ BLOCK_DECLARATIONS = frozenset(
 
 
 def for_in(r: TermReader, node: Node, _: int) -> int:
-    kept = r.place
-    r.place = kept._replace(block=True)
+    saved = r.position
+    r.position = saved._replace(block=True)
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     source = r.read(right) if right is not None else NONE
     operator = node.child_by_field_name("operator")
@@ -130,19 +130,19 @@ def for_in(r: TermReader, node: Node, _: int) -> int:
     body = node.child_by_field_name("body")
     if body is not None:
         r.read(body)
-    r.place = kept
+    r.position = saved
     return NONE
 
 
 def catch(r: TermReader, node: Node, _: int) -> int:
-    kept = r.place
-    r.place = kept._replace(block=True)
+    saved = r.position
+    r.position = saved._replace(block=True)
     parameter, body = node.child_by_field_name("parameter"), node.child_by_field_name("body")
     if parameter is not None:
         bind(r, parameter, NONE)
     if body is not None:
         r.read(body)
-    r.place = kept
+    r.position = saved
     return NONE
 
 
@@ -153,10 +153,10 @@ def condition(r: TermReader, node: Node, _: int) -> int:
     if test is not None:
         r.read(test)
     if then is not None:
-        kept = r.place
+        saved = r.position
         narrow(r, test)
         r.read(then)
-        r.place = kept
+        r.position = saved
     if otherwise is not None:
         r.read(otherwise)
     return NONE
@@ -165,9 +165,9 @@ def condition(r: TermReader, node: Node, _: int) -> int:
 def returned(r: TermReader, node: Node, _: int) -> int:
     children = [child for child in node.named_children if child.type != "comment"]
     if children:
-        term = r.read(children[0], r.place.wanted)
-        if r.place.returns is not None:
-            r.place.returns.append(term)
+        term = r.read(children[0], r.position.expected_result)
+        if r.position.returns is not None:
+            r.position.returns.append(term)
     return NONE
 
 
@@ -181,7 +181,7 @@ def statement(r: TermReader, node: Node, _: int) -> int:
 
 def namespace(r: TermReader, node: Node, _: int) -> int:
     name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
-    kept, sink, exporting = r.place, r.sink, r.exporting
+    saved, sink, exporting = r.position, r.sink, r.exporting
     scope = r.enter_scope()
     title = r.text(name) if name is not None and name.type != "string" else ""
     inside: dict[str, int] = {}
@@ -189,15 +189,15 @@ def namespace(r: TermReader, node: Node, _: int) -> int:
     specifier = r.string(name) if name is not None else None
     if specifier is not None:
         r.imported(specifier, node)
-    r.place = kept._replace(scope=scope, function_scope=scope, block=False)
+    r.position = saved._replace(scope=scope, function_scope=scope, block=False)
     for child in body.named_children if body is not None else ():
         r.read(child)
-    shown = {**dict.fromkeys(r.names[scope], 0), **inside} if _ambient(r, node) else inside
+    shown = {**dict.fromkeys(r.names[scope], 0), **inside} if _is_ambient(r, node) else inside
     fields = []
     for key in shown:
         op = "declared" if key.startswith(TYPE) else "name"
         fields.append(r.cell("field", key, STATIC, (NONE, r.cell(op, key.removeprefix(TYPE), scope))))
-    r.place, r.sink, r.exporting = kept, sink, exporting
+    r.position, r.sink, r.exporting = saved, sink, exporting
     if title:
         term = r.cell("space", title, 0, tuple(fields))
         head = title.split(".")[0]
@@ -208,7 +208,7 @@ def namespace(r: TermReader, node: Node, _: int) -> int:
     return NONE
 
 
-def _ambient(r: TermReader, node: Node) -> bool:
+def _is_ambient(r: TermReader, node: Node) -> bool:
     parent = node.parent
     return r.path.endswith(".d.ts") or (parent is not None and parent.type == "ambient_declaration")
 
@@ -217,13 +217,13 @@ def ambient(r: TermReader, node: Node, _: int) -> int:
     """`declare …`; the contents of `declare global` are visible in every file."""
     for child in node.named_children:
         if child.type == "statement_block":
-            kept, exporting, sink = r.place, r.exporting, r.sink
+            saved, exporting, sink = r.position, r.exporting, r.sink
             scope = r.enter_scope()
-            r.place = kept._replace(scope=scope, function_scope=scope, block=False)
+            r.position = saved._replace(scope=scope, function_scope=scope, block=False)
             for inner in child.named_children:
                 r.read(inner)
             r.ambient.update(r.names[scope])
-            r.place, r.exporting, r.sink = kept, exporting, sink
+            r.position, r.exporting, r.sink = saved, exporting, sink
         else:
             r.read(child)
     return NONE

@@ -37,7 +37,7 @@ def generic(text: str, *parts: TsValue | None) -> TsValue:
 UNKNOWN = TsValue("unknown")
 """Placeholder for an unknown value in a tuple."""
 
-MOST_ALTERNATIVES = 6
+MAX_ALTERNATIVES = 6
 
 
 def known(value: TsValue | None) -> TsValue | None:
@@ -60,8 +60,8 @@ def any_of(values: Iterable[TsValue | None]) -> TsValue | None:
                     break
             else:
                 flat.append(part)
-        if len(flat) >= MOST_ALTERNATIVES:
-            return TsValue("any of", parts=tuple(flat[:MOST_ALTERNATIVES]))
+        if len(flat) >= MAX_ALTERNATIVES:
+            return TsValue("any of", parts=tuple(flat[:MAX_ALTERNATIVES]))
     if not flat:
         return empty
     return flat[0] if len(flat) == 1 else TsValue("any of", parts=tuple(flat))
