@@ -1,4 +1,4 @@
-"""A compiler's index added to the stored graph, on both engines: as often as one likes, and never half."""
+"""Adding a SCIP index to the stored graph is idempotent and atomic, on both engines."""
 
 import os
 from pathlib import Path
@@ -35,7 +35,7 @@ def code(memory: Memory) -> Code:
 
 
 def index_of(*paths: str) -> bytes:
-    """What a compiler's index says of these files and of what they use."""
+    """Return a SCIP index of these files and their uses."""
     made = Project({path: FILES[path] for path in ("tools.py", *paths)})
     made.mention("tools.py", "helper", HELPER, defines=True)
     made.mention("tools.py", "other", OTHER, defines=True)
@@ -47,7 +47,7 @@ def index_of(*paths: str) -> bytes:
 
 
 def further(memory: Memory) -> dict[GraphSource, dict[str, str]]:
-    """Target by origin of all edges that no source told, by who told them."""
+    """Return (origin, target) of all edges that do not come from the source code, by graph source."""
     with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
         packed = [unpack_further(file.further) for file in tx.code.contents()]
     found: dict[GraphSource, dict[str, str]] = {}
@@ -64,7 +64,7 @@ def generation(memory: Memory) -> int:
     return state.generation
 
 
-def test_the_same_index_any_number_of_times_is_once(memory: Memory, code: Code, root: Path, tmp_path: Path) -> None:
+def test_adding_an_index_is_idempotent(memory: Memory, code: Code, root: Path, tmp_path: Path) -> None:
     (tmp_path / "index.scip").write_bytes(index_of("user.py", "second.py"))
     notes = [code.index(root, scip=tmp_path / "index.scip").notes for _ in range(3)]
     assert further(memory) == {GraphSource.SCIP: FIRST}
@@ -73,7 +73,7 @@ def test_the_same_index_any_number_of_times_is_once(memory: Memory, code: Code, 
     assert code.impact("helper").dependents.ids == ("user.py::go",)
 
 
-def test_adding_what_is_there_already_changes_nothing(memory: Memory, code: Code, root: Path, tmp_path: Path) -> None:
+def test_adding_known_edges_changes_nothing(memory: Memory, code: Code, root: Path, tmp_path: Path) -> None:
     (tmp_path / "index.scip").write_bytes(index_of("user.py"))
     code.index(root, scip=tmp_path / "index.scip")
     before = generation(memory)
@@ -81,9 +81,7 @@ def test_adding_what_is_there_already_changes_nothing(memory: Memory, code: Code
     assert generation(memory) == before
 
 
-def test_edges_of_files_that_a_new_index_does_not_name_leave(
-    memory: Memory, code: Code, root: Path, tmp_path: Path
-) -> None:
+def test_edges_missing_in_a_new_index_are_removed(memory: Memory, code: Code, root: Path, tmp_path: Path) -> None:
     (tmp_path / "index.scip").write_bytes(index_of("user.py", "second.py"))
     code.index(root, scip=str(tmp_path / "index.scip"))
     (tmp_path / "index.scip").write_bytes(index_of("second.py"))
@@ -92,7 +90,7 @@ def test_edges_of_files_that_a_new_index_does_not_name_leave(
     assert code.impact("helper").dependents.ids == ()
 
 
-def test_what_the_source_tells_too_is_confirmed_and_only_the_rest_is_new(code: Code, tmp_path: Path) -> None:
+def test_edges_known_from_the_source_are_confirmed_and_the_rest_added(code: Code, tmp_path: Path) -> None:
     known = {"tools.py": FILES["tools.py"], "user.py": "from tools import helper\n\n\ndef go(x):\n    helper(x)\n"}
     guessed = "from tools import helper, other\n\n\ndef go(x):\n    (helper if x else other)(1)\n    x.other(2)\n"
     for text, told in ((known["user.py"], "confirms 1 edge known"), (guessed, "confirms 1 edge known")):
@@ -108,7 +106,7 @@ def test_what_the_source_tells_too_is_confirmed_and_only_the_rest_is_new(code: C
         assert note.endswith("adds 0")
 
 
-def test_an_index_of_other_code_is_refused_and_what_was_added_stays(
+def test_an_index_of_other_code_is_rejected_and_existing_edges_stay(
     memory: Memory, code: Code, root: Path, tmp_path: Path
 ) -> None:
     right, wrong = tmp_path / "index.scip", tmp_path / "wrong.scip"
@@ -126,7 +124,7 @@ def test_an_index_of_other_code_is_refused_and_what_was_added_stays(
         assert [each.name for each in code.status().scip] == ["index.scip"]
 
 
-def test_the_status_tells_which_indexes_are_in_until_their_files_change(code: Code, root: Path, tmp_path: Path) -> None:
+def test_the_status_lists_indexes_until_their_files_change(code: Code, root: Path, tmp_path: Path) -> None:
     (tmp_path / "index.scip").write_bytes(index_of("user.py", "second.py"))
     code.index(root)
     assert (code.status().scip, code.status().scip_edges) == ((), 0)
@@ -142,7 +140,7 @@ def test_the_status_tells_which_indexes_are_in_until_their_files_change(code: Co
     assert (code.status().scip, code.status().scip_edges) == ((), 0)
 
 
-def test_answers_say_who_told_an_edge_and_how_sure_it_is(code: Code, root: Path, tmp_path: Path) -> None:
+def test_answers_show_the_source_and_confidence_of_an_edge(code: Code, root: Path, tmp_path: Path) -> None:
     (tmp_path / "index.scip").write_bytes(index_of("user.py"))
     code.index(root, scip=tmp_path / "index.scip")
     (user,) = code.impact("helper").dependents
@@ -162,7 +160,7 @@ def test_several_indexes_are_added_together(memory: Memory, code: Code, root: Pa
     assert further(memory) == {GraphSource.SCIP: FIRST}
 
 
-def test_what_others_told_of_a_file_is_kept(memory: Memory, code: Code, root: Path, tmp_path: Path) -> None:
+def test_edges_of_other_sources_are_kept(memory: Memory, code: Code, root: Path, tmp_path: Path) -> None:
     code.index(root)
     told = Edge("user.py::go", "tools.py::other", EdgeKind.CALLS, 0.5, 5)
     desk = code._desk.at(root)
@@ -210,7 +208,7 @@ def test_no_source_is_read_through_a_link_or_beyond_the_limit(memory: Memory, ro
         add_scip(small, read_scip_files([tmp_path / "index.scip"], 1_000_000))
 
 
-def test_indexes_above_the_limit_are_refused_before_they_are_read(memory: Memory, root: Path, tmp_path: Path) -> None:
+def test_indexes_above_the_limit_are_rejected_before_they_are_read(memory: Memory, root: Path, tmp_path: Path) -> None:
     first, second, huge = (tmp_path / f"{name}.scip" for name in ("first", "second", "huge"))
     first.write_bytes(index_of("user.py"))
     second.write_bytes(index_of("second.py"))
@@ -226,7 +224,7 @@ def test_indexes_above_the_limit_are_refused_before_they_are_read(memory: Memory
     assert further(memory)[GraphSource.SCIP] == {"user.py::go": "tools.py::helper"}
 
 
-def test_a_pipe_or_device_is_not_waited_for(memory: Memory, root: Path, tmp_path: Path) -> None:
+def test_a_pipe_or_device_does_not_block(memory: Memory, root: Path, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "index.scip")
     for path in (tmp_path / "index.scip", Path("/dev/zero"), tmp_path):
         with pytest.raises(InvalidInput, match=r"pass an index\.scip"):
