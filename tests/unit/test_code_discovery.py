@@ -381,4 +381,4 @@ def test_a_failing_language_affects_only_this_file(tree: Tree, monkeypatch: pyte
     monkeypatch.setattr(load_language("python"), "extract", choke, raising=False)
     read = reading(tree({"x.py": ""}), "x.py")
     assert read.skipped
-    assert "too much" in read.problems[0].what
+    assert "too much" in read.problems[0].message

@@ -107,7 +107,7 @@ def test_an_incomplete_statement_loses_no_other_definition_or_edge(language: str
 )
 def test_the_broken_line_is_reported(language: str, line: int, broken: str) -> None:
     problems = read(ALL[language], ALL[language].with_between(broken)).problems
-    assert [(problem.line, problem.what) for problem in problems] == [(line, "syntax error")]
+    assert [(problem.line, problem.message) for problem in problems] == [(line, "syntax error")]
 
 
 @pytest.mark.parametrize(

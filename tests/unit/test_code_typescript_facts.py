@@ -106,7 +106,7 @@ def test_a_syntax_error_loses_only_the_broken_part() -> None:
     facts = read("function before() {}\nconst = = ;\nfunction after() { before() }\n")
     assert {"before", "after"} <= {d.qualname for d in facts.definitions}
     assert facts.problems
-    assert {problem.what for problem in facts.problems} == {"syntax error"}
+    assert {problem.message for problem in facts.problems} == {"syntax error"}
 
 
 @pytest.mark.parametrize("overloads", ["<T>(x: T): T\n  <U>(x: U, y: U): U", "a: string\n  // more\n  <T>(x: T): T"])

@@ -104,7 +104,7 @@ def unpack_definitions(packed: bytes) -> tuple[Definition, ...]:
 
 
 def pack_edges(edges: Sequence[Edge]) -> bytes:
-    return _encode(_packed(edges)) if edges else b""
+    return _encode(_columns(edges)) if edges else b""
 
 
 def unpack_edges(packed: bytes) -> PackedEdges:
@@ -112,7 +112,7 @@ def unpack_edges(packed: bytes) -> PackedEdges:
 
 
 def pack_further(edges: Mapping[GraphSource, Sequence[Edge]]) -> bytes:
-    return _encode({SOURCE_CODE[source]: _packed(each) for source, each in edges.items() if each})
+    return _encode({SOURCE_CODE[source]: _columns(each) for source, each in edges.items() if each})
 
 
 def unpack_further(packed: bytes) -> Mapping[GraphSource, PackedEdges]:
@@ -127,15 +127,15 @@ def unpack_unresolved(packed: bytes) -> tuple[Unresolved, ...]:
     return _unresolved(packed) if packed else ()
 
 
-def _packed(edges: Sequence[Edge]) -> PackedEdges:
-    places: dict[str, int] = {}
+def _columns(edges: Sequence[Edge]) -> PackedEdges:
+    indices: dict[str, int] = {}
     for edge in edges:
-        places.setdefault(edge.origin, len(places))
-        places.setdefault(edge.target, len(places))
+        indices.setdefault(edge.origin, len(indices))
+        indices.setdefault(edge.target, len(indices))
     return PackedEdges(
-        list(places),
-        array("i", [places[edge.origin] for edge in edges]).tobytes(),
-        array("i", [places[edge.target] for edge in edges]).tobytes(),
+        list(indices),
+        array("i", [indices[edge.origin] for edge in edges]).tobytes(),
+        array("i", [indices[edge.target] for edge in edges]).tobytes(),
         bytes(KIND_CODE[edge.kind] for edge in edges),
         bytes(edge.flow for edge in edges),
         array("i", [edge.line for edge in edges]).tobytes(),
@@ -146,7 +146,7 @@ def _packed(edges: Sequence[Edge]) -> PackedEdges:
 def edges_in(packed: PackedEdges) -> list[Edge]:
     """Decode packed edges."""
     numbers = zip("iiif", (packed.origin, packed.target, packed.line, packed.confidence), strict=True)
-    origins, targets, lines, confidences = (array(kind, held) for kind, held in numbers)
+    origins, targets, lines, confidences = (array(kind, column) for kind, column in numbers)
     names = packed.names
     return [
         Edge(names[origin], names[target], KINDS[kind], confidence, line, flow)
@@ -157,15 +157,15 @@ def edges_in(packed: PackedEdges) -> list[Edge]:
 
 
 def file_weights(path: str, edges: Iterable[Edge]) -> Mapping[str, float]:
-    """Return the other files that a file uses, each with the confidence of the strongest edge to it."""
-    ties: dict[str, float] = {}
+    """Return the other files that a file uses, each with the weight of the strongest edge to it."""
+    weights: dict[str, float] = {}
     for edge in edges:
         target = edge.target.partition("::")[0]
         if target != path:
             weight = WEIGHTS[edge.kind] * edge.confidence
-            if weight > ties.get(target, 0.0):
-                ties[target] = weight
-    return ties
+            if weight > weights.get(target, 0.0):
+                weights[target] = weight
+    return weights
 
 
 @lru_cache(maxsize=_MAX_CACHED_HASHES)

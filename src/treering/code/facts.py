@@ -96,11 +96,11 @@ class Problem(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A part of a file that could not be parsed."""
 
     line: int
-    what: str
+    message: str
 
 
 def format_failure(what: str, exc: Exception) -> str:
-    """Format a failure of a language on one file; unprintable characters are escaped and the length is limited."""
+    """Format a failure of a language as storable text: invalid characters are replaced, the length is limited."""
     return f"{what}: {type(exc).__name__}: {exc}"[:_MAX_FAILURE_LENGTH].encode("utf-8", "replace").decode()
 
 

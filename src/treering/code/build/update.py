@@ -74,7 +74,7 @@ class Counts:
         """One broken file must not fill the list: its first problem stands for all."""
         all_of_it = list(problems)
         if all_of_it:
-            self.problems.append(FileProblem(path, all_of_it[0].line, all_of_it[0].what, len(all_of_it)))
+            self.problems.append(FileProblem(path, all_of_it[0].line, all_of_it[0].message, len(all_of_it)))
 
 
 class Update:

@@ -123,9 +123,9 @@ class _FolderWalk:
 
     def files(self, rules: IgnoreRules | None) -> Iterator[DiscoveredFile]:
         """Yield the files of the root, to which these rules apply."""
-        waiting = [("", rules)]
-        while waiting:
-            folder, rules = waiting.pop()
+        pending = [("", rules)]
+        while pending:
+            folder, rules = pending.pop()
             entries = self._entries(folder)
             names = {entry.name for entry in entries}
             if folder and REPOSITORY in names:
@@ -145,7 +145,7 @@ class _FolderWalk:
                     if self._leading is not None and inner not in self._leading:
                         continue
                     if self._should_enter(entry.name, inner, rules, beside_manifest=beside_manifest):
-                        waiting.append((inner, rules))
+                        pending.append((inner, rules))
                 elif self._folders is None or folder in self._folders:
                     yield from self._file(entry, folder + entry.name, rules)
 

@@ -68,23 +68,23 @@ def read_file(
     root: Path, path: str, language: str, max_bytes: int, chunk_settings: ChunkSettings | None = None
 ) -> SourceFile:
     """Read the file at `path` below the root, which must be resolved; links out of the root are not followed."""
-    source, seen = _load(root, path, language, max_bytes)
+    source, file = _load(root, path, language, max_bytes)
     if source is None:
-        return seen
+        return file
     if why := _non_source_reason(path, source):
-        return replace(seen, skipped=why)
+        return replace(file, skipped=why)
     try:
-        return _extract(seen, source, chunk_settings)
+        return _extract(file, source, chunk_settings)
     except MissingDependency:
-        return replace(seen, skipped=NO_GRAMMAR)
+        return replace(file, skipped=NO_GRAMMAR)
     except Exception as exc:  # noqa: BLE001 - a failure on one file must not affect the others
-        return replace(seen, skipped=NOT_UNDERSTOOD, problems=(Problem(1, format_failure(NOT_UNDERSTOOD, exc)),))
+        return replace(file, skipped=NOT_UNDERSTOOD, problems=(Problem(1, format_failure(NOT_UNDERSTOOD, exc)),))
 
 
 def read_skipped_file(root: Path, path: str, language: str, max_bytes: int, why: str) -> SourceFile:
     """Record a file that is not parsed, so that a later change to it is detected."""
-    source, seen = _load(root, path, language, max_bytes)
-    return seen if source is None else replace(seen, skipped=why)
+    source, file = _load(root, path, language, max_bytes)
+    return file if source is None else replace(file, skipped=why)
 
 
 def can_be_read_now(root: Path, path: str, language: str, skipped: str) -> bool:
@@ -121,18 +121,18 @@ def _unreadable_file(root: Path, path: str, language: str) -> SourceFile:
         return SourceFile(path, language, skipped=VANISHED)
 
 
-def _extract(seen: SourceFile, source: bytes, chunk_settings: ChunkSettings | None) -> SourceFile:
+def _extract(file: SourceFile, source: bytes, chunk_settings: ChunkSettings | None) -> SourceFile:
     """Extract and encode the facts of a file; secrets are redacted first."""
-    reader, source = load_language(seen.language), redact_secrets(seen.path, seen.language, source)
-    facts = reader.extract(seen.path, source)
+    reader, source = load_language(file.language), redact_secrets(file.path, file.language, source)
+    facts = reader.extract(file.path, source)
     return replace(
-        seen,
+        file,
         facts=pack_facts(facts),
         definitions=pack_definitions(facts.definitions),
         given=pack_keys(reader.surface(facts)),
         defined=len(facts.definitions),
         problems=facts.problems,
-        chunks=pack_chunks(stored_chunks(chunks_of(seen.path, text_of(source), facts.definitions, chunk_settings))),
+        chunks=pack_chunks(stored_chunks(chunks_of(file.path, text_of(source), facts.definitions, chunk_settings))),
     )
 
 

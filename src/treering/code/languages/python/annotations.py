@@ -81,7 +81,7 @@ class Annotations(PythonProject):
             elif isinstance(value, ExternalInstance) and value.name == "typevar":
                 found.append(self._argument(expression, where.receiver) or standard_library.instance_of(value))
             elif isinstance(value, ExternalInstance) and value.name == "tuple":
-                found += [standard_library.instance_of(one) for inside in value.holds for one in inside]
+                found += [standard_library.instance_of(one) for inside in value.contents for one in inside]
             else:
                 found.append(standard_library.instance_of(value))
         return merged(found or [NOTHING])
@@ -211,12 +211,12 @@ class Annotations(PythonProject):
         return values
 
 
-def _is_deep(values: Values, most: int) -> bool:
+def _is_deep(values: Values, limit: int) -> bool:
     """Whether type arguments are nested deeper than the limit."""
     for value in values:
         inside = value.arguments if isinstance(value, Instance) else ()
-        inside = value.holds if isinstance(value, ExternalInstance) else inside
-        if inside and (not most or any(_is_deep(one, most - 1) for one in inside)):
+        inside = value.contents if isinstance(value, ExternalInstance) else inside
+        if inside and (not limit or any(_is_deep(one, limit - 1) for one in inside)):
             return True
     return False
 

@@ -125,7 +125,7 @@ class PythonUses(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     origin: str
     """As in a call."""
-    what: tuple[Expression, ...]
+    expressions: tuple[Expression, ...]
     lines: tuple[int, ...]
 
 

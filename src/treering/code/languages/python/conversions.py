@@ -140,18 +140,18 @@ def _wrapped(made: ExpressionKind) -> _Convert:
     return convert
 
 
-def _items(made: ExpressionKind, kept: int) -> _Convert:
+def _items(made: ExpressionKind, limit: int) -> _Convert:
     def convert(expressions: "PythonExpressions", node: Node, place: ExpressionSite, depth: int) -> Expression:
         items = [item for item in node.named_children if item.type != "comment"]
-        return Expression(made, "", tuple([expressions.of(item, place, depth) for item in _sample(items, kept)]))
+        return Expression(made, "", tuple([expressions.of(item, place, depth) for item in _sample(items, limit)]))
 
     return convert
 
 
-def _sample(items: list[Node], kept: int) -> list[Node]:
+def _sample(items: list[Node], limit: int) -> list[Node]:
     """Return all of a few items; of many, only those that show their type: a long table of functions shows none."""
-    if len(items) <= kept or all(item.type == "call" for item in items[:kept]):
-        return items[:kept]
+    if len(items) <= limit or all(item.type == "call" for item in items[:limit]):
+        return items[:limit]
     return []
 
 

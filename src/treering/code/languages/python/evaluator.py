@@ -118,7 +118,7 @@ def _excluded(project: PythonEvaluator, expression: Expression, where: Evaluatio
     classes = set(excluded)
     for value in excluded:
         if isinstance(value, ExternalInstance) and value.name == "tuple":
-            classes.update(one for inside in value.holds for one in inside)
+            classes.update(one for inside in value.contents for one in inside)
     names = {standard_library.last_name(one.name).lower() for one in classes if isinstance(one, ExternalValue)}
     return tuple(
         value

@@ -178,9 +178,9 @@ def _table(scope: PythonScope, expressions: PythonExpressions) -> NameTable:
     names: dict[str, list[Binding]] = {}
     for table in (scope.names, scope.attributes):
         for name, bindings in table.items():
-            kept = [binding for binding in bindings if not binding.until and "." not in name]
-            if kept:
-                names.setdefault(name, []).extend(kept)
+            lasting = [binding for binding in bindings if not binding.until and "." not in name]
+            if lasting:
+                names.setdefault(name, []).extend(lasting)
     rows = []
     for name, bindings in names.items():
         declared = [binding for binding in bindings if binding.annotation is not None]

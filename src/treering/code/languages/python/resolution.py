@@ -158,13 +158,13 @@ def _add_calls(
         reached = callees.of(call.callee)
         if not reached.understood:
             unresolved.append(Unresolved(origin, call.text, call.line))
-        told = SURE if _is_plain(call.callee) else EVIDENT
-        confidence = ONE_OF_FEW if len(reached.targets) > 1 else told
+        single_confidence = SURE if _is_plain(call.callee) else EVIDENT
+        confidence = ONE_OF_FEW if len(reached.targets) > 1 else single_confidence
         exact = _EXACT if reached.exact else 0
         for target in reached.targets:
             edges.add(Edge(origin, target, EdgeKind.CALLS, confidence, call.line, call.flow | exact))
         for target in reached.getters:
-            edges.add(Edge(origin, target, EdgeKind.CALLS, told, call.line, _RESULT | exact))
+            edges.add(Edge(origin, target, EdgeKind.CALLS, single_confidence, call.line, _RESULT | exact))
     return tuple(unresolved)
 
 

@@ -58,7 +58,7 @@ def instance_of(value: Value) -> Values:
         name = last_name(value.name)
         return NOTHING if name in _NO_TYPE else (ExternalInstance(name.lower()),)
     if isinstance(value, ExternalInstance) and value.name == "typevar":
-        return value.holds[0] if value.holds else NOTHING
+        return value.contents[0] if value.contents else NOTHING
     return NOTHING
 
 
@@ -71,30 +71,30 @@ def class_of(value: Value) -> Values:
 def element_of(value: ExternalInstance) -> Values:
     """Return what iterating over it yields."""
     if value.name == "tuple":
-        return merged(list(value.holds)) if value.holds else NOTHING
-    if value.holds and (value.name in _ITERABLES or value.name in MAPPINGS):
-        return value.holds[0]
+        return merged(list(value.contents)) if value.contents else NOTHING
+    if value.contents and (value.name in _ITERABLES or value.name in MAPPINGS):
+        return value.contents[0]
     return NOTHING if value.name in _ITERABLES or value.name in MAPPINGS else EXTERNAL
 
 
 def item_of(value: ExternalInstance, index: int | None) -> Values:
     """Return what subscripting it yields."""
-    if value.name == "tuple" and index is not None and -len(value.holds) <= index < len(value.holds):
-        return value.holds[index]
+    if value.name == "tuple" and index is not None and -len(value.contents) <= index < len(value.contents):
+        return value.contents[index]
     if value.name in MAPPINGS:
-        return value.holds[1] if len(value.holds) > 1 else NOTHING
+        return value.contents[1] if len(value.contents) > 1 else NOTHING
     return element_of(value)
 
 
 def awaited(value: ExternalInstance) -> Values:
     if value.name in AWAITABLES:
-        return value.holds[-1] if value.holds else NOTHING
+        return value.contents[-1] if value.contents else NOTHING
     return EXTERNAL
 
 
 def entered(value: ExternalInstance) -> Values:
     if value.name in MANAGERS:
-        return value.holds[0] if value.holds else NOTHING
+        return value.contents[0] if value.contents else NOTHING
     return EXTERNAL
 
 
@@ -118,12 +118,12 @@ _CONTENT_METHODS = frozenset({"get", "get_nowait"})
 
 def method_of(value: ExternalInstance, name: str) -> Values:
     """Return an attribute of an external object; results are known for common container methods."""
-    if value.name in MAPPINGS and len(value.holds) > 1 and name in _MAPPING_METHODS:
-        return (LambdaValue(_MAPPING_METHODS[name](*value.holds[:2])),)
-    if value.name in _ITERABLES and value.holds and name in _ELEMENT_METHODS:
-        return (LambdaValue(value.holds[0]),)
-    if value.name in _CONTENT_TYPES and value.holds and name in _CONTENT_METHODS:
-        return (LambdaValue(value.holds[0]),)
+    if value.name in MAPPINGS and len(value.contents) > 1 and name in _MAPPING_METHODS:
+        return (LambdaValue(_MAPPING_METHODS[name](*value.contents[:2])),)
+    if value.name in _ITERABLES and value.contents and name in _ELEMENT_METHODS:
+        return (LambdaValue(value.contents[0]),)
+    if value.name in _CONTENT_TYPES and value.contents and name in _CONTENT_METHODS:
+        return (LambdaValue(value.contents[0]),)
     if value.name in _ITERABLES and name == "copy":
         return (LambdaValue((value,)),)
     return EXTERNAL
@@ -203,4 +203,4 @@ def called(name: str) -> Values:
 
 
 def called_instance(value: ExternalInstance) -> Values:
-    return value.holds[0] if value.name == "callable" and value.holds else EXTERNAL
+    return value.contents[0] if value.name == "callable" and value.contents else EXTERNAL

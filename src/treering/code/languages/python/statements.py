@@ -135,10 +135,12 @@ class _StatementWalk(Branches):
         while value is not None and value.type == "assignment":
             value = value.child_by_field_name("right")
         role = "declared" if value is None else "value"
-        said = text_of(annotation).rpartition(".")[2]
-        if value is not None and (said == "TypeAlias" or (value.type == "subscript" and self._definition is None)):
+        annotation_name = text_of(annotation).rpartition(".")[2]
+        if value is not None and (
+            annotation_name == "TypeAlias" or (value.type == "subscript" and self._definition is None)
+        ):
             role = "alias"
-        if said in _NO_TYPE_ANNOTATIONS:
+        if annotation_name in _NO_TYPE_ANNOTATIONS:
             annotation = None
         self.bind_target(left, end, value, role, annotation=annotation)
         if self._definition is None and text_of(left) == "__all__" and value is not None:

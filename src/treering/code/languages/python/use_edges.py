@@ -33,7 +33,7 @@ _ENTERED = {
 def add_uses(project: PythonEvaluator, edges: EdgeSet, facts: Facts, constants: Constants) -> None:
     reads = _UseTargets(project, facts.path, constants)
     body = facts.body
-    used = [(one.origin, *read) for one in body.uses for read in zip(one.what, one.lines, strict=True)]
+    used = [(one.origin, *read) for one in body.uses for read in zip(one.expressions, one.lines, strict=True)]
     for call in body.calls:
         if call.callee.kind is ExpressionKind.ATTRIBUTE and call.callee.parts[0].kind in _FOLLOWED:
             used.append((call.origin, call.callee.parts[0], call.line))

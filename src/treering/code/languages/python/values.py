@@ -62,7 +62,7 @@ class ExternalInstance(_PythonValue, frozen=True):
     """An instance of an external class, with the values it contains or yields."""
 
     name: str
-    holds: tuple["Values", ...] = ()
+    contents: tuple["Values", ...] = ()
 
 
 Value: TypeAlias = (

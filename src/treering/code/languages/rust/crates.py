@@ -55,11 +55,11 @@ class Crates:
         key = own[0] if own is not None else ""
         if key not in self._reached:
             found = {} if own is None else {own[0]: own}
-            waiting = list(found.values())
-            for directory, manifest in waiting:
+            pending = list(found.values())
+            for directory, manifest in pending:
                 roots = [self._dependency_root(directory, dependency) for dependency in manifest.dependencies]
                 places = [place for root in roots if root and (place := self._manifest(root)) is not None]
-                waiting += [place for place in places if place[0] not in found]
+                pending += [place for place in places if place[0] not in found]
                 found.update((place[0], place) for place in places)
             self._reached[key] = frozenset(found)
         return self._reached[key]

@@ -193,20 +193,20 @@ class BodyInference(CallInference):
 
     def _index(self, node: RustNode) -> ResolvedType | None:
         types = [self.type_of(part) for part in node.parts]
-        held = types[0] if types else None
-        if held is None or len(node.parts) < 2:
+        container = types[0] if types else None
+        if container is None or len(node.parts) < 2:
             return None
         if node.parts[1].kind == "range":
-            return held
-        if held.kind == "adt":
-            member = self._members.method(held, "index")
+            return container
+        if container.kind == "adt":
+            member = self._members.method(container, "index")
             if member is not None:
                 self._findings.reach_file(member.path)
                 return self._types.lower(member.decl.types[0], member.context)
-            held = self._members.as_standard(held)
-        if held.kind == "std" and held.name == "HashMap":
-            return held.args[1] if len(held.args) > 1 else None
-        return self._members.element(held)
+            container = self._members.as_standard(container)
+        if container.kind == "std" and container.name == "HashMap":
+            return container.args[1] if len(container.args) > 1 else None
+        return self._members.element(container)
 
     def _cast(self, node: RustNode) -> ResolvedType | None:
         self.type_of(node.parts[0])

@@ -66,18 +66,18 @@ class RustMembers:
     def _blanket(self, ty: ResolvedType, name: str) -> RustMember | None:
         """Return a method from a blanket implementation, `impl<T: Trait> More for T`."""
         for path, decl in self._types.lookup_members(BLANKET, name):
-            seen = self._types.names.sees(path)
-            if seen and decl.header is not None and decl.kind == "fn" and len(decl.header.types) > 1:
+            visible = self._types.names.sees(path)
+            if visible and decl.header is not None and decl.kind == "fn" and len(decl.header.types) > 1:
                 inside = self._types.context(path, decl.header)
                 if self._fits(ty, inside.self_type):
                     return RustMember(path, decl, TypeContext(inside.module, inside.env, ty))
         return None
 
-    def _fits(self, ty: ResolvedType, asked: ResolvedType | None) -> bool:
+    def _fits(self, ty: ResolvedType, required: ResolvedType | None) -> bool:
         """Whether a type has the traits that a blanket implementation requires."""
-        if asked is None or asked.kind == "std":
-            return asked is not None and asked.name == ty.name
-        wanted = [trait for trait in asked.args if trait is not None]
+        if required is None or required.kind == "std":
+            return required is not None and required.name == ty.name
+        wanted = [trait for trait in required.args if trait is not None]
         if not wanted:
             return True
         if ty.kind == "param":

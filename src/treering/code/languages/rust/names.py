@@ -156,9 +156,9 @@ class RustNames:
 
     def _find(self, module: RustModule, name: str, wanted: frozenset[str]) -> PathTarget | None:
         outside = None
-        waiting, seen = [found_module(module)], set()
-        while waiting:
-            place = waiting.pop()
+        pending, seen = [found_module(module)], set()
+        while pending:
+            place = pending.pop()
             if place in seen:
                 continue
             seen.add(place)
@@ -168,7 +168,7 @@ class RustNames:
                 one = RustModule(place.path, place.scope)
                 found = self._named(one, name, wanted) or self._beside(one, name, wanted)
                 if found is None:
-                    waiting += reversed(self._globbed(one, module))
+                    pending += reversed(self._globbed(one, module))
             if found is not None and found.outside:
                 outside = outside or found
             elif found is not None and not found.rest:

@@ -289,13 +289,13 @@ class TypeLowering:
 
 def type_from_traits(name: str, traits: Iterable[ResolvedType]) -> ResolvedType:
     """Return a type known only by its traits; a closure or an iterator is known by its result."""
-    kept = tuple(traits)
-    for ty in kept:
+    known_traits = tuple(traits)
+    for ty in known_traits:
         if ty.kind == "fn" or (ty.kind == "std" and ty.name in {"Iter", "Into"}):
             return ty
-    if len(kept) == 1 and kept[0].kind in {"param", "tuple"}:
-        return kept[0]
-    return ResolvedType("param", name, tuple(ty for ty in kept if ty.kind == "adt"))
+    if len(known_traits) == 1 and known_traits[0].kind in {"param", "tuple"}:
+        return known_traits[0]
+    return ResolvedType("param", name, tuple(ty for ty in known_traits if ty.kind == "adt"))
 
 
 def _bound(

@@ -51,11 +51,11 @@ def inner(r: TermReader, node: Node, _: int) -> int:
 def several(op: str) -> Handler:
     def read(r: TermReader, node: Node, _: int) -> int:
         parts: list[Node] = []
-        waiting = [node]
-        while waiting:
-            part = waiting.pop()
+        pending = [node]
+        while pending:
+            part = pending.pop()
             if part.type == node.type:
-                waiting.extend(reversed(part.named_children))
+                pending.extend(reversed(part.named_children))
             else:
                 parts.append(part)
         return r.cell(op, kids=tuple(dict.fromkeys([r.type(part) for part in parts if part.type != "comment"])))

@@ -50,7 +50,7 @@ class TsEvaluator:
         """Clear all caches at the end: lazy values refer to the evaluator, which refers to them."""
         for env in self.circular:
             env.clear()
-        for held in (
+        for cached in (
             self.circular,
             self._known,
             self._names,
@@ -60,7 +60,7 @@ class TsEvaluator:
             self._kept,
             self.terms,
         ):
-            held.clear()
+            cached.clear()
 
     def reset_steps(self) -> None:
         """Reset the step limit for a new evaluation."""
@@ -78,9 +78,9 @@ class TsEvaluator:
             self.depth -= 1
             return None if found is UNKNOWN else found
         key = id(term)
-        held = self._known.get(key, MISSING)
-        if held is not MISSING:
-            return held
+        cached = self._known.get(key, MISSING)
+        if cached is not MISSING:
+            return cached
         handler = OPERATIONS.get(term.op)
         if handler is None or self.depth > MAX_DEPTH or self.steps > MAX_STEPS:
             return None

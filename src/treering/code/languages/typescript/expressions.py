@@ -242,10 +242,10 @@ def ternary(r: TermReader, node: Node, expected: int) -> int:
     otherwise = node.child_by_field_name("alternative")
     if test is not None:
         r.read(test)
-    kept = r.position
+    saved = r.position
     narrow(r, test)
     terms = [r.read(then, expected)] if then is not None else []
-    r.position = kept
+    r.position = saved
     if otherwise is not None:
         terms.append(r.read(otherwise, expected))
     return r.cell("either", kids=tuple([term for term in terms if term != NONE]))
@@ -280,10 +280,10 @@ def _conjunction(r: TermReader, node: Node, expected: int) -> int:
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     if left is not None:
         r.read(left)
-    kept = r.position
+    saved = r.position
     narrow(r, left)
     term = r.read(right, expected) if right is not None else NONE
-    r.position = kept
+    r.position = saved
     return term
 
 

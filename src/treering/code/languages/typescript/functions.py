@@ -143,8 +143,8 @@ def _parameters(r: TermReader, node: Node, expected: int) -> tuple[int, tuple[tu
             value = r.read(default, kind)
         source = kind if kind != NONE else value
         if pattern.type == "rest_pattern":
-            held = pattern.named_children
-            pattern = held[0] if held else pattern
+            children = pattern.named_children
+            pattern = children[0] if children else pattern
         bind(r, pattern, source)
         kids.append(r.cell("parameter", "", flags, (source,)))
         if flags >= 4:
@@ -160,45 +160,45 @@ def _decorations(r: TermReader, node: Node) -> None:
 
 def bind(r: TermReader, pattern: Node, source: int, *, hoisted: bool = False) -> None:
     """Bind the names of a pattern to the parts of `source`."""
-    waiting = [(pattern, source)]
-    while waiting:
-        node, term = waiting.pop()
+    pending = [(pattern, source)]
+    while pending:
+        node, term = pending.pop()
         kind = node.type
         if kind in ("identifier", "shorthand_property_identifier_pattern"):
             r.declare(r.text(node), r.cell("var", "", 0, (NONE, term)), hoisted=hoisted)
         elif kind == "object_pattern":
-            waiting.extend((child, _selected_part(r, child, term)) for child in node.named_children)
+            pending.extend((child, _selected_part(r, child, term)) for child in node.named_children)
         elif kind == "array_pattern":
-            waiting.extend(
+            pending.extend(
                 (child, r.cell("at", "", position, (term,))) for position, child in enumerate(_elements(node)) if child
             )
         elif kind in ("assignment_pattern", "object_assignment_pattern"):
             left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
             default = r.read(right) if right is not None else NONE
             if left is not None:
-                waiting.append((left, r.cell("either", kids=(term, default)) if default != NONE else term))
+                pending.append((left, r.cell("either", kids=(term, default)) if default != NONE else term))
         elif kind == "pair_pattern":
             value = node.child_by_field_name("value")
             if value is not None:
-                waiting.append((value, term))
+                pending.append((value, term))
         elif kind == "rest_pattern":
-            waiting.extend((child, term) for child in node.named_children)
+            pending.extend((child, term) for child in node.named_children)
 
 
 def narrow(r: TermReader, test: Node | None) -> None:
     """Narrow `x` to `C` where `x instanceof C` holds, in a scope that ends when the position is restored."""
-    waiting = [test] if test is not None else []
-    while waiting:
-        node = waiting.pop()
+    pending = [test] if test is not None else []
+    while pending:
+        node = pending.pop()
         if node.type == "parenthesized_expression":
-            waiting += node.named_children
+            pending += node.named_children
         elif node.type == "binary_expression":
             left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
             operator = node.child_by_field_name("operator")
             if left is None or right is None or operator is None:
                 continue
             if operator.type == "&&":
-                waiting += [left, right]
+                pending += [left, right]
             elif operator.type == "instanceof" and left.type == "identifier":
                 made = r.cell("instance_of", kids=(r.read(right),))
                 r.position = r.position._replace(block=True)

@@ -100,8 +100,8 @@ def _unified_arguments(e: TsEvaluator, pattern: TsTerm, value: TsValue, name: st
             part = awaited(value) if pattern.text == "Promise" else at(e, value, position)
         elif value.kind == "thing" and value.term.op in ("class", "interface"):
             variables = value.term.kids[0].kids
-            held = value.env.get(variables[position].text) if position < len(variables) else None
-            part = held() if callable(held) else held
+            binding = value.env.get(variables[position].text) if position < len(variables) else None
+            part = binding() if callable(binding) else binding
         else:
             part = value if pattern.text in ("Promise", "PromiseLike") else None
         found = unified(e, kid, part, name, depth)

@@ -34,8 +34,8 @@ def read_manifest(path: str, source: bytes) -> Facts:
 
 def _plain_json(text: str) -> str:
     """Remove the comments and trailing commas that these files may contain."""
-    kept = STRING_OR_COMMENT.sub(lambda found: found.group() if found.group()[0] == '"' else " ", text)
-    return STRING_OR_COMMA.sub(lambda found: found.group() if found.group()[0] == '"' else "", kept)
+    uncommented = STRING_OR_COMMENT.sub(lambda found: found.group() if found.group()[0] == '"' else " ", text)
+    return STRING_OR_COMMA.sub(lambda found: found.group() if found.group()[0] == '"' else "", uncommented)
 
 
 def _storable(value: Any) -> Any:

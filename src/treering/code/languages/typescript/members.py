@@ -112,23 +112,23 @@ def _field(e: TsEvaluator, fields: list[TsTerm], value: TsValue) -> TsValue | No
     this = value.env.get("this") or value
     env: Env = {**value.env, "this": this}
     field = fields[0]
-    kind, held = field.kids
+    kind, member_term = field.kids
     if field.n & GETTER:
         return e.value(kind, value.path, env)
     if len(fields) > 1:
         functions = [part for one in fields for part in one.kids if part.op == "fn"]
         if functions:
-            seen = functions[:-1] if len(functions) > 1 and value.term.op == "class" else functions
+            visible = functions[:-1] if len(functions) > 1 and value.term.op == "class" else functions
             target = f"{value.path}::{functions[0].text}" if functions[0].text else None
-            parts = tuple([TsValue("signature", function, value.path, env) for function in seen])
+            parts = tuple([TsValue("signature", function, value.path, env) for function in visible])
             return TsValue("function", parts=parts, target=target)
-    if held.op == "fn" and held.text and kind.op != "none":
-        typed, function = e.value(kind, value.path, env), e.value(held, value.path, env)
+    if member_term.op == "fn" and member_term.text and kind.op != "none":
+        typed, function = e.value(kind, value.path, env), e.value(member_term, value.path, env)
         if function is not None and typed is not None:
             return function._replace(parts=e.signatures(typed) or function.parts)
         return function
     typed = e.value(kind, value.path, env) if kind.op != "none" else None
-    return typed if typed is not None else e.value(held, value.path, env)
+    return typed if typed is not None else e.value(member_term, value.path, env)
 
 
 def _of_class(e: TsEvaluator, value: TsValue, name: str) -> TsValue | None:

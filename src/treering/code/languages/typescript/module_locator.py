@@ -51,14 +51,14 @@ class ModuleLocator:
 
     def find(self, origin: str, specifier: str) -> str | None:
         """Return the project's file that `specifier` refers to in the file `origin`; None if it is external."""
-        asked = (origin, specifier)
-        if asked not in self._found_from:
+        request = (origin, specifier)
+        if request not in self._found_from:
             directory = origin.rpartition("/")[0]
             key = (directory, specifier)
             if key not in self._found:
                 self._found[key] = self._find(directory, specifier)
-            self._found_from[asked] = self._found[key]
-        return self._found_from[asked]
+            self._found_from[request] = self._found[key]
+        return self._found_from[request]
 
     def _find(self, directory: str, specifier: str) -> str | None:
         specifier = specifier.partition("?")[0]
@@ -119,17 +119,17 @@ class ModuleLocator:
 
     def _chain(self, path: str) -> tuple[tuple[str, Config], ...]:
         chain: list[tuple[str, Config]] = []
-        waiting, seen = [path], set[str]()
-        while waiting and len(chain) < MAX_CONFIGS:
-            current = waiting.pop(0)
+        pending, seen = [path], set[str]()
+        while pending and len(chain) < MAX_CONFIGS:
+            current = pending.pop(0)
             if current in seen:
                 continue
             seen.add(current)
             for _, config in self._lookup("ts.config", current):
                 home = posixpath.dirname(current)
                 chain.append((home, config))
-                waiting += [config_path for name in config.extends for config_path in self._extended(home, name)]
-                waiting += [config_path for name in config.references for config_path in _referenced(home, name)]
+                pending += [config_path for name in config.extends for config_path in self._extended(home, name)]
+                pending += [config_path for name in config.references for config_path in _referenced(home, name)]
         return tuple(chain)
 
     def _extended(self, home: str, name: str) -> list[str]:

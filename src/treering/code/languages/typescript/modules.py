@@ -76,16 +76,16 @@ def export_statement(r: TermReader, node: Node, _: int) -> int:
     for part in parts:
         for decorator in part.get("decorator", ()):
             r.read(decorator)
-    said = {what: found[0] for part in parts for what, found in part.items()}
-    if "declaration" in said:
-        kept, r.exporting = r.exporting, r.position.scope
-        term = r.read(said["declaration"])
-        r.exporting = kept
-        if "default" in said:
-            _export_default(r, said["declaration"], term)
-    elif "value" in said:
-        _export_default(r, said["value"], _default(r, said["value"]))
-    elif "name" in said:
+    captures = {what: found[0] for part in parts for what, found in part.items()}
+    if "declaration" in captures:
+        saved, r.exporting = r.exporting, r.position.scope
+        term = r.read(captures["declaration"])
+        r.exporting = saved
+        if "default" in captures:
+            _export_default(r, captures["declaration"], term)
+    elif "value" in captures:
+        _export_default(r, captures["value"], _default(r, captures["value"]))
+    elif "name" in captures:
         _export_list(r, parts)
     else:
         _export_assigned(r, node)

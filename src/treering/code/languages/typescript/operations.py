@@ -129,13 +129,13 @@ def _applied(e: TsEvaluator, term: TsTerm, path: str, env: Env) -> TsValue | Non
 def _variable(e: TsEvaluator, term: TsTerm, path: str, env: Env) -> TsValue | None:
     """A type variable: its binding, else its constraint."""
     if term.text in env:
-        held = env[term.text]
-        if callable(held):
+        bound = env[term.text]
+        if callable(bound):
             env[term.text] = None
-            held = held()
-            env[term.text] = held
-        if held is not None:
-            return held
+            bound = bound()
+            env[term.text] = bound
+        if bound is not None:
+            return bound
     return e.value(term.kids[0], path, env) if term.kids else None
 
 
@@ -157,10 +157,10 @@ def _import(e: TsEvaluator, term: TsTerm, path: str, env: Env) -> TsValue | None
 
 def _var(e: TsEvaluator, term: TsTerm, path: str, env: Env) -> TsValue | None:
     """A variable: its type, with the function it holds as the call target."""
-    kind, held = term.kids[0], term.kids[1]
+    kind, bound = term.kids[0], term.kids[1]
     typed = e.value(kind, path, env) if kind.op != "none" else None
-    if held.op == "fn" and held.text:
-        function = e.value(held, path, env)
+    if bound.op == "fn" and bound.text:
+        function = e.value(bound, path, env)
         if typed is None or function is None:
             return function
         return function._replace(parts=signatures(e, typed) or function.parts)
@@ -222,9 +222,9 @@ def _without_implementation(parts: tuple[TsValue, ...]) -> tuple[TsValue, ...]:
 
 
 def _this(e: TsEvaluator, term: TsTerm, path: str, env: Env) -> TsValue | None:
-    held = env.get("this")
-    if held is not None and not callable(held):
-        return held
+    bound = env.get("this")
+    if bound is not None and not callable(bound):
+        return bound
     if term.n:
         own = e.value(e.terms[e.body.classes[term.n]], path)
         return e.instance(own) if own is not None and own.kind == "class" else own
@@ -232,9 +232,9 @@ def _this(e: TsEvaluator, term: TsTerm, path: str, env: Env) -> TsValue | None:
 
 
 def _static(e: TsEvaluator, term: TsTerm, path: str, env: Env) -> TsValue | None:
-    held = env.get("this")
-    if isinstance(held, TsValue) and held.kind == "class":
-        return held
+    bound = env.get("this")
+    if isinstance(bound, TsValue) and bound.kind == "class":
+        return bound
     return e.value(e.terms[e.body.classes[term.n]], path) if term.n else None
 
 

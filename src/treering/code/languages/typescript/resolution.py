@@ -124,15 +124,15 @@ def _overrides(e: TsEvaluator, term: TsTerm, edges: _TsEdges) -> None:
     for base in term.kids[1].kids:
         above = base_of(e, base, value)
         for name, fields in fields_of(e, term.kids[2]).items():
-            held = fields[0].kids[0] if fields[0].kids[0].op == "fn" else fields[0].kids[1]
-            if name == "constructor" or fields[0].n & STATIC or held.op != "fn" or not held.text:
+            method = fields[0].kids[0] if fields[0].kids[0].op == "fn" else fields[0].kids[1]
+            if name == "constructor" or fields[0].n & STATIC or method.op != "fn" or not method.text:
                 continue
             e.reset_steps()
             overridden = member(e, above, name)
             target = overridden.target if overridden is not None and overridden.kind == "function" else None
-            if target is not None and target != f"{e.path}::{held.text}":
-                origin = f"{e.path}::{held.text}"
-                edges.add(Edge(origin, target, EdgeKind.IMPLEMENTS, EVIDENT, edges.lines.get(held.text, 1)))
+            if target is not None and target != f"{e.path}::{method.text}":
+                origin = f"{e.path}::{method.text}"
+                edges.add(Edge(origin, target, EdgeKind.IMPLEMENTS, EVIDENT, edges.lines.get(method.text, 1)))
 
 
 def _exports(e: TsEvaluator, edges: _TsEdges) -> None:
@@ -151,9 +151,9 @@ def _all_exports(e: TsEvaluator, path: str) -> dict[str, None]:
     """Return the names that a file exports, including `export *`."""
     names: dict[str, None] = {}
     seen: set[str] = set()
-    waiting = [path]
-    while waiting:
-        current = waiting.pop(0)
+    pending = [path]
+    while pending:
+        current = pending.pop(0)
         if current in seen or current == e.path:
             continue
         seen.add(current)
@@ -161,7 +161,7 @@ def _all_exports(e: TsEvaluator, path: str) -> dict[str, None]:
             names.update(dict.fromkeys(listed))
         for _, specifiers in e.lookup("ts.stars", current):
             found = (e.locator.find(current, specifier) for specifier in specifiers)
-            waiting += [target for target in found if target is not None]
+            pending += [target for target in found if target is not None]
     return names
 
 

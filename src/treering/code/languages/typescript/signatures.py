@@ -102,17 +102,17 @@ def choose(site: CallSite, among: tuple[TsValue, ...]) -> TsValue | None:
 
 
 def _takes(function: TsTerm, count: int) -> bool:
-    least = most = 0
+    minimum = maximum = 0
     for parameter in function.kids[1].kids:
         if parameter.n & REST:
             kind = parameter.kids[0]
             if kind.op == "tuple" and not any(kid.op == "rest" for kid in kind.kids):
-                least, most = least + len(kind.kids), most + len(kind.kids)
+                minimum, maximum = minimum + len(kind.kids), maximum + len(kind.kids)
             else:
-                most = 1000
+                maximum = 1000
         else:
-            least, most = least + (not parameter.n & OPTIONAL), most + 1
-    return least <= count <= most
+            minimum, maximum = minimum + (not parameter.n & OPTIONAL), maximum + 1
+    return minimum <= count <= maximum
 
 
 def _fits(site: CallSite, signature: TsValue, position: int) -> bool:

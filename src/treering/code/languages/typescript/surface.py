@@ -118,7 +118,7 @@ class TermInliner:
     def _inline_function(self, number: int, depth: int) -> TsTerm:
         """The limit of a function does not depend on its surroundings."""
         _, text, flags, parts = self._cells[number]
-        kept, self._left = self._left, MAX_LOCALS
+        saved, self._left = self._left, MAX_LOCALS
         kids = tuple([self._inline(part, depth + 1) for part in parts])
-        self._left = kept
+        self._left = saved
         return TsTerm("fn", text, flags, kids)
