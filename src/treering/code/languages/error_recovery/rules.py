@@ -1,4 +1,4 @@
-"""What a definition looks like in each language, as a line and as a node: enough to count the lost ones."""
+"""Line patterns and node types of definitions in each language, used to count lost definitions."""
 
 import re
 from functools import cache
@@ -10,7 +10,7 @@ from treering.code.languages.line_index import LineIndex
 
 
 class RecoveryRules(NamedTuple):
-    """How the broken text of a language is split into parts, and how the parts are compared."""
+    """Rules for splitting the broken text of a language into parts and for comparing repairs."""
 
     lines: re.Pattern[bytes]
     """Lines that begin a definition; in a valid text each of them begins a node of `nodes`."""

@@ -1,4 +1,4 @@
-"""What other files see of a Go file, by lookup key."""
+"""The part of a Go file that is visible to other files, by lookup key."""
 
 from collections import defaultdict
 from collections.abc import Mapping

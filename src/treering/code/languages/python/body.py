@@ -121,7 +121,7 @@ class PythonCall(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class PythonUses(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What a definition reads without calling: names that may be constants, attributes that may be properties."""
+    """Names and attributes that a definition reads without calling: possible constants and properties."""
 
     origin: str
     """As in a call."""

@@ -1,4 +1,4 @@
-"""What other files see of a Python file, by lookup key."""
+"""The part of a Python file that is visible to other files, by lookup key."""
 
 from collections.abc import Mapping
 from typing import Any

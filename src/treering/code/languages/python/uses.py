@@ -19,7 +19,7 @@ _MODULES = frozenset({"module", "top"})
 _IMPORTING = frozenset({"dotted_name", "aliased_import"})
 _BEFORE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.")
 _NOT_A_READ = re.compile(rb"[\w.(]|\s*:?=(?!=)")
-"""What follows a longer name, an attribute access, a call or an assignment."""
+"""Text that follows a longer name, an attribute access, a call or an assignment."""
 _MAX_TEXT = 200
 
 

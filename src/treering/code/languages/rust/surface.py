@@ -1,4 +1,4 @@
-"""What other files see of a Rust file or a manifest, by lookup key."""
+"""The part of a Rust file or manifest that is visible to other files, by lookup key."""
 
 import posixpath
 from collections import defaultdict

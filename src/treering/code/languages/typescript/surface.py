@@ -1,4 +1,4 @@
-"""What other files see of a file: names and exports as terms without scopes, lines or bodies."""
+"""The part of a file that is visible to other files: names and exports as terms without scopes, lines or bodies."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
