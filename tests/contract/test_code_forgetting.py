@@ -1,4 +1,4 @@
-"""What was forgotten or replaced stays so, on both engines: whole, and whoever watches or counts meanwhile."""
+"""What was removed or replaced stays so, on both engines: whole, and whoever watches or counts meanwhile."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -115,7 +115,7 @@ def test_an_idle_watcher_lets_what_is_forgotten_go_and_ends(open_memory: OpenMem
         open_memory().code.forget()
         ended = watcher.end()
     assert isinstance(ended, NotFound)
-    assert "was forgotten" in str(ended)
+    assert "was removed" in str(ended)
     assert "treering index" in str(ended)
     assert root_of(memory) == ""
     assert history_of(memory) == (None, 0)
@@ -143,7 +143,7 @@ def test_an_idle_watcher_leaves_what_took_its_place_alone_also_where_that_is_gon
         other.rmdir()
         ended = watcher.end()
     assert isinstance(ended, InvalidInput)
-    assert f"holds the code of {other} now" in str(ended)
+    assert f"was replaced by that of {other}" in str(ended)
     assert root_of(memory) == str(other)
 
 
@@ -151,7 +151,7 @@ def test_a_file_that_changes_is_not_read_into_what_is_not_its_own(open_memory: O
     memory = open_memory()
     memory.code._current.catch_up(work.root, None)
     open_memory().code.forget()
-    with pytest.raises(NotFound, match="was forgotten"):
+    with pytest.raises(NotFound, match="was removed"):
         memory.code._current.catch_up(work.root, {"a.py"})
     assert root_of(memory) == ""
 
@@ -167,7 +167,7 @@ def test_a_history_that_is_counted_while_the_index_is_forgotten_is_not_kept(
         return seeded(counts, inside)
 
     monkeypatch.setattr(chronicle, "seeded", forgotten_meanwhile)
-    with pytest.raises(NotFound, match="was forgotten"):
+    with pytest.raises(NotFound, match="was removed"):
         memory.code._chronicle.seed(work.root)
     assert history_of(memory) == (None, 0)
 

@@ -244,7 +244,7 @@ def test_what_another_version_has_read_is_read_anew(
     memory: Memory, code: Code, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code.index(root)
-    for module in ("building.pipeline", "building.updating", "asking.current"):
+    for module in ("build.indexer", "build.update", "live.current"):
         monkeypatch.setattr(f"treering.code.{module}.reading_version", lambda _chunks: "newer")
     newer = code_of(memory)
     assert newer.module_map().standing.incomplete
@@ -276,10 +276,10 @@ def test_everything_bad_is_told_and_costs_itself_only(memory: Memory, code: Code
 
 
 def test_what_is_no_folder_is_refused(code: Code, tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="not a folder"):
+    with pytest.raises(InvalidInput, match="not a readable folder"):
         code.index(tmp_path / "nowhere")
     (tmp_path / "file").write_text("")
-    with pytest.raises(InvalidInput, match="not a folder"):
+    with pytest.raises(InvalidInput, match="not a readable folder"):
         code.index(tmp_path / "file")
 
 

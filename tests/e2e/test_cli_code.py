@@ -163,7 +163,7 @@ def test_a_map_is_drawn(terminal: Terminal, tmp_path: Path) -> None:
     ("arguments", "told"),
     [
         (("impact", "nothing_like_this"), "nothing_like_this"),
-        (("index", "nowhere"), "not a folder"),
+        (("index", "nowhere"), "not a readable folder"),
         (("deps", "login", "--to", "decode", "--flow"), "one at a time"),
         (("map", "--cycles", "--entries"), "one at a time"),
         (("map", "--cycles", "--svg", "x.svg"), "leave them"),

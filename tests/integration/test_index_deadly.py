@@ -25,7 +25,7 @@ from treering.code.build.worker_pool import Crew as Readers
 from treering.code.build.worker_process import Lesson
 from treering.code.facts import Facts
 from treering.code.files.discovery import discover
-from treering.code.files.source_file import Reading, read_file
+from treering.code.files.source_file import SourceFile, read_file
 from treering.core.settings import IndexSettings
 from treering.memory import Memory
 
@@ -59,7 +59,7 @@ def fragile(monkeypatch: pytest.MonkeyPatch) -> None:
     """Processes that some files end; what would end this one is noticed."""
     monkeypatch.setattr(crews._Member, "_started", staticmethod(start_deadly_reader))
 
-    def reading(root: Path, path: str, *others: Any) -> Reading:
+    def reading(root: Path, path: str, *others: Any) -> SourceFile:
         assert b"reading_kills" not in Path(root, path).read_bytes(), "this would have ended the whole program"
         return read_file(root, path, *others)
 
@@ -165,7 +165,7 @@ def test_what_is_read_anew_for_another_reason_is_as_deadly_as_before(
     assert code_of(memory).index(root).removed == 1
     written(root, {"deadly.py": DEADLY_TO_READ})
     assert code_of(memory).index(root).skipped == {ENDED_ITS_READER: 1}
-    for module in ("building.pipeline", "building.updating", "asking.current"):
+    for module in ("build.indexer", "build.update", "live.current"):
         monkeypatch.setattr(f"treering.code.{module}.reading_version", lambda _chunks: "another")
     assert code_of(memory).index(root).read == len(PROJECT) + 1
     assert stored(memory) == fresh(PROJECT)
@@ -250,7 +250,7 @@ def test_whoever_leaves_need_not_wait_for_a_process_and_leaves_none_behind(
 def index_until_killed(place: str, root: str) -> None:
     """Index in this process, which a file kills that it reads."""
 
-    def deadly(root: Path, path: str, *others: Any) -> Reading:
+    def deadly(root: Path, path: str, *others: Any) -> SourceFile:
         if b"reading_kills" in Path(root, path).read_bytes():
             os.kill(os.getpid(), signal.SIGKILL)
         return read_file(root, path, *others)

@@ -17,7 +17,7 @@ from treering.code.encoding import unpack_facts
 from treering.code.facts import Edge, Facts, Resolved, Unresolved
 from treering.code.files import source_file as reading
 from treering.code.files.discovery import discover
-from treering.code.files.source_file import NOT_UNDERSTOOD, Reading, read_file
+from treering.code.files.source_file import NOT_UNDERSTOOD, SourceFile, read_file
 from treering.code.language_choice import MANIFESTS, load_language
 from treering.core.graph import EdgeKind
 from treering.core.settings import IndexSettings
@@ -97,7 +97,7 @@ def test_the_crew_reads_what_this_process_reads(tmp_path: Path) -> None:
     assert {Path(path).name for path in apart} & MANIFESTS
 
 
-def _said(found: Reading) -> tuple[object, ...]:
+def _said(found: SourceFile) -> tuple[object, ...]:
     return found.path, found.digest, found.skipped, found.facts, found.definitions, found.problems
 
 

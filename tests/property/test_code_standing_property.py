@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treering.code.build.file_cache import Changes
-from treering.code.files.discovery import Found
+from treering.code.files.discovery import DiscoveredFile
 from treering.code.live.unread_files import Unread
 
 FILES = ("a.py", "pkg/b.py", "pkg/sub/c.py", "next.js/d.py")
@@ -37,7 +37,9 @@ def test_what_was_found_is_unread_until_it_is_stored_after_that(
     changed: set[str], gone: set[str], generation: int, files: dict[str, int], complete: bool
 ) -> None:
     unread = Unread()
-    unread.find(Changes(tuple(Found(path, "python", "") for path in sorted(changed)), tuple(sorted(gone))), generation)
+    unread.find(
+        Changes(tuple(DiscoveredFile(path, "python", "") for path in sorted(changed)), tuple(sorted(gone))), generation
+    )
     stale = unread.stale(files, complete=complete)
     new = changed - files.keys() if complete else set()
     assert stale == {path for path in (changed | gone) & files.keys() if files[path] <= generation} | new

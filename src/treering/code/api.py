@@ -100,9 +100,9 @@ class Code:
         added so before. A project holds the code of one folder: another one is `InvalidInput`, unless it is to
         `replace` that, or that is gone. `Conflict` where another process indexes the project now.
         """
-        from treering.code.files.roots import chosen_root
+        from treering.code.files.roots import resolve_root
 
-        root = chosen_root(path, self._usual)
+        root = resolve_root(path, self._usual)
         precise = self._opened_scip([scip] if isinstance(scip, str | Path) else scip)
         done = self._current.index(root, on_progress, replace=replace)
         notes = list(done.notes)
@@ -119,9 +119,9 @@ class Code:
         """What can be read, before anything else is done. The reader is imported only if there is an index to read."""
         if not files:
             return []
-        from treering.code.scip.merge import opened_scip
+        from treering.code.scip.merge import read_scip_files
 
-        return opened_scip([Path(file).expanduser() for file in files], self._desk.settings.scip_bytes)
+        return read_scip_files([Path(file).expanduser() for file in files], self._desk.settings.scip_bytes)
 
     def _seed(self, root: Path, tell: Tell) -> Iterator[str]:
         """What changed together in the history becomes co-access, again when there are new commits."""
@@ -155,11 +155,11 @@ class Code:
         store is busy, the folder is being moved. What was forgotten or replaced by somebody else is not made again:
         that ends it with `NotFound` or `InvalidInput`.
         """
-        from treering.code.files.roots import chosen_root
+        from treering.code.files.roots import resolve_root
         from treering.code.live.commit_watch import history_followed, nothing
         from treering.code.live.file_watch import Stopped, asking, follow
 
-        root = chosen_root(path, self._usual)
+        root = resolve_root(path, self._usual)
 
         def tell(progress: Progress) -> None:
             if stop.is_set():
@@ -313,7 +313,7 @@ class Code:
         """The uses in a file whose targets are not known, or in all files of a folder; none of a file that has changed
         and was not read again yet."""
         from treering.code.encoding import unpack_unresolved
-        from treering.code.files.secrets import without_secret
+        from treering.code.files.secrets import redact_use
         from treering.code.graph import Answers
         from treering.code.graph.folders import is_folder
         from treering.code.graph.nodes import file_of
@@ -323,7 +323,7 @@ class Code:
         files = graph.below(meant.id) if is_folder(meant.id) else (file_of(meant.id),)
         with self._desk.reading() as index:
             packed = index.unresolved([file for file in files if file not in standing.stale])
-        uses = (without_secret(use) for file in files for use in unpack_unresolved(packed.get(file, b"")))
+        uses = (redact_use(use) for file in files for use in unpack_unresolved(packed.get(file, b"")))
         return meant.told(Answers(tuple(uses), standing))
 
     def _meant(self, name: str) -> tuple[CodeGraph, Meant]:

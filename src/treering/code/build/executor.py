@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Self
 
 from treering.code.build.worker_pool import ENDED_ITS_RESOLVER, Crew, Lessons, may_start, nothing_else
 from treering.code.build.resolution import Resolution, unresolved_file
-from treering.code.files.source_file import Reading, left_unread, read_file
+from treering.code.files.source_file import SourceFile, read_skipped_file, read_file
 
 if TYPE_CHECKING:
     from treering.core.settings import IndexSettings
-    from treering.code.files.discovery import Found
+    from treering.code.files.discovery import DiscoveredFile
     from treering.ports.code import ListedFile
 
 InThisProcess = Callable[[Sequence[str]], Iterator[Resolution]]
@@ -59,7 +59,7 @@ class Hands:
     ) -> None:
         self._ending.__exit__(kind, error, trace)
 
-    def read(self, files: Sequence[Found], known: Mapping[str, ListedFile]) -> Iterator[Reading]:
+    def read(self, files: Sequence[DiscoveredFile], known: Mapping[str, ListedFile]) -> Iterator[SourceFile]:
         """Each file as it is, in any order."""
         largest, chunks = self._settings.largest_file, self._settings.chunks
         plain = [file for file in files if file.path not in self._deadly]
@@ -69,7 +69,7 @@ class Hands:
             yield from (read_file(self._root, file.path, file.language, largest, chunks) for file in plain)
         changed = []
         for file in (file for file in files if file.path in self._deadly):
-            seen = left_unread(self._root, file.path, file.language, largest, self._deadly[file.path])
+            seen = read_skipped_file(self._root, file.path, file.language, largest, self._deadly[file.path])
             if not _is_same(seen, known.get(file.path)) and self._may_ask_others():
                 changed.append(file)
             else:
@@ -100,6 +100,6 @@ class Hands:
         return self._crew
 
 
-def _is_same(seen: Reading, known: ListedFile | None) -> bool:
+def _is_same(seen: SourceFile, known: ListedFile | None) -> bool:
     """Whether this is what ended a process, and was left alone before."""
     return known is not None and (known.skipped, known.digest) == (seen.skipped, seen.digest)

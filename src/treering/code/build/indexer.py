@@ -13,9 +13,9 @@ from treering.core.errors import StoreError
 from treering.code.build.file_cache import Changes, Shelf
 from treering.code.build.report import Indexed, Phase, Progress, nobody
 from treering.code.build.version import reading_version
-from treering.code.files.discovery import Discovery, Found, discover
-from treering.code.files.outer_ignore_rules import rules_around
-from treering.code.files.roots import put_in_place_of, readable, still_indexed
+from treering.code.files.discovery import Discovery, DiscoveredFile, discover
+from treering.code.files.outer_ignore_rules import load_outer_rules
+from treering.code.files.roots import check_replacement, check_readable, check_still_indexed
 
 if TYPE_CHECKING:
     from treering.code.build.project import Desk
@@ -63,14 +63,14 @@ class Indexer:
         changes = dataclasses.replace(changes, changed=changed)
         return Pending(changes, shelf.generation, len(shelf.waiting), shelf.complete)
 
-    def _is_as_stored(self, found: Found, shelf: Shelf) -> bool:
+    def _is_as_stored(self, found: DiscoveredFile, shelf: Shelf) -> bool:
         """Whether a file has the content that is stored, whatever its stamp."""
-        from treering.code.files.source_file import digest_of, is_back
+        from treering.code.files.source_file import digest_of, can_be_read_now
 
         known = shelf.files.get(found.path)
         if known is None or known.language != found.language:
             return False
-        if is_back(self.desk.root, known.path, known.language, known.skipped):
+        if can_be_read_now(self.desk.root, known.path, known.language, known.skipped):
             return False
         return digest_of(self.desk.root, found.path, self.desk.settings.largest_file) == known.digest
 
@@ -93,15 +93,15 @@ class Indexer:
         from treering.code.build.update import Update
         from treering.code.build.warnings import left_out, warnings
 
-        readable(self.desk.root)
+        check_readable(self.desk.root)
         began = monotonic()
         tell(Progress(Phase.LOOKING))
         shelf, state = self._loaded()
         known_root = "" if state is None else state.root
         if keeping:
             # What happens to it from here on is a conflict when something is to be stored.
-            still_indexed(known_root, self.desk.root, self.desk.scope.project)
-        notes = put_in_place_of(known_root, self.desk.root, self.desk.scope.project, replace=replace)
+            check_still_indexed(known_root, self.desk.root, self.desk.scope.project)
+        notes = check_replacement(known_root, self.desk.root, self.desk.scope.project, replace=replace)
         known = hints is not None and shelf.complete and not shelf.waiting and self._hears_all()
         folders = shelf.folders_of(hints or (), self.desk.root) if known else None
         update = Update(self.desk, shelf, tell)
@@ -156,7 +156,7 @@ class Indexer:
         for _ in range(self.desk.settings.rounds if folders is None else 1):
             update.apply(changes, json.dumps({**shelf.told, "skipped": discovery.skipped}) if folders is None else None)
             if folders is not None:
-                changes = Changes(unseen=changes.unseen)
+                changes = Changes(unreadable=changes.unreadable)
             if not changes:
                 break
             discovery = self._discover(folders)
@@ -174,7 +174,7 @@ class Indexer:
     def _hears_all(self) -> bool:
         """Whether nothing changed that no watcher tells of: rules outside the root, or what could not be looked at."""
         seen = self._seen
-        return seen is not None and not seen.unseen and seen.around == rules_around(self.desk.root, self.desk.git)
+        return seen is not None and not seen.unreadable and seen.outer_rules == load_outer_rules(self.desk.root, self.desk.git)
 
     def _discover(self, folders: frozenset[str] | None) -> Discovery:
         return discover(self.desk.root, self.desk.settings, folders, self.desk.git)

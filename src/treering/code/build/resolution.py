@@ -3,8 +3,8 @@
 import msgspec
 
 from treering.code.build.stored_symbols import Questions, StoredWorld
-from treering.code.facts import Facts, failure
-from treering.code.encoding import hash_of, pack_edges, pack_hashes, pack_unresolved, ties_of
+from treering.code.facts import Facts, format_failure
+from treering.code.encoding import hash_of, pack_edges, pack_hashes, pack_unresolved, file_weights
 from treering.code.language_choice import load_language
 
 
@@ -32,7 +32,7 @@ def resolve_file(language: str, facts: Facts, world: StoredWorld) -> Resolution:
     try:
         return _resolved(language, facts, questions)
     except Exception as exc:  # noqa: BLE001 - a language is a door: one file that it cannot resolve is told of
-        told = failure("its uses cannot be resolved", exc)
+        told = format_failure("its uses cannot be resolved", exc)
         return Resolution(facts.path, b"", b"", _asked(questions), 0, 0, {}, told)
 
 
@@ -45,7 +45,7 @@ def _resolved(language: str, facts: Facts, questions: Questions) -> Resolution:
         _asked(questions),
         len(found.edges),
         len(found.unresolved),
-        dict(ties_of(facts.path, found.edges)),
+        dict(file_weights(facts.path, found.edges)),
     )
 
 

@@ -1,6 +1,6 @@
 """The world as the store knows it: which file gives and asks for which key, and the surfaces of those that are needed.
 
-Like `World`, but a file's surface is made when somebody first asks for it, and let go when many others were asked for
+A file's surface is made when somebody first asks for it, and let go when many others were asked for
 since. Keys are told apart by their hashes: two with the same one cost a look too many, never a wrong answer.
 """
 
@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treering.code.facts import Key
+from treering.code.facts import Key, LookupResult
 from treering.code.encoding import HASHES, hash_of, unpack_hashes
 
 if TYPE_CHECKING:
-    from treering.code.symbols import Answer
     from treering.ports.code import FileKeys
 
 SurfaceOf = Callable[[str], Mapping[Key, Any]]
@@ -90,10 +89,10 @@ class _Surfaces:
         self._new: dict[str, Mapping[Key, Any]] = {}
         self._old: dict[str, Mapping[Key, Any]] = {}
         self._entries = 0
-        self.answers: dict[Key, Answer] = {}
+        self.answers: dict[Key, LookupResult] = {}
         """Made of surfaces, so that they keep them; to most questions there is no answer, and that is one too."""
 
-    def answer(self, key: Key, answer: Answer) -> None:
+    def answer(self, key: Key, answer: LookupResult) -> None:
         if len(self.answers) >= self._most:
             self.answers.clear()
         self.answers[key] = answer
@@ -156,7 +155,7 @@ class StoredWorld:
         self._forget_answers(gone)
         return gone
 
-    def ask(self, key: Key) -> Answer:
+    def ask(self, key: Key) -> LookupResult:
         answer = self._surfaces.answers.get(key)
         if answer is None:
             surfaces = [(path, self._surfaces.get(path)) for path in sorted(self._given.paths(hash_of(key)))]
@@ -186,6 +185,6 @@ class Questions:
         self._world = world
         self.keys: set[Key] = set()
 
-    def __call__(self, *key: str) -> Answer:
+    def __call__(self, *key: str) -> LookupResult:
         self.keys.add(key)
         return self._world.ask(key)

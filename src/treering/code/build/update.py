@@ -23,7 +23,7 @@ from treering.code.build.report import FileProblem, Phase, Progress
 from treering.code.build.version import reading_version
 from treering.code.chunks.encoding import unpack_chunks
 from treering.code.facts import Key, Problem
-from treering.code.files.source_file import PASSING, Reading
+from treering.code.files.source_file import TRANSIENT, SourceFile
 from treering.code.encoding import unpack_facts, unpack_hashes
 from treering.code.language_choice import load_language
 from treering.ports.code import FileFacts, ListedFile, ReadFile, ResolvedFile
@@ -31,7 +31,7 @@ from treering.ports.code import FileFacts, ListedFile, ReadFile, ResolvedFile
 if TYPE_CHECKING:
     from treering.code.build.worker_process import Lesson
     from treering.code.build.project import Desk
-    from treering.code.files.discovery import Found
+    from treering.code.files.discovery import DiscoveredFile
 
 Tell = Callable[[Progress], None]
 T = TypeVar("T")
@@ -74,7 +74,7 @@ class Counts:
         """One broken file must not fill the list: its first problem stands for all."""
         all_of_it = list(problems)
         if all_of_it:
-            self.problems.append(FileProblem(path, all_of_it[0].line, all_of_it[0].what, len(all_of_it)))
+            self.problems.append(FileProblem(path, all_of_it[0].line, all_of_it[0].message, len(all_of_it)))
 
 
 class Update:
@@ -150,7 +150,7 @@ class Update:
 
     # What files say
 
-    def _read(self, files: Sequence[Found], hands: Hands) -> None:
+    def _read(self, files: Sequence[DiscoveredFile], hands: Hands) -> None:
         stamps = {file.path: file.stamp for file in files}
         done = 0
         for batch in _batches(hands.read(files, self.shelf.files), self._desk.settings.batch):
@@ -175,9 +175,9 @@ class Update:
         self.shelf.waiting.discard(path)
         self._concern(changed)
 
-    def _take_in(self, reading: Reading, stamp: str) -> None:
+    def _take_in(self, reading: SourceFile, stamp: str) -> None:
         self.counts.tell(reading.path, reading.problems)
-        if reading.skipped in PASSING:
+        if reading.skipped in TRANSIENT:
             self.counts.refused[reading.path] = stamp
             self.counts.reasons[reading.skipped] += 1
             self._forget(reading.path)
@@ -199,14 +199,14 @@ class Update:
         if what in (ENDED_ITS_READER, ENDED_ITS_RESOLVER):
             self.shelf.deadly[path] = what
 
-    def _touch(self, known: ListedFile, reading: Reading) -> None:
+    def _touch(self, known: ListedFile, reading: SourceFile) -> None:
         """The same content; what is still in doubt after this need not be put down."""
         if known.stamp == reading.stamp and is_doubtful(reading.stamp, reading.read_at):
             return
         self.shelf.files[reading.path] = replace(known, stamp=reading.stamp, read_at=reading.read_at)
         self._step.touched.append((reading.path, reading.stamp, reading.read_at))
 
-    def _replace(self, reading: Reading) -> None:
+    def _replace(self, reading: SourceFile) -> None:
         path, shelf = reading.path, self.shelf
         # What it said before is asked for here, before what it says now takes its place.
         changed = self._changed(reading)
@@ -220,7 +220,7 @@ class Update:
             shelf.waiting.add(path)
         self._concern(changed)
 
-    def _changed(self, reading: Reading) -> set[Key]:
+    def _changed(self, reading: SourceFile) -> set[Key]:
         """The keys whose answer is another from now on."""
         if reading.skipped:
             return self.shelf.world.remove(reading.path)
@@ -312,7 +312,7 @@ class Update:
         self._holding &= not complete
 
 
-def _listed(reading: Reading) -> ListedFile:
+def _listed(reading: SourceFile) -> ListedFile:
     return ListedFile(
         reading.path,
         reading.language,
@@ -327,7 +327,7 @@ def _listed(reading: Reading) -> ListedFile:
     )
 
 
-def _stored(reading: Reading) -> ReadFile:
+def _stored(reading: SourceFile) -> ReadFile:
     return ReadFile(
         reading.path,
         reading.language,

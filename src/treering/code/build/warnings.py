@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from treering.code.build.worker_pool import ENDED_ITS_RESOLVER
 from treering.code.files.source_file import NO_GRAMMAR
-from treering.code.language_choice import KNOWN, missing_grammar
+from treering.code.language_choice import LANGUAGES, missing_grammar
 
 if TYPE_CHECKING:
     from treering.code.build.file_cache import Shelf
@@ -37,11 +37,11 @@ def warnings(shelf: Shelf, discovery: Discovery) -> Iterator[str]:
     """In the order of what matters most."""
     read = [file for file in shelf.files.values() if not file.skipped]
     if not read and discovery.folders is None:
-        languages = ", ".join(known.name for known in KNOWN)
+        languages = ", ".join(known.name for known in LANGUAGES)
         yield f"nothing here can be read as code ({languages}); is this the root of the project?"
-    if discovery.unseen:
+    if discovery.unreadable:
         yield (
-            f"could not look at {_listed(discovery.unseen)}: what is known from there is kept, and left out of answers "
+            f"could not look at {_listed(discovery.unreadable)}: what is known from there is kept, and left out of answers "
             "until it can be looked at again"
         )
     for language in sorted({file.language for file in shelf.files.values() if file.skipped == NO_GRAMMAR}):

@@ -25,8 +25,8 @@ from treering.core.errors import TreeringError
 from treering.core.settings import IndexSettings
 from treering.code.build.worker_process import LearnThese, Lesson, ReadThese, ResolveThese, receive, send
 from treering.code.build.resolution import Resolution, unresolved_file
-from treering.code.files.discovery import Found
-from treering.code.files.source_file import Reading, left_unread
+from treering.code.files.discovery import DiscoveredFile
+from treering.code.files.source_file import SourceFile, read_skipped_file
 
 ENDED_ITS_READER = "ended the process that read it"
 ENDED_ITS_RESOLVER = "ended the process that resolved it"
@@ -49,7 +49,7 @@ Lessons = Callable[[], Iterable[Sequence[Lesson]]]
 T = TypeVar("T")
 A = TypeVar("A")
 _NOTHING = ReadThese("", 0, [])
-_readings = msgspec.msgpack.Decoder(list[Reading]).decode
+_readings = msgspec.msgpack.Decoder(list[SourceFile]).decode
 _resolutions = msgspec.msgpack.Decoder(list[Resolution]).decode
 
 
@@ -104,11 +104,11 @@ class Crew:
         """Whether a process like this one can be started."""
         return self._members[0].wakes()
 
-    def read(self, files: Sequence[Found]) -> Iterator[Reading]:
+    def read(self, files: Sequence[DiscoveredFile]) -> Iterator[SourceFile]:
         """Each file as it is read, in any order. One that ends its process, or takes too long, is told of."""
         seconds = self._settings.seconds_a_file
 
-        def ask(member: _Member, chunk: Sequence[Found]) -> list[Reading]:
+        def ask(member: _Member, chunk: Sequence[DiscoveredFile]) -> list[SourceFile]:
             answer = member.ask(self._order(chunk), seconds)
             if answer is not None:
                 return _readings(answer)
@@ -153,12 +153,12 @@ class Crew:
         for member in learning:
             member.taught = True
 
-    def _order(self, files: Sequence[Found]) -> ReadThese:
+    def _order(self, files: Sequence[DiscoveredFile]) -> ReadThese:
         listed = [(file.path, file.language) for file in files]
         return ReadThese(str(self._root), self._settings.largest_file, listed, self._settings.chunks.model_dump())
 
-    def _ended(self, file: Found) -> Reading:
-        return left_unread(self._root, file.path, file.language, self._settings.largest_file, ENDED_ITS_READER)
+    def _ended(self, file: DiscoveredFile) -> SourceFile:
+        return read_skipped_file(self._root, file.path, file.language, self._settings.largest_file, ENDED_ITS_READER)
 
     def _shared_out(self, ask: "Callable[[_Member, Sequence[T]], A]", chunks: Iterable[Sequence[T]]) -> Iterator[A]:
         def by_whoever_is_free(chunk: Sequence[T]) -> A:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from treering.code.facts import Flow
+from treering.code.facts import CallFlow
 from treering.code.graph.kinds import CALLS, FLOWS_TO, Ints
 from treering.code.graph.last_edges import Told, told
 
@@ -63,22 +63,22 @@ class _Move(NamedTuple):
 
     carried: Carried
     along_users: bool
-    flow: Flow
+    flow: CallFlow
     phases: tuple[int, ...]
     next_phase: int
 
 
 # Data leaves by results to who calls, then by arguments to who is called; a flow that is stated begins anew.
 _OUT = (
-    _Move(Carried.RESULT, True, Flow.RESULT, (0,), 0),
-    _Move(Carried.ARGUMENT, False, Flow.ARGUMENTS, (0, 1), 1),
-    _Move(Carried.FLOW, True, Flow.NOTHING, (0, 1), 0),
+    _Move(Carried.RESULT, True, CallFlow.RESULT, (0,), 0),
+    _Move(Carried.ARGUMENT, False, CallFlow.ARGUMENTS, (0, 1), 1),
+    _Move(Carried.FLOW, True, CallFlow.NOTHING, (0, 1), 0),
 )
 # Backwards the same: data came by arguments from who calls, before that by results of who was called.
 _IN = (
-    _Move(Carried.ARGUMENT, True, Flow.ARGUMENTS, (0,), 0),
-    _Move(Carried.RESULT, False, Flow.RESULT, (0, 1), 1),
-    _Move(Carried.FLOW, False, Flow.NOTHING, (0, 1), 0),
+    _Move(Carried.ARGUMENT, True, CallFlow.ARGUMENTS, (0,), 0),
+    _Move(Carried.RESULT, False, CallFlow.RESULT, (0, 1), 1),
+    _Move(Carried.FLOW, False, CallFlow.NOTHING, (0, 1), 0),
 )
 
 

@@ -10,12 +10,12 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from treering.code.files.roots import still_indexed
+from treering.code.files.roots import check_still_indexed
 from treering.code.history.co_access_seeds import put_in_place, seeded
 from treering.code.history.counts import CoChange
 from treering.code.history.encoding import FORMAT, pack, unpack
 from treering.code.history.update import Report, Standing, follow, nobody
-from treering.code.language_choice import KNOWN, language_named
+from treering.code.language_choice import LANGUAGES, language_named
 from treering.core.errors import StoreError
 from treering.ports.code_history import HistoryState
 
@@ -122,7 +122,7 @@ class Chronicle:
             self._held = None
 
     def _require(self, index: CodeState | None, root: Path) -> None:
-        still_indexed("" if index is None else index.root, root, self._scope.project)
+        check_still_indexed("" if index is None else index.root, root, self._scope.project)
 
     def _caught_up(self, root: Path, report: Report) -> _Known:
         repository, known = self._repository(root), self._stored()
@@ -168,7 +168,7 @@ def takes_part(path: str) -> bool:
 
 def version_of(settings: HistorySettings) -> str:
     """What counts, as one short text: counts that something else made are made anew."""
-    told = f"{FORMAT} {settings.model_dump_json(exclude={'look_seconds'})} {KNOWN}"
+    told = f"{FORMAT} {settings.model_dump_json(exclude={'look_seconds'})} {LANGUAGES}"
     return blake2b(told.encode(), digest_size=12).hexdigest()
 
 

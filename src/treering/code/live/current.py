@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from treering.code.build.report import nobody
 from treering.code.build.version import reading_version
-from treering.code.files.roots import still_indexed
+from treering.code.files.roots import check_still_indexed
 from treering.code.live.unread_files import Unread
 from treering.code.locations.search import Seen
 from treering.core.errors import Conflict, FolderUnavailable, InvalidInput, NotFound, StoreError
@@ -91,7 +91,7 @@ class Current:
         # A store that cannot be asked now is asked the next time.
         with suppress(StoreError), self._desk.reading() as index:
             state = index.state()
-            still_indexed("" if state is None else state.root, root, self._desk.scope.project)
+            check_still_indexed("" if state is None else state.root, root, self._desk.scope.project)
 
     def heard(self, paths: Collection[str]) -> None:
         """Files changed: nothing of theirs is served until they are read again."""
