@@ -71,12 +71,12 @@ def search(place: Place, _name: str, stop: Event, ready: Any, told: "Queue[Laten
     """Search until stopped."""
     seconds, errors, number = list[float](), list[str](), 0
     with place.open() as memory:
-        memory.recall("which service listens on a port")
+        memory.search("which service listens on a port")
         ready.release()
         while not stop.is_set():
             number += 1
             _timed(
-                lambda number=number: memory.recall(f"which service restarts after {number % 50} minutes"),
+                lambda number=number: memory.search(f"which service restarts after {number % 50} minutes"),
                 seconds,
                 errors,
             )

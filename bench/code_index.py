@@ -102,7 +102,7 @@ def _processor() -> float:
 
 def load(memory: Memory) -> None:
     """From the stored graph to one that answers."""
-    with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
+    with memory.store.reading(memory.scope, memory._parts.clock()) as tx:
         state = tx.code.state()
         assert state is not None
         LiveGraph(200).refresh(tx.code, state)
@@ -117,7 +117,7 @@ def edit(
     after_each: Callable[[str], object] = lambda _path: None,
 ) -> list[Spent]:
     """Every file is edited on its own, and read before the next is edited."""
-    with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
+    with memory.store.reading(memory.scope, memory._parts.clock()) as tx:
         paths = [file.path for file in tx.code.contents()]
     code = [path for path in paths if _is_source(path)]
     spent = []

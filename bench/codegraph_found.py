@@ -55,7 +55,7 @@ def indexed(root: Path) -> Found:
         treering.open(Path(folder) / "memory.db", project="bench", background=False) as memory,
     ):
         memory.code.index(root, history=False)
-        with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
+        with memory.store.reading(memory.scope, memory._parts.clock()) as tx:
             files = list(tx.code.contents())
             return Found(
                 {file.path: tuple(unpack_definitions(file.definitions)) for file in files},

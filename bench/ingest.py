@@ -82,7 +82,7 @@ def measure(memory: Memory, size: int, clock: Clock) -> Row:
         episodes.append(time.perf_counter() - begun)
     clock.now += timedelta(hours=2)
     begun = time.perf_counter()
-    memory.upkeep.run("consolidate")
+    memory.maintenance.run("consolidate")
     learning = time.perf_counter() - begun
     return Row(
         size,

@@ -35,9 +35,9 @@ def fill(memory: Memory, size: int) -> None:
 
 def a_night(memory: Memory) -> dict[str, float]:
     seconds = {}
-    for stage in memory.upkeep.stages:
+    for stage in memory.maintenance.stages:
         begun = time.perf_counter()
-        (run,) = memory.upkeep.run(stage)
+        (run,) = memory.maintenance.run(stage)
         seconds[stage] = time.perf_counter() - begun
         if run.error:
             raise SystemExit(f"{stage} failed: {run.error}")

@@ -215,11 +215,11 @@ def measure(data: Data, search: Search) -> tuple[list[Outcome], Counter[tuple[st
 
 
 def precisely(memory: Memory, query: str, where: KnowledgeFilter, limit: int) -> Iterable[str]:
-    return [hit.id for hit in memory.recall(query, knowledge=where, turns=None, limit=limit, precise=True)]
+    return [hit.id for hit in memory.search(query, knowledge=where, turns=None, limit=limit, precise=True)]
 
 
 def plainly(memory: Memory, query: str, where: KnowledgeFilter, limit: int) -> Iterable[str]:
-    return [hit.id for hit in memory.recall(query, knowledge=where, turns=None, limit=limit)]
+    return [hit.id for hit in memory.search(query, knowledge=where, turns=None, limit=limit)]
 
 
 def load(memory: Memory, beliefs: Sequence[Belief]) -> None:
@@ -312,7 +312,7 @@ def _prelude_checked(memory: Memory, rules: Mapping[str, Any], now: datetime) ->
     if not rules:
         return
     where = KnowledgeFilter(tags=(UNIVERSAL,), valid_at=now)
-    prelude = "\n".join(hit.text for hit in memory.recall("", knowledge=where, turns=None, limit=MOST)).casefold()
+    prelude = "\n".join(hit.text for hit in memory.search("", knowledge=where, turns=None, limit=MOST)).casefold()
     if "nonEmpty" in rules:
         yield "personaPrelude: nonEmpty", bool(prelude) is rules["nonEmpty"]
     if "isNull" in rules:
@@ -328,7 +328,7 @@ def _texts(rules: Mapping[str, Any], rule: str) -> Sequence[str]:
 
 
 def _listed(memory: Memory, where: KnowledgeFilter) -> frozenset[str]:
-    return frozenset(hit.id for hit in memory.recall("", knowledge=where, turns=None, limit=MOST))
+    return frozenset(hit.id for hit in memory.search("", knowledge=where, turns=None, limit=MOST))
 
 
 def _written(data: Data, precise: list[Outcome], plain: list[Outcome], checks: Counter[tuple[str, bool]]) -> str:

@@ -31,7 +31,7 @@ def main() -> None:
                 memory.remember_many(chunk)
                 memory.settle(timeout=3_600)
                 seconds += time.perf_counter() - begun
-            memory.recall("how is a pending request cancelled")
+            memory.search("how is a pending request cancelled")
             taken = [timed(memory, query) for query in questions(ASKED)]
             found = next(check.detail for check in memory.doctor().checks if check.name == "pgvector")
     body = table(

@@ -73,13 +73,13 @@ def figures() -> dict[str, float]:
         file = Path(folder) / "memory.db"
         _load(file, 10_000)
         with treering.open(file, project="p", settings=SETTINGS) as memory:
-            memory.recall("how is a pending request cancelled")
+            memory.search("how is a pending request cancelled")
             return {"search.processor": percentile([_processor_time(memory, each) for each in questions(ASKED)], 0.5)}
 
 
 def _processor_time(memory: Memory, query: str) -> float:
     begun = time.process_time()
-    memory.recall(query)
+    memory.search(query)
     return time.process_time() - begun
 
 
@@ -119,7 +119,7 @@ def _searched(file: Path) -> Row:
     with treering.open(file, project="p", settings=SETTINGS) as memory:
         base = _resident()
         begun = time.perf_counter()
-        memory.recall("how is a pending request cancelled")
+        memory.search("how is a pending request cancelled")
         first = time.perf_counter() - begun
         usual = [timed(memory, query) for query in questions(ASKED)]
         common = [timed(memory, query) for query in ("return the value of a file", "the name of a new object") * 20]
@@ -139,7 +139,7 @@ def _searched(file: Path) -> Row:
 
 def timed(memory: Memory, query: str) -> float:
     begun = time.perf_counter()
-    memory.recall(query)
+    memory.search(query)
     return time.perf_counter() - begun
 
 

@@ -125,11 +125,11 @@ def simulate(
         )
         seconds["days"] += time.perf_counter() - begun
         clock.now += timedelta(hours=19)
-        for stage in memory.upkeep.stages:
+        for stage in memory.maintenance.stages:
             if stage == "reflect" and clock.now.weekday() != 6:
                 continue
             begun = time.perf_counter()
-            (run,) = memory.upkeep.run(stage)
+            (run,) = memory.maintenance.run(stage)
             seconds[stage] += time.perf_counter() - begun
             if run.error:
                 raise SystemExit(f"{stage} failed: {run.error}")

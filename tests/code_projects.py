@@ -53,7 +53,7 @@ def code_of(memory: Memory, scope: Scope | None = None, watcher: Watcher | None 
 
         raise RepositoryUnavailable(f"{root} has no history")
 
-    ports = memory._ports
+    ports = memory._parts
     around = Surroundings(
         root=None,
         around=None,
@@ -76,7 +76,7 @@ def no_watcher(_root: Path, _quiet_ms: int, _stop: Event) -> Iterator[frozenset[
 
 def stored(memory: Memory, scope: Scope | None = None, *, unresolved: bool = False) -> dict[str, Kept]:
     """What the store holds: of all files, or of those that are resolved where there may be others."""
-    with memory.store.reading(scope or memory.scope, memory._ports.clock()) as tx:
+    with memory.store.reading(scope or memory.scope, memory._parts.clock()) as tx:
         contents = list(tx.code.contents())
         unknown = tx.code.unresolved([file.path for file in contents])
         chunks = {path: tuple(of) for path, of in groupby(tx.chunks.every(), lambda chunk: chunk.path)}

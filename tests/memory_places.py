@@ -58,7 +58,7 @@ def remembered(*facts: str) -> list[str]:
 
 def recalled() -> list[str]:
     with treering.open(background=False) as memory:
-        return sorted(hit.text for hit in memory.recall(""))
+        return sorted(hit.text for hit in memory.search(""))
 
 
 def nothing_is_left_of(file: Path) -> bool:

@@ -21,7 +21,7 @@ def keep(memory: Memory, name: str = "small steps", **fields: Any) -> Pattern:
 
 def pattern_stages(memory: Memory, *, dry_run: bool = False) -> tuple[Run, ...]:
     """What the night does with patterns."""
-    return tuple(memory.upkeep.run(stage, dry_run=dry_run)[0] for stage in ("mine", "validate", "refine"))
+    return tuple(memory.maintenance.run(stage, dry_run=dry_run)[0] for stage in ("mine", "validate", "refine"))
 
 
 def did(memory: Memory, id: str, *commands: str, **fields: Any) -> Episode:

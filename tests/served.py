@@ -21,7 +21,7 @@ SESSION = "mcp-test"
 
 
 def desk_of(memory: Memory, *, repository: Path | None = None, session: str = SESSION) -> Desk:
-    return Desk(lambda: memory, session=session, clock=memory._ports.clock, repository=repository)
+    return Desk(lambda: memory, session=session, clock=memory._parts.clock, repository=repository)
 
 
 class Agent:

@@ -71,7 +71,7 @@ def index(place: str | Path, project: str, group: Group, *, apart: bool = False)
 @contextmanager
 def recalling(place: str | Path, project: str, settings: Settings) -> Iterator[Rank]:
     with treering.open(place, project=project, settings=settings) as memory:
-        yield lambda query: [hit.id for hit in memory.recall(query, limit=LIMIT)]
+        yield lambda query: [hit.id for hit in memory.search(query, limit=LIMIT)]
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
@@ -47,10 +47,11 @@ def note(scope: Scope, store: Store, now: datetime, id: str, action: Action, **d
 
 
 def audit(
-    scope: Scope, store: Store, now: datetime, *, actions: tuple[Action, ...], subject: str | None, limit: int
+    scope: Scope, store: Store, now: datetime, *, actions: Iterable[Action | str], subject: str | None, limit: int
 ) -> tuple[AuditEntry, ...]:
     """The audit log, newest first."""
-    where = AuditFilter.make(actions=actions, subjects=() if subject is None else (subject,))
+    named = tuple(Action.named(action) for action in actions)
+    where = AuditFilter.make(actions=named, subjects=() if subject is None else (subject,))
     with store.reading(scope, now) as tx:
         return tuple(tx.audit.find(where, order=Order(by="at"), limit=limit).items)
 

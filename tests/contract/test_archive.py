@@ -32,7 +32,7 @@ HISTORY = (AuditEntry, Revision)
 
 def fill(memory: Memory) -> None:
     """Something of every kind, with changes, blobs and an artifact."""
-    digest = memory._ports.blobs.put(memory.scope, b"artifact")
+    digest = memory._parts.blobs.put(memory.scope, b"artifact")
     artifact = {"name": "a", "digest": digest, "size": 8}
     with memory.store.transaction(memory.scope, NOW) as tx:
         put(tx, [sample(cls, f"x-{cls.__name__}") for cls in COLLECTIONS if cls not in HISTORY])
@@ -47,7 +47,7 @@ def fill(memory: Memory) -> None:
 def lines(memory: Memory, **options: bool) -> list[str]:
     """What an export would hold, but for its header; unlike a real one this leaves no entry in the audit log."""
     history = options.get("history", False)
-    return list(export_lines(memory.scope, memory.store, memory._ports.blobs, NOW, history=history))[1:]
+    return list(export_lines(memory.scope, memory.store, memory._parts.blobs, NOW, history=history))[1:]
 
 
 def test_every_kind_but_jobs_has_a_place_in_an_export() -> None:
@@ -69,7 +69,7 @@ def test_an_export_read_by_another_memory_is_exported_the_same(
 
     assert (read.added, read.known, read.conflicts) == (len(lines(source)) - 2, 0, ())  # but for blob and footer
     assert lines(target) == lines(source)
-    assert {hit.text for hit in target.recall("story")} == {hit.text for hit in source.recall("story")}
+    assert {hit.text for hit in target.search("story")} == {hit.text for hit in source.search("story")}
     assert target.doctor().healthy
 
 
@@ -227,7 +227,7 @@ def test_a_backup_opens_by_itself_with_its_blobs_and_history(open_memory: OpenMe
     target.parent.mkdir()
     assert source.backup(target) == target
     before = lines(source)
-    (changed,) = source.recall("newer", limit=1)
+    (changed,) = source.search("newer", limit=1)
     source.forget(changed.id, hard=True)
 
     with treering.open(target, project="p", tenant=source.scope.tenant) as copy:

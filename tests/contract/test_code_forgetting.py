@@ -35,14 +35,14 @@ def work(tmp_path: Path) -> Work:
 
 
 def root_of(memory: Memory) -> str:
-    with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
+    with memory.store.reading(memory.scope, memory._parts.clock()) as tx:
         state = tx.code.state()
     return "" if state is None else state.root
 
 
 def history_of(memory: Memory) -> tuple[HistoryState | None, int]:
     """What is counted, and how many pairs came of it."""
-    with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
+    with memory.store.reading(memory.scope, memory._parts.clock()) as tx:
         return tx.code_history.state(), sum(edge.id.startswith("git-") for edge in tx.co_access.stream())
 
 
@@ -103,7 +103,7 @@ def test_what_cannot_be_forgotten_whole_is_not_forgotten_and_can_be_again(
 
 
 def test_a_history_without_an_index_can_be_forgotten(memory: Memory) -> None:
-    with memory.store.transaction(memory.scope, memory._ports.clock()) as tx:
+    with memory.store.transaction(memory.scope, memory._parts.clock()) as tx:
         tx.code_history.put(HistoryState("/r", "", "v", {"main": "c"}), b"x")
     assert memory.code.forget().root == "/r"
     assert history_of(memory) == (None, 0)

@@ -77,7 +77,7 @@ def test_what_is_remembered_about_the_code_comes_with_its_impact(memory: Memory,
     memory.remember("About something else", files=["main.go"])
     flagged = memory.remember("Doubtful", files=["app/tokens.py"])
     memory.flag(flagged.id)
-    now = memory._ports.clock()
+    now = memory._parts.clock()
     rule = GraphNode(
         id="rule",
         kind=NodeKind.INVARIANT,
@@ -184,7 +184,7 @@ def test_what_another_process_indexes_is_seen(memory: Memory, code: Code, root: 
 
 
 def test_two_that_index_at_once_do_not_mix(memory: Memory, root: Path, code: Code) -> None:
-    clock = memory._ports.clock
+    clock = memory._parts.clock
     with memory.store.transaction(memory.scope, clock()) as tx:
         assert tx.code.take("somebody", timedelta(minutes=1))
     with pytest.raises(Conflict, match="indexes this project now"):

@@ -31,7 +31,7 @@ def work(tmp_path: Path) -> Work:
 
 
 def edges(memory: Memory) -> dict[str, CoAccessEdge]:
-    with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
+    with memory.store.reading(memory.scope, memory._parts.clock()) as tx:
         return {edge.id: edge for edge in tx.co_access.stream()}
 
 
@@ -98,7 +98,7 @@ def test_only_new_commits_are_read(
 
 
 def test_seeds_that_no_longer_follow_leave_and_learned_edges_stay(memory: Memory, work: Work) -> None:
-    with memory.store.transaction(memory.scope, memory._ports.clock()) as tx:
+    with memory.store.transaction(memory.scope, memory._parts.clock()) as tx:
         tx.co_access.put_many([LEARNED])
     memory.code.index(work.root)
     assert seeds(memory) == {("a.py", "b.py")}

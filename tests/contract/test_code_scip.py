@@ -48,7 +48,7 @@ def index_of(*paths: str) -> bytes:
 
 def further(memory: Memory) -> dict[GraphSource, dict[str, str]]:
     """Target by origin of all edges that no source told, by who told them."""
-    with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
+    with memory.store.reading(memory.scope, memory._parts.clock()) as tx:
         packed = [unpack_further(file.further) for file in tx.code.contents()]
     found: dict[GraphSource, dict[str, str]] = {}
     for each in packed:
@@ -58,7 +58,7 @@ def further(memory: Memory) -> dict[GraphSource, dict[str, str]]:
 
 
 def generation(memory: Memory) -> int:
-    with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
+    with memory.store.reading(memory.scope, memory._parts.clock()) as tx:
         state = tx.code.state()
     assert state is not None
     return state.generation
@@ -190,7 +190,7 @@ def test_a_damaged_index_is_noticed_before_anything_is_read(
     (tmp_path / "index.scip").write_bytes(damage)
     with pytest.raises(InvalidInput, match=r"index\.scip"):
         code.index(root, scip=tmp_path / "index.scip")
-    with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
+    with memory.store.reading(memory.scope, memory._parts.clock()) as tx:
         assert tx.code.state() is None
 
 

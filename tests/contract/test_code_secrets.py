@@ -69,7 +69,7 @@ def root(tmp_path: Path) -> Path:
 def test_no_secret_of_the_code_is_stored(memory: Memory, root: Path, many_files: int) -> None:
     done = code_of(memory, many_files=many_files).index(root)
     assert done.read == len(FILES)
-    now = memory._ports.clock()
+    now = memory._parts.clock()
     assert memory.store.raw_traces(memory.scope, now, NEEDLES).found == ()
     with memory.store.reading(memory.scope, now) as tx:
         files = list(tx.code.contents())
@@ -85,7 +85,7 @@ def test_no_secret_of_the_code_is_stored(memory: Memory, root: Path, many_files:
 
 def test_code_around_a_secret_is_understood(memory: Memory, root: Path) -> None:
     code_of(memory).index(root)
-    with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
+    with memory.store.reading(memory.scope, memory._parts.clock()) as tx:
         named = {
             f"{file.path}::{each.qualname}"
             for file in tx.code.contents()
@@ -97,7 +97,7 @@ def test_code_around_a_secret_is_understood(memory: Memory, root: Path) -> None:
 def test_chunks_are_cut_from_what_was_read_and_no_text_shows_a_secret(memory: Memory, root: Path) -> None:
     code = code_of(memory)
     code.index(root)
-    with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
+    with memory.store.reading(memory.scope, memory._parts.clock()) as tx:
         there = chunks_in(root, FILES, tx.code, IndexSettings())
         assert {chunk.digest for chunk in tx.chunks.every()} == there.keys()
     shown = [chunk.text for chunk in there.values()]

@@ -116,7 +116,7 @@ def test_answers_are_sequences_and_a_way_that_is_none_is_false(code: Code, root:
 
 def test_whoever_meets_another_that_indexes_reads_nothing(memory: Memory, code: Code, root: Path) -> None:
     phases: list[Phase] = []
-    clock = memory._ports.clock
+    clock = memory._parts.clock
     with memory.store.transaction(memory.scope, clock()) as tx:
         assert tx.code.take("somebody", timedelta(minutes=1))
     with pytest.raises(Conflict, match=r"another process indexes this project now.*after \d\d:\d\d:\d\d UTC"):
@@ -127,7 +127,7 @@ def test_whoever_meets_another_that_indexes_reads_nothing(memory: Memory, code: 
 def test_a_run_that_finds_nothing_to_do_leaves_nobody_out(memory: Memory, code: Code, root: Path) -> None:
     for _ in range(3):
         code_of(memory, inline_files=0).index(root)
-    with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
+    with memory.store.reading(memory.scope, memory._parts.clock()) as tx:
         state = tx.code.state()
         assert state is not None
         assert state.lease is None
@@ -214,7 +214,7 @@ def test_whoever_was_overtaken_writes_nothing(memory: Memory, code: Code, root: 
     code.index(root)
     written(root, {"app/login.py": "def login(): ...\n"})
     with held_at(Phase.READING, code, root) as (_, indexing, go_on):
-        with memory.store.transaction(memory.scope, memory._ports.clock()) as tx:
+        with memory.store.transaction(memory.scope, memory._parts.clock()) as tx:
             tx.code.give_back(code._desk.owner)
             assert tx.code.take("somebody", timedelta(minutes=1))
         go_on.set()

@@ -112,7 +112,7 @@ def test_who_indexes_now_is_named_and_not_interrupted(memory: Memory, code: Code
     code.index(root)
     described(memory, code, complete=False)
     other = code_of(memory)._desk
-    with memory.store.transaction(memory.scope, memory._ports.clock()) as tx:
+    with memory.store.transaction(memory.scope, memory._parts.clock()) as tx:
         assert tx.code.take(other.owner, HOUR)
     assert code.status().writer.startswith("process ")
     assert (check(memory).advice, "indexes now" in check(memory).detail) == ("", True)
@@ -135,7 +135,7 @@ def test_a_forgotten_index_leaves_memories_alone(memory: Memory, code: Code, roo
             each.impact("decode")
     with pytest.raises(NotFound, match="nothing to forget"):
         code.forget()
-    with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
+    with memory.store.reading(memory.scope, memory._parts.clock()) as tx:
         assert list(tx.code.listed()) == list(tx.code.contents()) == list(tx.code.keys()) == []
         assert list(tx.code.ties(["app/tokens.py"], limit=9)) == []
         assert list(tx.chunks.every()) == []
@@ -164,7 +164,7 @@ def test_what_the_history_told_is_forgotten_with_it(open_memory: OpenMemory, tmp
     memory.code.index()
 
     def seeds() -> int:
-        with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
+        with memory.store.reading(memory.scope, memory._parts.clock()) as tx:
             return tx.co_access.count(CoAccessFilter())
 
     assert seeds()

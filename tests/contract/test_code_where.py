@@ -46,12 +46,12 @@ def code(memory: Memory) -> Code:
 
 
 def chunks(memory: Memory) -> list[StoredChunk]:
-    with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
+    with memory.store.reading(memory.scope, memory._parts.clock()) as tx:
         return list(tx.chunks.every())
 
 
 def coverage(memory: Memory) -> ChunkCoverage:
-    with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
+    with memory.store.reading(memory.scope, memory._parts.clock()) as tx:
         return tx.chunks.coverage(memory.models.embedder((), hurried=False).model)
 
 
@@ -98,12 +98,12 @@ def test_an_unchanged_chunk_keeps_its_vector_where_it_moved(memory: Memory, code
     code.index(root)
     memory.settle()
     model = memory.models.embedder((), hurried=False).model
-    with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
+    with memory.store.reading(memory.scope, memory._parts.clock()) as tx:
         before = dict(tx.chunks.vectors(model))
     (root / "web/decoding.py").write_text(f"import zlib\n\n\n{DECODING}")
     code.index(root)
     kept = {chunk.digest for chunk in chunks(memory)} & before.keys()
-    with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
+    with memory.store.reading(memory.scope, memory._parts.clock()) as tx:
         assert set(tx.chunks.vectors(model)) == kept
     assert len(kept) == 2
 
@@ -113,7 +113,7 @@ def test_another_project_finds_nothing(open_memory: OpenMemory, root: Path) -> N
     code_of(one).index(root)
     with pytest.raises(NotFound, match="treering index"):
         code_of(other).where(QUESTION)
-    assert other.recall(QUESTION, code=True).code == ()
+    assert other.search(QUESTION, code=True).code == ()
 
 
 def test_a_write_that_fails_leaves_neither_file_nor_chunk(
@@ -162,7 +162,7 @@ def test_without_an_embedder_words_find_and_the_answer_says_so(open_memory: Open
     found = memory.code.where(QUESTION)
     assert found[0].symbol == "follow_redirect"
     assert "words only" in found.missing["meaning"]
-    with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
+    with memory.store.reading(memory.scope, memory._parts.clock()) as tx:
         assert tx.jobs.count(JobFilter(kinds=(EMBED_CODE,))) == 0
 
 
@@ -178,7 +178,7 @@ def test_vectors_are_made_by_a_job_in_slices(open_memory: OpenMemory, root: Path
 def test_a_file_that_is_not_as_it_was_indexed_gets_no_vector_and_holds_nobody_up(memory: Memory, root: Path) -> None:
     memory.code.index(root)
     (root / "web/decoding.py").write_text("def other():\n    pass\n")
-    work = ChunkEmbedding(memory.scope, memory.store, memory._ports.clock, memory.settings)
+    work = ChunkEmbedding(memory.scope, memory.store, memory._parts.clock, memory.settings)
     embedder = memory.models.embedder((), hurried=False)
     work.all(embedder)
     assert work.coverage(embedder.model) == ChunkCoverage(3, 2)
@@ -187,9 +187,9 @@ def test_a_file_that_is_not_as_it_was_indexed_gets_no_vector_and_holds_nobody_up
 
 def test_vectors_of_other_models_go_when_asked(memory: Memory, root: Path) -> None:
     memory.code.index(root)
-    with memory.store.transaction(memory.scope, memory._ports.clock()) as tx:
+    with memory.store.transaction(memory.scope, memory._parts.clock()) as tx:
         tx.chunks.add_vectors("another", {chunks(memory)[0].digest: b"12"})
-    work = ChunkEmbedding(memory.scope, memory.store, memory._ports.clock, memory.settings)
+    work = ChunkEmbedding(memory.scope, memory.store, memory._parts.clock, memory.settings)
     assert work.drop_others(memory.models.embedder((), hurried=False).model) == 1
 
 
@@ -228,11 +228,11 @@ def test_code_is_given_to_a_model_elsewhere_only_by_whoever_says_so_and_without_
 ) -> None:
     secret = "ghp_" + "x7Kq2mVt9LpZ4cRb8WnD3sYh6JfA1gUe5TiO"
     written(root, {"web/tokens.py": f'def token():\n    return "{secret}"\n'})
-    models, new_id = OnlyElsewhere(), memory._ports.new_id
+    models, new_id = OnlyElsewhere(), memory._parts.new_id
     memory.code.index(root)
-    work = ChunkEmbedding(memory.scope, memory.store, memory._ports.clock, memory.settings)
+    work = ChunkEmbedding(memory.scope, memory.store, memory._parts.clock, memory.settings)
     assert not queue_chunk_embedding(work, models, new_id)  # type: ignore[arg-type]
-    job = code_embedding_job(memory._ports.clock(), new_id())
+    job = code_embedding_job(memory._parts.clock(), new_id())
     do_chunk_embedding(work, job, models, new_id)  # type: ignore[arg-type]
     assert models.chosen.read == []
     assert work.all(models.chosen) == 4
@@ -245,7 +245,7 @@ def test_code_is_given_to_a_model_elsewhere_only_by_whoever_says_so_and_without_
 
 def test_a_worker_that_is_to_stop_embeds_no_further_than_the_batch_it_is_at(memory: Memory, root: Path) -> None:
     settings = memory.settings.model_copy(update={"embedder": EmbedderSettings(batch=1)})
-    ports, stop = memory._ports, threading.Event()
+    ports, stop = memory._parts, threading.Event()
     stop.set()
     for text in ("The gate is green.", "The fence is blue."):
         memory.remember(text)
@@ -264,30 +264,30 @@ def test_a_worker_that_is_to_stop_embeds_no_further_than_the_batch_it_is_at(memo
 def test_places_are_ranked_with_what_is_remembered(memory: Memory, root: Path) -> None:
     note = memory.remember("Redirects are followed five times at most", files=["web/redirects.py"])
     memory.code.index(root)
-    found = memory.recall(QUESTION)
+    found = memory.search(QUESTION)
     assert [(hit.kind, hit.id) for hit in found][:2] == [("knowledge", note.id), ("code", "web/redirects.py:1-3")]
     assert found[0].score == 1.0 > found[1].score
     assert found.code[0].symbol == "follow_redirect"
-    assert [hit.id for hit in memory.recall(QUESTION, code=False)] == [note.id]
-    assert memory.recall("which function follows a redirect?")[0].id == "web/redirects.py:1-3"
+    assert [hit.id for hit in memory.search(QUESTION, code=False)] == [note.id]
+    assert memory.search("which function follows a redirect?")[0].id == "web/redirects.py:1-3"
 
 
 def test_code_is_a_kind_of_the_one_filter(memory: Memory, root: Path) -> None:
     memory.remember("Redirects are followed five times at most", files=["web/redirects.py"], type="decision")
     memory.code.index(root)
     for query in (QUESTION, "redirect"):
-        assert {hit.kind for hit in memory.recall(query, where=SearchFilter(kinds=("code",)))} == {"code"}
-    assert {hit.kind for hit in memory.recall("redirect", where=SearchFilter(kinds=("knowledge",)))} == {"knowledge"}
-    both = memory.recall("redirect", where=SearchFilter(kinds=("code", "knowledge")))
+        assert {hit.kind for hit in memory.search(query, where=SearchFilter(kinds=("code",)))} == {"code"}
+    assert {hit.kind for hit in memory.search("redirect", where=SearchFilter(kinds=("knowledge",)))} == {"knowledge"}
+    both = memory.search("redirect", where=SearchFilter(kinds=("code", "knowledge")))
     assert {hit.kind for hit in both} == {"code", "knowledge"}
-    assert memory.recall(QUESTION, where=SearchFilter(types=("decision",))).code == ()
-    in_file = memory.recall(QUESTION, where=SearchFilter(kinds=("code",), files=("web/decoding.py", "web/gone/")))
+    assert memory.search(QUESTION, where=SearchFilter(types=("decision",))).code == ()
+    in_file = memory.search(QUESTION, where=SearchFilter(kinds=("code",), files=("web/decoding.py", "web/gone/")))
     assert {place.path for place in in_file.code} <= {"web/decoding.py"}
-    in_folder = memory.recall(QUESTION, where=SearchFilter(kinds=("code",), files=("tests/",)))
+    in_folder = memory.search(QUESTION, where=SearchFilter(kinds=("code",), files=("tests/",)))
     assert {place.path for place in in_folder.code} == {"tests/test_redirects.py"}
-    assert len(memory.recall(QUESTION, limit=1)) == 1
+    assert len(memory.search(QUESTION, limit=1)) == 1
     with pytest.raises(InvalidInput, match="nothing has all of these"):
-        memory.recall(QUESTION, where=SearchFilter(kinds=("code",), roles=("user",)))
+        memory.search(QUESTION, where=SearchFilter(kinds=("code",), roles=("user",)))
 
 
 def test_code_does_not_crowd_out_knowledge(memory: Memory, tmp_path: Path) -> None:
@@ -295,8 +295,8 @@ def test_code_does_not_crowd_out_knowledge(memory: Memory, tmp_path: Path) -> No
     known = memory.remember("Orders are kept in PostgreSQL because of row-level security")
     memory.code.index(written(tmp_path / "many", many))
     for query in ("why are orders kept in PostgreSQL", "PostgreSQL orders", "what about row-level security"):
-        assert [hit.id for hit in memory.recall(query)] == [known.id], query
-    asked = memory.recall("where are orders kept?")
+        assert [hit.id for hit in memory.search(query)] == [known.id], query
+    asked = memory.search("where are orders kept?")
     assert asked[0].id == known.id
     assert len(asked.code) == memory.settings.index.finding.recalled
 
@@ -304,7 +304,7 @@ def test_code_does_not_crowd_out_knowledge(memory: Memory, tmp_path: Path) -> No
 def test_places_are_explained_beside_records(memory: Memory, root: Path) -> None:
     memory.remember("Redirects are followed five times at most")
     memory.code.index(root)
-    answer = memory.recall(QUESTION, explain=True)
+    answer = memory.search(QUESTION, explain=True)
     assert answer.explanation is not None
     assert [each.id for each in answer.explanation.results] == [hit.id for hit in answer]
 
@@ -313,27 +313,27 @@ def test_recall_adds_code_only_where_a_place_is_asked_for_and_everything_is_sear
     memory: Memory, root: Path
 ) -> None:
     memory.code.index(root)
-    assert memory.recall("redirects").code == ()
-    assert memory.recall("redirects", code=True).code[0].symbol == "follow_redirect"
-    assert memory.recall(QUESTION, precise=True).code == ()
-    assert memory.recall(QUESTION, as_of="2020-01-01").code == ()
-    assert memory.recall(QUESTION, turns=None).code == ()
-    assert memory.recall(QUESTION, turns=TurnFilter(sessions=("s",))).code == ()
-    assert memory.recall("", code=True).code == ()
+    assert memory.search("redirects").code == ()
+    assert memory.search("redirects", code=True).code[0].symbol == "follow_redirect"
+    assert memory.search(QUESTION, precise=True).code == ()
+    assert memory.search(QUESTION, as_of="2020-01-01").code == ()
+    assert memory.search(QUESTION, turns=None).code == ()
+    assert memory.search(QUESTION, turns=TurnFilter(sessions=("s",))).code == ()
+    assert memory.search("", code=True).code == ()
 
 
 def test_recall_says_when_some_code_is_missing(open_memory: OpenMemory, root: Path) -> None:
     memory = open_memory(settings=Settings(index=IndexSettings(look_seconds=0, inline_files=0)))
     memory.code.index(root)
     (root / "web/redirects.py").write_text("def other():\n    pass\n")
-    answer = memory.recall(QUESTION)
+    answer = memory.search(QUESTION)
     assert "web/redirects.py" not in {place.path for place in answer.code}
     assert "not read again" in answer.missing["some code"]
 
 
 def test_recall_is_as_before_where_nothing_is_indexed(memory: Memory) -> None:
     memory.remember("Redirects are followed five times at most")
-    answer = memory.recall(QUESTION)
+    answer = memory.search(QUESTION)
     assert len(answer) == 1
     assert answer.code == ()
     assert "code" not in answer.missing

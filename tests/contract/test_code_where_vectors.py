@@ -33,7 +33,7 @@ def settings(inline: int = 1_000, seconds: float = 5.0) -> Settings:
 
 
 def coverage(memory: Memory) -> ChunkCoverage:
-    with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
+    with memory.store.reading(memory.scope, memory._parts.clock()) as tx:
         return tx.chunks.coverage(memory.models.embedder((), hurried=False).model)
 
 
@@ -71,7 +71,7 @@ def test_who_is_hurried_waits_for_few(open_memory: OpenMemory, root: Path) -> No
     memory = open_memory(settings=settings(inline=3), background=False)
     memory.code.index(root)
     assert memory.code.where(QUESTION, hurried=True).embedded == 4
-    assert memory.recall(QUESTION).code
+    assert memory.search(QUESTION).code
     assert coverage(memory) == ChunkCoverage(COUNT, 8)
     none = open_memory(settings=settings(inline=0), background=False)
     assert none.code.where(QUESTION, hurried=True).embedded == 0
@@ -80,12 +80,12 @@ def test_who_is_hurried_waits_for_few(open_memory: OpenMemory, root: Path) -> No
 def test_a_recall_says_when_code_was_found_by_words_only(open_memory: OpenMemory, root: Path) -> None:
     memory = open_memory(settings=settings(inline=0), background=False)
     memory.code.index(root)
-    answer = memory.recall(QUESTION)
+    answer = memory.search(QUESTION)
     assert answer.code[0].symbol == "step_3"
     assert "words only" in answer.missing["meaning of code"]
-    assert memory.recall("where is xyzzy plugh?").code == ()
+    assert memory.search("where is xyzzy plugh?").code == ()
     memory.code.where(QUESTION)
-    assert "meaning of code" not in memory.recall(QUESTION).missing
+    assert "meaning of code" not in memory.search(QUESTION).missing
 
 
 def test_a_question_about_nothing_here_is_answered_with_nothing(open_memory: OpenMemory, root: Path) -> None:

@@ -33,6 +33,10 @@ def related(record: Knowledge) -> list[tuple[str, str | None]]:
         ("We deploy on Fridays", "We no longer deploy on Fridays"),
         ("We use tabs", "We use spaces instead of tabs"),
         ("We use npm", "We switched from npm to pnpm"),
+        ("On utilise npm", "On est passés de npm à pnpm"),
+        ("Usiamo npm", "Abbiamo sostituito npm con pnpm"),
+        ("Wir nutzen npm", "Wir sind von npm auf pnpm umgestiegen"),
+        ("Usamos npm", "Pasamos de npm a pnpm"),
         ("Anna's birthday is 3 May", "Anna's birthday is 5 June"),
         ("Der Zeitraum beträgt 30 Tage", "Der Zeitraum beträgt jetzt 60 Tage"),
     ],
@@ -72,7 +76,7 @@ def test_what_may_be_a_contradiction_waits_for_review_on_both_sides(memory: Memo
     assert isinstance(doubted, Knowledge)
     assert related(doubted) == [("conflicts_with", new.id)]
     assert (new.needs_review, doubted.needs_review, doubted.deprecated_at) == (True, True, None)
-    assert {each.id for each in memory.to_review()} == {old.id, new.id}
+    assert {each.id for each in memory.context.to_review()} == {old.id, new.id}
 
 
 @pytest.mark.parametrize(
@@ -193,7 +197,9 @@ def test_a_record_in_conflict_is_marked_wherever_a_model_reads_it(memory: Memory
     old = memory.remember("The staging database listens on 5433.", **rules)
     new = memory.remember("The staging database listens on 5434.", **rules)
     mark = f"conflicts with {old.id}, waits for review"
-    assert f"requirement ({mark}): The staging database listens on 5434." in memory.pack("staging database").text
+    assert (
+        f"requirement ({mark}): The staging database listens on 5434." in memory.context.build("staging database").text
+    )
     with agent_of(memory) as agent:
         query = "which port has the staging database"
         found = {each["id"]: each["conflicts"] for each in agent.call("search_memory", query=query)["results"]}
@@ -202,7 +208,7 @@ def test_a_record_in_conflict_is_marked_wherever_a_model_reads_it(memory: Memory
         assert mark in agent.told("get_session_context")
     memory.forget(old.id)
     memory.confirm(new.id)
-    assert "waits for review" not in memory.pack("staging database").text
+    assert "waits for review" not in memory.context.build("staging database").text
 
 
 def test_an_agent_is_told_what_its_record_contradicts(memory: Memory) -> None:

@@ -121,7 +121,7 @@ def test_one_undo_takes_an_agents_correction_back(memory: Memory) -> None:
     old = memory.remember("tea at four")
     new = memory.correct(old.id, "outdated", text="tea at five", by=AGENT)
     memory.undo(old.id)
-    standing = {hit.id for hit in memory.recall("tea", turns=None)}
+    standing = {hit.id for hit in memory.search("tea", turns=None)}
     assert standing == {old.id}
     assert new.id not in standing
 

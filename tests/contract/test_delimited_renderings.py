@@ -73,7 +73,7 @@ def renderings(memory: Memory, said: str) -> dict[str, str]:
     )
     task = memory.task(f"sail into the harbour {note}")
     shown = {
-        "pack": memory.pack("harbour").text,
+        "pack": memory.context.build("harbour").text,
         "task context": memory.patterns.context_for_task("sail into the harbour").text(),
         "after failure": memory.patterns.after_failure(f"LockError: {note}").text(),
         "working memory": task.render().text,

@@ -362,7 +362,7 @@ def test_another_project_knows_nothing_of_it(open_memory: OpenMemory) -> None:
 
 def test_the_night_stage_runs_by_its_name(memory: Memory) -> None:
     memory.remember("Mr Smith speaks", id="k")
-    (done,) = memory.upkeep.run("enrich")
+    (done,) = memory.maintenance.run("enrich")
     assert (done.state, done.counts.get("skipped")) == ("done", 1)
     assert "Smith" in entities(memory)
 

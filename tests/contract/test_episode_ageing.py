@@ -254,7 +254,7 @@ def test_purging_takes_reflections_what_stood_for_it_and_every_trace_once(
         with pytest.raises(NotFound):
             steady.get(id)
     assert at_hand(steady, "e2").lifecycle.consolidated_into is None
-    [left] = steady.recall("another").hits
+    [left] = steady.search("another").hits
     assert "violet" not in left.text
     assert steady.episodes.purge_deleted(0) == 0
     assert len(swept) == 1

@@ -12,7 +12,7 @@ from tests.consolidating import Compass, OneModel, all_of, consolidate, episode,
 from tests.samples import NOW, sample
 from treering.core.episodes import EpisodeStatus, OutcomeStatus
 from treering.core.errors import NotFound
-from treering.core.queries import EpisodeFilter
+from treering.core.queries import EpisodeFilter, SearchedKind, SearchFilter
 from treering.core.scope import Visibility
 from treering.core.turns import Turn
 from treering.episodes.consolidation.dissolution import dissolve
@@ -110,6 +110,16 @@ def test_the_one_is_found_by_words_and_by_the_vectors_of_all(memory: Memory) -> 
     np.testing.assert_allclose(stored, expected / np.linalg.norm(expected), atol=1e-3)
     assert one.embeddings is not None
     np.testing.assert_array_equal(stored, np.array(one.embeddings.whole, np.float32))
+
+
+def test_a_search_of_everything_shows_the_one_and_not_its_members(memory: Memory) -> None:
+    keep(memory, *three())
+    consolidate(memory)
+    (one,) = standing(memory)
+    found = memory.search("task", where=SearchFilter(kinds=(SearchedKind.EPISODE,)), repeated=True)
+    assert [hit.id for hit in found] == [one.id]
+    memory.forget(one.id)
+    assert {hit.id for hit in memory.search("task", repeated=True)} == set(members(one))
 
 
 def test_the_combined_vector_survives_that_all_vectors_are_made_anew(memory: Memory) -> None:

@@ -232,7 +232,7 @@ def test_taking_apart_happens_wholly_or_not_at_all(memory: Memory, monkeypatch: 
 
 def purge(memory: Memory, id: str) -> None:
     with memory.store.transaction(memory.scope, NOW) as tx:
-        purge_representatives(tx, id, memory.settings.episodes, lambda each: withdraw(tx, each, memory._ports.new_id))
+        purge_representatives(tx, id, memory.settings.episodes, lambda each: withdraw(tx, each, memory._parts.new_id))
         tx.episodes.purge(id)
 
 

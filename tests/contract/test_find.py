@@ -171,8 +171,8 @@ def test_a_query_that_cannot_be_meant_is_refused(memory: Memory, asked: dict[str
 
 def test_a_file_is_found_by_its_whole_path_only(memory: Memory) -> None:
     memory.remember("about a", files=["src/a.py"])
-    assert memory.recall("", knowledge=KnowledgeFilter(files=("src/a.py",)))
-    assert not memory.recall("", knowledge=KnowledgeFilter(files=("a.py",)))
+    assert memory.search("", knowledge=KnowledgeFilter(files=("src/a.py",)))
+    assert not memory.search("", knowledge=KnowledgeFilter(files=("a.py",)))
 
 
 def test_knowledge_is_found_by_what_it_was_made_from_and_by_what_it_touches(memory: Memory) -> None:
@@ -185,7 +185,7 @@ def test_knowledge_is_found_by_what_it_was_made_from_and_by_what_it_touches(memo
         (KnowledgeFilter(nodes=("n3", "n4")), ["made", "other"]),
         (KnowledgeFilter(derived_from=("c",), nodes=("n1",)), []),
     ):
-        assert sorted(hit.id for hit in memory.recall("", knowledge=where, turns=None)) == wanted
+        assert sorted(hit.id for hit in memory.search("", knowledge=where, turns=None)) == wanted
 
 
 def test_a_filter_ignores_labels_of_a_record_with_the_same_id_in_another_project(open_memory: OpenMemory) -> None:

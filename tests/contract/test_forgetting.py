@@ -16,7 +16,8 @@ from treering.core.records import Knowledge
 from treering.core.runs import Run
 from treering.core.settings import ForgettingSettings, Settings
 from treering.jobs.stage import StageRun
-from treering.knowledge.removal import forget_faded, has_faded, is_faded
+from treering.knowledge.expiry import has_faded, is_faded
+from treering.knowledge.removal.stage import forget_faded
 from treering.memory import Memory
 
 DAY = timedelta(days=1)
@@ -50,7 +51,7 @@ class Counted:
 
 def run_of(memory: Memory, now: datetime, progress: Counted | None = None, **options: Any) -> StageRun:
     given = {"scope": memory.scope, "store": memory.store, "settings": memory.settings, "models": memory.models}
-    return StageRun(**given, now=now, new_id=memory._ports.new_id, progress=progress or Counted(), **options)
+    return StageRun(**given, now=now, new_id=memory._parts.new_id, progress=progress or Counted(), **options)
 
 
 def forgotten(memory: Memory, days: float, **options: Any) -> dict[str, int]:
@@ -133,8 +134,8 @@ def test_what_was_learned_is_retired_when_it_fades_and_never_removed(memory: Mem
     assert has_faded(faded)
     entry = memory.history(fact.id)[0]
     assert (entry.detail["reason"], entry.detail["faded"]) == ("unused", True)
-    assert not memory.recall("limit")
-    assert [hit.id for hit in memory.recall("limit", as_of=NOW + 30 * DAY)] == [fact.id]
+    assert not memory.search("limit")
+    assert [hit.id for hit in memory.search("limit", as_of=NOW + 30 * DAY)] == [fact.id]
     for days in (91, 1_000):
         assert forgotten(memory, days) == {}
     assert memory.undo(fact.id).deprecated_at is None

@@ -41,7 +41,7 @@ def _asked(ask: Callable[[Agent], object]) -> Callable[[Memory], None]:
 
 
 DOORS: dict[str, tuple[Callable[[Memory], object], str]] = {
-    "pack": (lambda memory: memory.pack("harbour master"), "known"),
+    "context": (lambda memory: memory.context.build("harbour master"), "known"),
     "task": (_task, "known"),
     "task ": (_task_context, "known"),
     "context_for_task": (lambda memory: memory.patterns.context_for_task("ask the harbour master"), "known"),

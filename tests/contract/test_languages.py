@@ -36,6 +36,6 @@ TEXTS = {
 def test_a_word_inside_a_run_is_found(memory: Memory, query: str, wanted: str) -> None:
     for id, text in TEXTS.items():
         memory.remember(text, id=id)
-    assert memory.recall(query)[0].id == wanted
+    assert memory.search(query)[0].id == wanted
     with memory.store.reading(memory.scope, NOW) as tx:
         assert by_words(tx, query, knowledge=KnowledgeFilter()) == {wanted}

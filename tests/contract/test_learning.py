@@ -16,9 +16,8 @@ from treering.core.queries import JobFilter, KnowledgeFilter, SessionFilter
 from treering.core.records import Knowledge, RelationKind
 from treering.core.settings import Settings
 from treering.core.statements import Statement
-from treering.knowledge.api import Teaching
-from treering.knowledge.facts.sessions import Learner
 from treering.knowledge.facts.storage import FactKeeper, Heard
+from treering.knowledge.session_learning import Learner
 from treering.memory import Memory
 
 START = datetime(2026, 5, 8, 10, 0, tzinfo=UTC)
@@ -144,7 +143,7 @@ def test_what_was_believed_on_a_day_is_answered_from_history(memory: Memory, day
     memory.settle()
 
     def where(**options: object) -> set[str]:
-        return {hit.text for hit in memory.recall("where does the user live", turns=None, **options)}  # type: ignore[arg-type]
+        return {hit.text for hit in memory.search("where does the user live", turns=None, **options)}  # type: ignore[arg-type]
 
     assert where() == {"User lives in Paris"}
     assert where(as_of=START + timedelta(days=10)) == {"User lives in Lyon"}
@@ -284,7 +283,7 @@ def test_an_agent_does_not_take_back_what_a_person_said(memory: Memory, days: Da
 
 def test_text_that_we_injected_is_not_learned_again(memory: Memory) -> None:
     memory.remember("The user lives in Berlin", type="fact")
-    packed = memory.pack("where does the user live").text
+    packed = memory.context.build("where does the user live").text
     said(memory, "s1", f"{packed}\nThanks, what about the port?")
     memory.settle()
     assert [fact.content for fact in known(memory)] == ["The user lives in Berlin"]
@@ -296,7 +295,7 @@ def test_a_personal_turn_becomes_a_personal_fact(open_memory: OpenMemory) -> Non
     ada.settle()
     assert [fact.owner for fact in known(ada)] == ["ada"]
     assert known(bob) == ()
-    assert not bob.recall("Lyon")
+    assert not bob.search("Lyon")
 
 
 def test_a_personal_statement_never_closes_what_the_project_knows(open_memory: OpenMemory) -> None:
@@ -424,7 +423,7 @@ def test_what_a_user_states_outright_does_not_expire(memory: Memory, days: Days,
     (fact,) = known(memory)
     for _ in range(6):
         days.pass_by(80)
-        memory.upkeep.run("forget")
+        memory.maintenance.run("forget")
     assert memory.get(fact.id) == fact
 
 
@@ -480,7 +479,7 @@ def test_a_turn_that_was_gone_when_it_would_have_been_read_is_read_when_it_is_ba
 def test_a_day_names_all_that_was_said_on_it(memory: Memory) -> None:
     said(memory, "s1", "I live in Lyon.")
     memory.settle()
-    assert [hit.text for hit in memory.recall("Lyon", turns=None, as_of="2026-05-08")] == ["User lives in Lyon"]
+    assert [hit.text for hit in memory.search("Lyon", turns=None, as_of="2026-05-08")] == ["User lives in Lyon"]
 
 
 def test_nights_of_one_principal_read_the_sessions_of_others_as_their_owners(
@@ -490,7 +489,7 @@ def test_nights_of_one_principal_read_the_sessions_of_others_as_their_owners(
     said(bob, "s1", "The API listens on port 8080.")
     said(bob, "s1", "I live in Lyon.", visibility="personal")
     days.pass_by(1)
-    ada.upkeep.run("consolidate")
+    ada.maintenance.run("consolidate")
     assert {fact.visibility.value for fact in known(bob)} == {"personal", "project"}
     assert {fact.visibility.value for fact in known(ada)} == {"project"}
 
@@ -499,7 +498,7 @@ def keep(memory: Memory, heard: Sequence[Heard]) -> None:
     with memory.store.transaction(memory.scope, START) as tx:
         for each in heard:
             tx.turns.create(each.turn)
-        FactKeeper(tx, Teaching(memory.store, memory.settings.knowledge, memory._ports.new_id), Settings()).keep(heard)
+        FactKeeper(tx, memory._parts.new_id, Settings()).keep(heard)
 
 
 def test_nothing_is_learned_from_a_page_whose_mark_does_not_move(
@@ -522,5 +521,5 @@ def test_the_night_counts_only_sessions_that_it_ended(
     days.pass_by(1)
     with monkeypatch.context() as patch:
         patch.setattr(SessionRecords, "end", lambda *_given: False)
-        (run,) = memory.upkeep.run("consolidate")
+        (run,) = memory.maintenance.run("consolidate")
     assert (run.counts.get("sessions", 0), run.counts["learned"]) == (0, 1)

@@ -52,7 +52,7 @@ def test_a_correction_tells_who_else_says_what_was_retired(memory: Memory, agent
     assert other not in told
     again = agent.call("correct_fact", id=first)
     assert again["still_said_by"] == []
-    standing = [hit.text for hit in memory.recall("which node does the build need", turns=None)]
+    standing = [hit.text for hit in memory.search("which node does the build need", turns=None)]
     assert not any("22" in text for text in standing)
 
 

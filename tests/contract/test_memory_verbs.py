@@ -19,7 +19,7 @@ from treering.memory import Memory
 def test_a_remembered_text_is_recalled_with_its_source(memory: Memory) -> None:
     record = memory.remember("We use Postgres 16, not MySQL", type="decision", tags=["db"], files=["src/db.py"])
 
-    hits = memory.recall("which postgres version")
+    hits = memory.search("which postgres version")
 
     assert [hit.id for hit in hits] == [record.id]
     assert hits[0].source.startswith("decision, agent_explicit in src/db.py")
@@ -28,11 +28,11 @@ def test_a_remembered_text_is_recalled_with_its_source(memory: Memory) -> None:
 def test_a_corrected_record_gives_way_and_undo_brings_it_back(memory: Memory) -> None:
     old = memory.remember("We use Postgres 16", type="decision")
     new = memory.correct(old.id, "outdated", text="We use Postgres 18")
-    assert [hit.id for hit in memory.recall("postgres")] == [new.id]
+    assert [hit.id for hit in memory.search("postgres")] == [new.id]
 
     memory.undo(new.id)
 
-    assert [hit.id for hit in memory.recall("postgres")] == [old.id]
+    assert [hit.id for hit in memory.search("postgres")] == [old.id]
     with pytest.raises(NotFound):
         memory.get(new.id)
 
@@ -100,7 +100,7 @@ def test_words_that_were_corrected_forgotten_or_doubted_are_learned_anew(memory:
         old = memory.remember("tea at four")
         retire(old.id)
         assert memory.remember("tea at four").id != old.id
-        memory.forget(memory.recall("tea")[0].id, hard=True)
+        memory.forget(memory.search("tea")[0].id, hard=True)
 
 
 @pytest.mark.parametrize("reason", ["inaccurate", "outdated", "too_specific"])
@@ -116,15 +116,15 @@ def test_a_correction_retires_the_old_record_and_its_text_stands(steady: Memory,
     assert retired.valid_until == (NOW if reason == "outdated" else None)
     if text is None:
         assert standing == retired
-        assert not steady.recall("tea")
+        assert not steady.search("tea")
         return
     assert (standing.content, standing.source, standing.tags) == (text, Source.USER_TAUGHT, ("tea",))
     assert standing.source_ids == (old.id,)
     assert [(link.kind, link.record) for link in standing.relations] == [(RelationKind.SUPERSEDES, old.id)]
     assert standing.valid_from == (NOW if reason == "outdated" else None)
     assert standing.user_verified
-    assert [hit.id for hit in steady.recall("tea")] == [standing.id]
-    assert {hit.id for hit in steady.recall("tea", superseded=True)} == {standing.id, old.id}
+    assert [hit.id for hit in steady.search("tea")] == [standing.id]
+    assert {hit.id for hit in steady.search("tea", superseded=True)} == {standing.id, old.id}
 
 
 def test_a_duplicate_gives_its_evidence_to_the_record_it_repeats(memory: Memory) -> None:
@@ -135,7 +135,7 @@ def test_a_duplicate_gives_its_evidence_to_the_record_it_repeats(memory: Memory)
 
     assert standing.id == kept.id
     assert (standing.tags, standing.confidence, standing.provenance_sessions) == (("tea", "time"), 0.9, ("s",))
-    assert [hit.id for hit in memory.recall("tea")] == [kept.id]
+    assert [hit.id for hit in memory.search("tea")] == [kept.id]
 
 
 @pytest.mark.parametrize(
@@ -162,14 +162,14 @@ def test_a_doubted_record_is_not_recalled_until_it_is_confirmed(memory: Memory) 
     record = memory.remember("tea at four", confidence=0.6)
     flagged = memory.flag(record.id, "says who?")
     assert (flagged.flagged, flagged.needs_review, flagged.confidence) == (True, True, 0.3)
-    assert not memory.recall("tea")
-    assert memory.recall("tea", knowledge=KnowledgeFilter(flagged=True))
+    assert not memory.search("tea")
+    assert memory.search("tea", knowledge=KnowledgeFilter(flagged=True))
     assert memory.history(record.id)[0].detail == {"note": "says who?"}
 
     confirmed = memory.confirm(record.id)
     assert (confirmed.flagged, confirmed.needs_review, confirmed.user_verified) == (False, False, True)
     assert confirmed.confidence == 0.95
-    assert [hit.id for hit in memory.recall("tea")] == [record.id]
+    assert [hit.id for hit in memory.search("tea")] == [record.id]
 
 
 def test_a_pin_is_put_in_and_taken_out(memory: Memory) -> None:
@@ -255,14 +255,14 @@ def test_stats_tell_when_the_latest_record_of_each_kind_was_stored(memory: Memor
 
 def test_turns_are_recalled_with_who_said_them_and_when(memory: Memory) -> None:
     memory.turn(session="talk", role="user", text="I moved to Lisbon", speaker="Ada", at="1:56 pm on 8 May, 2023")
-    (hit,) = memory.recall("where is lisbon")
+    (hit,) = memory.search("where is lisbon")
     assert (hit.kind, hit.source) == ("turn", "Ada, turn 1 of session talk, 2023-05-08 13:56")
 
 
 def test_an_empty_query_lists_the_newest_first(memory: Memory) -> None:
     for year in (1955, 2023, 2024):
         memory.turn(session="s", role="user", text=f"in {year}", at=f"{year}-01-01")
-    hits = memory.recall("")
+    hits = memory.search("")
     assert [hit.text for hit in hits] == ["in 2024", "in 2023", "in 1955"]
     assert hits[0].score == 1.0
     assert all(0 <= hit.score <= 1 for hit in hits)
@@ -271,7 +271,7 @@ def test_an_empty_query_lists_the_newest_first(memory: Memory) -> None:
 @pytest.mark.parametrize("limit", [0, -1, 1_001])
 def test_a_limit_outside_what_recall_gives_is_refused(memory: Memory, limit: int) -> None:
     with pytest.raises(InvalidInput, match="limit"):
-        memory.recall("x", limit=limit)
+        memory.search("x", limit=limit)
 
 
 @pytest.mark.parametrize(
@@ -328,13 +328,13 @@ def test_a_record_that_was_only_retired_has_no_successor(memory: Memory) -> None
 def test_injections_are_in_the_audit_log(open_memory: OpenMemory) -> None:
     memory = open_memory(project="injected")
     kept = memory.remember("The port is 5432")
-    memory.pack("port")
-    memory.recall("port")
-    memory.pack("nothing like it, zebra")
+    memory.context.build("port")
+    memory.search("port")
+    memory.context.build("nothing like it, zebra")
 
     (entry,) = memory.audit(actions=["inject"])
 
-    assert (entry.subject, entry.detail["via"], entry.detail["records"]) == ("injected", "pack", (kept.id,))
+    assert (entry.subject, entry.detail["via"], entry.detail["records"]) == ("injected", "context", (kept.id,))
     assert entry.detail["tokens"] > 0
     assert [each.action.value for each in memory.audit()] == ["inject", "create"]
     with pytest.raises(InvalidInput, match="use one of create, import"):
@@ -365,7 +365,7 @@ def test_projects_are_listed_with_their_sizes(open_memory: OpenMemory) -> None:
     assert (found["first"].knowledge, found["first"].turns, found["first"].episodes) == (1, 1, 0)
     assert found["second"].knowledge == 1
     assert found["first"].characters == len("The port is 5432") + len("What is the port?")
-    assert first.recall("port")
+    assert first.search("port")
 
 
 def test_an_injection_whose_commit_was_not_acknowledged_is_noted_once(
@@ -380,7 +380,7 @@ def test_an_injection_whose_commit_was_not_acknowledged_is_noted_once(
 
     with monkeypatch.context() as lost:
         lost.setattr(memory.store, "write_if_free", unacknowledged)
-        assert memory.pack("peanuts").text
-    assert memory.pack("peanuts").text
+        assert memory.context.build("peanuts").text
+    assert memory.context.build("peanuts").text
     noted = [entry for entry in memory.audit() if entry.action is Action.INJECT]
     assert len(noted) == 2

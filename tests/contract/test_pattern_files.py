@@ -123,7 +123,7 @@ def test_counted_in_stats_and_in_the_report(open_memory: OpenMemory, clock: Cloc
     keep(memory, "gone")
     memory.patterns.deprecate("gone", "old")
     assert (memory.stats().records["patterns"], memory.stats().records["applications"]) == (2, 2)
-    assert memory.upkeep.report().patterns == {"CANDIDATE": 1, "VALIDATED": 0, "UNDER_REVIEW": 0, "DEPRECATED": 1}
+    assert memory.maintenance.report().patterns == {"CANDIDATE": 1, "VALIDATED": 0, "UNDER_REVIEW": 0, "DEPRECATED": 1}
 
 
 def test_a_doctor_finds_nothing_wrong_with_them(open_memory: OpenMemory, clock: Clock) -> None:

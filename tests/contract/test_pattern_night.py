@@ -249,12 +249,12 @@ def test_a_night_that_was_stopped_goes_on_where_it_was(
         return real(*given)
 
     monkeypatch.setattr(stage, "record_stored", stopping)
-    (run,) = memory.upkeep.run("validate")
+    (run,) = memory.maintenance.run("validate")
     assert run.state is RunState.FAILED
     assert len(memory.patterns.sessions(routine.id)) == 6
     monkeypatch.setattr(stage, "record_stored", lambda *given: pages.append(len(given[3])) or real(*given))
     clock.now += 12 * HOUR
-    (run,) = memory.upkeep.run("validate")
+    (run,) = memory.maintenance.run("validate")
     assert (run.state, run.counts["applications"]) == (RunState.DONE, 10)
     assert len(memory.patterns.sessions(routine.id)) == 10
     # The last page is looked at once more, what was done before it is not.

@@ -42,11 +42,11 @@ def know(memory: Memory, id: str, text: str, *names: str, **fields: Any) -> None
 
 
 def found(memory: Memory, query: str, **options: Any) -> set[str]:
-    return {hit.id for hit in memory.recall(query, precise=True, **options)}
+    return {hit.id for hit in memory.search(query, precise=True, **options)}
 
 
 def passed(memory: Memory, query: str) -> dict[str, str]:
-    told = memory.recall(query, precise=True, explain=True).explanation
+    told = memory.search(query, precise=True, explain=True).explanation
     assert told is not None
     return {reasons.id: reasons.passed for reasons in told.results}
 
@@ -201,7 +201,7 @@ def test_likeness_alone_is_no_proof(open_memory: OpenMemory) -> None:
     memory = open_memory()
     for text in (*FILLING, "Vessels are unloaded by night"):
         memory.remember(text)
-    assert memory.recall("when do ships discharge their cargo?")[0].text == "Vessels are unloaded by night"
+    assert memory.search("when do ships discharge their cargo?")[0].text == "Vessels are unloaded by night"
     assert found(memory, "when do ships discharge their cargo?") == set()
 
 
@@ -238,9 +238,9 @@ def test_what_was_corrected_flagged_or_is_over_never_passes(harbour: Memory) -> 
 
 def test_asking_for_both_is_refused(harbour: Memory) -> None:
     with pytest.raises(InvalidInput, match="superseded"):
-        harbour.recall("crane", precise=True, superseded=True)
+        harbour.search("crane", precise=True, superseded=True)
     with pytest.raises(InvalidInput, match="corrected"):
-        harbour.recall("crane", precise=True, knowledge=KnowledgeFilter(deprecated=True))
+        harbour.search("crane", precise=True, knowledge=KnowledgeFilter(deprecated=True))
 
 
 def test_filters_hold_for_every_way(harbour: Memory) -> None:
@@ -272,8 +272,8 @@ def test_the_explanation_says_why_each_passed(harbour: Memory) -> None:
 
 
 def test_a_pack_may_be_precise(harbour: Memory) -> None:
-    assert [item.id for item in harbour.pack("big bertha", precise=True).items] == ["crane"]
-    assert harbour.pack("is the moon full?", precise=True).items == ()
+    assert [item.id for item in harbour.context.build("big bertha", precise=True).items] == ["crane"]
+    assert harbour.context.build("is the moon full?", precise=True).items == ()
 
 
 # Isolation
@@ -334,5 +334,5 @@ def test_a_small_memory_in_which_most_say_the_same_finds_them(open_memory: OpenM
     memory = open_memory(settings=BY_WORDS)
     said = ("The build needs node 22.", "the build needs Node 22", "The build needs: node 22!")
     kept = {memory.remember(text, type="gotcha").id for text in said}
-    found = memory.recall("the build needs node 22", precise=True, repeated=True)
+    found = memory.search("the build needs node 22", precise=True, repeated=True)
     assert {hit.id for hit in found} == kept

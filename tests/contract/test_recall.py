@@ -56,7 +56,7 @@ def test_a_filter_finds_turns_that_stand_between_better_matches(memory: Memory) 
     said_by_assistant = TurnFilter(roles=("assistant",))
 
     for limit in (1, 10, 50):
-        answer = memory.recall("alpha zulu tango whiskey foxtrot", limit=limit, turns=said_by_assistant)
+        answer = memory.search("alpha zulu tango whiskey foxtrot", limit=limit, turns=said_by_assistant)
         assert len(answer) == limit
         assert {hit.id.split("-")[0] for hit in answer} == {"assistant"}
 
@@ -65,7 +65,7 @@ def test_a_filter_that_few_pass_finds_all_of_them(memory: Memory) -> None:
     say(memory, interleaved(110))
     wanted = ("assistant-3", "assistant-50", "assistant-109")
 
-    answer = memory.recall("alpha zulu tango whiskey foxtrot", turns=TurnFilter(ids=wanted))
+    answer = memory.search("alpha zulu tango whiskey foxtrot", turns=TurnFilter(ids=wanted))
 
     assert sorted(ids(answer)) == sorted(wanted)
 
@@ -78,7 +78,7 @@ def test_context_leaves_out_what_the_current_session_said_and_kept(memory: Memor
     memory.remember("blue kettles are never in a session", id="fact-alone")
 
     def packed(**options: Any) -> set[str]:
-        return {item.id for item in memory.pack("blue kettle drips", **options).items}
+        return {item.id for item in memory.context.build("blue kettle drips", **options).items}
 
     others = {"turn-before", "fact-before", "task-before", "fact-alone"}
     assert packed() == {*others, "turn-now", "fact-now", "task-now"}
@@ -101,7 +101,7 @@ def test_what_another_principal_keeps_personal_lends_nothing_to_my_results(open_
     mine.turn(session="s", role="assistant", text="it was put off to friday for alpha", id="t2", at=NOW)
 
     for query in ("alpha launch moved", "rocket launch of alpha"):
-        told = explained(mine.recall(query, explain=True))
+        told = explained(mine.search(query, explain=True))
         reasons = {each.id: {part.name for part in each.parts} for each in (*told.results, *told.runners_up)}
         assert set(reasons) <= {"t1", "t2"}
         assert not reasons["t1"] & {"words_after", "meaning_after"}
@@ -112,8 +112,8 @@ def test_her_own_answer_holds_what_she_keeps_personal(open_memory: OpenMemory) -
     her = open_memory(principal="her")
     her.turn(session="s", role="user", text="the alpha launch was moved", id="hers", visibility="personal")
 
-    assert ids(her.recall("alpha launch moved")) == ["hers"]
-    assert ids(open_memory(principal="me").recall("alpha launch moved")) == []
+    assert ids(her.search("alpha launch moved")) == ["hers"]
+    assert ids(open_memory(principal="me").search("alpha launch moved")) == []
 
 
 # What changes is seen at once
@@ -124,38 +124,38 @@ def test_what_is_forgotten_is_gone_at_once_in_every_open_memory_and_undo_brings_
 ) -> None:
     here, there = open_memory(), open_memory()
     record, said = here.remember("the kettle is blue"), here.turn(session="s", role="user", text="the kettle broke")
-    assert sorted(ids(there.recall("kettle"))) == sorted((record.id, said.id))
+    assert sorted(ids(there.search("kettle"))) == sorted((record.id, said.id))
 
     here.forget(record.id)
-    assert [ids(memory.recall("kettle")) for memory in (here, there)] == [[said.id]] * 2
+    assert [ids(memory.search("kettle")) for memory in (here, there)] == [[said.id]] * 2
 
     here.forget(said.id)
-    assert [ids(memory.recall("kettle")) for memory in (here, there)] == [[]] * 2
+    assert [ids(memory.search("kettle")) for memory in (here, there)] == [[]] * 2
 
     here.undo(record.id)
-    assert [ids(memory.recall("kettle")) for memory in (here, there)] == [[record.id]] * 2
+    assert [ids(memory.search("kettle")) for memory in (here, there)] == [[record.id]] * 2
 
 
 def test_what_is_purged_is_gone_at_once_in_every_open_memory(open_memory: OpenMemory) -> None:
     here, there = open_memory(), open_memory()
     gone, kept = here.remember("the kettle is blue"), here.remember("the kettle whistles")
-    assert len(there.recall("kettle")) == 2
+    assert len(there.search("kettle")) == 2
 
     here.forget(gone.id, hard=True)
 
-    assert [ids(memory.recall("kettle")) for memory in (here, there)] == [[kept.id]] * 2
+    assert [ids(memory.search("kettle")) for memory in (here, there)] == [[kept.id]] * 2
 
 
 def test_what_is_corrected_is_found_by_its_new_words_only_in_every_open_memory(open_memory: OpenMemory) -> None:
     here, there = open_memory(settings=BY_WORDS), open_memory(settings=BY_WORDS)
     old = here.remember("deploys run on jenkins")
-    assert ids(there.recall("jenkins")) == [old.id]
+    assert ids(there.search("jenkins")) == [old.id]
 
     new = here.correct(old.id, "outdated", text="deploys run on buildkite")
 
     for memory in (here, there):
-        assert ids(memory.recall("jenkins")) == []
-        assert ids(memory.recall("buildkite")) == [new.id]
+        assert ids(memory.search("jenkins")) == []
+        assert ids(memory.search("buildkite")) == [new.id]
 
 
 def test_what_is_new_after_forgetting_is_found_by_meaning_at_once(memory: Memory) -> None:
@@ -163,10 +163,10 @@ def test_what_is_new_after_forgetting_is_found_by_meaning_at_once(memory: Memory
     records = [memory.remember(f"notes about the {topic}") for topic in topics]
     for record in records[:3]:
         memory.forget(record.id)
-    memory.recall("violin")
+    memory.search("violin")
     new = memory.remember("Her automobile stands in the garage")
 
-    answer = memory.recall("car parking", explain=True)
+    answer = memory.search("car parking", explain=True)
 
     assert answer[0].id == new.id
     assert "words" not in reasons_for(answer, new.id).ranks
@@ -184,7 +184,7 @@ def tell_of_deploys(memory: Memory) -> None:
 def test_words_of_time_leave_out_what_was_said_before(memory: Memory) -> None:
     tell_of_deploys(memory)
 
-    answer = memory.recall("deploys since 2 May 2024")
+    answer = memory.search("deploys since 2 May 2024")
 
     assert sorted(ids(answer)) == ["2024-05-10", "2024-06-10", "2024-07-10"]
     assert "time" not in answer.missing
@@ -194,7 +194,7 @@ def test_a_time_in_which_nothing_was_said_gives_the_best_anyway_and_says_so(open
     memory = open_memory(clock=lambda: NOW)
     tell_of_deploys(memory)
 
-    answer = memory.recall("deploys since May 2025")
+    answer = memory.search("deploys since May 2025")
 
     assert sorted(ids(answer)) == sorted(DEPLOYS)
     assert answer.missing["time"]
@@ -207,7 +207,7 @@ def test_words_that_nothing_holds_do_not_hide_what_holds_another(memory: Memory)
     holding = {memory.remember(f"the alpha channel of picture {name}").id for name in ("one", "two", "three")}
     memory.remember("water boils at a hundred degrees")
 
-    found = ids(memory.recall("alpha zulu tango whiskey foxtrot"))
+    found = ids(memory.search("alpha zulu tango whiskey foxtrot"))
 
     assert set(found[:3]) == holding
 
@@ -221,7 +221,7 @@ def explained_answer(memory: Memory) -> Answer:
     memory.remember("a cluster has nine nodes", source="observer_inferred")
     memory.turn(session="s", role="user", text="who watches deploys on the cluster")
     memory.turn(session="s", role="assistant", text="the cluster watches itself", tainted=True)
-    return memory.recall("deploys cluster", limit=3, explain=True)
+    return memory.search("deploys cluster", limit=3, explain=True)
 
 
 def test_an_explanation_adds_up(memory: Memory) -> None:
@@ -261,7 +261,7 @@ def test_records_of_the_same_words_become_one_result_that_names_the_other(memory
     both = {memory.remember("the kettle is blue", id=id).id for id in ("one", "two")}
     memory.remember("the teapot is green")
 
-    answer = memory.recall("blue kettle", explain=True)
+    answer = memory.search("blue kettle", explain=True)
 
     assert {answer[0].id, *answer[0].also} == both
     assert both.isdisjoint(ids(answer)[1:])
@@ -273,7 +273,7 @@ def test_turns_of_the_same_words_on_different_days_stay_apart(memory: Memory) ->
     for id, day in (("one", 3), ("two", 4)):
         memory.turn(session="s", role="user", text="the kettle is blue", id=id, at=datetime(2026, 3, day, tzinfo=UTC))
 
-    answer = memory.recall("blue kettle")
+    answer = memory.search("blue kettle")
 
     assert sorted(ids(answer)) == ["one", "two"]
     assert [hit.also for hit in answer] == [(), ()]
@@ -293,7 +293,7 @@ def test_equal_input_gives_equal_results_whatever_the_ids(open_memory: OpenMemor
             at = datetime(2026, 3, day, tzinfo=UTC)
             memory.turn(session=f"s{day}", role="user", text=text, id=id, at=at)
         memory.settle()
-        answers = [memory.recall(query, limit=20) for query in ("green tea", "Berlin", "where does the user live")]
+        answers = [memory.search(query, limit=20) for query in ("green tea", "Berlin", "where does the user live")]
         found.append([[(hit.kind, hit.text, hit.source) for hit in answer] for answer in answers])
 
     assert found[0] == found[1]
@@ -306,11 +306,11 @@ def test_a_memory_that_has_long_been_open_ranks_like_one_opened_now(open_memory:
     long_open = open_memory()
     for place, text in enumerate(texts):
         long_open.turn(session=f"s{place}", role="user", text=text, id=f"t{place}", at=NOW)
-        long_open.recall("something to drink from")
+        long_open.search("something to drink from")
 
     just_opened = open_memory()
     for query in ("something to drink from", "where is the stove", "cold milk"):
-        before, after = long_open.recall(query, limit=20), just_opened.recall(query, limit=20)
+        before, after = long_open.search(query, limit=20), just_opened.search(query, limit=20)
         assert ids(before) == ids(after)
         assert [hit.score for hit in before] == pytest.approx([hit.score for hit in after])
 
@@ -323,7 +323,7 @@ def test_what_a_person_taught_outranks_what_was_inferred(memory: Memory, order: 
     for source in order:
         memory.remember("the kettle is blue", id=source, source=source, created_at=NOW)
 
-    answer = memory.recall("blue kettle")
+    answer = memory.search("blue kettle")
 
     assert [(hit.id, hit.also) for hit in answer] == [("user_taught", ("observer_inferred",))]
 
@@ -334,7 +334,7 @@ def test_a_phase_lifts_what_matters_in_it(open_memory: OpenMemory, name: str) ->
     memory.remember("the kettle drips sometimes", id="fact", type="fact", confidence=0.8)
     memory.remember("the kettle drips overnight", id="gotcha", type="gotcha", confidence=0.7)
 
-    plain, implementing = (memory.recall("kettle drips", phase=phase, explain=True) for phase in (None, name))
+    plain, implementing = (memory.search("kettle drips", phase=phase, explain=True) for phase in (None, name))
 
     assert ids(plain) == ["fact", "gotcha"]
     assert ids(implementing) == ["gotcha", "fact"]
@@ -345,38 +345,38 @@ def test_a_phase_lifts_what_matters_in_it(open_memory: OpenMemory, name: str) ->
 
 
 def test_an_empty_memory_answers_nothing(memory: Memory) -> None:
-    assert ids(memory.recall("anything", explain=True)) == []
-    assert ids(memory.recall("")) == []
+    assert ids(memory.search("anything", explain=True)) == []
+    assert ids(memory.search("")) == []
 
 
 def test_an_empty_query_gives_the_newest(memory: Memory) -> None:
     memory.remember_many(knowledge(f"k{day}", f"day {day}", created_at=NOW + timedelta(days=day)) for day in range(3))
 
-    assert ids(memory.recall("", limit=2)) == ["k2", "k1"]
-    assert len(memory.recall("  \n ")) == 3
+    assert ids(memory.search("", limit=2)) == ["k2", "k1"]
+    assert len(memory.search("  \n ")) == 3
 
 
 def test_as_many_as_there_are_come_where_the_most_are_asked_for(memory: Memory) -> None:
     memory.remember_many(knowledge(f"k{place}", f"kettle {place} of shelf {place * 7}") for place in range(250))
 
-    assert len(memory.recall("kettle", limit=1_000)) == 250
+    assert len(memory.search("kettle", limit=1_000)) == 250
 
 
 @pytest.mark.parametrize("query", ["kettle " * 14_286, "x" * 100_000, " ".join(f"w{n}" for n in range(15_000))])
 def test_a_very_long_query_is_no_error(memory: Memory, query: str) -> None:
     record = memory.remember("the kettle is blue")
 
-    answer = memory.recall(query[:100_000], explain=True)
+    answer = memory.search(query[:100_000], explain=True)
 
     assert ids(answer) in ([], [record.id])
 
 
 def test_what_says_the_same_stands_for_itself_where_that_is_asked_for(memory: Memory) -> None:
     both = {memory.remember(text, type="gotcha").id for text in ("The build needs node 22.", "the build needs Node 22")}
-    folded = memory.recall("build node", turns=None)
+    folded = memory.search("build node", turns=None)
     assert {hit.id for hit in folded} | set(folded[0].also) == both
     assert len(folded) == 1
-    repeated = memory.recall("build node", turns=None, repeated=True)
+    repeated = memory.search("build node", turns=None, repeated=True)
     assert {hit.id for hit in repeated} == both
     assert [hit.also for hit in repeated] == [(), ()]
-    assert len(memory.recall("build node", turns=None, repeated=True, limit=1)) == 1
+    assert len(memory.search("build node", turns=None, repeated=True, limit=1)) == 1

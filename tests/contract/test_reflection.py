@@ -18,8 +18,8 @@ from treering.core.queries import KnowledgeFilter
 from treering.core.records import Knowledge
 from treering.core.runs import Run
 from treering.core.settings import LearnSettings, ReflectionSettings, Settings
-from treering.knowledge.reflection import reflect
-from treering.knowledge.removal import is_faded
+from treering.knowledge.expiry import is_faded
+from treering.knowledge.reflection.stage import reflect
 from treering.memory import Memory
 
 DAY = timedelta(days=1)
@@ -254,16 +254,16 @@ def test_no_model_is_asked_where_learning_is_told_to_do_without(open_memory: Ope
 
 def test_the_newest_reflection_comes_last_in_the_context(memory: Memory) -> None:
     three_facts(memory)
-    plain = memory.pack("Where does Ada live?").text
+    plain = memory.context.build("Where does Ada live?").text
     reflected(memory)
     (made,) = reflections(memory)
-    packed = memory.pack("Where does Ada live?", knowledge=KnowledgeFilter(types=("fact",)))
+    packed = memory.context.build("Where does Ada live?", knowledge=KnowledgeFilter(types=("fact",)))
     assert packed.items[-1].id == made.id
     assert "## Looking back\n- reflection: From 2026-05-01" in packed.text
     assert packed.text.endswith("</memory>\n")
     assert packed.tokens <= packed.budget
-    assert "## Looking back" not in memory.pack("Where does Ada live?", reflection=False).text
-    assert "## Looking back" not in memory.pack("Ada", knowledge=None).text
+    assert "## Looking back" not in memory.context.build("Where does Ada live?", reflection=False).text
+    assert "## Looking back" not in memory.context.build("Ada", knowledge=None).text
     assert plain.count("Lisbon") == 1
 
 
@@ -273,19 +273,19 @@ def test_a_small_budget_shortens_the_reflection_or_does_without(memory: Memory) 
         memory.remember(f"Ada said on day {number} that number {number} is what matters", type="decision")
     reflected(memory)
     for budget in (0, 50, 120, 300, 600, 1_200):
-        packed = memory.pack("Ada said", budget=budget)
+        packed = memory.context.build("Ada said", budget=budget)
         assert packed.tokens <= budget
-    assert reflections(memory)[0].id in {item.id for item in memory.pack("Ada said", budget=1_200).items}
+    assert reflections(memory)[0].id in {item.id for item in memory.context.build("Ada said", budget=1_200).items}
 
 
 def test_what_was_forgotten_is_not_told_any_more(memory: Memory) -> None:
     facts = three_facts(memory)
     reflected(memory)
-    assert "Lisbon" in memory.pack("anything").text
+    assert "Lisbon" in memory.context.build("anything").text
     memory.forget(facts[0].id)
-    assert "Lisbon" not in memory.pack("anything", knowledge=KnowledgeFilter(types=("fact",))).text
+    assert "Lisbon" not in memory.context.build("anything", knowledge=KnowledgeFilter(types=("fact",))).text
     memory.undo(facts[0].id)
-    assert "Lisbon" in memory.pack("anything").text
+    assert "Lisbon" in memory.context.build("anything").text
 
     gone = memory.forget(facts[0].id, hard=True)
     (made,) = reflections(memory)

@@ -130,14 +130,14 @@ def test_a_correction_can_itself_be_corrected(memory: Memory) -> None:
     second = memory.correct(first.id, "outdated", text="tea at five")
     third = memory.correct(second.id, "outdated", text="tea at six")
     assert third.deprecated_at is None
-    assert [hit.id for hit in memory.recall("tea")] == [third.id]
+    assert [hit.id for hit in memory.search("tea")] == [third.id]
 
 
 def test_what_replaces_a_retired_record_stands(memory: Memory) -> None:
     retired = memory.correct(memory.remember(WORDS, stale_at=NOW).id, "inaccurate")
     standing = memory.correct(retired.id, "inaccurate", text="tea at five")
     assert (standing.deprecated_at, standing.stale_at) == (None, None)
-    assert [hit.id for hit in memory.recall("tea")] == [standing.id]
+    assert [hit.id for hit in memory.search("tea")] == [standing.id]
 
 
 def test_what_was_superseded_is_corrected_through_its_successor(memory: Memory) -> None:

@@ -15,14 +15,14 @@ TASK = "Why does the invoice export fail?"
 
 
 def shown(memory: Memory, **options: object) -> list[str]:
-    return [item.text for item in memory.pack(TASK, **options).items]  # type: ignore[arg-type]
+    return [item.text for item in memory.context.build(TASK, **options).items]  # type: ignore[arg-type]
 
 
 def test_rules_are_in_a_context_that_shares_no_word_with_them(memory: Memory) -> None:
     memory.remember("Answer in English", type="preference")
     memory.remember("Every endpoint is authenticated", type="requirement")
     memory.remember("The invoice export fails on empty carts", type="gotcha")
-    packed = memory.pack(TASK)
+    packed = memory.context.build(TASK)
     rules, found = packed.text.split("## General")
     assert "## Rules" in rules
     assert "Answer in English" in rules
@@ -83,7 +83,7 @@ def test_rules_keep_to_their_share_and_what_did_not_fit_is_named(open_memory: Op
     memory.remember("The invoice export fails on empty carts", type="gotcha", id="found")
     for number in range(20):
         memory.remember(f"The invoice export {number} fails: " + f"case{number} " * 60, type="gotcha")
-    packed = memory.pack(TASK, budget=budget)
+    packed = memory.context.build(TASK, budget=budget)
     assert packed.tokens <= budget
     rules = {item.id: item for item in packed.items if item.id in ids}
     assert sum(item.tokens for item in rules.values()) <= 0.3 * budget
@@ -101,9 +101,9 @@ def test_rules_get_the_room_that_the_results_leave_over(memory: Memory, budget: 
 
 def test_an_agent_that_begins_is_told_the_rules_and_how_many_are_left_out(memory: Memory) -> None:
     memory.remember("Every endpoint is authenticated", type="requirement")
-    assert [each.content for each in memory.briefing().rules] == ["Every endpoint is authenticated"]
+    assert [each.content for each in memory.context.briefing().rules] == ["Every endpoint is authenticated"]
     for number in range(12):
         memory.remember(f"Rule with number word{number}", type="preference")
-    assert (len(memory.briefing().rules), memory.briefing().rules_left_out) == (10, 3)
+    assert (len(memory.context.briefing().rules), memory.context.briefing().rules_left_out) == (10, 3)
     with agent_of(memory) as agent:
         assert agent.call("get_session_context")["left_out"] >= 3

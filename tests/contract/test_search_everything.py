@@ -34,11 +34,11 @@ def memory(open_memory: OpenMemory) -> Memory:
 
 
 def found(memory: Memory, query: str = QUERY, **options: Any) -> set[str]:
-    return {hit.id for hit in memory.recall(query, **options)}
+    return {hit.id for hit in memory.search(query, **options)}
 
 
 def test_every_kind_is_in_one_ranking(memory: Memory) -> None:
-    answer = memory.recall(QUERY)
+    answer = memory.search(QUERY)
     kinds = {hit.id: hit.kind for hit in answer}
     assert (
         kinds.items()
@@ -56,7 +56,7 @@ def test_every_kind_is_in_one_ranking(memory: Memory) -> None:
 
 @pytest.mark.parametrize("kind", list(SearchedKind))
 def test_a_filter_leaves_other_kinds_out(memory: Memory, kind: SearchedKind) -> None:
-    assert {hit.kind for hit in memory.recall(QUERY, where=SearchFilter(kinds=(kind,)))} == {kind.value}
+    assert {hit.kind for hit in memory.search(QUERY, where=SearchFilter(kinds=(kind,)))} == {kind.value}
 
 
 def test_a_kind_that_lacks_what_is_asked_for_is_left_out(memory: Memory) -> None:
@@ -68,7 +68,7 @@ def test_a_kind_that_lacks_what_is_asked_for_is_left_out(memory: Memory) -> None
 
 
 def test_without_a_query_the_newest_of_every_kind_are_listed(memory: Memory) -> None:
-    assert {hit.kind for hit in memory.recall("")} == {kind.value for kind in SearchedKind}
+    assert {hit.kind for hit in memory.search("")} == {kind.value for kind in SearchedKind}
 
 
 def test_a_deprecated_pattern_is_no_result_unless_it_is_asked_for(memory: Memory) -> None:
@@ -91,27 +91,40 @@ DETAILS: dict[str, dict[str, Any]] = {
     "work_state": {"completed": ["moved zookeeper"], "next_step": "drop the old one"},
     "workflow_recipe": {"steps": [{"description": "restart zookeeper"}]},
     "decision": {"rationale": "zookeeper was too slow", "alternatives": ["etcd"]},
+    "fact": {"subject": "the queue", "attribute": "host", "value": "zookeeper"},
+    "requirement": {"subject": "zookeeper", "value": "three nodes"},
+    "preference": {"speaker": "zookeeper"},
 }
 
 
 @pytest.mark.parametrize("type", DETAILS)
 def test_a_record_is_found_by_what_its_payload_says_and_shows_it(memory: Memory, type: str) -> None:
     id = memory.remember("It did not work out", type=type, payload=DETAILS[type]).id
-    hits = {hit.id: hit.text for hit in memory.recall("zookeeper")}
+    hits = {hit.id: hit.text for hit in memory.search("zookeeper")}
     assert list(hits) == [id]
     assert "zookeeper" in hits[id]
-    assert "zookeeper" in memory.pack("zookeeper").text
+    assert "zookeeper" in memory.context.build("zookeeper").text
 
 
 @pytest.mark.parametrize("field", ["tags", "files", "modules"])
 def test_a_record_is_found_by_its_labels(memory: Memory, field: str) -> None:
     id = memory.remember("It did not work out", **{field: ["zookeeper"]}).id
-    assert found(memory, "zookeeper") == {id}
+    (hit,) = memory.search("zookeeper")
+    assert hit.id == id
+    assert "zookeeper" in hit.source
+    assert "zookeeper" in memory.context.build("zookeeper").text
+
+
+def test_what_a_type_says_only_when_it_is_given_is_shown(memory: Memory) -> None:
+    memory.remember("Tabs for indentation", type="preference", payload={"strength": "never"})
+    memory.remember("Spaces for tables", type="preference")
+    shown = [hit.text for hit in memory.search("tabs spaces", where=SearchFilter(types=("preference",)))]
+    assert sorted(shown) == ["Spaces for tables", "Tabs for indentation (strength: never)"]
 
 
 def test_what_the_payload_repeats_is_shown_once(memory: Memory) -> None:
     memory.remember("Restart zookeeper first", type="gotcha", payload={"workaround": "restart zookeeper"})
-    (hit,) = memory.recall("zookeeper")
+    (hit,) = memory.search("zookeeper")
     assert hit.text == "Restart zookeeper first"
 
 
@@ -130,15 +143,15 @@ def test_the_library_and_an_agent_get_the_same_results(memory: Memory, query: st
     memory.settle()
     with agent_of(memory) as agent:
         told = agent.call("search_memory", query=query, limit=10, budget=8_000)["results"]
-    assert [each["id"] for each in told] == [hit.id for hit in memory.recall(query, limit=10)]
+    assert [each["id"] for each in told] == [hit.id for hit in memory.search(query, limit=10)]
 
 
 def test_an_answer_says_that_it_is_only_the_nearest(memory: Memory) -> None:
     memory.remember("Nina moved to Lisbon in March")
     memory.settle()
-    assert memory.recall("when did Nina move").confidence == "high"
+    assert memory.search("when did Nina move").confidence == "high"
     for query in ("what is the capital of France", "how do I bake bread", "who won the world cup"):
-        assert memory.recall(query).confidence == "low", query
+        assert memory.search(query).confidence == "low", query
     with agent_of(memory) as agent:
         assert agent.call("search_memory", query="what is the capital of France")["confidence"] == "low"
         assert agent.call("search_memory", query="when did Nina move")["confidence"] == "high"
@@ -148,8 +161,8 @@ def test_greetings_are_no_results(memory: Memory) -> None:
     for text in ("hi", "Hello! How can I help you today?", "thanks a lot"):
         memory.turn(session="s", role="user", text=text)
     memory.settle()
-    assert not memory.recall("hi")
-    assert not memory.recall("hello, how are you?")
+    assert not memory.search("hi")
+    assert not memory.search("hello, how are you?")
 
 
 @pytest.mark.parametrize("query", ["hi", "hello there", "thanks", "yo", "Vielen Dank"])
@@ -158,7 +171,7 @@ def test_nothing_answers_a_greeting(memory: Memory, query: str) -> None:
     memory.turn(session="s", role="user", text="Hi Ana")
     memory.turn(session="s", role="user", text="The deploy takes an hour, thanks to the cache")
     memory.settle()
-    answer = memory.recall(query)
+    answer = memory.search(query)
     assert answer.confidence == "low"
     assert "Hi Ana" not in [hit.text for hit in answer]
 
@@ -183,36 +196,36 @@ def test_an_agent_is_told_that_nothing_is_known_whatever_else_is_missing(
 )  # fmt: skip
 def test_a_question_for_a_type_and_a_day_lists_them(memory: Memory, query: str) -> None:
     today = [memory.remember(text, type="decision").id for text in ("We use Kafka", "Invoices are sent by post")]
-    last_year = {"created_at": memory._ports.clock().replace(year=2020)}
+    last_year = {"created_at": memory._parts.clock().replace(year=2020)}
     memory.remember("We use RabbitMQ", type="decision", **last_year)
-    assert [hit.id for hit in memory.recall(query)] == [today[1], today[0]]
+    assert [hit.id for hit in memory.search(query)] == [today[1], today[0]]
 
 
 def test_a_type_that_was_not_stored_then_is_said_to_be_missing(memory: Memory) -> None:
     memory.remember("We use Kafka", type="decision")
     memory.remember("Kafka loses messages without acks", type="gotcha")
-    answer = memory.recall("what did we decide yesterday")
+    answer = memory.search("what did we decide yesterday")
     assert answer.confidence == "low"
     assert "decision" in answer.missing["time"]
-    assert memory.recall("what gotchas did we find today").confidence == "high"
-    assert {hit.record.type for hit in memory.recall("what gotchas did we find today")} == {"gotcha"}  # type: ignore[union-attr]
+    assert memory.search("what gotchas did we find today").confidence == "high"
+    assert {hit.record.type for hit in memory.search("what gotchas did we find today")} == {"gotcha"}  # type: ignore[union-attr]
 
 
 def test_a_question_for_a_type_a_day_and_a_subject_finds_that(memory: Memory) -> None:
     memory.remember("Invoices are sent by post", type="decision")
     kafka = memory.remember("We use Kafka for events", type="decision").id
-    assert memory.recall("what did we decide about Kafka today")[0].id == kafka
+    assert memory.search("what did we decide about Kafka today")[0].id == kafka
 
 
 def test_where_nothing_was_decided_that_day_the_rest_is_searched(memory: Memory) -> None:
-    last_year = {"created_at": memory._ports.clock().replace(year=2020)}
+    last_year = {"created_at": memory._parts.clock().replace(year=2020)}
     old = memory.remember("We decided to use RabbitMQ", type="decision", **last_year).id
-    assert old in {hit.id for hit in memory.recall("what did we decide about RabbitMQ today")}
+    assert old in {hit.id for hit in memory.search("what did we decide about RabbitMQ today")}
 
 
 def test_one_filter_object_is_given_or_filters_of_kinds_not_both(memory: Memory) -> None:
     with pytest.raises(InvalidInput, match="not both"):
-        memory.recall(QUERY, where=SearchFilter(tainted=False), turns=None)
+        memory.search(QUERY, where=SearchFilter(tainted=False), turns=None)
 
 
 def test_a_kind_that_is_not_known_is_named_without_the_inner_types() -> None:

@@ -15,19 +15,19 @@ from treering.memory import Memory
 
 def jobs(memory: Memory) -> dict[str, str]:
     """The state of each job by its kind."""
-    with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
+    with memory.store.reading(memory.scope, memory._parts.clock()) as tx:
         return {job.kind: job.state.value for job in tx.jobs.find(JobFilter(), limit=100).items}
 
 
 def test_small_jobs_are_done_and_others_counted(memory: Memory) -> None:
     memory.remember("Anna works at Initech in Rome")
-    left = memory.do_small_jobs(seconds=60)
+    left = memory.run_small_jobs(seconds=60)
     assert (left.pending, left.error) == (1, "")
     assert jobs(memory) == {EMBED: "queued", LINK_ENTITIES: "done"}
-    with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
+    with memory.store.reading(memory.scope, memory._parts.clock()) as tx:
         assert {"Anna", "Initech"} <= {entity.name for entity in tx.entities.find(limit=10).items}
     assert memory.settle().waiting == 0
-    assert memory.do_small_jobs().pending == 0
+    assert memory.run_small_jobs().pending == 0
 
 
 def test_a_failing_job_is_reported_and_stays(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,7 +37,7 @@ def test_a_failing_job_is_reported_and_stays(memory: Memory, monkeypatch: pytest
     memory.remember("Anna works at Initech in Rome")
     with monkeypatch.context() as patched:
         patched.setattr(reading, "link_new", fail)
-        left = memory.do_small_jobs()
+        left = memory.run_small_jobs()
     assert left.pending == 2
     assert "RuntimeError" in left.error
     assert "Anna" not in left.error
@@ -49,7 +49,7 @@ def test_what_takes_too_long_is_left_to_others(memory: Memory) -> None:
     for number in range(200):
         memory.remember(f"Lamp {number} of Harbour {number} was lit by Guard{number} " * 20)
     began = monotonic()
-    left = memory.do_small_jobs(0.01)
+    left = memory.run_small_jobs(0.01)
     assert monotonic() - began < 2
     assert left.pending >= 2
     assert jobs(memory)[LINK_ENTITIES] == "queued"
@@ -59,18 +59,18 @@ def test_what_takes_too_long_is_left_to_others(memory: Memory) -> None:
 
 def test_no_time_does_nothing(memory: Memory) -> None:
     memory.remember("Anna works at Initech in Rome")
-    assert memory.do_small_jobs(0).pending == 2
+    assert memory.run_small_jobs(0).pending == 2
 
 
 def test_another_writer_is_not_waited_for(open_memory: OpenMemory) -> None:
     memory = open_memory(project="busy")
     memory.remember("Anna works at Initech in Rome")
     other = open_memory(project="busy")
-    with other.store.transaction(other.scope, other._ports.clock()) as tx:
+    with other.store.transaction(other.scope, other._parts.clock()) as tx:
         # On a server a writer holds what it has changed; on SQLite all of the database.
         tx.jobs.lease("other", (LINK_ENTITIES, EMBED), limit=5, duration=timedelta(seconds=60))
         began = monotonic()
-        left = memory.do_small_jobs()
+        left = memory.run_small_jobs()
         assert monotonic() - began < 3
         assert left == type(left)(2)
 
@@ -86,6 +86,6 @@ def test_what_is_stored_meanwhile_is_not_lost(memory: Memory, monkeypatch: pytes
     memory.remember("Anna works at Initech in Rome")
     with monkeypatch.context() as patched:
         patched.setattr(reading, "link_new", link_and_store)
-        memory.do_small_jobs()
-    with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
+        memory.run_small_jobs()
+    with memory.store.reading(memory.scope, memory._parts.clock()) as tx:
         assert tx.jobs.count(JobFilter(kinds=(LINK_ENTITIES,), states=(JobState.QUEUED,))) == 1

@@ -39,7 +39,7 @@ def test_what_was_stated_is_found_after_years(memory: Memory, clock: Clock, type
         assert forgotten(memory, days) == {}
     clock.now = NOW + 5_000 * DAY
     assert memory.get(record.id) == record
-    assert [hit.id for hit in memory.recall("Who is allergic to peanuts?")] == [record.id]
+    assert [hit.id for hit in memory.search("Who is allergic to peanuts?")] == [record.id]
 
 
 def test_age_leaves_three_tenths_of_its_confidence(memory: Memory) -> None:
@@ -68,7 +68,7 @@ def test_what_a_search_returns_does_not_fade(memory: Memory, clock: Clock) -> No
     memory.remember("Nobody asks for the weather", source="observer_inferred")
     for day in range(0, 400, 40):
         clock.now = NOW + day * DAY
-        assert [hit.id for hit in memory.recall("staging server otter", limit=1)] == [returned.id]
+        assert [hit.id for hit in memory.search("staging server otter", limit=1)] == [returned.id]
     assert forgotten(memory, 400) == {"faded": 1}
     found = memory.get(returned.id)
     assert (found.access_count, found.uses, found.version) == (0, 0, returned.version)
@@ -78,7 +78,7 @@ def test_what_a_search_returns_does_not_fade(memory: Memory, clock: Clock) -> No
 def test_a_search_of_the_past_is_no_access(memory: Memory, clock: Clock) -> None:
     record = memory.remember("The staging server is called otter")
     clock.now = NOW + 40 * DAY
-    assert memory.recall("staging server", as_of=NOW + 2 * DAY)
+    assert memory.search("staging server", as_of=NOW + 2 * DAY)
     assert memory.get(record.id).last_accessed_at == NOW
 
 
@@ -89,7 +89,17 @@ def test_an_access_waits_for_nobody_and_is_stored_later(open_memory: OpenMemory,
     clock.now = NOW + 40 * DAY
     with other.store.transaction(other.scope, clock.now) as tx:
         tx.knowledge.update(tx.knowledge.get(record.id).replace(pinned=True))
-        assert [hit.id for hit in memory.recall("staging server")] == [record.id]
+        assert [hit.id for hit in memory.search("staging server")] == [record.id]
     assert other.get(record.id).last_accessed_at == NOW
     memory.close()
     assert other.get(record.id).last_accessed_at == NOW + 40 * DAY
+
+
+def test_age_alone_puts_no_stated_record_behind_what_was_said_beside_it(memory: Memory, clock: Clock) -> None:
+    record = memory.remember("Luca is allergic to peanuts", source="user_taught")
+    for number, text in enumerate(("Luca called about the invoice", "Peanuts are cheap at the market", "Luca is late")):
+        memory.turn(session=f"s{number}", role="user", text=text)
+    memory.episode("Find out who is allergic")
+    for days in (0, 100, 400):
+        clock.now += days * DAY
+        assert memory.search("Luca allergic peanuts")[0].id == record.id

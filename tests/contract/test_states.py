@@ -51,7 +51,7 @@ def test_the_present_state_comes_first_and_what_it_replaced_says_so(memory: Memo
 
 def test_a_context_shows_the_present_state_first_and_marks_what_it_replaced(memory: Memory) -> None:
     query = "What time is the daily standup?"
-    packed = memory.pack(query, knowledge=None)
+    packed = memory.context.build(query, knowledge=None)
     assert packed.items[0].id == "t3"
     assert "user (superseded): The daily standup is at 9:15" in packed.text
     with agent_of(memory) as agent:

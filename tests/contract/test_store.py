@@ -68,7 +68,7 @@ def test_an_exception_rolls_back_everything_the_block_did(memory: Memory) -> Non
 
     assert row_counts(memory) == before
     assert memory.get("before").content == "water is wet"
-    assert [hit.id for hit in memory.recall("wet", knowledge=KnowledgeFilter(tags=("a",)))] == ["before"]
+    assert [hit.id for hit in memory.search("wet", knowledge=KnowledgeFilter(tags=("a",)))] == ["before"]
 
 
 def test_what_a_block_wrote_is_there_for_the_next_one_and_for_another_store(open_memory: OpenMemory) -> None:

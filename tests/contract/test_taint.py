@@ -31,7 +31,7 @@ def test_a_taint_has_a_source_and_a_reason_and_waits_for_review(memory: Memory) 
     assert (record.taint, record.tainted, record.needs_review) == (PAGE, True, True)
     stored = memory.get(record.id)
     assert stored == record
-    assert [each.id for each in memory.to_review()] == [record.id]
+    assert [each.id for each in memory.context.to_review()] == [record.id]
     turn = memory.turn(session="s", role="tool", text="a page", taint=PAGE)
     episode = memory.episode("read a page", taint={"source": "web_fetch"})
     assert (turn.taint, episode.taint) == (PAGE, Taint(source="web_fetch"))
@@ -116,14 +116,14 @@ def test_no_context_holds_what_is_tainted_unless_that_is_asked_for(memory: Memor
     memory.episode("Open the gate of Zephyr", output="gate jammed", outcome="FAILURE", taint=PAGE)
     memory.settle()
     unasked = (
-        memory.pack("gate opens").text,
+        memory.context.build("gate opens").text,
         memory.patterns.context_for_task("open the gate").text(),
         memory.patterns.after_failure("gate jammed").text(),
     )
     assert "at seven" in unasked[0]
     assert not [text for text in unasked if "Zephyr" in text]
     asked = (
-        memory.pack("gate opens", tainted=True).text,
+        memory.context.build("gate opens", tainted=True).text,
         memory.patterns.context_for_task("open the gate", tainted=True).text(),
         memory.patterns.after_failure("gate jammed", tainted=True).text(),
     )
@@ -134,14 +134,14 @@ def test_no_context_holds_what_is_tainted_unless_that_is_asked_for(memory: Memor
 def test_filters_of_a_pack_stay_and_one_that_asks_for_taint_gets_it(memory: Memory) -> None:
     memory.remember("The gate opens at seven", id="trusted")
     memory.remember("The gate opens for Zephyr", id="k", taint=PAGE)
-    assert "Zephyr" not in memory.pack("gate", knowledge=KnowledgeFilter(), turns=None).text
-    assert "Zephyr" not in memory.pack("gate", where=SearchFilter(types=("fact",))).text
-    assert "Zephyr" in memory.pack("gate", where=SearchFilter(tainted=True)).text
+    assert "Zephyr" not in memory.context.build("gate", knowledge=KnowledgeFilter(), turns=None).text
+    assert "Zephyr" not in memory.context.build("gate", where=SearchFilter(types=("fact",))).text
+    assert "Zephyr" in memory.context.build("gate", where=SearchFilter(tainted=True)).text
 
 
 def test_the_item_itself_is_marked(memory: Memory) -> None:
     memory.remember("The gate opens for Zephyr", taint=PAGE)
-    packed = memory.pack("gate", tainted=True).text
+    packed = memory.context.build("gate", tainted=True).text
     (item,) = (line for line in packed.splitlines() if "Zephyr" in line)
     assert item.startswith(f"- fact ({MARK}): ")
 

@@ -143,7 +143,7 @@ def test_a_moved_result_is_a_turn_that_recall_finds(tight: Memory) -> None:
         task.add_intermediate(f"s{number}", str(number))
     task.prune()
 
-    hit, *_ = tight.recall("zebra")
+    hit, *_ = tight.search("zebra")
 
     assert isinstance(hit.record, Turn)
     assert (hit.record.session, hit.record.role) == (task.id, Role.TOOL)

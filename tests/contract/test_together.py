@@ -51,7 +51,7 @@ def test_a_turn_delivered_by_many_at_once_is_stored_once(memories: list[Memory])
 
 def test_words_that_many_remember_at_once_are_one_record_with_all_the_evidence(memories: list[Memory]) -> None:
     at_once(memories, lambda memory, round: memory.remember(f"tea at {round}"))
-    records = [hit.record for hit in memories[0].recall("tea")]
+    records = [hit.record for hit in memories[0].search("tea")]
     assert [record.access_count for record in records] == [TOGETHER - 1] * ROUNDS
 
 

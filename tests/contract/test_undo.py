@@ -69,14 +69,14 @@ def test_each_learned_kind_undoes_its_changes(cls: Any, memory: Memory) -> None:
 def test_a_forgotten_record_comes_back_with_its_tags_and_words(memory: Memory) -> None:
     record = memory.remember("water boils at 100 degrees", tags=["physics"])
     memory.forget(record.id)
-    assert not memory.recall("boils")
+    assert not memory.search("boils")
     with pytest.raises(NotFound):
         memory.get(record.id)
 
     back = memory.undo(record.id)
 
     assert but_for_bookkeeping(back) == but_for_bookkeeping(record)
-    assert [hit.id for hit in memory.recall("boils", knowledge=KnowledgeFilter(tags=("physics",)))] == [record.id]
+    assert [hit.id for hit in memory.search("boils", knowledge=KnowledgeFilter(tags=("physics",)))] == [record.id]
 
 
 @pytest.mark.parametrize("through", ["old", "new"])
@@ -89,7 +89,7 @@ def test_a_correction_is_taken_back_whole_from_either_end(memory: Memory, throug
     assert but_for_bookkeeping(memory.get(old.id)) == but_for_bookkeeping(old)
     with pytest.raises(NotFound):
         memory.get(new.id)
-    assert [hit.id for hit in memory.recall("tea")] == [old.id]
+    assert [hit.id for hit in memory.search("tea")] == [old.id]
 
 
 def test_a_duplicate_gives_its_evidence_back_when_undone(memory: Memory) -> None:
@@ -131,9 +131,9 @@ def test_nothing_is_undone_that_never_changed(memory: Memory) -> None:
 def test_a_forgotten_turn_comes_back(memory: Memory) -> None:
     said = memory.turn(session="s", role="user", text="unforgettable")
     memory.forget(said.id)
-    assert not memory.recall("unforgettable")
+    assert not memory.search("unforgettable")
     assert memory.undo(said.id) == said
-    assert [hit.id for hit in memory.recall("unforgettable")] == [said.id]
+    assert [hit.id for hit in memory.search("unforgettable")] == [said.id]
 
 
 def test_nobody_undoes_what_they_could_not_see(open_memory: OpenMemory) -> None:

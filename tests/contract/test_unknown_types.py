@@ -46,7 +46,7 @@ def payload_of(record: Knowledge) -> object:
 
 
 def test_they_are_found_with_their_payload_as_it_was_written(memory: Memory) -> None:
-    assert {hit.id for hit in memory.recall("checkout")} == {"told", "untold"}
+    assert {hit.id for hit in memory.search("checkout")} == {"told", "untold"}
     assert isinstance(told(memory).payload, Opaque)
     assert payload_of(told(memory)) == PAYLOAD
     assert payload_of(memory.get("untold")) is None  # type: ignore[arg-type]
@@ -66,7 +66,7 @@ def test_they_are_changed_and_put_back_without_losing_anything(memory: Memory, i
     memory.undo(id)
     assert payload_of(memory.get(id)) == payload_of(before)  # type: ignore[arg-type]
     memory.forget(id, hard=True)
-    assert [hit.id for hit in memory.recall("checkout")] == [{"told": "untold", "untold": "told"}[id]]
+    assert [hit.id for hit in memory.search("checkout")] == [{"told": "untold", "untold": "told"}[id]]
 
 
 def test_they_travel_through_an_export(memory: Memory, open_memory: OpenMemory, tmp_path: Path) -> None:

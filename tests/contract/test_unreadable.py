@@ -28,7 +28,7 @@ def memory(engine: str, open_memory: OpenMemory, tmp_path: Path) -> Memory:
 
 @pytest.mark.parametrize("query", ["checkout", ""])
 def test_recall_gives_the_others_and_says_what_is_missing(memory: Memory, query: str) -> None:
-    answer = memory.recall(query)
+    answer = memory.search(query)
     assert [hit.id for hit in answer] == ["short"]
     assert answer.unreadable == ("blob of knowledge long", "blob of turn said")
     assert not {"meaning", "meaning of some"} & set(answer.missing)
@@ -46,7 +46,7 @@ def test_a_row_that_makes_no_sense_is_a_store_error_that_names_it(
     with pytest.raises(Unreadable, match=r"knowledge 'short' cannot be read: .*relations.*restore it from a backup"):
         memory.get("short")
     assert issubclass(Unreadable, StoreError)
-    answer = memory.recall("mondays")
+    answer = memory.search("mondays")
     assert "knowledge short" in answer.unreadable
     assert "short" not in {hit.id for hit in answer}
 

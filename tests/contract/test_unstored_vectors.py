@@ -94,7 +94,7 @@ def test_a_gap_among_kept_vectors_is_filled(open_memory: OpenMemory) -> None:
     for _ in range(2):
         catch_up(memory.scope, memory.store, now(), embedder, memory.settings.embedder)
     assert stored(memory, embedder.model) == Coverage(RECORDS, RECORDS)
-    assert "meaning of some" not in memory.recall(QUERY).missing
+    assert "meaning of some" not in memory.search(QUERY).missing
 
 
 def test_a_gap_among_kept_vectors_is_not_kept_by_the_index_in_memory(open_memory: OpenMemory) -> None:
@@ -111,7 +111,7 @@ def test_a_gap_among_kept_vectors_is_not_kept_by_the_index_in_memory(open_memory
 def test_dropped_models_are_neither_listed_nor_stored_again(open_memory: OpenMemory) -> None:
     memory = filled(open_memory)
     embedder = embedder_of(memory)
-    memory.recall(QUERY)
+    memory.search(QUERY)
     keep(memory, "other", made(memory, 0, 1, 2, dimension=8))
     drop_others(memory.scope, memory.store, now(), embedder.model)
     assert models(memory) == [embedder.model]
@@ -122,7 +122,7 @@ def test_dropped_models_are_neither_listed_nor_stored_again(open_memory: OpenMem
 def test_an_index_in_memory_forgets_the_vectors_of_a_dropped_model(open_memory: OpenMemory) -> None:
     memory = filled(open_memory)
     model = embedder_of(memory).model
-    memory.recall(QUERY)
+    memory.search(QUERY)
     assert drop_others(memory.scope, memory.store, now(), "other") == RECORDS
     assert stored(memory, model) == Coverage(RECORDS, 0)
 
@@ -228,11 +228,11 @@ def test_a_search_that_cannot_store_vectors_answers_and_says_why(
     memory = filled(open_memory)
     with monkeypatch.context() as patch:
         patch.setattr(Index, "add_vectors", full)
-        found = memory.recall(QUERY)
+        found = memory.search(QUERY)
     assert found[0].id == "k3"
     assert "meaning of some" not in found.missing
     assert "the disk is full" in found.missing["stored vectors"]
-    assert "stored vectors" not in memory.recall(QUERY).missing
+    assert "stored vectors" not in memory.search(QUERY).missing
 
 
 def test_vectors_that_cannot_be_stored_are_kept_up_to_a_limit(
@@ -243,5 +243,5 @@ def test_vectors_that_cannot_be_stored_are_kept_up_to_a_limit(
     for number in range(12):
         memory.remember(f"Crane {number} lifts {number} tons.")
     monkeypatch.setattr(memory.store, "write_if_free", lambda *_given, **_options: False)
-    missing = [memory.recall(QUERY).missing["meaning of some"][:8] for _ in range(12)]
+    missing = [memory.search(QUERY).missing["meaning of some"][:8] for _ in range(12)]
     assert missing[8:] == ["3 of 12 ", "2 of 12 ", "2 of 12 ", "2 of 12 "]

@@ -152,7 +152,7 @@ def test_a_backup_is_whole_when_a_record_is_purged_while_it_is_made(
 
     def purged_meanwhile(target: Path) -> object:
         copied = copy_to(target)
-        if memory.recall("purged").hits:
+        if memory.search("purged").hits:
             memory.forget("purged", hard=True)
         return copied
 
@@ -160,7 +160,7 @@ def test_a_backup_is_whole_when_a_record_is_purged_while_it_is_made(
     memory.backup(tmp_path / "copy.db")
     with treering.open(tmp_path / "copy.db", tenant=memory.scope.tenant, project="p") as copy:
         assert copy.doctor().healthy
-        assert not copy.recall("purged").hits
+        assert not copy.search("purged").hits
 
 
 def test_a_check_sees_that_facets_are_gone_and_repair_brings_them_back(memory: Memory) -> None:
@@ -190,7 +190,7 @@ def read(memory: Memory, statement: str) -> list[Any]:
 def test_a_check_sees_documents_that_differ_and_repair_makes_only_those_anew(memory: Memory, harm: str) -> None:
     memory.remember("found by its words", id="harmed")
     memory.remember("left as it was", id="whole")
-    assert len(memory.recall("found words left")) == 2
+    assert len(memory.search("found words left")) == 2
     kept = "SELECT documents.*, digest, vector FROM documents JOIN vectors USING (number) WHERE id = 'whole'"
     before = read(memory, kept)
     run(memory, HARM[harm])
@@ -204,12 +204,12 @@ def test_a_check_sees_documents_that_differ_and_repair_makes_only_those_anew(mem
     with memory.store.reading(memory.scope, NOW) as tx:
         assert by_words(tx, "words", knowledge=treering.KnowledgeFilter()) == {"harmed"}
         assert by_words(tx, "left", knowledge=treering.KnowledgeFilter()) == {"whole"}
-    assert "meaning of some" not in memory.recall("words").missing
+    assert "meaning of some" not in memory.search("words").missing
 
 
 def test_repair_leaves_nothing_of_documents_that_are_gone(memory: Memory, engine: str) -> None:
     memory.remember("found by its words", id="harmed")
-    assert memory.recall("words")
+    assert memory.search("words")
     run(memory, HARM["gone"])
     memory.doctor(repair=True)
     for table in INDEXES[engine]:
@@ -235,11 +235,11 @@ def test_a_vector_that_was_lost_is_made_again(open_memory: OpenMemory, which: st
     with open_memory() as memory:
         for id in ("first", "last"):
             memory.remember(f"the {id} of its kind", id=id)
-        assert memory.recall("kind")
+        assert memory.search("kind")
         run(memory, f"DELETE FROM vectors WHERE number = (SELECT number FROM documents WHERE id = '{which}')")
     again = open_memory()
     again.doctor(repair=True)
-    assert "meaning of some" not in again.recall("kind").missing
+    assert "meaning of some" not in again.search("kind").missing
     assert len(read(again, "SELECT number FROM vectors")) == 2
 
 

@@ -64,7 +64,7 @@ class Kept:
         self.clock = clock or Clock()
         settings = Settings.make(upkeep={"timezone": "UTC", "keep_runs": 10}, jobs={"backoff_seconds": 60})
         self.memory: Memory = open_memory(clock=self.clock, settings=settings, **options)
-        found = self.memory.upkeep
+        found = self.memory.maintenance
         maintenance = replace(found.maintenance, stages=stages, stop=threading.Event(), zone=UTC)
         handlers = {MAINTAIN: maintenance.do}
         self.stop = maintenance.stop
@@ -529,14 +529,14 @@ def lived_in(open_memory: OpenMemory) -> Kept:
 
 
 def test_stages_run_in_the_order_of_the_requirement(memory: Memory) -> None:
-    assert memory.upkeep.stages == STAGES
+    assert memory.maintenance.stages == STAGES
     required = ("consolidate", "episodes", "mine", "validate", "refine", "index", "report")
     assert tuple(stage for stage in STAGES if stage in required) == required
 
 
 def test_a_stage_can_be_left_out_of_the_schedule(open_memory: OpenMemory) -> None:
     memory = open_memory(settings=Settings.make(upkeep={"by_hand": ["mine"], "weekly": ""}))
-    unscheduled = [planned.stage for planned in memory.upkeep.plan() if not planned.cron]
+    unscheduled = [planned.stage for planned in memory.maintenance.plan() if not planned.cron]
     assert unscheduled == ["reflect", "mine"]
 
 
@@ -548,7 +548,7 @@ def test_a_misspelt_stage_in_the_settings_is_refused(open_memory: OpenMemory) ->
 @pytest.mark.parametrize("stage", STAGES)
 def test_no_stage_writes_anything_in_a_rehearsal(lived_in: Kept, stage: str) -> None:
     before = everything(lived_in.memory)
-    (run,) = lived_in.memory.upkeep.run(stage, dry_run=True)
+    (run,) = lived_in.memory.maintenance.run(stage, dry_run=True)
     assert (run.state, run.error) == (RunState.DONE, None)
     assert everything(lived_in.memory) == before
 
@@ -556,10 +556,10 @@ def test_no_stage_writes_anything_in_a_rehearsal(lived_in: Kept, stage: str) -> 
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_stage_that_is_run_twice_changes_nothing_the_second_time(lived_in: Kept, stage: str) -> None:
     memory = lived_in.memory
-    (first,) = memory.upkeep.run(stage)
+    (first,) = memory.maintenance.run(stage)
     assert (first.state, first.error) == (RunState.DONE, None)
     learned = records(memory)
-    (second,) = memory.upkeep.run(stage)
+    (second,) = memory.maintenance.run(stage)
     assert (second.state, second.error) == (RunState.DONE, None)
     assert second.id != first.id
     assert records(memory) == learned
@@ -567,12 +567,12 @@ def test_a_stage_that_is_run_twice_changes_nothing_the_second_time(lived_in: Kep
 
 def test_a_night_leaves_a_report_and_a_sound_memory(lived_in: Kept) -> None:
     memory = lived_in.memory
-    runs = memory.upkeep.run()
+    runs = memory.maintenance.run()
     assert [(run.stage, run.state, run.error) for run in runs] == [(name, RunState.DONE, None) for name in STAGES]
     assert runs[-1].counts["records: sessions"] == 3
     assert runs[-1].counts["stages: consolidate: sessions"] == 3
     assert not any(runs[-1].counts[f"stages: {name}: failed"] for name in STAGES)
-    found = memory.upkeep.report()
+    found = memory.maintenance.report()
     assert {run.stage for run in found.runs} == set(STAGES)
     assert sum(found.confidence.values()) == found.looked_at > 0
     memory.settle()
@@ -589,7 +589,7 @@ def records(memory: Memory) -> list[str]:
 def test_a_stage_that_fails_is_seen_by_whoever_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    import treering.knowledge.facts.sessions
+    import treering.knowledge.session_learning
     from treering.interfaces.cli.app import app
     from treering.interfaces.cli.exit_codes import run
 
@@ -601,7 +601,7 @@ def test_a_stage_that_fails_is_seen_by_whoever_asked(
         return code, capfd.readouterr().out
 
     with monkeypatch.context() as patched:
-        patched.setattr(treering.knowledge.facts.sessions, "consolidate_sessions", fail)
+        patched.setattr(treering.knowledge.session_learning, "consolidate_sessions", fail)
         code, said = command("maintain")
     assert code == 1
     assert "✗  consolidate  RuntimeError: the pages are torn" in said
@@ -657,7 +657,7 @@ def test_a_report_of_many_records_is_worked_out_from_some(
         )
         for number, moment in enumerate(moments)
     )
-    found = kept.memory.upkeep.report()
+    found = kept.memory.maintenance.report()
     assert found.looked_at <= 200
     assert sum(found.confidence.values()) == 1_000
     assert found.confidence["0.8 to 1.0"] == pytest.approx(500, abs=20)

@@ -94,7 +94,7 @@ def test_what_was_said_again_is_no_use(memory: Memory) -> None:
     assert (memory.get(record.id).access_count, memory.get(record.id).confidence) == (5, 0.8)
     use(memory, record.id, 3)
     assert memory.get(record.id).confidence == pytest.approx(0.85)
-    assert memory.upkeep.report().learning["duplicates folded"] == 3
+    assert memory.maintenance.report().learning["duplicates folded"] == 3
 
 
 def test_a_use_and_what_it_proves_are_stored_together(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:

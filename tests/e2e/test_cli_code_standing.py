@@ -53,7 +53,7 @@ def indexed_by_somebody(place: Path) -> Iterator[None]:
     """Somebody in this process is at it, and half-way."""
     owner = str(this_writer("somebody"))
     with treering.open(place, project="p", background=False) as memory:
-        clock = memory._ports.clock
+        clock = memory._parts.clock
         with memory.store.transaction(memory.scope, clock()) as tx:
             assert tx.code.take(owner, timedelta(minutes=10))
             state = tx.code.state()

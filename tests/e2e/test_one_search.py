@@ -34,7 +34,7 @@ def test_the_command_and_the_library_get_the_same_results(terminal: Terminal, qu
     terminal.ok("remember", "The shop sells tea")
     told = terminal.json("search", query)
     with treering.open(terminal.folder / "memory.db", project=PROJECT, background=False) as memory:
-        assert [each["id"] for each in told["hits"]] == [hit.id for hit in memory.recall(query)]
+        assert [each["id"] for each in told["hits"]] == [hit.id for hit in memory.search(query)]
 
 
 def test_a_kind_can_be_asked_for(terminal: Terminal) -> None:

@@ -7,7 +7,7 @@ from tests.samples import sample
 from treering.core.phases import PHASE_BUDGETS, Phase
 from treering.core.records import Knowledge
 from treering.core.turns import Turn
-from treering.render.budget import pack
+from treering.render.budget import render_context
 from treering.search.answer import Hit
 
 FOLDER = Path(__file__).parent / "pack"
@@ -121,7 +121,7 @@ def golden(phase: Phase | None) -> Path:
 
 def shown(phase: Phase | None) -> str:
     """What is packed, and below a line what was left out and why."""
-    packed = pack(HITS, phase=phase, budget=PHASE_BUDGETS[phase] // 3 if phase else UNPHASED_BUDGET)
+    packed = render_context(HITS, phase=phase, budget=PHASE_BUDGETS[phase] // 3 if phase else UNPHASED_BUDGET)
     cut = ", ".join(item.id for item in packed.items if item.truncated) or "none"
     left = "".join(f"{id}: {reason}\n" for id, reason in packed.left_out)
     return f"{packed.text}---\n{packed.tokens} of {packed.budget} tokens; cut: {cut}; left out:\n{left}"

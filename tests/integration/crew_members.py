@@ -96,7 +96,7 @@ def maintain(days: float, **place: str) -> None:
     """All stages, over and over, some time from now."""
     memory = open_place(clock=lambda: now() + timedelta(days=days), **place)
     while True:
-        memory.upkeep.run()
+        memory.maintenance.run()
         tell(maintained=True)
 
 

@@ -152,7 +152,7 @@ def test_a_database_in_use_is_never_replaced(memory: Memory, folder: Path, write
         other.remember("theirs")
         with pytest.raises(InvalidInput, match="a database in use"):
             getattr(memory, writer)(folder / "other.db", force=True)
-        assert other.recall("theirs")[0].text == "theirs"
+        assert other.search("theirs")[0].text == "theirs"
 
 
 def test_a_link_to_an_earlier_export_stays_a_link(memory: Memory, folder: Path) -> None:

@@ -57,7 +57,7 @@ def threads() -> list[threading.Thread]:
 @pytest.fixture
 def slow_stage(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, threading.Event]:
     """Consolidation takes steps without end; the events say that it began, and keep a step from ending."""
-    import treering.knowledge.facts.sessions
+    import treering.knowledge.session_learning
 
     began, hold = threading.Event(), threading.Event()
     hold.set()
@@ -69,7 +69,7 @@ def slow_stage(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, thread
             time.sleep(0.005)
             run.progress.advance(str(step))
 
-    monkeypatch.setattr(treering.knowledge.facts.sessions, "consolidate_sessions", work)
+    monkeypatch.setattr(treering.knowledge.session_learning, "consolidate_sessions", work)
     return began, hold
 
 
@@ -82,7 +82,7 @@ def queue_slow_stage(memory: Memory) -> None:
 def test_it_begins_with_the_first_job_and_ends_when_nothing_is_left(open_memory: OpenMemory) -> None:
     memory = open_memory(settings=QUICK, background=True)
     memory.remember_many([knowledge("k", "nothing to do in the background")])
-    memory.recall("nothing")
+    memory.search("nothing")
     assert threads() == []
     for id in ("first", "second"):
         queue(memory, id)
@@ -139,7 +139,7 @@ def test_close_stops_it_at_once_and_the_job_goes_back(
     memory.close()
     assert threads() == []
     with open_memory() as again:
-        (run,) = again.upkeep.runs()
+        (run,) = again.maintenance.runs()
         with again.store.reading(again.scope, now()) as tx:
             (job,) = tx.jobs.stream(JobFilter(kinds=("maintain",)))
     assert (job.state, job.attempts) == (JobState.QUEUED, 0)
@@ -169,7 +169,7 @@ def test_the_user_writes_while_a_stage_is_at_work(
     assert began.wait(_PATIENCE)
     for number in range(10):
         memory.remember(f"written while the model thinks, {number}")
-    assert memory.upkeep.runs()[0].done == 0, "they waited for the step to end"
+    assert memory.maintenance.runs()[0].done == 0, "they waited for the step to end"
     hold.set()
 
 
@@ -295,13 +295,13 @@ def test_a_child_has_a_thread_of_its_own(open_memory: OpenMemory) -> None:
 
 def test_a_process_that_closes_nothing_ends_all_the_same(tmp_path: Path) -> None:
     program = """
-import time, treering, treering.knowledge.facts.sessions
+import time, treering, treering.knowledge.session_learning
 from treering.compose import now
 from treering.maintenance.queue import queue_now
 def forever(run):
     print("began", flush=True)
     time.sleep(600)
-treering.knowledge.facts.sessions.consolidate_sessions = forever
+treering.knowledge.session_learning.consolidate_sessions = forever
 memory = treering.open("memory.db")
 queue_now(memory.scope, memory.store, now(), stage="consolidate", new_id=treering.compose.new_id)
 time.sleep(1)

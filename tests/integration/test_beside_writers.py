@@ -59,13 +59,13 @@ def test_a_search_answers_by_meaning_while_another_process_writes(
     memory.remember("The harbour crane is painted turquoise.", id="crane")
     memory.remember("Lunch is served at noon.", id="lunch")
     with nothing_can_be_stored(engine, memory, crew, postgres_url):
-        first = memory.recall(QUERY, explain=True)
-        second = memory.recall(QUERY, explain=True)
+        first = memory.search(QUERY, explain=True)
+        second = memory.search(QUERY, explain=True)
         assert stored(memory) == Coverage(2, 0)
     assert [hit.id for hit in first] == [hit.id for hit in second]
     assert first[0].id == "crane"
     assert "meaning of some" not in first.missing
-    after = memory.recall(QUERY, explain=True)
+    after = memory.search(QUERY, explain=True)
     assert stored(memory) == Coverage(2, 2)
     assert [(hit.id, hit.score) for hit in after] == [(hit.id, hit.score) for hit in first]
 
@@ -76,7 +76,7 @@ def test_vectors_that_could_not_be_stored_are_stored_when_the_memory_is_closed(
     with open_memory(background=False) as memory:
         memory.remember("The harbour crane is painted turquoise.")
         with nothing_can_be_stored(engine, memory, crew, postgres_url):
-            memory.recall(QUERY)
+            memory.search(QUERY)
             assert stored(memory) == Coverage(1, 0)
     assert stored(open_memory(background=False)) == Coverage(1, 1)
 
@@ -98,7 +98,7 @@ def test_an_import_is_searched_at_once_and_says_what_has_no_vector_yet(
     memory.remember_many(
         Knowledge.make(id=f"k{n}", type="fact", content=f"Crane {n} lifts {n} tons", **moments) for n in range(300)
     )
-    found = [memory.recall("which crane lifts 7 tons") for _ in range(3)]
+    found = [memory.search("which crane lifts 7 tons") for _ in range(3)]
     assert [answer[0].id for answer in found] == ["k7"] * 3
     assert [answer.missing.get("meaning of some", "")[:10].strip() for answer in found] == missing
 
@@ -116,7 +116,7 @@ def test_a_search_ends_while_records_keep_coming(open_memory: OpenMemory) -> Non
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(type(embedder), "documents", lambda _self, texts: embed_while_more_come(texts))
-        assert memory.recall(QUERY)[0].id == "crane"
+        assert memory.search(QUERY)[0].id == "crane"
     assert 1 <= len(come) <= 50
 
 

@@ -49,9 +49,9 @@ def test_a_forgotten_word_is_in_no_file_also_while_another_has_the_database_open
     with treering.open(path, project="p", settings=IMPATIENT) as other:
         record = memory.remember("zyzzyva secretly " * length)
         memory.correct(record.id, "outdated", text="zyzzyvas moved " * length)
-        assert other.recall("zyzzyva").hits or other.recall("zyzzyvas").hits
+        assert other.search("zyzzyva").hits or other.search("zyzzyvas").hits
         assert b"zyzzyva" in on_disk(tmp_path)
-        for id in {record.id, *(hit.id for hit in memory.recall("zyzzyvas"))}:
+        for id in {record.id, *(hit.id for hit in memory.search("zyzzyvas"))}:
             memory.forget(id, hard=True)
         assert b"zyzzyva" not in on_disk(tmp_path)
 
@@ -63,7 +63,7 @@ def test_a_reader_that_still_sees_the_word_is_said_so(memory: Memory, path: Path
     reader.execute("SELECT count(*) FROM knowledge").fetchone()
     with pytest.raises(StoreUnavailable, match=r"forgotten, but another process still reads.*doctor --repair"):
         memory.forget(record.id, hard=True)
-    assert not memory.recall("zyzzyva").hits
+    assert not memory.search("zyzzyva").hits
     reader.close()
     memory.doctor(repair=True)
     assert b"zyzzyva" not in on_disk(tmp_path)
@@ -82,8 +82,8 @@ def truncate_while_open(path: str) -> None:
         os.truncate(path, 8192)
         try:
             for word in ("word1", "word900"):
-                memory.recall(word)
-            with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
+                memory.search(word)
+            with memory.store.reading(memory.scope, memory._parts.clock()) as tx:
                 list(tx.knowledge.stream())
         except treering.TreeringError as error:
             tell(error=type(error).__name__)
@@ -120,7 +120,7 @@ def test_more_readers_than_connections_are_said_so(path: Path) -> None:
             reader.start()
         held.wait(10)
         try:
-            memory.recall("anything")
+            memory.search("anything")
         except StoreUnavailable as exc:
             refused.append(exc)
         release.set()
@@ -133,7 +133,7 @@ def test_a_closed_memory_stays_closed(path: Path) -> None:
     memory = treering.open(path, project="p")
     memory.close()
     memory.close()
-    for use in (lambda: memory.remember("x"), lambda: memory.recall("x"), memory.doctor, memory.stats):
+    for use in (lambda: memory.remember("x"), lambda: memory.search("x"), memory.doctor, memory.stats):
         with pytest.raises(StoreError, match="was closed; open it again"):
             use()
     assert [file.name for file in path.parent.iterdir()] == ["memory.db"]

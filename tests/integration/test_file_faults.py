@@ -59,7 +59,7 @@ def test_a_disk_without_room_refuses_the_write_and_keeps_the_rest(tmp_path: Path
     assert crew.told("error") == ["StoreFull"]
     assert "free some room" in crew.told("message")[0]
     with open_place(**place) as memory:
-        assert {hit.id for hit in memory.recall("", limit=1_000)} == set(crew.told("stored"))
+        assert {hit.id for hit in memory.search("", limit=1_000)} == set(crew.told("stored"))
         assert len(crew.told("stored")) > 5
         assert_healthy(memory)
 
@@ -71,7 +71,7 @@ def test_a_disk_without_room_for_a_blob_refuses_the_record(tmp_path: Path, crew:
     assert crew.told("error") == ["StoreFull"]
     assert "free some" in crew.told("message")[0]
     with open_place(**place) as memory:
-        assert {hit.id for hit in memory.recall("")} == {"after"}
+        assert {hit.id for hit in memory.search("")} == {"after"}
         assert_healthy(memory)
 
 
@@ -84,7 +84,7 @@ def test_a_full_database_refuses_the_write_and_keeps_the_rest(stored: Path) -> N
         with treering.open(stored, tenant="t", project="p") as memory:
             with pytest.raises(StoreFull, match="the disk is full; free some room"):
                 memory.remember("one too many " * 5_000)
-            assert memory.recall("fact1")[0].id == "k1"
+            assert memory.search("fact1")[0].id == "k1"
     finally:
         event.remove(Engine, "connect", no_more_pages)
     _assert_unharmed(stored)
@@ -213,7 +213,7 @@ def test_a_file_locked_for_too_long_is_said_so(stored: Path, crew: Crew) -> None
     with treering.open(stored, tenant="t", project="p", settings=impatient) as memory:
         with pytest.raises(StoreUnavailable, match=r"another process kept the database locked for .* seconds; end it"):
             memory.remember("not now")
-        assert memory.recall("fact1")[0].id == "k1"
+        assert memory.search("fact1")[0].id == "k1"
 
 
 def test_after_the_lock_is_gone_the_same_memory_writes_again(stored: Path, crew: Crew) -> None:

@@ -69,7 +69,7 @@ def of_a_record(memory: Memory) -> str:
     task.retrieve_from_episodic(f"where does the {WORD} live")
     task.save()
     memory.settle()
-    memory.pack(WORD)
+    memory.context.build(WORD)
     memory.search(WORD)
     return record.id
 

@@ -18,9 +18,9 @@ from treering.core.episodes import Episode
 from treering.core.jobs import Job, JobState
 from treering.core.runs import Run
 from treering.core.settings import ForgettingSettings
-from treering.knowledge.reflection import reflect
-from treering.knowledge.removal import forget_faded
+from treering.knowledge.reflection.stage import reflect
 from treering.knowledge.removal.proof import Proof, pieces_of
+from treering.knowledge.removal.stage import forget_faded
 from treering.memory import Memory
 
 SECRET = "the ocelot sleeps behind the seventh vault"
@@ -78,7 +78,7 @@ def everywhere(memory: Memory) -> str:
     task.retrieve_from_episodic("where does the ocelot sleep")
     task.save()
     memory.settle()
-    memory.recall("ocelot")
+    memory.search("ocelot")
     memory.forget(record.id)
     return record.id
 
@@ -99,7 +99,7 @@ def a_cold_episode(memory: Memory) -> str:
         outcome = {"status": "FAILURE", "output": LONG}
         episode = tx.episodes.create(sample(Episode, "cold", task={"input": SECRET}, outcome=outcome))
         tx.episodes.chill(episode.replace(outcome={"status": "FAILURE", "output": "short"}))
-    memory.recall("short")
+    memory.search("short")
     return "cold"
 
 

@@ -12,6 +12,7 @@ import pytest
 from tests.repositories import WHO, Work
 from treering.adapters.git.commits import GitCommits
 from treering.adapters.git.history import open_repository
+from treering.adapters.git.runner import git_command
 from treering.core.errors import RepositoryUnavailable
 
 FILES = ("a.py", "b.py")
@@ -175,3 +176,17 @@ def test_nothing_is_left_in_the_folder_for_temporary_files(
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
     list(read_all(work.root))
     assert list((tmp_path / "temporary").iterdir()) == []
+
+
+@pytest.mark.parametrize("place", ["", ".", "bin"])
+def test_no_git_of_the_current_folder_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+    fake = tmp_path / place / "git"
+    fake.parent.mkdir(exist_ok=True)
+    fake.write_text("#!/bin/sh\nexit 1\n")
+    fake.chmod(0o700)
+    monkeypatch.chdir(tmp_path)
+    found = git_command({"PATH": f"{place}:{os.environ['PATH']}"})
+    assert found is not None
+    assert os.path.isabs(found)
+    assert Path(found).parent not in (tmp_path, fake.parent)
+    assert git_command({"PATH": place}) is None

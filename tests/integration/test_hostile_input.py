@@ -44,7 +44,7 @@ def test_any_text_is_remembered_as_it_is_or_refused(memory: Memory, text: str) -
         return
     assert record.content == f"{word} {text}"
     assert memory.get(record.id) == record
-    assert memory.recall(word)[0].id == record.id
+    assert memory.search(word)[0].id == record.id
 
 
 @given(text=TEXTS)
@@ -58,13 +58,13 @@ def test_any_turn_is_kept_as_it_is_or_refused(memory: Memory, text: str) -> None
         return
     assert turn.text == f"{text} {word}"
     assert memory.get(turn.id) == turn
-    assert memory.recall(word)[0].id == turn.id
+    assert memory.search(word)[0].id == turn.id
 
 
 @given(query=TEXTS)
 def test_any_query_is_answered(memory: Memory, query: str) -> None:
     memory.remember("one record is here")
-    assert len(memory.recall(query)) <= 10
+    assert len(memory.search(query)) <= 10
 
 
 def _without_detours(path: str) -> str:
@@ -123,9 +123,9 @@ def test_any_project_is_apart_from_the_others_or_refused(
         long = f"{word} " * 60_000
         memory.remember(long, id=word)
         assert memory.get(word).content == long
-        assert memory.recall(word)[0].id == word
+        assert memory.search(word)[0].id == word
     with open_memory(project="another", tenant=f"t{tenant}", blobs=tmp_path / "b") as other:
-        assert other.recall(word).hits == ()
+        assert other.search(word).hits == ()
     assert {path.name for path in tmp_path.iterdir()} <= {"b", "memory.db", "memory.db-wal", "memory.db-shm"}
 
 
@@ -186,7 +186,7 @@ def test_anything_for_an_id_is_refused_with_an_error_of_ours(memory: Memory, ver
 def test_a_limit_that_is_no_number_of_results_is_refused(memory: Memory, limit: Any) -> None:
     memory.remember("one record is here")
     with pytest.raises(InvalidInput, match="limit"):
-        memory.recall("record", limit=limit)
+        memory.search("record", limit=limit)
 
 
 @pytest.mark.parametrize("confidence", [float("nan"), float("inf"), -0.1, 1.1, "high", None, [0.5]])
@@ -204,7 +204,7 @@ def test_megabytes_come_back_whole(memory: Memory) -> None:
     turn = memory.turn(session="s", role="tool", text=text)
     assert memory.get(record.id).content == text
     assert memory.get(turn.id).text == text
-    assert {hit.id for hit in memory.recall("needle")} == {record.id, turn.id}
+    assert {hit.id for hit in memory.search("needle")} == {record.id, turn.id}
     assert_healthy(memory)
 
 

@@ -123,7 +123,7 @@ def test_a_killed_process_leaves_what_is_right_and_the_next_one_goes_on(
         crew.wait_until(lambda kill=kill: len(crew.told("stopped")) > kill)
         crew.kill(pid)
         with treering.open(place, project="p") as memory:
-            with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
+            with memory.store.reading(memory.scope, memory._parts.clock()) as tx:
                 state = tx.code.state()
                 assert state is not None
                 assert not state.complete

@@ -89,7 +89,7 @@ def _kill_while_files_are_made(folder: Path, crew: Crew, moments: random.Random)
         with open_place(**place) as memory:
             memory.remember("made after all")
             assert_healthy(memory)
-            assert [hit.text for hit in memory.recall("made")] == ["made after all"]
+            assert [hit.text for hit in memory.search("made")] == ["made after all"]
     return killed
 
 

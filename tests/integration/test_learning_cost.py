@@ -31,7 +31,7 @@ def learn(memory: Memory, days: Days, session: str, tools: Iterable[str]) -> Non
     for tool in tools:
         memory.turn(session=session, role="user", text=f"We use {tool}.")
     days.now += timedelta(days=1)
-    memory.upkeep.run("consolidate")
+    memory.maintenance.run("consolidate")
 
 
 def test_documents_are_read_once_however_many_facts_are_learned(tmp_path: Path) -> None:
@@ -67,5 +67,5 @@ def test_what_a_transaction_takes_back_was_never_in_the_index(tmp_path: Path) ->
         with pytest.raises(RuntimeError, match="taken back"):
             change_and_take_back(memory)
         memory.remember("The harbour is deep.", id="later")
-        assert {hit.id for hit in memory.recall("lighthouse")} == {"kept"}
-        assert "later" in {hit.id for hit in memory.recall("harbour deep")}
+        assert {hit.id for hit in memory.search("lighthouse")} == {"kept"}
+        assert "later" in {hit.id for hit in memory.search("harbour deep")}

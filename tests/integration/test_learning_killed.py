@@ -91,7 +91,7 @@ def _fill(place: dict[str, str], begun: datetime) -> None:
 def _after_a_night(place: dict[str, str]) -> object:
     """What is there once every stage ran to its end, apart from ids and moments."""
     with open_place(clock=lambda: now() + timedelta(days=YEAR) + LATER, **place) as memory:
-        runs = memory.upkeep.run()
+        runs = memory.maintenance.run()
         assert {run.state for run in runs} == {RunState.DONE}, runs
         assert_healthy(memory)
         with memory.store.reading(memory.scope, now()) as tx:

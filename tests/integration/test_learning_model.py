@@ -33,7 +33,7 @@ PAGER = {
 
 
 def values(memory: Memory) -> set[str]:
-    with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
+    with memory.store.reading(memory.scope, memory._parts.clock()) as tx:
         found = [fact.payload for fact in tx.knowledge.stream(KnowledgeFilter())]
     return {each.value or "" for each in found if isinstance(each, Stated)}
 
@@ -165,7 +165,7 @@ def test_what_the_model_says_is_over_closes_only_what_the_turn_names(
         server.answer(CHAT, chat({"facts": [fact]}))
         memory.turn(session=session, role="user", text=said)
         memory.settle()
-    with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
+    with memory.store.reading(memory.scope, memory._parts.clock()) as tx:
         closed = [fact.content for fact in tx.knowledge.stream(KnowledgeFilter(deprecated=True))]
     assert closed == ["The project uses npm."]
 
@@ -228,5 +228,5 @@ def test_the_budget_does_not_hide_where_a_model_runs(open_memory: OpenMemory, pr
     for url, location in (("https://api.example.com/v1", "elsewhere"), ("http://127.0.0.1:9/v1", "here")):
         settings = Settings.make(writer={"provider": provider, "url": url, "model": "w"})
         memory = open_memory(settings=settings)
-        now = memory._ports.clock()
+        now = memory._parts.clock()
         assert metered_writer(memory.models, memory.store, memory.scope, now, settings).location == location

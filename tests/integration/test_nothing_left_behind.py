@@ -85,7 +85,7 @@ def test_a_killed_writer_keeps_nobody_waiting(tmp_path: Path, crew: Crew) -> Non
         crew.hear(1)
         crew.kill(pid)
         memory.remember("goes on at once")
-        assert memory.recall("unfinished").hits == ()
+        assert memory.search("unfinished").hits == ()
 
 
 def test_a_memory_that_nobody_closed_is_collected_quietly(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_a_memory_that_nobody_closed_is_collected_quietly(tmp_path: Path) -> Non
     assert [str(warning.message) for warning in caught if "treering" in str(warning.filename)] == []
     assert len(caught) <= 1
     with treering.open(tmp_path / "memory.db") as memory:
-        assert len(memory.recall("stored")) == 1
+        assert len(memory.search("stored")) == 1
 
 
 def test_two_memories_on_one_file_keep_what_the_other_process_checkpoints(tmp_path: Path, crew: Crew) -> None:
@@ -110,9 +110,9 @@ def test_two_memories_on_one_file_keep_what_the_other_process_checkpoints(tmp_pa
         crew.join(crew.start(remember_one, text="written by another process", **place))
         first.remember("written last")
         crew.join(crew.start(remember_one, text="written after all", **place))
-        assert len(first.recall("written")) == 4
+        assert len(first.search("written")) == 4
     with open_place(**place) as memory:
-        assert len(memory.recall("written")) == 4
+        assert len(memory.search("written")) == 4
 
 
 def test_a_forked_child_and_its_parent_both_go_on_with_their_memory(memory: Memory) -> None:
@@ -120,22 +120,22 @@ def test_a_forked_child_and_its_parent_both_go_on_with_their_memory(memory: Memo
 
     def child() -> str:
         memory.remember("written by the child", id="child")
-        return ",".join(sorted(hit.id for hit in memory.recall("written")))
+        return ",".join(sorted(hit.id for hit in memory.search("written")))
 
     assert _in_child(child) == "before,child"
     memory.remember("written by the parent again", id="after")
-    assert {hit.id for hit in memory.recall("written")} == {"before", "child", "after"}
+    assert {hit.id for hit in memory.search("written")} == {"before", "child", "after"}
     assert_healthy(memory)
 
 
 def test_a_child_forked_in_mid_transaction_is_refused(memory: Memory) -> None:
     with memory.store.transaction(memory.scope, now()) as tx:
         stored = tx.knowledge.count()
-        refused = _in_child(lambda: str(memory.recall("anything")))
+        refused = _in_child(lambda: str(memory.search("anything")))
         assert refused.startswith("StoreUnavailable: ")
         assert "after the fork" in refused
     memory.remember("the parent goes on")
-    assert len(memory.recall("parent")) == stored + 1
+    assert len(memory.search("parent")) == stored + 1
 
 
 def test_a_child_takes_no_lock_of_its_parents_threads_along(open_memory: OpenMemory) -> None:
@@ -187,4 +187,4 @@ def test_a_file_that_was_deleted_while_open_takes_no_more_writes(tmp_path: Path)
         assert not path.exists()
         (tmp_path / "elsewhere.db").rename(path)
         memory.remember("after")
-        assert {hit.text for hit in memory.recall("")} == {"before", "after"}
+        assert {hit.text for hit in memory.search("")} == {"before", "after"}

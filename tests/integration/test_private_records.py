@@ -144,7 +144,7 @@ def test_maintenance_sends_no_private_record_to_a_language_model(memory: Memory,
     memory.remember("The depot of Quillfeather burns", type="fact", tainted=True)
     memory.remember("The depot of Ozymandias is old", type="fact", needs_review=True)
     memory.remember("The depot of Thistledown is mine", type="fact", visibility="personal")
-    memory.upkeep.run()
+    memory.maintenance.run()
     assert server.asked
     for word in ("quillfeather", "ozymandias", "thistledown"):
         assert word not in sent(server)

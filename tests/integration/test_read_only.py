@@ -55,13 +55,13 @@ def _content(folder: Path) -> dict[str, bytes]:
 def _read_and_copy(memory: Memory, out: Path) -> None:
     assert memory.get("k1").content == "Deploy from main only"
     assert memory.get("vast").content == VAST
-    assert memory.recall("deploy")[0].text
+    assert memory.search("deploy")[0].text
     for _ in range(100):
         memory.episodes.get("e1")
     assert memory.episodes.artifact("e1", "log") == b"green"
     assert memory.stats().records["turns"] == 1
-    assert memory.briefing() is not None
-    assert memory.pack("deploy").text
+    assert memory.context.briefing() is not None
+    assert memory.context.build("deploy").text
     assert memory.history("k1")
     memory.doctor()
     memory.export(out / "x.jsonl", history=True)
@@ -221,7 +221,7 @@ def test_a_server_opened_to_read_is_not_changed(postgres_url: str, tmp_path: Pat
     with treering.open(postgres_url, tenant="read", project="p") as memory:
         memory.remember("Deploy from main only", id="k1")
         with treering.open(f"{postgres_url}&mode=ro", tenant="read", project="p", background=True) as reader:
-            assert reader.recall("deploy")[0].id == "k1"
+            assert reader.search("deploy")[0].id == "k1"
             assert reader.export(tmp_path / "x.jsonl") == 3
             with pytest.raises(StoreReadOnly, match="opened to read") as refused:
                 reader.remember("not allowed")

@@ -110,7 +110,7 @@ def test_settling_embeds_in_batches_and_recall_then_finds_by_meaning(server: Mod
 
     settled = memory.settle()
     batches = [len(body["input"]) for body in asked_at(server, EMBEDDINGS)]
-    answer = memory.recall("automobile")
+    answer = memory.search("automobile")
 
     assert (settled.waiting, settled.dead) == (0, 0)
     assert batches == [2, 1]
@@ -123,11 +123,11 @@ def test_a_server_that_goes_away_costs_the_meaning_and_is_then_left_alone(server
     memory = open_file(on(server))
     teach(memory)
     memory.settle()
-    assert memory.recall("automobile")[0].id == "saloon"
+    assert memory.search("automobile")[0].id == "saloon"
     server.answer(EMBEDDINGS, DOWN)
     before = len(server.asked)
 
-    first, second = memory.recall("saloon"), memory.recall("terrier")
+    first, second = memory.search("saloon"), memory.search("terrier")
 
     assert [first[0].id, second[0].id] == ["saloon", "terrier"]
     assert first.embedder == ""
@@ -143,7 +143,7 @@ def test_doctor_sees_that_a_server_is_gone_though_its_queries_are_remembered(
     memory = open_file(on(server))
     memory.remember("the saloon is blue")
     memory.settle()
-    memory.recall("automobile")
+    memory.search("automobile")
     assert memory.doctor().healthy
     server.answer(EMBEDDINGS, DOWN)
     assert [check.name for check in memory.doctor().checks if not check.fine] == ["meaning"]
@@ -153,12 +153,12 @@ def test_forgetting_for_good_drops_the_vectors_of_queries(server: ModelServer, o
     memory = open_file(on(server))
     kept = memory.remember("the saloon is blue")
     memory.settle()
-    memory.recall("automobile")
+    memory.search("automobile")
     asked = len(server.asked)
-    memory.recall("automobile")
+    memory.search("automobile")
     assert len(server.asked) == asked
     memory.forget(kept.id, hard=True)
-    memory.recall("automobile")
+    memory.search("automobile")
     assert len(server.asked) == asked + 1
 
 
@@ -168,8 +168,8 @@ def test_a_server_is_asked_again_after_its_rest(server: ModelServer, open_file: 
     memory.settle()
     server.answer(EMBEDDINGS, DOWN, embeddings())
 
-    assert memory.recall("automobile").missing["meaning"]
-    assert memory.recall("automobile")[0].id == "saloon"
+    assert memory.search("automobile").missing["meaning"]
+    assert memory.search("automobile")[0].id == "saloon"
 
 
 def test_a_server_that_was_never_there_costs_only_the_meaning(open_file: Open) -> None:
@@ -178,7 +178,7 @@ def test_a_server_that_was_never_there_costs_only_the_meaning(open_file: Open) -
     memory = open_file(settings)
     teach(memory)
 
-    answer = memory.recall("saloon")
+    answer = memory.search("saloon")
 
     assert answer[0].id == "saloon"
     assert gone.url in answer.missing["meaning"]
@@ -189,7 +189,7 @@ def test_a_malformed_address_costs_only_the_meaning(open_file: Open, url: str) -
     memory = open_file(Settings.make(embedder={"provider": "openai", "model": "x", "url": url}))
     teach(memory)
 
-    answer = memory.recall("saloon")
+    answer = memory.search("saloon")
 
     assert answer[0].id == "saloon"
     assert "address" in answer.missing["meaning"]
@@ -206,7 +206,7 @@ def test_a_model_that_changes_its_dimension_is_not_mixed_with_what_it_was(
     if reopened:
         memory = open_file(on(server, rest_seconds=0.0))
 
-    answer = memory.recall("saloon")
+    answer = memory.search("saloon")
     memory.remember("Otto keeps a hound", id="hound")
     memory.settle(timeout=1)
 
@@ -216,7 +216,7 @@ def test_a_model_that_changes_its_dimension_is_not_mixed_with_what_it_was(
     assert vectors(memory) == 3
     assert "meaning" in {check.name for check in memory.doctor().checks}
     server.answer(EMBEDDINGS, embeddings())
-    assert open_file(on(server)).recall("automobile")[0].id == "saloon"
+    assert open_file(on(server)).search("automobile")[0].id == "saloon"
 
 
 # Staying with a model, and leaving it
@@ -236,16 +236,16 @@ def test_a_project_stays_with_the_model_it_has_vectors_of(server: ModelServer, o
 
     memory = open_file()
     memory.remember("Otto keeps a hound", id="hound")
-    answers = [memory.recall("saloon")]
+    answers = [memory.search("saloon")]
     memory.settle(timeout=1)
-    answers.append(memory.recall("saloon"))
+    answers.append(memory.search("saloon"))
 
     for answer in answers:
         assert answer[0].id == "saloon"
         assert MODEL in answer.missing["meaning"]
     assert models_of(memory) == [MODEL]
     assert vectors(memory) == 3
-    assert first.recall("automobile")[0].id == "saloon"
+    assert first.search("automobile")[0].id == "saloon"
 
 
 def test_a_model_chosen_on_purpose_takes_over_and_search_works_meanwhile(server: ModelServer, open_file: Open) -> None:
@@ -254,9 +254,9 @@ def test_a_model_chosen_on_purpose_takes_over_and_search_works_meanwhile(server:
     first.settle()
 
     memory = open_file(Settings.make(embedder={"provider": "bundled", "inline": 0, "batch": 1}))
-    during = memory.recall("saloon")
+    during = memory.search("saloon")
     settled = memory.settle()
-    after = memory.recall("dog")
+    after = memory.search("dog")
 
     assert during[0].id == "saloon"
     assert settled.waiting == 0
@@ -360,7 +360,7 @@ def test_a_reranker_changes_the_order(server: ModelServer, open_file: Open) -> N
     memory = open_file(reading(server))
     teach_kettles(memory)
 
-    answer = memory.recall("kettle")
+    answer = memory.search("kettle")
 
     (asked,) = asked_at(server, RERANK)
     assert asked["query"] == "kettle"
@@ -377,7 +377,7 @@ def test_scores_fall_also_from_what_was_read_to_what_was_not(
     memory = open_file(reading(server, candidates=3))
     teach_kettles(memory)
 
-    answer = memory.recall("kettle")
+    answer = memory.search("kettle")
     scores = [hit.score for hit in answer]
 
     assert len(scores) == len(KETTLES)
@@ -392,9 +392,9 @@ def test_a_failing_reranker_keeps_the_order_and_is_then_left_alone(server: Model
     teach_kettles(plain)
     memory = open_file(reading(server))
 
-    answers = [memory.recall("kettle") for _ in range(2)]
+    answers = [memory.search("kettle") for _ in range(2)]
 
-    assert [ids(answer) for answer in answers] == [ids(plain.recall("kettle"))] * 2
+    assert [ids(answer) for answer in answers] == [ids(plain.search("kettle"))] * 2
     assert all(server.url in answer.missing["reranker"] for answer in answers)
     assert len(asked_at(server, RERANK)) == 1
 
@@ -415,7 +415,7 @@ def test_a_hypothetical_answer_leads_to_what_the_question_alone_does_not_find(
     teach(memory)
     memory.settle()
 
-    answer = memory.recall(QUESTION)
+    answer = memory.search(QUESTION)
 
     (asked,) = asked_at(server, CHAT)
     assert QUESTION in asked["messages"][0]["content"]
@@ -428,7 +428,7 @@ def test_without_a_writer_the_answer_says_so(server: ModelServer, open_file: Ope
     teach(memory)
     memory.settle()
 
-    assert "no language model" in memory.recall(QUESTION).missing["hypothetical answer"]
+    assert "no language model" in memory.search(QUESTION).missing["hypothetical answer"]
 
 
 def test_a_writer_is_not_asked_where_enough_was_found(server: ModelServer, open_file: Open) -> None:
@@ -437,7 +437,7 @@ def test_a_writer_is_not_asked_where_enough_was_found(server: ModelServer, open_
     teach(memory, *(f"the terrier sleeps on mat {place}" for place in range(5)))
     memory.settle()
 
-    answer = memory.recall("terrier sleeps")
+    answer = memory.search("terrier sleeps")
 
     assert len(answer) >= 5
     assert asked_at(server, CHAT) == []
@@ -451,7 +451,7 @@ def test_a_slow_writer_is_not_waited_for(server: ModelServer, open_file: Open) -
     memory.settle()
     started = monotonic()
 
-    answers = [memory.recall(f"{QUESTION} saloon") for _ in range(2)]
+    answers = [memory.search(f"{QUESTION} saloon") for _ in range(2)]
 
     assert monotonic() - started < 1.5
     assert len(asked_at(server, CHAT)) == 1
@@ -466,7 +466,7 @@ def test_packing_never_asks_a_writer(server: ModelServer, open_file: Open) -> No
     teach(memory)
     memory.settle()
 
-    memory.pack(QUESTION)
-    memory.pack(QUESTION, phase="implement")
+    memory.context.build(QUESTION)
+    memory.context.build(QUESTION, phase="implement")
 
     assert asked_at(server, CHAT) == []

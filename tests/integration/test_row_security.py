@@ -67,7 +67,7 @@ def fill(memory: Memory, visibility: str) -> None:
         for cls in personal:
             fields = kept | (in_session if "session" in cls.model_fields else {})
             put(tx, [sample(cls, f"{MARK}-{name}-{cls.__name__}", **fields)])
-    memory.recall(MARK)
+    memory.search(MARK)
     memory.settle()
 
 
@@ -171,8 +171,8 @@ def test_maintenance_works_for_every_principal(url: str, tmp_path: Path) -> None
         with ada.store.reading(ada.scope, NOW) as tx:
             covered = tx.index.coverage(tx.index.models()[0])
         assert covered.vectors == covered.documents == 2
-        assert [hit.id for hit in ada.recall(MARK)] == ["own"]
-        assert len(bob.recall(MARK)) <= 1
+        assert [hit.id for hit in ada.search(MARK)] == ["own"]
+        assert len(bob.search(MARK)) <= 1
 
 
 def test_a_role_that_owns_nothing_works_with_the_documented_grants(
@@ -197,7 +197,7 @@ def test_a_role_that_owns_nothing_works_with_the_documented_grants(
             record = bob.remember("water is wet", type="fact")
             assert [each.project for each in bob.projects()] == ["p"]
             assert all(check.fine for check in bob.store.check(bob.scope, NOW))
-            assert bob.recall("water")[0].id == record.id
+            assert bob.search("water")[0].id == record.id
             gone = bob.forget(record.id, hard=True)
             assert gone is not None
             assert gone.prove().clean

@@ -114,7 +114,7 @@ def _assert_saved(path: Path, original: dict[str, Record], at_least: float) -> d
         known = [key.split()[-1] for key, value in saved.items() if isinstance(value, Knowledge) and value.id != "vast"]
         for id in random.Random(1).sample([id for id in known if id.startswith("k")], 20):
             word = f"word{int(id[1:])}"
-            assert [hit.id for hit in memory.recall(word)] == [id]
+            assert [hit.id for hit in memory.search(word)] == [id]
         for session in range(6):
             memory.turn(session=f"s{session}", role="user", text="goes on")
         memory.remember("written after the repair")
@@ -164,7 +164,7 @@ def test_a_text_that_was_changed_on_disk_is_not_passed_off_as_the_original(copy:
     salvaged = salvage(copy)
     assert salvaged.lost == ("knowledge 'k00077': its text does not match its fingerprint",)
     with treering.open(copy, project="p") as memory:
-        assert memory.recall("word77").hits == ()
+        assert memory.search("word77").hits == ()
 
 
 def test_turns_that_lost_their_session_go_on_at_the_right_place(copy: Path, original: dict[str, Record]) -> None:
@@ -238,7 +238,7 @@ def test_what_only_the_log_holds_is_saved_too(copy: Path, crew: Crew) -> None:
     salvage(copy)
     with treering.open(copy, project="p") as memory:
         for group in crew.told("stored"):
-            assert memory.recall(f"{group}r0")[0].id == f"{group}-r0"
+            assert memory.search(f"{group}r0")[0].id == f"{group}-r0"
 
 
 @pytest.mark.parametrize("start", [b"just some notes\n" * 1_000, b"\x89PNG\r\n\x1a\n" + bytes(5_000), b"", b"x"])
@@ -279,7 +279,7 @@ def test_a_file_in_use_is_not_replaced(copy: Path, crew: Crew) -> None:
     crew.kill(pid)
     salvage(copy)
     with treering.open(copy, project="p") as memory:
-        assert [hit.text for hit in memory.recall("written")] == ["still written to the same file"]
+        assert [hit.text for hit in memory.search("written")] == ["still written to the same file"]
 
 
 def test_a_project_whose_blobs_are_gone_keeps_everything_else(copy: Path, original: dict[str, Record]) -> None:

@@ -101,7 +101,7 @@ def test_a_connection_ended_in_mid_transaction_loses_only_that_transaction(
 ) -> None:
     with pytest.raises(StoreUnavailable, match="try again"):
         _write_around(memory, partial(_end_connection, server))
-    assert [hit.id for hit in memory.recall("stored")] == ["before"]
+    assert [hit.id for hit in memory.search("stored")] == ["before"]
     memory.remember("stored afterwards", id="after")
     assert_healthy(memory)
 
@@ -115,5 +115,5 @@ def test_a_server_stopped_in_mid_transaction_is_used_again_when_it_is_back(
         memory.remember("nobody there")
     server.start()
     memory.remember("stored afterwards", id="after")
-    assert {hit.id for hit in memory.recall("stored")} == {"before", "after"}
+    assert {hit.id for hit in memory.search("stored")} == {"before", "after"}
     assert_healthy(memory)

@@ -100,7 +100,7 @@ def test_pgvector_is_not_created_again_with_each_search(postgres_admin_url: str,
             with treering.open(url, project="p", blobs=tmp_path) as memory:
                 for number in range(3):
                     memory.remember(f"fact number {number}")
-                    assert memory.recall("fact")
+                    assert memory.search("fact")
                     memory.settle()
         finally:
             event.remove(Engine, "before_cursor_execute", listen)

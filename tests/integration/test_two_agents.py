@@ -52,7 +52,7 @@ def share_lessons(name: str, other: str, begin: str, **where: Any) -> None:
         for number in range(RECORDS):
             memory.remember(f"{name} learned lesson {number}")
         wanted = {f"{other} learned lesson {number}" for number in range(RECORDS)}
-        while wanted - {hit.text for hit in memory.recall("", limit=4 * RECORDS)}:
+        while wanted - {hit.text for hit in memory.search("", limit=4 * RECORDS)}:
             assert time.monotonic() < deadline, "the other is not heard"
             time.sleep(0.02)
 

@@ -100,10 +100,10 @@ def go_step_by_step(later: float, **place: str) -> None:
 
 def keeping(memory: Memory, work: Callable[[StageRun], None]) -> Upkeep[object]:
     stages = (Stage("tidy", "0 3 * * *", work),)
-    maintenance = replace(memory.upkeep.maintenance, stages=stages)
+    maintenance = replace(memory.maintenance.maintenance, stages=stages)
     settings, clock = memory.settings.jobs, maintenance.clock
     worker = Worker(memory.store, {MAINTAIN: maintenance.do}, clock, settings, name=str(os.getpid()))
-    return replace(memory.upkeep, maintenance=maintenance, worker=worker)
+    return replace(memory.maintenance, maintenance=maintenance, worker=worker)
 
 
 def test_no_job_is_done_twice_by_two_processes(place: dict[str, str], tmp_path: Path, crew: Crew) -> None:

@@ -25,7 +25,7 @@ def assert_whole(memory: Memory, crew: Crew) -> int:
         filters = {"knowledge": KnowledgeFilter(), "turn": TurnFilter()}
         indexed = tx.index.confirmed(filters, tx.index.passing(filters))
     for id in sorted(texts)[:: len(texts) // 40 + 1]:
-        assert memory.recall(id.replace("-", ""), limit=1)[0].id == id
+        assert memory.search(id.replace("-", ""), limit=1)[0].id == id
     assert sorted(id for _, id in indexed.values()) == sorted(texts)
     assert {id: text_of(id) for id in texts} == texts
     assert audited == sorted(texts)

@@ -175,9 +175,9 @@ def test_a_database_of_an_earlier_revision_opens_with_everything_in_it(
                 stored = collection(tx, cls).get(f"old-{cls.__name__}")
                 assert stored == sample(cls, f"old-{cls.__name__}"), cls
             assert revision_of(tx._context.connection) == REVISIONS[-1]  # type: ignore[attr-defined]
-        (held,) = memory.recall("connections")
+        (held,) = memory.search("connections")
         assert (held.text, held.record.half_life_days) == ("The pool holds twelve connections", 90)
-        assert [hit.id for hit in memory.recall("large pool 🌳", knowledge=None)] == ["asked"]
+        assert [hit.id for hit in memory.search("large pool 🌳", knowledge=None)] == ["asked"]
         assert memory.undo("pool").content == "The pool holds eight connections"  # type: ignore[union-attr]
         assert memory.undo("gone").content == "forgotten words"  # type: ignore[union-attr]
         assert [entry.action for entry in memory.history("gone")] == [Action.UNDO, Action.DELETE, Action.CREATE]
@@ -331,7 +331,7 @@ def test_a_server_where_another_program_took_a_name_is_left_as_it_is(
         assert found == [(name,)]
     with treering.open(f"{fresh_postgres}&options=-csearch_path%3Dtreering", project="p", blobs=tmp_path) as memory:
         memory.remember("in a schema of its own")
-        assert len(memory.recall("schema")) == 1
+        assert len(memory.search("schema")) == 1
 
 
 def test_a_server_may_hold_other_tables_of_another_program(fresh_postgres: str, tmp_path: Path) -> None:
@@ -339,7 +339,7 @@ def test_a_server_may_hold_other_tables_of_another_program(fresh_postgres: str, 
         admin.execute("CREATE TABLE customers (theirs int)")
     with treering.open(fresh_postgres, project="p", blobs=tmp_path) as memory:
         memory.remember("side by side")
-        assert len(memory.recall("side")) == 1
+        assert len(memory.search("side")) == 1
 
 
 def test_what_was_tainted_before_its_source_was_kept_waits_for_review_and_reaches_its_entities(

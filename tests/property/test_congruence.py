@@ -247,6 +247,6 @@ def test_both_engines_find_the_same_records_for_the_same_words(
 def test_a_word_is_found_on_both_engines_however_it_is_written(both: tuple[Memory, ...], text: str, query: str) -> None:
     for memory in both:
         record = memory.remember(text)
-        assert [hit.id for hit in memory.recall(query)] == [record.id], memory.store.engine
+        assert [hit.id for hit in memory.search(query)] == [record.id], memory.store.engine
         with memory.store.reading(memory.scope, NOW) as tx:
             assert by_words(tx, query, knowledge=KnowledgeFilter()) == {record.id}, memory.store.engine

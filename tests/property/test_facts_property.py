@@ -15,7 +15,6 @@ from treering.core.queries import KnowledgeFilter
 from treering.core.records import Knowledge
 from treering.core.settings import Settings
 from treering.core.statements import ATTRIBUTES, Statement, fact_key, same_name
-from treering.knowledge.api import Teaching
 from treering.knowledge.facts import read_statements
 from treering.knowledge.facts.similarity import Relation, relation
 from treering.knowledge.facts.storage import FactKeeper, Heard
@@ -112,8 +111,7 @@ def _standing(open_memory: OpenMemory, project: str, heard: list[Heard]) -> set[
 
 def _keep(memory: Memory, heard: Heard) -> None:
     with memory.store.transaction(memory.scope, NOW) as tx:
-        teaching = Teaching(memory.store, memory.settings.knowledge, memory._ports.new_id)
-        FactKeeper(tx, teaching, Settings()).keep([heard])
+        FactKeeper(tx, memory._parts.new_id, Settings()).keep([heard])
 
 
 @pytest.mark.timeout(60)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import product
 from pathlib import Path
@@ -144,7 +144,7 @@ def check_search(tx: Any, cls: type[Record], wanted: dict[str, Any], where: Any,
 
 
 def memory_of(memory: Memory, scope: Scope) -> Memory:
-    return Memory(scope, memory._ports, memory.settings)
+    return Memory(replace(memory._parts, scope=scope))
 
 
 @BIG_WORLDS
@@ -160,13 +160,13 @@ def test_the_verbs_answer_with_what_their_scope_may_see_and_nothing_else(
 
     for options in ({"knowledge": KnowledgeFilter(), "turns": None}, {"knowledge": None, "turns": TurnFilter()}):
         kind = "Turn" if options["turns"] else "Knowledge"
-        recalled = eyes.recall(" ".join(WORDS), limit=1_000, superseded=True, explain=True, **options)
+        recalled = eyes.search(" ".join(WORDS), limit=1_000, superseded=True, explain=True, **options)
         assert {id for hit in recalled for id in (hit.id, *hit.also)} == live[kind]
         told = recalled.explanation
         assert {each.id for each in (*told.results, *told.runners_up)} == live[kind]
     for kind in ("Episode", "Pattern"):
         where = SearchFilter(kinds=(kind.lower(),))
-        recalled = eyes.recall(" ".join(WORDS), limit=1_000, superseded=True, where=where)
+        recalled = eyes.search(" ".join(WORDS), limit=1_000, superseded=True, where=where)
         assert {id for hit in recalled for id in (hit.id, *hit.also)} <= live[kind]
     for kind in ("Knowledge", "Turn", "Episode"):
         for number in range(3):
@@ -269,7 +269,7 @@ def filled(open_engine: Any, postgres_url: str) -> Iterator[tuple[Memory, psycop
         tx.chunks.add_vectors("m", {"d": b"12"})
         tx.code_history.put(HistoryState("/r", "", "v", {"main": "c"}), b"x")
     # Embeds what has no vector yet.
-    assert memory.recall("indexed words")
+    assert memory.search("indexed words")
     raw_url = make_url(postgres_url).set(drivername="postgresql").render_as_string(False)
     with psycopg.connect(raw_url) as raw:
         yield memory, raw

@@ -120,7 +120,7 @@ VERBS: dict[str, Callable[[Memory, str, int], object]] = {
 
 
 def _ids(memory: Memory) -> list[str]:
-    with memory.store.reading(memory.scope, memory._ports.clock()) as tx:
+    with memory.store.reading(memory.scope, memory._parts.clock()) as tx:
         kinds = (tx.knowledge.stream(), tx.turns.stream(), tx.episodes.stream())
         return sorted(record.id for records in kinds for record in records)
 

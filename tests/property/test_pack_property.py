@@ -12,7 +12,7 @@ from tests.samples import knowledge, turn
 from treering.core.payloads import knowledge_types
 from treering.core.phases import Phase
 from treering.core.tokens import estimate_tokens
-from treering.render.budget import Packed, pack
+from treering.render.budget import RenderedContext, render_context
 from treering.search.answer import Hit
 
 
@@ -62,7 +62,7 @@ def hits(draw: st.DrawFn) -> list[Hit]:
 def test_what_is_packed_fits_and_accounts_for_every_hit(
     found: list[Hit], phase: Phase | None, budget: int | None, count: Callable[[str], int], random: object
 ) -> None:
-    packed = pack(found, phase=phase, budget=budget, count=count)
+    packed = render_context(found, phase=phase, budget=budget, count=count)
     _fits(packed, count)
     _accounts_for(packed, found)
     _is_cited(packed)
@@ -70,23 +70,23 @@ def test_what_is_packed_fits_and_accounts_for_every_hit(
     # Only the order of equal scores is read from the order of the hits.
     drawn = {hit.score: random.random() for hit in found}  # type: ignore[attr-defined]
     shuffled = sorted(found, key=lambda hit: drawn[hit.score])
-    assert pack(shuffled, phase=phase, budget=budget, count=count) == packed
+    assert render_context(shuffled, phase=phase, budget=budget, count=count) == packed
 
 
-def _fits(packed: Packed, count: Callable[[str], int]) -> None:
+def _fits(packed: RenderedContext, count: Callable[[str], int]) -> None:
     assert packed.tokens == (count(packed.text) if packed.text else 0)
     assert packed.tokens <= packed.budget
     assert bool(packed.text) == bool(packed.items)
 
 
-def _accounts_for(packed: Packed, found: list[Hit]) -> None:
+def _accounts_for(packed: RenderedContext, found: list[Hit]) -> None:
     named = [item.id for item in packed.items] + [id for id, _ in packed.left_out]
     assert Counter(named) == Counter(hit.id for hit in found)
     overlapping = [id for id, reason in packed.left_out if reason == "overlap"]
     assert Counter(overlapping) == Counter(id for item in packed.items for id in item.also)
 
 
-def _is_cited(packed: Packed) -> None:
+def _is_cited(packed: RenderedContext) -> None:
     assert [item.citation for item in packed.items] == [f"[{number}]" for number in range(1, len(packed.items) + 1)]
     listed = packed.text.rpartition("\nSources\n")[2]
     for item in packed.items:
@@ -94,7 +94,7 @@ def _is_cited(packed: Packed) -> None:
         assert f" {item.citation}\n" in packed.text
 
 
-def _stays_closed(packed: Packed) -> None:
+def _stays_closed(packed: RenderedContext) -> None:
     if packed.text:
         assert len(re.findall(r"<\W{0,8}memory", packed.text, re.IGNORECASE)) == 2
         assert packed.text.startswith("<memory")

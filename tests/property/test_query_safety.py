@@ -42,7 +42,7 @@ def memories(open_memory: OpenMemory) -> tuple[Memory, Memory]:
 def test_any_query_is_answered_within_its_scope_or_refused(memories: tuple[Memory, Memory], query: str) -> None:
     for memory in memories:
         try:
-            answer = memory.recall(query)
+            answer = memory.search(query)
         except InvalidInput:
             continue
         assert {hit.id for hit in answer} <= {"k", "t"}
@@ -58,7 +58,7 @@ def test_any_text_in_a_filter_is_data(memories: tuple[Memory, Memory], text: str
         where = KnowledgeFilter.make(tags=(text,), language=text, ids=(text,))
     except InvalidInput:
         return
-    assert len(mine.recall("water", knowledge=where, turns=None)) == 0
+    assert len(mine.search("water", knowledge=where, turns=None)) == 0
 
 
 @given(id=texts)
@@ -72,6 +72,6 @@ def test_any_text_as_an_id_is_looked_up_and_not_found(memories: tuple[Memory, Me
 def test_after_all_of_it_the_memory_is_whole(memories: tuple[Memory, Memory]) -> None:
     mine, _ = memories
     for text in SYNTAX:
-        mine.recall(text)
+        mine.search(text)
     assert mine.doctor().healthy
-    assert mine.recall("water")[0].score == 1.0
+    assert mine.search("water")[0].score == 1.0

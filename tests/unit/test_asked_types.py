@@ -16,6 +16,7 @@ def asked(query: str) -> Question:
     ("query", "type"),
     [
         ("what did we decide today", "decision"),
+        ("what did we agree on yesterday", "decision"),
         ("dead ends today", "dead_end"),
         ("gotchas of this week", "gotcha"),
         ("what do we prefer", None),
@@ -29,7 +30,11 @@ def test_a_type_is_asked_for_by_its_words_and_a_time(query: str, type: str | Non
 
 
 @pytest.mark.parametrize(
-    ("query", "alone"), [("what did we decide today", True), ("what did we decide about Kafka today", False)]
-)
+    ("query", "alone"),
+    [("what did we decide today", True), ("what did we decide about Kafka today", False), ("qué decidimos hoy", True),
+     ("¿Qué decisiones tomamos ayer?", True), ("was wurde gestern entschieden", True), ("quelles décisions hier", True),
+     ("che decisioni abbiamo preso ieri", True), ("which decisions were made on 2 January 2025", True),
+     ("what did we choose yesterday", True), ("qué decidimos hoy sobre Kafka", False)],
+)  # fmt: skip
 def test_a_subject_is_something_else(query: str, alone: bool) -> None:
     assert asks_for_nothing_else(asked(query), "decision") is alone

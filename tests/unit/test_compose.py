@@ -149,7 +149,7 @@ def test_in_a_shared_database_each_repository_is_a_project(tmp_path: Path, monke
         monkeypatch.chdir(tmp_path / name)
         with treering.open() as memory:
             memory.remember(f"only in {name}")
-            assert [hit.text for hit in memory.recall("")] == [f"only in {name}"]
+            assert [hit.text for hit in memory.search("")] == [f"only in {name}"]
             seen.add(memory.scope.project)
     assert seen == {project_name(tmp_path / "one"), project_name(tmp_path / "two")}
 
@@ -162,7 +162,7 @@ def test_a_folder_of_any_name_has_a_memory(tmp_path: Path, monkeypatch: pytest.M
     with treering.open() as memory:
         memory.remember("kept")
         assert memory.scope.project == project_name(root)
-        assert len(memory.recall("kept")) == 1
+        assert len(memory.search("kept")) == 1
 
 
 def test_names_that_read_alike_are_still_different_projects(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from treering.core.delimiters import DATA, delimited, without_ours
+from treering.core.delimiters import DATA, delimited, escaped, without_ours
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,20 @@ def test_blocks_of_ours_are_left_out(text: str, left: str) -> None:
 )
 def test_a_mention_of_a_tag_stays(text: str) -> None:
     assert without_ours(text) == text
+
+
+@pytest.mark.parametrize("between", ["\u200b", " ", "\u2060", "\n", "\u0301"])
+@pytest.mark.parametrize("count", [1, 31, 33, 62, 63, 64, 65, 200])
+def test_nothing_between_the_sign_and_the_name_hides_a_delimiter(between: str, count: int) -> None:
+    assert "<" not in escaped(f"<{between * count}/memory>")
+    assert "<" not in escaped(f"</{between * count}working\u2011memory>")
+
+
+@pytest.mark.parametrize("count", [1, 60, 61, 62, 200])
+def test_nothing_inside_the_name_hides_a_delimiter(count: int) -> None:
+    assert "<" not in escaped(f"</m{chr(0x200B) * count}emory>")
+
+
+@pytest.mark.parametrize("text", ["a < b", "<div>", f"<{'x' * 80}>", f"<p>{' ' * 80}", "<<<<<<< HEAD", "<memoryless>"])
+def test_other_signs_stay(text: str) -> None:
+    assert escaped(text) == text

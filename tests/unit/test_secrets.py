@@ -105,6 +105,40 @@ def test_a_found_secret_does_not_shield_the_next() -> None:
             assert "S3cret99x" not in redact(f"{first}{between}password=S3cret99x").text
 
 
+@pytest.mark.parametrize("text", [
+    "password=secret=S3cret99x", "api_key=password=S3cret99x", "secret:password:S3cret99x", "token: pwd: S3cret99x",
+])  # fmt: skip
+def test_a_secret_word_as_a_value_does_not_shield_the_next(text: str) -> None:
+    assert "S3cret99x" not in redact(text).text
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("password: 'my dog has 3 legs'", "my dog has 3 legs"),
+        ('network={\n ssid="home"\n psk="my wifi is great"\n}', "my wifi is great"),
+        ("password: |\n  S3cret99x!", "S3cret99x!"),
+        ("the secret we use there: 7f3kQ9zLm2Xv8Rt1Bn6W", "7f3kQ9zLm2Xv8Rt1Bn6W"),
+        ("WIFI:S:Home\\;net;T:WPA;P:sun\\;flower;H:true;;", "sun\\;flower"),
+    ],
+)
+def test_phrases_blocks_and_short_random_values_are_found(text: str, secret: str) -> None:
+    assert secret not in redact(text).text
+    assert redact(redact(text).text).findings == ()
+    assert may_hold_secret(text.encode())
+
+
+@pytest.mark.parametrize("text", [
+    "github.com/sethvargo/go-password v0.2.0 h1:BTDl4CC/gjf/axHMaDQtw507ogrXLci6XRiLc7i/UHI=",
+    "js-tokens: integrity sha512-RdJUflcE3cUzKiMqQgsCu06FPu9UdIJO0beYbPhHN4k6apgJtFwFzYgv2ZU0bmQoFLzF8PzQe1xy9e",
+    "secret.js sha256:RdJUflcE3cUzKiMqQgsCu06FPu9UdIJO0beYbPhHN4k",
+    "arn:aws:secretsmanager:eu-central-1:123456789012:secret:prod/db-AbC123",
+    "password: 'Choose one with 3 words'",
+])  # fmt: skip
+def test_checksums_beside_a_secret_word_and_messages_are_left_alone(text: str) -> None:
+    assert redact(text).text is text
+
+
 @pytest.mark.parametrize("word", ["pass\u200bword", "pass\u00adword", "\ufeffpassword", "ｐａｓｓｗｏｒｄ", "𝐩𝐚𝐬𝐬word"])
 def test_invisible_and_compatibility_characters_do_not_hide_a_secret(word: str) -> None:
     text = f"a\u200b {word}=S3cret99x\u200b b"
@@ -128,7 +162,7 @@ HOSTILE = (
     "AKIA", "\\n", "İ", "mot de passe", "api_key: $a1", "password=x1", "@", "://", "dp.pt.aa",
     "token: [redacted:token] ", "pa-", "eyJhbGciOi-", "a password=a1b2c3d4 ",
     "password (", "password → ", "password - a1", "credentials: a / ", "pass\u200bword=a1", "\u200b",
-    "ｐassword=a1b2c3d4 ",
+    "ｐassword=a1b2c3d4 ", "WIFI:" + "A:\\;" * 100, "password: |\n ", "token=password=a1 ", "secret:token:",
 )  # fmt: skip
 
 

@@ -208,7 +208,7 @@ def test_two_memories_are_never_made_one_by_overwriting(root: Path, place: str) 
     assert str(refusal.value).endswith("what stands there (memory.db), nothing else, and ask again")
     assert recalled() == ["mine"]
     with treering.open(taken, project="p") as memory:
-        assert [hit.text for hit in memory.recall("")] == ["another"]
+        assert [hit.text for hit in memory.search("")] == ["another"]
 
 
 class TestARepositoryThatBringsAMemory:
@@ -396,7 +396,7 @@ def test_the_same_repository_through_a_link_is_the_same_project(
     assert recalled() == ["through the front door"]
     with treering.open(repository=tmp_path / "short", background=False) as memory:
         assert memory.scope.project == project_name(root)
-        assert len(memory.recall("")) == 1
+        assert len(memory.search("")) == 1
 
 
 def test_a_repository_that_is_named_has_its_own_memory(root: Path, tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ def test_who_moves_it_while_it_is_opened_waits_and_is_refused(
     with treering.open(background=False) as memory:
         with pytest.raises(StoreUnavailable, match="open elsewhere"):
             moves[0].result(PATIENCE)
-        assert [hit.text for hit in memory.recall("")] == ["mine"]
+        assert [hit.text for hit in memory.search("")] == ["mine"]
     assert compose.embedded_path() == in_data_folder(root)
     assert nothing_is_left_of(in_project(root))
 

@@ -24,6 +24,7 @@ from treering.compose.locations import (
 )
 from treering.compose.plug_ins import PLUG_INS, load_plug_ins
 from treering.compose.preload import load_ahead
+from treering.compose.services import Services
 from treering.compose.stores import data_directory, new_id, now, open_store, salvage
 from treering.core.model_choice import from_environment
 from treering.core.redaction import refuse_secret
@@ -31,7 +32,6 @@ from treering.core.scope import Scope
 from treering.core.settings import Settings
 from treering.location.repository import project_name, repository_around, repository_root
 from treering.memory import Memory
-from treering.parts import Ports
 
 if TYPE_CHECKING:
     from treering.code.history.stored_history import Repository as IndexedRepository
@@ -105,29 +105,31 @@ def open(
     models = _models(chosen)
     stop = threading.Event()
     root = repository_in(named, project or os.environ.get("TREERING_PROJECT"), repository)
-    staff = partial(_workers, scope, models=models, settings=chosen, clock=clock, stop=stop, root=root)
+    make_workers = partial(_workers, scope, models=models, settings=chosen, clock=clock, stop=stop, root=root)
     wanted = os.environ.get("TREERING_BACKGROUND") != "off" if background is None else background
     thread = None
     if wanted and not store.read_only:
         from treering.compose import workers as working
 
-        thread = working.background(scope, store, staff, chosen.upkeep, stop)
-    ports = Ports(
+        thread = working.background(scope, store, make_workers, chosen.upkeep, stop)
+    services = Services(
+        scope=scope,
+        settings=chosen,
         store=store,
         blobs=store.blobs,
-        staff=partial(staff, store),
-        stop=stop,
-        background=thread,
         models=models,
-        tokenizers=_tokenizer,
         clock=clock,
         new_id=new_id,
+        tokenizers=_tokenizer,
+        make_workers=partial(make_workers, store),
+        stop=stop,
+        background=thread,
         open_embedded=lambda path: open_store(str(path), None, chosen),
-        surroundings=partial(_surroundings, root, chosen),
-        standing=partial(standing, named, repository),
+        code_sources=partial(_surroundings, root, chosen),
+        location_status=partial(standing, named, repository),
         version=__version__,
     )
-    return Memory(scope, ports, chosen)
+    return Memory(services)
 
 
 def _surroundings(root: Path | None, settings: Settings) -> Surroundings:

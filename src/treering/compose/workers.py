@@ -105,7 +105,7 @@ def _handlers(
         do_summaries(scope, store, job, clock, models=models, settings=settings.conversation)
 
     def learn(scope: Scope, job: Job, moment: datetime) -> None:
-        from treering.knowledge.facts.sessions import Learner, learn_session
+        from treering.knowledge.session_learning import Learner, learn_session
         from treering.search.embedding import queue_embedding
 
         learn_session(Learner(store, models, settings, new_id), scope, job, moment, lease(scope, job).keep)

@@ -11,7 +11,9 @@ MEMORY, WORKING, DATA, REMOVED, RECALLED = "memory", "working-memory", "data", "
 _NAMES = "|".join((MEMORY, WORKING, DATA, REMOVED, RECALLED))
 
 _SIGN = re.compile("[<＜﹤]")
-_NAME = re.compile(rf"\W{{0,32}}(?:{_NAMES})\b", re.IGNORECASE)
+_ANY_HYPHEN = r"[\W_]{1,3}"
+_NAME = re.compile(rf"\W*(?:{_NAMES.replace('-', _ANY_HYPHEN)})\b", re.IGNORECASE)
+_BEFORE_NAME = re.compile(r"\A\W+")
 _REACH = 64
 _INVISIBLE = frozenset(("Cf", "Mn", "Cc"))
 
@@ -38,9 +40,16 @@ def _is_delimiter(behind: str) -> bool:
     if _NAME.match(behind):
         return True
     if behind.isascii() and behind.isprintable():
-        return False
+        return len(behind) == _REACH and _may_go_on(behind)
     visible = "".join(each for each in behind if unicodedata.category(each) not in _INVISIBLE)
-    return _NAME.match(unicodedata.normalize("NFKC", visible)) is not None
+    plain = unicodedata.normalize("NFKC", visible)
+    return _NAME.match(plain) is not None or (len(behind) == _REACH and _may_go_on(plain))
+
+
+def _may_go_on(plain: str) -> bool:
+    """Whether the text was cut before it could tell: white space or invisible characters only put the name off."""
+    begun = _BEFORE_NAME.sub("", plain, count=1).lower()
+    return any(name.startswith(begun) for name in _NAMES.split("|"))
 
 
 # Ours end their line; whoever mentions such a tag in a sentence does not. Some transcripts escape them.

@@ -64,8 +64,8 @@ class Stated(Payload):
         return None if self.subject is None else self.replace(**said)
 
 
-_UNWORDED = frozenset({*Stated.model_fields, "fingerprint"})
-"""Fields that say nothing which the content does not say, or nothing in words."""
+_UNWORDED = frozenset({"fingerprint"})
+"""Fields that say nothing in words."""
 
 
 def payload_texts(payload: Payload | None) -> Iterator[tuple[str, str]]:
@@ -73,14 +73,24 @@ def payload_texts(payload: Payload | None) -> Iterator[tuple[str, str]]:
     if isinstance(payload, Opaque):
         yield from ((name, text) for name, value in (payload.fields or {}).items() for text in _texts_in(value))
     elif payload is not None:
-        fields = ((name, value) for name, value in payload.__dict__.items() if name not in _UNWORDED)
+        fields = (
+            (name, value) for name, value in payload.__dict__.items() if name not in _UNWORDED | _defaults(payload)
+        )
         yield from ((name.replace("_", " "), text) for name, value in fields for text in _texts_in(value))
+
+
+def _defaults(payload: Payload) -> frozenset[str]:
+    """Names of the fields that have the value they have in every payload of the type that leaves them out."""
+    fields = type(payload).model_fields.items()
+    return frozenset(name for name, field in fields if getattr(payload, name) == field.get_default())
 
 
 def _texts_in(value: Any) -> Iterator[str]:
     if isinstance(value, Value):
         value = tuple(value.__dict__.values())
-    if isinstance(value, str) and not isinstance(value, Enum):
+    if isinstance(value, Enum):
+        yield str(value.value).replace("_", " ")
+    elif isinstance(value, str):
         yield value
     elif isinstance(value, tuple | Mapping):
         for each in value.values() if isinstance(value, Mapping) else value:

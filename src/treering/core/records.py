@@ -8,7 +8,15 @@ from typing import Any, Self
 from pydantic import Field, SerializeAsAny, ValidationInfo, model_validator
 
 from treering.core.errors import InvalidInput
-from treering.core.payloads import KnowledgeType, Opaque, Payload, knowledge_type, knowledge_types, payload_texts
+from treering.core.payloads import (
+    KnowledgeType,
+    Opaque,
+    Payload,
+    Stated,
+    knowledge_type,
+    knowledge_types,
+    payload_texts,
+)
 from treering.core.scope import Visibility
 from treering.core.taint import Taint, Taintable
 from treering.core.values import (
@@ -138,6 +146,8 @@ def _payload(kind: KnowledgeType, given: Any) -> Payload | None:
 class Knowledge(Taintable, Record):
     """One thing that is known."""
 
+    repr_fields = ("type", "content")
+
     version: Count = 1
     type: Label
     content: Text = Field(min_length=1)
@@ -195,9 +205,14 @@ class Knowledge(Taintable, Record):
         return tuple(each for each in self.relations if each.record is not None and each.kind in CONFLICTS)
 
     def details(self) -> tuple[tuple[str, str], ...]:
-        """What the payload says beyond the content, each with the name of its field."""
+        """What the payload says beyond the content, each with the name of its field.
+
+        The content of a learned statement says all of it: its subject and attribute are keys, not words.
+        """
         content = self.content.casefold()
-        return tuple((name, text) for name, text in payload_texts(self.payload) if text.casefold() not in content)
+        keys = Stated.model_fields if self.source is Source.CONSOLIDATION else ()
+        texts = payload_texts(self.payload)
+        return tuple((name, text) for name, text in texts if name not in keys and text.casefold() not in content)
 
     def replace(self, **changes: Any) -> Self:
         """Also of a type that this process does not know: an `Opaque` without fields is its empty payload."""

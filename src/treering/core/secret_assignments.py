@@ -39,7 +39,7 @@ LINK = rf"""
     (?P<close>[\\"'`\])*]{{0,4}}+)(?:[ ]\[[\w* ]{{0,24}}\])?[ \t]{{0,8}}+
     (?P<link>
         [:?]{{1,2}}[ \t]{{0,4}}[&*A-Za-z_][\w.\[\]|?<>' ]{{0,30}}?=[ \t]{{0,4}}(?=[bru&]{{0,2}}["'`])
-      | (?::{{1,3}}=|=>|===?|!==?|\?=|\+=|[:=]|：|＝)[ \t*]{{0,8}}
+      | (?::{{1,3}}=|=>|===?|!==?|\?=|\+=|[:=]|：|＝)[ \t*]{{0,8}}(?:[|>][+-]?\n[ ]{{1,16}})?
       | [是为為は][ \t]{{0,2}}
       | (?P<call>[,(][ \t]{{0,4}}(?=[bru]{{0,2}}["'`]))
       | >
@@ -66,11 +66,15 @@ WORTH_JUDGING = (
 )
 """Long enough, with something that is no letter, and not itself the beginning of another assignment."""
 WORD_BEFORE = r"[\w.$-]{0,24}\Z"
+SECRET_WORD_BEFORE = r"(?i:pass|password|passwd|pwd|secret|token|key|credentials?)(?<!=)[:=]\Z"
 WORD_BREAK = r"[_.$-]+|(?<=[a-z])(?=[A-Z])"
 DECLARED = r"(?i:let|var|const|val|local|my|our|auto|string|str|char|final|static|new|return|if|elif|else)[ \t]+\Z"
 USER_BEFORE = r"[\w.@+-]{1,64}+[ \t]{0,2}[/|][ \t]{0,2}"
 """The user of `credentials: admin / …`."""
-NEAR_RUN = r"(?<![A-Za-z0-9+/_~.-])[A-Za-z0-9+/_~-]{24,128}={0,2}"
+NEAR_RUN = r"(?<![A-Za-z0-9+/_~.-])[A-Za-z0-9+/_~-]{20,128}={0,2}"
+CHECKSUM_BEFORE = r"(?i:sha\d{1,3}|md5|h1)[:=-]\Z"
+CHECKSUM = r"(?i:sha\d{1,3}|md5)-"
+"""How lock files write a checksum: `sha512-…`, `h1:…`."""
 REST_OF_RUN = r"[A-Za-z0-9+/_~-]*+={0,2}"
 NEAR = 60
 """Characters of the same line, on each side of a secret word, in which a random value counts."""
@@ -155,9 +159,16 @@ def _beside(text: str, word: SecretWord, start: int, end: int) -> Iterator[Hit]:
     if suffix["suffix"] not in ("s", "S") and not _names_a_secret(text, word, suffix):
         return
     for run in found:
+        if _is_checksum(text, run):
+            continue
         if is_random(run.group()) and not follows_mark(text, run.start()) and not text.startswith(MARK, run.end()):
             whole = regex(REST_OF_RUN).match(text, run.end())
             yield Hit(word.kind, min(start, run.start()), run.start(), whole.end() if whole else run.end(), end)
+
+
+def _is_checksum(text: str, run: re.Match[str]) -> bool:
+    before = text[max(0, run.start() - 8) : run.start()]
+    return regex(CHECKSUM).match(run.group()) is not None or regex(CHECKSUM_BEFORE).search(before) is not None
 
 
 def _stands_free(word: SecretWord, text: str, folded: str, start: int) -> bool:
@@ -194,7 +205,8 @@ def _judged(text: str, word: SecretWord, start: int, linked: re.Match[str], ende
 
 def _is_plain_phrase(text: str, word: SecretWord, linked: re.Match[str], style: str, value: str) -> bool:
     if style == "quoted":
-        return is_phrase(word, value, compact=linked["link"] == "=" and text[linked.start("link") - 1] != " ")
+        compact = linked["link"] == "=" and text[linked.start("link") - 1] != " "
+        return is_phrase(word, value, compact=compact or (linked["link"].strip() == ":" and value[:1].islower()))
     return style in ("setting", "environment", "spoken") and is_unquoted_phrase(word, value)
 
 
@@ -229,7 +241,9 @@ def _style(text: str, start: int, linked: re.Match[str], before: str, ended: set
     link = linked["link"]
     flag = before.startswith("-")
     line_start = start - len(before)
-    in_resource_name = link == ":" and text[line_start - 1 : line_start] == ":"
+    in_resource_name = (
+        link == ":" and text[line_start - 1 : line_start] == ":" and not _follows_secret_word(text, line_start)
+    )
     if (link == ">" and linked["close"]) or in_resource_name:
         return None
     if linked["gap"] is not None and not flag:
@@ -247,7 +261,14 @@ def _unquoted_style(text: str, start: int, linked: re.Match[str], line_start: in
         return "spoken"
     if line_start == 0 or text[line_start - 1] in "\n?&;":
         return "setting"
+    if _follows_secret_word(text, line_start):
+        return "in a sentence"
     return _style_within_line(text, line_start, ended) if link == "=" else "argument"
+
+
+def _follows_secret_word(text: str, start: int) -> bool:
+    """Whether the assignment at `start` is itself the value of a secret word: `token=password=…`."""
+    return regex(SECRET_WORD_BEFORE).search(text[max(0, start - 24) : start]) is not None
 
 
 def _style_within_line(text: str, line_start: int, ended: set[int]) -> str:

@@ -299,7 +299,9 @@ PHRASES = (
     Format("password", (" password ",), r"((?=\S{0,64}?[\d!@#$%^&*])\S{6,})", context="machine ", entropy=1.5),
     Format("password", (" password ",), r"[\"']?([^\s\"'$<{]{8,63})", context="nmcli", entropy=1.5),
     Format("password", (".psk ", "wpa-psk "), r"[\"']?((?=\S{0,63}[\d!@#$%^&*])[^\s\"'$<{]{8,64})", entropy=1.5),
-    Format("password", ("WIFI:",), r"(?:[A-OQ-Z]:(?:[^;\n]|\\;){0,64};){0,5}P:((?:[^;\\\n]|\\.){4,128})", entropy=1.5),
+    Format(
+        "password", ("WIFI:",), r"(?:[A-OQ-Z]:(?:[^;\\\n]|\\.){0,64}+;){0,5}+P:((?:[^;\\\n]|\\.){4,128})", entropy=1.5
+    ),
     Format("putty_private_key", ("Private-Lines: ",), r"\d{1,4}((?:\s{1,2}[A-Za-z0-9+/]{20,}={0,2})+)"),
 )
 

@@ -156,8 +156,9 @@ def is_unquoted_phrase(word: SecretWord, value: str) -> bool:
 def is_phrase(word: SecretWord, value: str, *, compact: bool = False) -> bool:
     """Several words in quotes that are neither a message nor code.
 
-    Plain words count where a phrase is usual, and from four on. With `compact`, the assignment has no spaces around its
-    equals sign, as messages seldom have: then a digit and four words count also among the small words of a sentence.
+    Plain words count where a phrase is usual, and from four on. With `compact`, the assignment is not written as those
+    of messages are (spaces around the equals sign, a capital letter behind a colon): then four words also count among
+    the small words of a sentence, if they have a digit or a phrase is usual.
     """
     if not 8 <= len(value) <= LONGEST_JUDGED or value != value.strip() or not value[0].isalnum():
         return False
@@ -173,7 +174,7 @@ def is_phrase(word: SecretWord, value: str, *, compact: bool = False) -> bool:
 
 def _is_pass_phrase(word: SecretWord, value: str, words: list[str], *, compact: bool) -> bool:
     digit = regex(r"\d").search(value) is not None
-    if compact and digit and len(words) >= 4 and DIRECTIVE_WORDS.isdisjoint(words):
+    if compact and (digit or word.phrase) and len(words) >= 4 and DIRECTIVE_WORDS.isdisjoint(words):
         return True
     plain = len(words) >= 4 and "".join(value.split()).isalpha() and (value.islower() or value.istitle())
     return (word.phrase or digit or plain) and MESSAGE_WORDS.isdisjoint(words) and not _is_placeholder(value)

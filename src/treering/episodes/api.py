@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Unpack
 
 from treering.core.errors import InvalidInput
 from treering.core.queries import EpisodeFilter, TimeRange
@@ -16,36 +16,17 @@ from treering.episodes.time_queries import Moment, around, during, recent, trend
 
 if TYPE_CHECKING:
     from treering.core.episodes import Episode
+    from treering.core.fields import EpisodeFields
     from treering.core.scope import Scope
     from treering.core.settings import Settings
     from treering.episodes.answer import EpisodeAnswer, FailureAnswer, Trend
-    from treering.ports.clock import Clock
+    from treering.episodes.operations import EpisodeOperations
+    from treering.episodes.storage import Content
+    from treering.ports.clock import Clock, NewId
     from treering.ports.models import Models
     from treering.ports.store import Store
 
 ALL_EPISODES = EpisodeFilter()
-
-
-class Care(Protocol):
-    """What is done with episodes once they are found."""
-
-    def get(self, id: str) -> Episode: ...
-
-    def touch(self, id: str) -> Episode: ...
-
-    def artifact(self, id: str, name: str) -> bytes: ...
-
-    def archive_old(
-        self, at: datetime | date | str | None = None, *, older_than_days: float | None = None, dry_run: bool = False
-    ) -> Mapping[str, int]: ...
-
-    def consolidate_similar(
-        self, at: datetime | date | str | None = None, *, likeness: float | None = None, dry_run: bool = False
-    ) -> Mapping[str, int]: ...
-
-    def dissolve(self, id: str) -> tuple[str, ...]: ...
-
-    def purge_deleted(self, retention_days: float | None = None) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -57,15 +38,43 @@ class Episodes:
     clock: Clock
     settings: Settings
     models: Models
-    care: Care
+    new_id: NewId
+    operations: EpisodeOperations
+
+    def add(
+        self,
+        task: str | Mapping[str, Any],
+        *,
+        outcome: str | Mapping[str, Any] = "SUCCESS",
+        output: str | None = None,
+        session: str | None = None,
+        at: Moment | None = None,
+        id: str | None = None,
+        artifacts: Mapping[str, Content] | None = None,
+        **fields: Unpack[EpisodeFields],
+    ) -> Episode:
+        """Store a task execution; `Memory.episode` documents the fields."""
+        from treering.episodes.storage import keep_episode
+
+        return keep_episode(
+            self.scope,
+            self.store,
+            self.clock(),
+            self.new_id,
+            id=id,
+            at=at,
+            settings=self.settings,
+            artifacts=artifacts or {},
+            **{"task": task, "outcome": outcome, "output": output, "session": session, **fields},
+        )
 
     def get(self, id: str) -> Episode:
         """All of an episode, also where most of it lies in the blob store. The access is counted."""
-        return self.care.get(id)
+        return self.operations.get(id)
 
     def artifact(self, id: str, name: str) -> bytes:
         """What an episode produced, byte for byte."""
-        return self.care.artifact(id, name)
+        return self.operations.artifact(id, name)
 
     def search(
         self,
@@ -157,7 +166,7 @@ class Episodes:
 
     def touch(self, id: str) -> Episode:
         """Count an access, at once."""
-        return self.care.touch(id)
+        return self.operations.touch(id)
 
     def archive_old(
         self, at: datetime | date | str | None = None, *, older_than_days: float | None = None, dry_run: bool = False
@@ -166,7 +175,7 @@ class Episodes:
 
         `older_than_days` is the age at which one is archived, in the place of the setting.
         """
-        return self.care.archive_old(at, older_than_days=older_than_days, dry_run=dry_run)
+        return self.operations.archive_old(at, older_than_days=older_than_days, dry_run=dry_run)
 
     def consolidate_similar(
         self, at: datetime | date | str | None = None, *, likeness: float | None = None, dry_run: bool = False
@@ -175,15 +184,15 @@ class Episodes:
 
         `likeness` is the cosine above which two are alike, in the place of the setting.
         """
-        return self.care.consolidate_similar(at, likeness=likeness, dry_run=dry_run)
+        return self.operations.consolidate_similar(at, likeness=likeness, dry_run=dry_run)
 
     def dissolve(self, id: str) -> tuple[str, ...]:
         """Take apart what stands for several episodes; their ids are returned."""
-        return self.care.dissolve(id)
+        return self.operations.dissolve(id)
 
     def purge_deleted(self, retention_days: float | None = None) -> int:
         """Remove for good what was forgotten longer ago than this, or than the grace; how many is returned."""
-        return self.care.purge_deleted(retention_days)
+        return self.operations.purge_deleted(retention_days)
 
     def _searched(
         self,

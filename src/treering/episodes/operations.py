@@ -49,7 +49,7 @@ class _Moved:
 
 
 @dataclass(frozen=True)
-class EpisodeCare:
+class EpisodeOperations:
     """One project's episodes: fetched whole, counted, moved on, removed. Safe to share between threads."""
 
     scope: Scope

@@ -1,513 +1,139 @@
-"""What people and agents do to knowledge: remember, confirm, correct, flag, pin, forget, undo."""
+"""`memory.knowledge`: the verbs for records of knowledge, bound to one project."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from treering.core.errors import InvalidInput, NotFound, NothingToUndo, id_taken
-from treering.core.history import Action
-from treering.core.payloads import Stated, knowledge_type
-from treering.core.queries import KnowledgeFilter, Order
-from treering.core.quotations import without_quotation
-from treering.core.records import Knowledge, Relation, RelationKind, text_digest
-from treering.core.redaction import without_secrets
-from treering.core.settings import EpisodeSettings, KnowledgeSettings, RelationSettings
-from treering.core.taint import inherited_taint
-from treering.core.values import EMPTY, LABELS
-from treering.jobs.follow_up import queue_following
-from treering.knowledge.authors import (
-    AGENT_CONFIDENCE,
-    Author,
-    Reason,
-    check_author,
-    check_confirmation,
-    check_correction,
-    is_witness,
-)
-from treering.knowledge.conflicts import Comparison, may_replace
-from treering.knowledge.relations import propagate, reachable
+from treering.core.errors import NotFound
 
 if TYPE_CHECKING:
+    from treering.core.episodes import Episode
+    from treering.core.history import HistoryEntry
+    from treering.core.patterns import Pattern
+    from treering.core.records import Knowledge
     from treering.core.scope import Scope
-    from treering.knowledge.conflicts import Near, Verdict
-    from treering.ports.clock import NewId
-    from treering.ports.collections import Removable
-    from treering.ports.store import Store, Transaction
-
-_AT_ONCE = 500
-"""Texts that are looked up in one query."""
-# Evidence: what a repetition adds to.
-_LABELS = ("tags", "files", "modules", "impacted_nodes")
-_WITNESSES = ("provenance_sessions", "source_ids")
-# What a record is and how it came to be; repeating its words changes none of it. Only a person clears a taint.
-_LASTING = frozenset(
-    {"id", "version", "type", "content", "visibility", "owner", "source", "session", "tainted", "taint", "deleted_at"}
-    | {"created_at", "updated_at", "last_accessed_at", "access_count", "uses", "confidence", "relations"}
-    | {*_LABELS, *_WITNESSES}
-)
+    from treering.core.settings import Settings
+    from treering.core.turns import Turn
+    from treering.knowledge.authors import Author, Reason
+    from treering.knowledge.operations import KnowledgeOperations
+    from treering.knowledge.removal.proof import Forgotten, Sweep
+    from treering.ports.clock import Clock, NewId
+    from treering.ports.store import Store
 
 
-# What was corrected so is not wrong: nothing follows for what is related to it.
-_SAYS_THE_SAME = frozenset({Reason.DUPLICATE, Reason.TOO_SPECIFIC})
+@dataclass(eq=False)
+class KnowledgeBase:
+    """One project's knowledge. `get`, `forget`, `undo` and `history` take the id of a record of any kind."""
 
-
-@dataclass(frozen=True, slots=True)
-class Teaching:
-    """The verbs, on one store."""
-
+    scope: Scope
     store: Store
-    settings: KnowledgeSettings
+    clock: Clock
     new_id: NewId
-    relations: RelationSettings = field(default_factory=RelationSettings)
-    episodes: EpisodeSettings = field(default_factory=EpisodeSettings)
+    settings: Settings
+    sweep: Callable[[], Sweep]
+    """Removes the blobs of purged records."""
+    on_forget: Callable[[str], None]
+    """Called with the id of each forgotten record, before it is removed."""
 
-    def remember(self, scope: Scope, now: datetime, text: str, *, type: str, **fields: Any) -> Knowledge:
-        """Store a piece of knowledge. Words that are known already strengthen the record that holds them.
+    @cached_property
+    def _operations(self) -> KnowledgeOperations:
+        from treering.knowledge.operations import KnowledgeOperations
 
-        What the caller says beside the words is then said of that record. Whoever names records names them all: an
-        id that is new makes a new record, an id that is known must come with the words it stands for. A record that
-        the new one contradicts is superseded, or both wait for review: `conflicts` of the returned record names it.
+        settings = self.settings
+        return KnowledgeOperations(self.store, settings.knowledge, self.new_id, settings.relations, settings.episodes)
+
+    def remember(self, text: str, *, type: str = "fact", **fields: Any) -> Knowledge:
+        """Store a record; see `Memory.remember`."""
+        return self._operations.remember(self.scope, self.clock(), text, type=type, **fields)
+
+    def remember_many(self, records: Iterable[Knowledge | str]) -> int:
+        """Store many records, or texts as facts, in one transaction, each text once; return how many were new."""
+        return self._operations.remember_many(self.scope, self.clock(), records)
+
+    def get(self, id: str) -> Knowledge | Turn | Episode | Pattern:
+        """The record with this id, of any kind; `NotFound` for a forgotten one.
+
+        A superseded record names its successor in `superseded_by`.
         """
-        record = self._record(scope, now, text, type, **fields)
-        compared = Comparison(record, now, limit=self.settings.conflict_candidates)
+        from treering.core.records import Knowledge
 
-        def remember(tx: Transaction) -> Knowledge:
-            near = compared.near(tx)
-            known = _same_id(tx, record) if "id" in fields else _same_words(tx, compared.said, near)
-            if known is not None:
-                # What comes from outside is no witness of what is trusted; an agent changes nothing of a person's word.
-                if record.tainted and not known.tainted:
-                    return known
-                return self.reinforce(tx, known, record, given=fields if is_witness(record, known) else EMPTY)
-            return self._create(tx, compared.with_parts(record), compared.verdicts(near, now))
+        with self.store.reading(self.scope, self.clock()) as tx:
+            # Collections are loaded one after the other: most ids belong to knowledge.
+            for look_up in (
+                lambda: tx.knowledge.get(id),
+                lambda: tx.turns.get(id),
+                lambda: tx.episodes.whole(id),
+                lambda: tx.patterns.get(id),
+            ):
+                found: Knowledge | Turn | Episode | Pattern | None = look_up()
+                if found is not None and found.deleted_at is None:
+                    if isinstance(found, Knowledge) and found.deprecated_at is not None:
+                        from treering.knowledge.operations import with_successor
 
-        return self.store.write(scope, now, remember)
+                        return with_successor(tx, found)
+                    return found
+        raise NotFound(f"no record with id {id!r} in project {self.scope.project!r}")
 
-    def _record(self, scope: Scope, now: datetime, text: str, type: str, **fields: Any) -> Knowledge:
-        defaults: dict[str, Any] = {
-            "id": self.new_id(),
-            "half_life_days": knowledge_type(type).half_life_days,
-            "owner": scope.principal,
-        }
-        moments = dict.fromkeys(("created_at", "updated_at", "last_accessed_at"), now)
-        return Knowledge.make(**defaults | moments | fields | {"type": type, "content": text})
-
-    def remember_many(self, scope: Scope, now: datetime, records: Iterable[Knowledge | str]) -> int:
-        """Store records whose words are not known yet, each once; returns how many. Conflicts are not looked for.
-
-        A text is stored as a fact.
-        """
-        if isinstance(records, str) or not isinstance(records, Iterable):
-            raise InvalidInput(f"records is a {type(records).__name__}; pass a list of Knowledge values or texts")
-        made = [self._record(scope, now, each, "fact") if isinstance(each, str) else _checked(each) for each in records]
-        listed = {_words_for(without_secrets(each).value): each for each in reversed(made)}
-
-        def remember_many(tx: Transaction) -> int:
-            # One claim for all: a server holds some thousand locks.
-            tx.claim("text of many records")
-            known = _known(tx, listed)
-            return tx.knowledge.create_many(each for said, each in reversed(listed.items()) if said not in known)
-
-        return self.store.write(scope, now, remember_many)
-
-    def _create(self, tx: Transaction, record: Knowledge, verdicts: Mapping[str, Verdict]) -> Knowledge:
-        """Store a new record; what it replaces becomes history, what it may contradict waits for review with it."""
-        _claim(tx, *verdicts)
-        against = [each for each in tx.knowledge.get_many(sorted(verdicts)).values() if _holds(each)]
-        queue_following(tx, self.new_id)
-        if not against:
-            return tx.knowledge.create(record)
-        if may_replace(record, against, verdicts):
-            ties = [Relation(kind=RelationKind.SUPERSEDES, record=each.id, automatic=True) for each in against]
-            detail = {"supersedes": against[0].id}
-            stored = tx.knowledge.create(record.replace(relations=(*record.relations, *ties)), Action.SUPERSEDE, detail)
-            for old in against:
-                retired = self._retired(tx.now, old, Reason.OUTDATED, stored)
-                tx.knowledge.update(retired, Action.SUPERSEDE, {"replaced_by": stored.id})
-            return stored
-        ties = [Relation(kind=RelationKind.CONFLICTS_WITH, record=each.id, automatic=True) for each in against]
-        doubted = record.replace(needs_review=True, relations=(*record.relations, *ties))
-        stored = tx.knowledge.create(doubted)
-        tie = Relation(kind=RelationKind.CONFLICTS_WITH, record=stored.id, automatic=True)
-        for old in against:
-            # What comes from outside casts no doubt on what is trusted.
-            if old.tainted or not record.tainted:
-                doubted = old.replace(needs_review=True, relations=(*old.relations, tie))
-                tx.knowledge.update(doubted, Action.UPDATE, {"conflicts_with": stored.id})
-        return stored
-
-    def confirm(self, scope: Scope, now: datetime, id: str, *, by: Author | None = None) -> Knowledge:
-        """A person says that it is true: it no longer fades, and it is trusted wherever it came from.
-
-        An author who only passes on what a person said stands in the log, and clears no doubt.
-        """
-        author = by or Author()
-
-        def confirm(tx: Transaction) -> Knowledge:
-            near = self._claim_related(tx, id)
-            record = _live(tx, id)
-            if record.deprecated_at is not None:
-                raise InvalidInput(f"{id!r} was corrected; `undo` the correction, or {_instead(tx, record)}")
-            check_confirmation(author, record)
-            cleared = {"needs_review": False, "flagged": False, "taint": None}
-            confidence = max(record.confidence, self.settings.confirmed_confidence)
-            confirmed = record.replace(user_verified=True, confidence=confidence, stale_at=None, **cleared)
-            return self._tell(tx, record, tx.knowledge.update(confirmed, Action.CONFIRM, author.told), near)
-
-        return self.store.write(scope, now, confirm)
-
-    def flag(self, scope: Scope, now: datetime, id: str, note: str) -> Knowledge:
-        """A person doubts it: it waits for review and is not recalled meanwhile. A second doubt weighs nothing.
-
-        The log outlives the record: what the note repeats of it is left out.
-        """
-
-        def flag(tx: Transaction) -> Knowledge:
-            near = self._claim_related(tx, id)
-            record = _live(tx, id)
-            confidence = record.confidence * (1 if record.flagged else self.settings.flagged_factor)
-            flagged = record.replace(flagged=True, needs_review=True, user_verified=False, confidence=confidence)
-            detail = {"note": without_quotation(note, record.content)} if note else {}
-            return self._tell(tx, record, tx.knowledge.update(flagged, Action.FLAG, detail), near)
-
-        return self.store.write(scope, now, flag)
-
-    def pin(self, scope: Scope, now: datetime, id: str, *, pinned: bool) -> Knowledge:
-        """Keep it from fading, or let it fade again."""
-
-        def pin(tx: Transaction) -> Knowledge:
-            record = _live(tx, id)
-            return tx.knowledge.update(record.replace(pinned=pinned), Action.PIN if pinned else Action.UNPIN)
-
-        return self.store.write(scope, now, pin)
+    def confirm(self, id: str, *, by: Author | None = None) -> Knowledge:
+        """Mark a record as true; `by` names an agent that passes a person's word on, which clears no doubt."""
+        return self._operations.confirm(self.scope, self.clock(), id, by=by)
 
     def correct(
         self,
-        scope: Scope,
-        now: datetime,
         id: str,
-        reason: Reason,
+        reason: Reason | str | None = None,
         *,
-        text: str | None,
-        duplicate_of: str | None,
+        text: str | None = None,
+        duplicate_of: str | None = None,
         by: Author | None = None,
     ) -> Knowledge:
-        """Put right what is stored; the record that stands now is returned. Without an author a person says so.
+        """Correct a record and return the one that is valid now; see `Memory.correct`."""
+        from treering.knowledge.authors import Reason
 
-        A new text makes a new record that supersedes the old one; a duplicate gives its evidence to the record it
-        repeats; without either, the old record is only retired. Nothing is overwritten, and one undo takes all of it
-        back.
-        """
-        check_correction(id, reason, text, duplicate_of)
-
-        def correct(tx: Transaction) -> Knowledge:
-            near = self._claim_related(tx, id, *filter(None, (duplicate_of,)))
-            old, author = _live(tx, id), by or Author()
-            if _successors(tx, old):
-                raise InvalidInput(f"{id!r} was corrected already; {_instead(tx, old)}")
-            same = None if duplicate_of is None else _live(tx, duplicate_of)
-            check_author(author, old, same)
-            standing = same
-            if same is not None and (author.is_person or is_witness(old, same)):
-                standing = self.reinforce(tx, same, old, repeated_by=old.id)
-            elif text is not None:
-                successor = self._successor(scope, now, old, text=text, reason=reason, by=author)
-                detail = {"reason": reason.value, "supersedes": old.id}
-                standing = tx.knowledge.create(successor, Action.SUPERSEDE, detail)
-            successor_told = {"replaced_by": standing.id} if standing else {}
-            detail = {"reason": reason.value, **successor_told, **author.told}
-            retired = tx.knowledge.update(self._retired(now, old, reason, standing), Action.CORRECT, detail)
-            if reason not in _SAYS_THE_SAME:
-                self._tell(tx, old, retired, near)
-            return standing or retired
-
-        return self.store.write(scope, now, correct)
-
-    def forget(self, scope: Scope, now: datetime, id: str) -> None:
-        """Take a record or a turn out of sight; `undo` brings it back."""
-
-        def forget(tx: Transaction) -> None:
-            held = _claimed(tx, id, deleted=False)
-            held.delete(id)
-            if held is tx.turns:
-                from treering.knowledge.learned_records import forget_learned
-
-                forget_learned(tx, id)
-
-        self.store.write(scope, now, forget)
-
-    def purge(self, scope: Scope, now: datetime, id: str) -> None:
-        """Remove a record or a turn for good, with every copy of it."""
-
-        def purge(tx: Transaction) -> None:
-            from treering.knowledge.reflection.withdrawal import withdraw
-
-            held = _claimed(tx, id)
-            withdraw(tx, id, self.new_id)
-            if held is tx.turns:
-                from treering.knowledge.learned_records import purge_learned
-
-                purge_learned(tx, id, self)
-            elif held is tx.episodes and len(tx.episodes.readable([id])):
-                from treering.episodes.consolidation.dissolution import purge_representatives
-
-                purge_representatives(tx, id, self.episodes, lambda each: withdraw(tx, each, self.new_id))
-            held.purge(id)
-
-        self.store.write(scope, now, purge)
-
-    def undo(self, scope: Scope, now: datetime, id: str) -> None:
-        """Take back the last change of a record, with everything that was part of it.
-
-        An episode that stands for several is taken apart.
-        """
-
-        def take_back(tx: Transaction) -> bool:
-            _claim_with_learned(tx, id)
-            if _stands_for_others(tx, id):
-                return False
-            self._take_back(tx, id)
-            return True
-
-        if not self.store.write(scope, now, take_back):
-            from treering.episodes.consolidation.dissolution import dissolve
-
-            dissolve(scope, self.store, now, id, settings=self.episodes)
-
-    def _take_back(self, tx: Transaction, id: str) -> None:
-        if tx.knowledge.holds(id, deleted=True):
-            tx.knowledge.undo(id)
-            return
-        if tx.patterns.holds(id, deleted=True):
-            from treering.patterns.undo import undo_pattern
-
-            undo_pattern(tx, id)
-            return
-        held = tx.turns.holds(id, deleted=True)
-        gone = [match.value for match in tx.turns.readable([id])] if held else []
-        _restore(tx, id)
-        if gone:
-            from treering.knowledge.learned_records import restore_learned
-
-            restore_learned(tx, gone[0], self)
-
-    def _claim_related(self, tx: Transaction, id: str, *others: str) -> Mapping[str, Knowledge]:
-        """Claim the record with all that a change of it may reach, in one order for everybody."""
-        near = reachable(tx, str(id), self.relations)
-        _claim(tx, id, *others, *near)
-        return near
-
-    def _tell(self, tx: Transaction, before: Knowledge, after: Knowledge, near: Mapping[str, Knowledge]) -> Knowledge:
-        """Pass the change on to what is related; the record itself is returned."""
-        if len(near) > 1:
-            propagate(tx, after.id, after.confidence - before.confidence, self.relations, among=near)
-        return after
-
-    def _successor(
-        self, scope: Scope, now: datetime, old: Knowledge, *, text: str, reason: Reason, by: Author
-    ) -> Knowledge:
-        """What a person says is trusted wherever the old record came from; what anybody else says is as doubtful."""
-        sure = self.settings.taught_confidence if by.is_person else AGENT_CONFIDENCE
-        return old.replace(
-            id=self.new_id(),
-            version=1,
-            content=text,
-            payload=old.payload.subject_alone() if isinstance(old.payload, Stated) else None,
-            confidence=sure,
-            source=by.source,
-            session=by.session or old.session,
-            owner=scope.principal,
-            source_ids=(*old.source_ids, old.id),
-            relations=(Relation(kind=RelationKind.SUPERSEDES, record=old.id),),
-            **dict.fromkeys(("created_at", "updated_at", "last_accessed_at"), now),
-            access_count=0,
-            uses=0,
-            valid_from=now if reason is Reason.OUTDATED else old.valid_from,
-            valid_until=None,
-            **dict.fromkeys(("citation", "stale_at", "deprecated_at", "superseded_by"), None),
-            **dict.fromkeys(("needs_review", "flagged"), False),
-            taint=None if by.is_person else by.outside or inherited_taint([old]),
-            user_verified=by.is_person,
+        default = Reason.INACCURATE if duplicate_of is None else Reason.DUPLICATE
+        chosen = default if reason is None else Reason.named(reason)
+        return self._operations.correct(
+            self.scope, self.clock(), id, chosen, text=text, duplicate_of=duplicate_of, by=by
         )
 
-    def _retired(self, now: datetime, old: Knowledge, reason: Reason, standing: Knowledge | None) -> Knowledge:
-        ended = now if reason is Reason.OUTDATED else old.valid_until
-        repeats = reason is Reason.DUPLICATE and standing is not None
-        link = (Relation(kind=RelationKind.DERIVED_FROM, record=standing.id),) if standing and repeats else ()
-        return old.replace(
-            confidence=old.confidence * self.settings.corrected_factor,
-            deprecated_at=now,
-            valid_until=max(ended, old.valid_from) if ended and old.valid_from else ended,
-            needs_review=False,
-            relations=(*old.relations, *link),
-            superseded_by=standing.id if standing else None,
-        )
+    def flag(self, id: str, note: str = "") -> Knowledge:
+        """Mark a record as doubtful; searches leave it out until it is confirmed or corrected."""
+        return self._operations.flag(self.scope, self.clock(), id, note)
 
-    def reinforce(
-        self,
-        tx: Transaction,
-        known: Knowledge,
-        again: Knowledge,
-        *,
-        given: Mapping[str, Any] = EMPTY,
-        repeated_by: str | None = None,
-    ) -> Knowledge:
-        """The same thing learned once more is evidence, not a second record. One session is one witness."""
-        heard = again.session is not None and again.session in (known.session, *known.provenance_sessions)
-        seen = {} if heard else {"last_accessed_at": max(known.last_accessed_at, again.last_accessed_at)}
-        strengthened = known.replace(
-            confidence=max(known.confidence, again.confidence),
-            access_count=known.access_count + (not heard),
-            **seen,
-            **{name: getattr(again, name) for name in given.keys() - _LASTING},
-            **{name: _union(getattr(known, name), getattr(again, name))[:LABELS] for name in _LABELS},
-            **self._witnesses(known, again, heard=heard, repeated_by=repeated_by),
-            relations=(*known.relations, *(each for each in again.relations if each not in known.relations)),
-        )
-        return known if strengthened == known else tx.knowledge.update(strengthened, Action.REINFORCE)
+    def pin(self, id: str, *, pinned: bool = True) -> Knowledge:
+        """Protect a record from decay, or end that protection."""
+        return self._operations.pin(self.scope, self.clock(), id, pinned=pinned)
 
-    def _witnesses(
-        self, known: Knowledge, again: Knowledge, *, heard: bool, repeated_by: str | None
-    ) -> dict[str, tuple[str, ...]]:
-        session = () if heard or again.session is None else (again.session,)
-        sessions = _union(known.provenance_sessions, (*session, *again.provenance_sessions))
-        sources = _union(known.source_ids, (*again.source_ids, *filter(None, (repeated_by,))))
-        return {"provenance_sessions": self._both_ends(sessions), "source_ids": self._both_ends(sources)}
+    def forget(self, id: str, *, hard: bool = False) -> Forgotten | None:
+        """Delete a record so that `undo` restores it; or purge it (`hard`), and return the proof."""
+        self.on_forget(id)
+        if not hard:
+            self._operations.forget(self.scope, self.clock(), id)
+            return None
+        from treering.knowledge.removal.proof import forget_for_good
 
-    def _both_ends(self, ids: tuple[str, ...]) -> tuple[str, ...]:
-        each = self.settings.witnesses
-        return ids if len(ids) <= 2 * each else (*ids[:each], *ids[-each:])
+        return forget_for_good(self.scope, self._operations, self.clock, id, sweep=self.sweep(), settings=self.settings)
 
+    def used(self, ids: str | Iterable[str], *, corrected: bool = False) -> int:
+        """Count a use of these records as evidence for them, or against them (`corrected`); return how many exist."""
+        from treering.knowledge.usage import count_uses
 
-def _claim_with_learned(tx: Transaction, id: str) -> None:
-    """Claim a record; a turn together with what was learned from it."""
-    turns = [match.value for match in tx.turns.readable([id] if tx.turns.holds(id, deleted=True) else [])]
-    for turn in turns:
-        from treering.knowledge.learned_records import claim_learned
+        named = (ids,) if isinstance(ids, str) else ids
+        return count_uses(self.scope, self.store, self.clock(), named, corrected=corrected, settings=self.settings)
 
-        claim_learned(tx, turn)
-    _claim(tx, id)
+    def undo(self, id: str) -> Knowledge | Turn | Episode | Pattern | None:
+        """Revert the last change; return the record, or None if the change had created it."""
+        self._operations.undo(self.scope, self.clock(), id)
+        try:
+            return self.get(id)
+        except NotFound:
+            return None
 
+    def history(self, id: str) -> tuple[HistoryEntry, ...]:
+        """Changes of a record, newest first."""
+        from treering.audit import history
 
-def _checked(record: object) -> Knowledge:
-    if not isinstance(record, Knowledge):
-        raise InvalidInput(f"records holds a {type(record).__name__}; pass Knowledge values or texts")
-    return record
-
-
-def _claimed(tx: Transaction, id: str, *, deleted: bool = True) -> Removable:
-    _claim_with_learned(tx, id)
-    return _holding(tx, id, deleted=deleted)
-
-
-def _holding(tx: Transaction, id: str, *, deleted: bool = True) -> Removable:
-    """The collection that holds `id`, whether or not the record can be read."""
-    _claim(tx, id)
-    collections: tuple[Removable, ...] = (tx.knowledge, tx.turns, tx.episodes, tx.patterns)
-    for collection in collections:
-        if collection.holds(id, deleted=deleted):
-            return collection
-    raise NotFound(f"no record with id {id!r} in project {tx.scope.project!r}")
-
-
-def _stands_for_others(tx: Transaction, id: str) -> bool:
-    found = tx.episodes.readable([id] if tx.episodes.holds(id) else [])
-    return any(match.value.consolidation is not None for match in found)
-
-
-def _restore(tx: Transaction, id: str) -> None:
-    if tx.turns.holds(id) or tx.episodes.holds(id):
-        raise NothingToUndo(f"{id!r} was not changed since it was stored; forget it to take it away")
-    _holding(tx, id).restore(id)
-
-
-def _claim(tx: Transaction, *ids: str) -> None:
-    """In one order for everybody, so that no two wait for each other."""
-    for id in sorted(set(map(str, ids))):
-        tx.claim(f"record {id}")
-
-
-def _live(tx: Transaction, id: str) -> Knowledge:
-    _claim(tx, id)
-    record = tx.knowledge.get(id)
-    if record is None or record.deleted_at is not None:
-        raise NotFound(f"no knowledge {id!r} in project {tx.scope.project!r}; `treering search` finds ids")
-    return record
-
-
-def _holds(record: Knowledge) -> bool:
-    return record.deleted_at is None and record.deprecated_at is None and not record.flagged
-
-
-def _same_words(tx: Transaction, said: Knowledge, near: Near) -> Knowledge | None:
-    digest = text_digest(said.type, said.content)
-    tx.claim(f"text {digest}")
-    same = KnowledgeFilter(
-        same_text=(digest,),
-        visibility=(said.visibility,),
-        owners=(said.owner,),
-        deprecated=False,
-        flagged=False,
-    )
-    found = [each for each in near.records if _words_for(each) == _words_for(said)]
-    if not found and not near.complete:
-        found = list(tx.knowledge.find(same, limit=1).items)
-    if not found:
-        return None
-    _claim(tx, found[0].id)
-    # Whoever held the claim may have changed or taken away what was found.
-    still = tx.knowledge.find(same.replace(ids=(found[0].id,)), limit=1).items
-    return still[0] if still else None
-
-
-def _known(tx: Transaction, said: Iterable[tuple[str, ...]]) -> set[tuple[str, ...]]:
-    """Those of these words that a record holds already."""
-    digests, known = sorted({digest for digest, *_ in said}), set[tuple[str, ...]]()
-    for start in range(0, len(digests), _AT_ONCE):
-        same = KnowledgeFilter(same_text=tuple(digests[start : start + _AT_ONCE]), deprecated=False, flagged=False)
-        known |= {_words_for(each) for each in tx.knowledge.find(same, limit=10 * _AT_ONCE).items}
-    return known
-
-
-def _same_id(tx: Transaction, record: Knowledge) -> Knowledge | None:
-    _claim(tx, record.id)
-    known = tx.knowledge.get(record.id)
-    if known is None:
-        return None
-    if known.deleted_at is not None or _words_for(known) != _words_for(without_secrets(record).value):
-        raise id_taken(record.id)
-    return known
-
-
-def _words_for(record: Knowledge) -> tuple[str, ...]:
-    """What is said, and to whom."""
-    return text_digest(record.type, record.content), record.visibility, record.owner
-
-
-def _union(known: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*known, *more)))
-
-
-def with_successor(tx: Transaction, record: Knowledge) -> Knowledge:
-    """A retired record, naming the one that took its place, also if an earlier version or a new fact retired it."""
-    if record.superseded_by is not None:
-        return record
-    return record.replace(superseded_by=next(iter(_successors(tx, record)), None))
-
-
-def _successors(tx: Transaction, old: Knowledge) -> tuple[str, ...]:
-    """The records that a correction put in the place of `old`."""
-    if old.deprecated_at is None:
-        return ()
-    link = (RelationKind.SUPERSEDES, old.id)
-    related = tx.knowledge.find(KnowledgeFilter(related_to=(old.id,)), order=Order(by="created_at")).items
-    return tuple(each.id for each in related if link in ((r.kind, r.record) for r in each.relations))
-
-
-def _instead(tx: Transaction, old: Knowledge) -> str:
-    """What to do where `old` no longer stands."""
-    successors = _successors(tx, old)
-    return f"correct its successor {successors[0]!r}" if successors else "remember what is true"
+        return history(self.scope, self.store, self.clock(), id)

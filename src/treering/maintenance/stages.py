@@ -110,19 +110,19 @@ def _enrich(run: StageRun) -> None:
 
 
 def _consolidate(run: StageRun) -> None:
-    from treering.knowledge.facts.sessions import consolidate_sessions
+    from treering.knowledge.session_learning import consolidate_sessions
 
     consolidate_sessions(run)
 
 
 def _reflect(run: StageRun) -> None:
-    from treering.knowledge.reflection import reflect
+    from treering.knowledge.reflection.stage import reflect
 
     reflect(run)
 
 
 def _forget(run: StageRun) -> None:
-    from treering.knowledge.removal import forget_faded
+    from treering.knowledge.removal.stage import forget_faded
 
     forget_faded(run)
 

@@ -19,8 +19,8 @@ from treering.episodes.similar_failures import similar_failures
 from treering.patterns.matching.index import IN_USE
 from treering.patterns.matching.index_cache import PatternShelf
 from treering.patterns.recommendations import AfterFailure, Step, TaskContext
-from treering.search.pipeline import recall
-from treering.search.request import ALL_KNOWLEDGE, Recall, standing
+from treering.search.pipeline import search
+from treering.search.request import ALL_KNOWLEDGE, SearchRequest, standing
 
 if TYPE_CHECKING:
     from treering.core.scope import Scope
@@ -102,8 +102,8 @@ class PatternSearch:
         )
         similar = search_episodes(self.scope, self.store, now, query, settings=self.settings, models=self.models)
         where = standing({SearchedKind.KNOWLEDGE: ALL_KNOWLEDGE.replace(tainted=seen)})
-        asked = Recall(task, where, limit=most, thorough=False)
-        facts = recall(self.scope, self.store, now, asked, settings=self.settings, models=self.models)
+        asked = SearchRequest(task, where, limit=most, thorough=False)
+        facts = search(self.scope, self.store, now, asked, settings=self.settings, models=self.models)
         return TaskContext(task, told, found, similar, facts, {**facts.missing, **similar.missing})
 
     def failed(
@@ -137,8 +137,8 @@ class PatternSearch:
         found: dict[str, Hit] = {}
         for line in telling_lines(error):
             where = standing({SearchedKind.KNOWLEDGE: _ABOUT_ERRORS.replace(tainted=None if tainted else False)})
-            wanted = Recall(line, where, limit=most, thorough=False, precise=True)
-            answer = recall(self.scope, self.store, self.clock(), wanted, settings=self.settings, models=self.models)
+            wanted = SearchRequest(line, where, limit=most, thorough=False, precise=True)
+            answer = search(self.scope, self.store, self.clock(), wanted, settings=self.settings, models=self.models)
             found |= {hit.id: hit for hit in answer if hit.id not in found}
         return tuple(found.values())[:most]
 

@@ -32,7 +32,7 @@ DEFAULTS = PackSettings()
 
 
 @dataclass(frozen=True, slots=True)
-class PackedItem:
+class ContextItem:
     """One passage of the packed text: `also` are the left out hits that say the same; `tokens` with its source line."""
 
     id: str
@@ -45,7 +45,7 @@ class PackedItem:
 
 
 @dataclass(frozen=True, slots=True)
-class Packed:
+class RenderedContext:
     """Context ready to hand over. `tokens` counts all of `text` and never exceeds `budget`.
 
     Every hit is one of the `items` or `left_out` with a reason: "overlap" (a better one says it), "type share" (its
@@ -55,7 +55,7 @@ class Packed:
 
     text: str
     tokens: int
-    items: tuple[PackedItem, ...]
+    items: tuple[ContextItem, ...]
     left_out: tuple[tuple[str, Reason], ...]
     budget: int
     phase: Phase | None
@@ -101,7 +101,7 @@ class _Plan:
         return not self.left_out and not any(each.passage.truncated for each in self.chosen)
 
 
-def pack(
+def render_context(
     hits: Sequence[Hit],
     *,
     phase: Phase | None = None,
@@ -110,7 +110,7 @@ def pack(
     settings: PackSettings = DEFAULTS,
     reflection: Hit | None = None,
     rules: Sequence[Hit] = (),
-) -> Packed:
+) -> RenderedContext:
     """The best of `hits` as one cited text of at most `budget` tokens by `count`.
 
     Without a budget the phase's holds. Without a phase no type has a share: the best scored come first. A reflection
@@ -138,7 +138,7 @@ def pack(
 
 def _with_rules(
     ranked: Sequence[Hit], rules: Sequence[Hit], share: int, room: int, terms: _Terms
-) -> tuple[Packed, int]:
+) -> tuple[RenderedContext, int]:
     """The results and the rules that fit into `share`; and what those rules cost."""
     chosen, cost = _chosen_rules(rules, share, terms)
     terms = replace(terms, rules=frozenset(rule.id for rule in chosen))
@@ -147,18 +147,18 @@ def _with_rules(
     unfit: list[tuple[str, Reason]] = [(rule.id, "rules share") for rule in rules if rule.id not in shown]
     budget, phase, count = terms.budget, terms.phase, terms.count
     if not ranked or room <= 0:
-        return Packed("", 0, (), (*((hit.id, "budget") for hit in ranked), *unfit), budget, phase), cost
+        return RenderedContext("", 0, (), (*((hit.id, "budget") for hit in ranked), *unfit), budget, phase), cost
     plan, text = _fitted(_candidates(ranked, terms), room, terms)
     items = tuple(_item(each, number, count) for number, each in enumerate(_in_order(plan.chosen, phase), 1))
-    return Packed(text, count(text) if text else 0, items, (*_left_out(plan), *unfit), budget, phase), cost
+    return RenderedContext(text, count(text) if text else 0, items, (*_left_out(plan), *unfit), budget, phase), cost
 
 
-def _has_room_for_rules(packed: Packed) -> bool:
+def _has_room_for_rules(packed: RenderedContext) -> bool:
     """Whether rules did not fit into their share, while every result is shown whole."""
     return any(reason == "rules share" for _, reason in packed.left_out) and not _dropped_results(packed)
 
 
-def _dropped_results(packed: Packed) -> bool:
+def _dropped_results(packed: RenderedContext) -> bool:
     dropped = any(reason not in ("overlap", "rules share") for _, reason in packed.left_out)
     return dropped or any(item.truncated for item in packed.items)
 
@@ -374,9 +374,9 @@ def _in_order(chosen: Sequence[_Candidate], phase: Phase | None) -> list[_Candid
     ]
 
 
-def _item(candidate: _Candidate, number: int, count: CountTokens) -> PackedItem:
+def _item(candidate: _Candidate, number: int, count: CountTokens) -> ContextItem:
     passage = candidate.passage
-    return PackedItem(
+    return ContextItem(
         id=passage.hit.id,
         citation=f"[{number}]",
         source=passage.hit.source,

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 
 from treering.core.language.folding import fold
+from treering.core.language.stems import stop_words
 from treering.core.queries import KnowledgeFilter, SearchedKind
 from treering.search.paths import hull
 from treering.search.query import Question
@@ -16,7 +17,11 @@ def _words(alternatives: str) -> re.Pattern[str]:
 
 # Without accents, as words are folded: English, French, German, Spanish, Italian, Portuguese.
 _TYPES: Mapping[str, re.Pattern[str]] = {
-    "decision": _words(r"deci[ds]\w*|entsch(?:ied|eid)\w*|beschl(?:oss|uss|uess)\w*|deliber\w*"),
+    "decision": _words(
+        r"deci[ds]\w*|entsch(?:ied|eid)\w*|beschl(?:oss|uss|uess)\w*|deliber\w*"
+        r"|agree|agreed|ch(?:o|oo)se|chosen|choices?|settled?"
+        r"|convenu\w*|choisi\w*|vereinbart\w*|geeinigt|acord(?:amos|ado|aron)|eleg(?:imos|ido)|scelt[oaie]|stabilit[oaie]"
+    ),
     "preference": _words(r"prefer\w*|bevorzug\w*|vorlieb\w*"),
     "requirement": _words(r"requirements?|exigenc\w*|anforderung\w*|requisit\w*"),
     "gotcha": _words(r"gotchas?|pitfalls?|pieges?|stolperstein\w*"),
@@ -30,7 +35,10 @@ _FILLING = re.compile(
     r"|have|had|has|been|record\w*|not(?:e|ed)|stor(?:e|ed)|ke(?:ep|pt)|sav(?:e|ed)|add|added|collect\w*|tell|know|known"
     r"|trouv\w*|decouv\w*|rencontr\w*|appris|gefunden|entdeckt|gelernt|notiert|festgehalten|encontr\w*|descub\w*"
     r"|trovat\w*|scopert\w*"
+    r"|happen\w*|try|tried|discuss\w*|talk\w*|work\w*|[0-9]{4}-[0-9]{2}-[0-9]{2}"
 )
+_GRAMMAR = frozenset(word for language in ("en", "fr", "de", "es", "it", "pt") for word in stop_words(language))
+"""Of all these languages: a short question is not always recognised as being in its own."""
 
 
 def asked_type(question: Question) -> str | None:
@@ -42,11 +50,19 @@ def asked_type(question: Question) -> str | None:
 
 def asks_for_nothing_else(question: Question, type: str) -> bool:
     """Whether the query names no subject beside the type and the time."""
+    return _names_no_subject(question, _TYPES[type].sub(" ", _asked(question)))
+
+
+def asks_for_a_time_alone(question: Question) -> bool:
+    """Whether the query names a time and no subject: "what happened yesterday"."""
+    return question.times is not None and bool(question.times.spans) and _names_no_subject(question, _asked(question))
+
+
+def _names_no_subject(question: Question, asked: str) -> bool:
     assert question.times is not None
     when = fold(" ".join(question.times.phrases))
     when += when.replace("'", "")
-    words = _TYPES[type].sub(" ", _asked(question)).split()
-    return all(word in when or _FILLING.fullmatch(word) for word in words)
+    return all(word in when or word in _GRAMMAR or _FILLING.fullmatch(word) for word in asked.split())
 
 
 def _asked(question: Question) -> str:

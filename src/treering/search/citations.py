@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from treering.search.answer import Remembered
 
 
+# Modules, and tags, that a citation names: more say little of where it comes from.
+_LABELS = 4
+
 OUTSIDE = "from outside, not confirmed"
 
 
@@ -53,7 +56,9 @@ def cite(record: Remembered) -> tuple[str, str]:
         return record.text, f"{said}{doubt_of(record)}"
     if isinstance(record, Knowledge):
         where = f" in {', '.join(record.files[:2])}" if record.files else ""
-        source = f"{record.type}, {record.source.value}{where}, {record.created_at:%Y-%m-%d}{doubt_of(record)}"
+        named = (("module", record.modules), ("tagged", record.tags))
+        labels = "".join(f", {name} {', '.join(values[:_LABELS])}" for name, values in named if values)
+        source = f"{record.type}, {record.source.value}{where}{labels}, {record.created_at:%Y-%m-%d}{doubt_of(record)}"
         details = "; ".join(f"{name}: {text}" for name, text in record.details())
         return f"{record.content} ({details})" if details else record.content, source
     if isinstance(record, Episode):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from time import perf_counter
 from typing import TYPE_CHECKING
 
+from treering.core.errors import NotFound, TreeringError
 from treering.core.queries import ALL_CODE, CODE
 from treering.search.answer import Answer, Confidence, Explanation, Hit, Reasons
 from treering.search.location_questions import asks_for_place, speaks_of_code
@@ -32,6 +34,43 @@ class CodeRequest:
     least: float
     certain: float
     share: float
+
+
+@dataclass(frozen=True, slots=True)
+class FoundCode:
+    """Code locations found for a query; `missing` says what the code was searched without."""
+
+    places: Sequence[CodePlace]
+    complete: bool
+    missing: Mapping[str, str]
+
+
+FindCode = Callable[[str, CodeRequest, bool], FoundCode]
+"""Find code locations for a query; the last argument keeps a private query away from models on other machines."""
+
+_MISSING_IN_CODE = {
+    "meaning": "meaning of code",
+    "meaning of some": "meaning of some code",
+    "stored vectors": "stored vectors of code",
+}
+"""Names of what a code search was missing, in an answer about more than code."""
+
+
+def with_code(answer: Answer, find: FindCode, request: CodeRequest, *, private: bool) -> Answer:
+    """The answer with code locations ranked among its results; a failure costs only the locations."""
+    began, missing = perf_counter(), dict(answer.missing)
+    try:
+        found = find(answer.query, request, private)
+    except NotFound:
+        return answer
+    except TreeringError as exc:
+        return replace(answer, missing={**missing, "code": str(exc)})
+    if not found.complete:
+        missing["some code"] = "its index is not complete, or files changed and were not read again yet"
+    missing |= {_MISSING_IN_CODE[part]: reason for part, reason in found.missing.items()}
+    milliseconds = {**answer.milliseconds, "code": 1_000 * (perf_counter() - began)}
+    answer = replace(answer, missing=missing, milliseconds=milliseconds)
+    return ranked_together(answer, found.places, request)
 
 
 def code_request(

@@ -8,12 +8,13 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from treering.core.episodes import Episode
 from treering.core.errors import InvalidInput
 from treering.core.language.greetings import is_greeting
 from treering.core.records import Knowledge
 from treering.core.turns import Turn
 from treering.search.answer import Answer, Confidence, Hit, Remembered
-from treering.search.asked_types import asked_type, asks_for_nothing_else, narrowed_to_type
+from treering.search.asked_types import asked_type, asks_for_a_time_alone, asks_for_nothing_else, narrowed_to_type
 from treering.search.citations import cite
 from treering.search.duplicates import folded
 from treering.search.expansion import expanded, is_thin
@@ -27,9 +28,9 @@ from treering.search.query import Question, understand
 from treering.search.query_vector import Meaning, meaning_of
 from treering.search.ranked_result import Ranked
 from treering.search.relevance_feedback import with_feedback
-from treering.search.request import Recall, holding
+from treering.search.request import SearchRequest, holding
 from treering.search.reranking import reranked
-from treering.search.scoring import scored
+from treering.search.scoring import beside_stated, scored
 from treering.search.states import COMPARED, asked_state, in_order_of_state
 from treering.search.successors import with_successor
 from treering.search.timings import Stopwatch
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 class _Search:
     """One recall on its way; what it lacks is noted as it goes."""
 
-    wanted: Recall
+    wanted: SearchRequest
     asked: QueryPrivacy
     settings: Settings
     models: Models
@@ -161,6 +162,7 @@ class _Search:
         found = self._within(tx, question, meaning, then)
         if then is asked or len(found.order):
             return found
+        self.listed_nothing |= asks_for_a_time_alone(question)
         self.missing.setdefault("time", "nothing that fits was said or learned then; that time is only preferred")
         return self._within(tx, question, meaning, asked)
 
@@ -177,7 +179,7 @@ class _Search:
         ranked = self._judged(tx, found, found.order[:first])
         if any(_files(each.record) for each in ranked[: self.settings.graph.boost_leaders]):
             ranked += self._judged(tx, found, found.order[first : self.settings.graph.boost_last])
-        return sorted(ranked, key=lambda result: -result.score)
+        return sorted(beside_stated(_without_members(ranked)), key=lambda result: -result.score)
 
     def _judged(self, tx: Transaction, found: Found, rows: NDArray[np.int64]) -> list[Ranked]:
         relevance = normalised(found.fused.total[rows], best=found.fused.total[found.order].max(initial=0.0))
@@ -188,7 +190,7 @@ class _Search:
             if number in records and not _only_greets(records[number][1]):
                 kind, record = records[number]
                 judged = scored(record, share, self.now, self.wanted.phase, self.settings)
-                results.append(Ranked(row, number, kind, record, share, judged.factors, judged.score))
+                results.append(Ranked(row, number, kind, record, share, judged.factors, judged.score, judged.age))
         return results
 
     def _read(self, tx: Transaction, named: Mapping[int, tuple[str, str]]) -> Mapping[int, tuple[str, Remembered]]:
@@ -239,7 +241,9 @@ class _Search:
         return results, lost
 
 
-def recall(scope: Scope, store: Store, now: datetime, wanted: Recall, *, settings: Settings, models: Models) -> Answer:
+def search(
+    scope: Scope, store: Store, now: datetime, wanted: SearchRequest, *, settings: Settings, models: Models
+) -> Answer:
     """The best records of every kind for the query, within the filters.
 
     A model that does not answer costs its part of the answer, never the answer; `missing` says which.
@@ -265,7 +269,7 @@ def recall(scope: Scope, store: Store, now: datetime, wanted: Recall, *, setting
         return _Search(wanted, asked, settings, models, now, watch, meaning.missing(tx)).answer(tx, meaning)
 
 
-def _newest(tx: Transaction, wanted: Recall) -> Answer:
+def _newest(tx: Transaction, wanted: SearchRequest) -> Answer:
     """The latest of what the filters let through."""
     collections = _searched(tx)
     found = [(kind, collections[kind].newest(where, limit=wanted.limit)) for kind, where in wanted.filters.items()]
@@ -288,6 +292,16 @@ def _hit(result: Ranked, best: float) -> Hit:
         source += ", superseded"
     score = result.score / best
     return Hit(result.record.id, result.kind, text, score, source, result.record, result.also, result.superseded_by)
+
+
+def _without_members(ranked: Sequence[Ranked]) -> list[Ranked]:
+    """Leave out episodes that a consolidated one among the results stands for."""
+    ids = {each.record.id for each in ranked}
+    return [
+        each
+        for each in ranked
+        if not isinstance(each.record, Episode) or each.record.lifecycle.consolidated_into not in ids
+    ]
 
 
 def _only_greets(record: Remembered) -> bool:

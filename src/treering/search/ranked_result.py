@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 class Ranked:
     """A record with its relevance (0 to 1), what multiplied it, and the score that came out.
 
-    `row` is its place among the candidates, `superseded_by` the id of what took its place.
+    `row` is its place among the candidates, `age` what the age of a stated record leaves of its score, `superseded_by`
+    the id of what took its place.
     """
 
     row: int
@@ -24,5 +25,6 @@ class Ranked:
     relevance: float
     factors: Mapping[str, float]
     score: float
+    age: float = 1.0
     also: tuple[str, ...] = ()
     superseded_by: str | None = None

@@ -31,7 +31,7 @@ _IN_USE = tuple(status for status in PatternStatus if status is not PatternStatu
 
 
 @dataclass(frozen=True, slots=True)
-class Recall:
+class SearchRequest:
     """What to look for. An empty query lists the newest; a kind without a filter is left out.
 
     `files` are those in play now, `phase` what the work is at. A `thorough` search may ask a language model,

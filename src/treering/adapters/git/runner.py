@@ -171,8 +171,12 @@ class GitRunner:
 
 
 def git_command(environment: Mapping[str, str]) -> str | None:
-    """Where git is installed; None where it is not."""
-    return shutil.which("git", path=environment.get("PATH"))
+    """Where git is installed; None where it is not.
+
+    Relative places on the path lead into the current folder, which may be the repository: they are left out.
+    """
+    places = environment.get("PATH", os.defpath).split(os.pathsep)
+    return shutil.which("git", path=os.pathsep.join(filter(os.path.isabs, places)))
 
 
 def _named_by(file: Path) -> Path | None:

@@ -92,7 +92,7 @@ class EpisodeRecords(LogRecords[Episode], Removals[Episode]):
         before = self._existing(slim.id)
         if slim.version != before.value.version:
             raise Conflict(f"episode {slim.id!r} changed meanwhile; read it again and repeat the change")
-        # Packed anew where it is cold already: the content of a row changes only together with its digest.
+        # RenderedContext anew where it is cold already: the content of a row changes only together with its digest.
         everything = self.whole(slim.id) or before.value
         cold = self._context.blobs.put(self._context.scope, _packed(everything.replace(cold=None)))
         chilled = self._clean(slim.replace(cold=cold, version=slim.version + 1))

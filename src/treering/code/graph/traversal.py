@@ -54,7 +54,7 @@ class Walked:
     node: Places
     depth: Ints
     edge: Places
-    """Packed, as they were compared; what they say is read when it is asked for."""
+    """RenderedContext, as they were compared; what they say is read when it is asked for."""
     order: Order
     lifted: tuple[tuple[Places, Places], ...]
     """What was met because of an override, and the overridden methods between."""

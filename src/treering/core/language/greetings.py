@@ -23,6 +23,25 @@ _OF_A_PERSON = """
     hi hello hey hiya howdy yo welcome bye goodbye cheers thanks thx bonjour bonsoir salut coucou merci hallo moin
     servus danke tschuss hola gracias adios ciao buongiorno buonasera grazie ola obrigado obrigada tchau
 """
+# These greet whole, alone or behind another greeting; their words alone do not.
+_PHRASES = """
+    how are you|how are you doing|how s it going|how is it going|what s up|whats up|nice to meet you|pleased to meet you
+    you re welcome|no problem|no worries|see you soon|see you tomorrow|sup|np|how may i help you
+    ca va|comment ca va|comment vas tu|comment allez vous|ca marche|de rien|je vous en prie|enchante|a bientot|a demain
+    comment puis je vous aider|comment puis je t aider|comment je peux t aider|bon apres midi|bon matin|a tous
+    wie geht s|wie gehts|wie geht es dir|wie geht es ihnen|gruss gott|gruezi|bitte|bitte schon|gern geschehen|bis bald
+    bis morgen|wie kann ich dir helfen|wie kann ich ihnen helfen|wie kann ich helfen|mach s gut|kein problem
+    que tal|como estas|como esta usted|de nada|muchisimas gracias|mucho gusto|encantado|encantada|hasta manana
+    en que puedo ayudarte|en que puedo ayudarle|como puedo ayudarte|buen dia|nos vemos
+    come stai|come va|come sta|prego|di nulla|di niente|mille grazie|grazie mille|buon pomeriggio|buona sera|buona notte
+    buona giornata|buona serata|piacere|a presto|a domani|a tutti|come posso aiutarti|come posso aiutarla|tutto bene
+    como vai|tudo bem|de nada|ate logo|como posso ajudar
+    你好|您好|谢谢|再见|早上好|こんにちは|ありがとう|おはよう|안녕하세요
+"""
+_LONGEST_FIRST = sorted(
+    (fold(phrase) for phrase in re.split(r"[|\n]\s*", _PHRASES) if phrase.strip()), key=len, reverse=True
+)
+_WHOLE = re.compile("|".join(rf"\b{re.escape(phrase)}\b" for phrase in _LONGEST_FIRST))
 _MOST_NAMES = 2
 _GREETING = frozenset(_FIRST.split())
 _GREETING_A_PERSON = frozenset(_OF_A_PERSON.split())
@@ -35,6 +54,9 @@ def is_greeting(text: str, *, named: bool = False) -> bool:
         return False
     words = _WORDS.findall(text)
     folded = [fold(word) for word in words]
+    beside = _WHOLE.sub(" ", " ".join(folded)).split()
+    if len(beside) < len(folded) and all(word in _GREETED for word in beside):
+        return True
     if not folded or folded[0] not in _GREETING:
         return False
     others = [word for word, plain in zip(words, folded, strict=True) if plain not in _GREETED]

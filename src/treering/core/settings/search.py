@@ -153,7 +153,8 @@ class TrustSettings(Value):
 
 class PackSettings(Value):
     results: int = Field(default=30, ge=1)
-    """How many results are looked at for packing; more than fit into the largest budget."""
+    """How many results are looked at for packing, with a phase for each of its types; more than fit into the largest
+    budget."""
     budget: int = Field(default=2_000, ge=0)
     """Tokens of context where neither a budget nor a phase is named: what most phases take."""
     overlap: float = Field(default=0.9, gt=0, le=1)

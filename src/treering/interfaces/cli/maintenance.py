@@ -48,12 +48,12 @@ def maintain(
     compared = repository_for(db, project, repository, wanted=stage == "staleness")
     with opened(db, project, compared, works=True) as memory:
         if history:
-            plan, runs = memory.upkeep.plan(), memory.upkeep.runs(_HISTORY)
+            plan, runs = memory.maintenance.plan(), memory.maintenance.runs(_HISTORY)
             emit({"plan": plan, "runs": runs}, lambda: _history(plan, runs), as_json=as_json)
             return
         with _progress() as tell:
-            runs = memory.upkeep.run(stage, dry_run=dry_run, on_progress=tell)
-        found = memory.upkeep.report() if stage == "report" else None
+            runs = memory.maintenance.run(stage, dry_run=dry_run, on_progress=tell)
+        found = memory.maintenance.report() if stage == "report" else None
     document = {"dry_run": dry_run, "runs": runs, **({"report": found} if found else {})}
     emit(document, lambda: _done(runs, found, dry_run=dry_run), as_json=as_json)
     if any(run.error for run in runs):
@@ -66,7 +66,7 @@ def report(db: Db = None, project: Project = None, as_json: AsJson = False) -> N
     What it holds, how it grows, how sure it is, what waits, what was done at night and what failed.
     """
     with opened(db, project) as memory:
-        found = memory.upkeep.report()
+        found = memory.maintenance.report()
     emit(found, lambda: _report(found), as_json=as_json)
 
 

@@ -28,7 +28,7 @@ def jobs_done(memory: "Memory", *, works: bool = False) -> "Iterator[None]":
 
 def _left(memory: "Memory") -> "JobsLeft":
     try:
-        return memory.do_small_jobs()
+        return memory.run_small_jobs()
     except Exception as exc:  # noqa: BLE001 - the command is done: what fails after it is reported, not raised
         from treering.maintenance.inline_jobs import JobsLeft
 

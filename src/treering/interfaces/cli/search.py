@@ -143,7 +143,7 @@ class Form:
     def print(self, memory: "Memory", query: str, options: dict[str, Any], *, as_json: bool) -> bool:
         """Whether anything was found."""
         if self.packed:
-            packed = memory.pack(query, budget=self.budget, **options)
+            packed = memory.context.build(query, budget=self.budget, **options)
             emit_text(packed, packed.text, as_json=as_json)
             if not packed.text and any(why == "budget" for _, why in packed.left_out):
                 found = f"{len(packed.left_out):,} result{'s' * (len(packed.left_out) != 1)}"

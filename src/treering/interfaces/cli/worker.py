@@ -51,7 +51,7 @@ def work(
     goes on where it was.
     """
     compared = repository_for(db, project, repository, wanted=False)
-    with opened(db, project, compared, works=True) as memory, _stopped_by_signals(memory.upkeep.stop):
+    with opened(db, project, compared, works=True) as memory, _stopped_by_signals(memory.maintenance.stop):
         done = _work(memory, once=once, every=every, quiet=quiet)
         left = memory.stats().jobs
     found = Worked(done, left["queued"] + left["leased"], left["dead"])
@@ -74,10 +74,10 @@ def _work(memory: "Memory", *, once: bool, every: float | None, quiet: bool) -> 
     def hear(error: Exception) -> None:
         _say(f"the schedule cannot be looked at ({error}); jobs are done all the same")
 
-    stop, pause = memory.upkeep.maintenance.stop, memory.settings.upkeep.look_seconds
+    stop, pause = memory.maintenance.maintenance.stop, memory.settings.upkeep.look_seconds
     while not stop.is_set():
         try:
-            memory.upkeep.work(once=once, every=every, tell=tell, trouble=hear)
+            memory.maintenance.work(once=once, every=every, tell=tell, trouble=hear)
         except StoreUnavailable as exc:
             if once:
                 raise

@@ -50,7 +50,7 @@ def _recall(call: "Call", given: Mapping[str, str]) -> Written:
 
 def _review(call: "Call", _given: Mapping[str, str]) -> Written:
     waiting = []
-    for record in call.memory.to_review():
+    for record in call.memory.context.to_review():
         piece = cited(record)
         states = [name for name in ("flagged", "needs_review", "tainted") if getattr(record, name)]
         states += ["stale"] if record.stale_at else []

@@ -14,10 +14,11 @@ from treering.core.scope import Visibility
 from treering.core.settings import Settings
 from treering.core.statements import Statement, fact_key, same_name
 from treering.core.turns import Turn
-from treering.knowledge.api import Teaching
+from treering.knowledge.expiry import has_faded
 from treering.knowledge.facts.records import SAID_BY_PEOPLE, recorded, since
 from treering.knowledge.facts.similarity import Relation, relation
-from treering.knowledge.removal.expiry import has_faded
+from treering.knowledge.reinforcement import reinforce
+from treering.ports.clock import NewId
 from treering.ports.index import Wanted
 from treering.ports.store import Transaction
 
@@ -63,11 +64,12 @@ def claim_subjects(tx: Transaction, heard: Sequence[Heard]) -> None:
 class FactKeeper:
     """Keeps statements in one transaction, each so that it can be undone by itself."""
 
-    def __init__(self, tx: Transaction, teaching: Teaching, settings: Settings) -> None:
+    def __init__(self, tx: Transaction, new_id: NewId, settings: Settings) -> None:
         self._tx = tx
-        self._teaching = teaching
+        self._new_id = new_id
         self._settings = settings.learn
         self._factor = settings.knowledge.corrected_factor
+        self._witnesses = settings.knowledge.witnesses
         self.kept = Kept()
 
     def keep(self, heard: Sequence[Heard]) -> Kept:
@@ -128,7 +130,7 @@ class FactKeeper:
         earlier = [known for known in excluded if known not in (*later, *to_come)]
         trusted = [known for known in earlier if not _may_close(heard, known)]
         closed = [known for known in earlier if known not in trusted]
-        record = recorded(heard.statement, heard.turn, tx.now, self._teaching.new_id(), _ties(closed, trusted))
+        record = recorded(heard.statement, heard.turn, tx.now, self._new_id(), _ties(closed, trusted))
         if ends := [_since(known) for known in to_come]:
             record = record.replace(valid_until=max(min(ends), heard.since))
         if later:
@@ -167,7 +169,7 @@ class FactKeeper:
         self.kept.repeated.append(known.id)
         if heard.by_person:
             again = recorded(heard.statement, heard.turn, tx.now, known.id, ())
-            stronger = self._teaching.reinforce(tx, known, again)
+            stronger = reinforce(tx, known, again, witnesses=self._witnesses)
             if stronger.tainted:
                 disputed = any(tie.kind is RelationKind.CONFLICTS_WITH for tie in stronger.relations)
                 tx.knowledge.update(stronger.replace(taint=None, needs_review=disputed), Action.REINFORCE)

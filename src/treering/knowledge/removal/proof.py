@@ -15,7 +15,7 @@ from treering.core.records import Knowledge
 from treering.core.scope import Scope
 from treering.core.settings import ForgettingSettings, Settings
 from treering.core.values import is_key
-from treering.knowledge.api import Teaching
+from treering.knowledge.operations import KnowledgeOperations
 from treering.ports.clock import Clock
 from treering.ports.index import DOCUMENT_KINDS
 from treering.ports.store import Store, Transaction
@@ -66,6 +66,10 @@ class Proof:
         return f"{searched}: still in {held}"
 
 
+Sweep = Callable[[Scope, float], object]
+"""Remove the blobs of purged records of a scope, waiting at most this many seconds for other workers."""
+
+
 @dataclass(frozen=True, slots=True)
 class Forgotten:
     """A record that was removed for good. It knows the words to look for, until it is let go."""
@@ -77,18 +81,18 @@ class Forgotten:
 
 def forget_for_good(
     scope: Scope,
-    teaching: Teaching,
+    operations: KnowledgeOperations,
     clock: Clock,
     id: str,
     *,
-    sweep: Callable[[Scope, float], object],
+    sweep: Sweep,
     settings: Settings,
 ) -> Forgotten:
     """Remove a record with every copy of it; the words to look for are read before."""
-    store = teaching.store
+    store = operations.store
     texts = words_of(scope, store, clock(), id)
     pieces = (*pieces_of(texts, settings.forgetting), *own_words(scope, store, clock(), id, texts))
-    teaching.purge(scope, clock(), id)
+    operations.purge(scope, clock(), id)
     sweep(scope, settings.store.busy_seconds)
     store.forget_traces()
     return Forgotten(id, lambda: prove(scope, store, clock(), pieces))

@@ -8,7 +8,7 @@ from treering.core.history import Action
 from treering.core.queries import AuditFilter, KnowledgeFilter, Order
 from treering.core.records import Knowledge, RelationKind
 from treering.jobs.stage import StageRun
-from treering.knowledge.removal.expiry import DOUBTED, LEARNED, UNUSED, past_half_life, why_faded
+from treering.knowledge.expiry import DOUBTED, LEARNED, UNUSED, past_half_life, why_faded
 from treering.ports.store import Transaction
 
 STAGE, FADED, STALE, HALF_LIFE = "forget", "faded", "stale", "half-life passed"

@@ -13,8 +13,8 @@ from treering.core.records import Knowledge
 from treering.episodes.consolidation.dissolution import purge_representatives
 from treering.jobs.record_pages import listed
 from treering.jobs.stage import StageRun
+from treering.knowledge.expiry import LEARNED, past_grace
 from treering.knowledge.reflection.withdrawal import withdraw
-from treering.knowledge.removal.expiry import LEARNED, past_grace
 from treering.knowledge.removal.finished_work import close_finished_work
 from treering.knowledge.removal.soft_delete import COUNTED, STAGE, take_away
 from treering.knowledge.removal.traces import forget_traces

@@ -165,7 +165,7 @@ def get_session_context(call: "Call", asked: GetSessionContext) -> Answer[Sessio
     settings = call.memory.settings.agents
     budget = min(asked.budget or settings.answer_tokens, settings.most_answer_tokens)
     own = None if call.among_others else call.session
-    stands = call.memory.briefing(own, episodes=settings.recent_episodes, tainted=asked.outside)
+    stands = call.memory.context.briefing(own, episodes=settings.recent_episodes, tainted=asked.outside)
     items = _session_items(stands)
     said = "" if items else _NOTHING
     unknown = "" if own is not None else _AMONG_OTHERS

@@ -24,7 +24,7 @@ from treering.interfaces.mcp.tool import (
     listed_items,
 )
 from treering.knowledge.authors import is_a_persons
-from treering.render.budget import pack
+from treering.render.budget import render_context
 from treering.search.answer import Confidence
 from treering.search.citations import open_conflicts
 
@@ -153,7 +153,7 @@ def _told(found: "Recalled", room: int, settings: "Settings") -> Answer[SearchRe
     nothing = "" if found.hits or found.unreadable else _NOTHING
     notes = [note for note in (nothing, doubt, *without, damaged) if note]
     spent = estimate_tokens(delimited(MEMORY, "\n".join((*notes, _more(len(found))))))
-    packed = pack(found.hits, budget=max(0, room - spent), settings=settings.pack)
+    packed = render_context(found.hits, budget=max(0, room - spent), settings=settings.pack)
     items = {item.id: item for item in packed.items}
     shown = [(hit, items[hit.id]) for hit in found if hit.id in items]
     results = tuple(_found(hit, item.text, truncated=item.truncated) for hit, item in shown)

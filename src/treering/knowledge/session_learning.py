@@ -17,7 +17,6 @@ from treering.core.turns import TASK, Session, Turn
 from treering.core.values import LABELS
 from treering.entities.link_jobs import queue_linking
 from treering.jobs.stage import StageRun
-from treering.knowledge.api import Teaching
 from treering.knowledge.facts.rules import read_statements
 from treering.knowledge.facts.speakers import speaker_of
 from treering.knowledge.facts.storage import FactKeeper, Heard
@@ -75,8 +74,7 @@ class Learner:
         known = tx.sessions.get(read.session)
         if known is None or known.learned != read.start:
             return None
-        teaching = Teaching(self.store, self.settings.knowledge, self.new_id)
-        keeper = FactKeeper(tx, teaching, self.settings)
+        keeper = FactKeeper(tx, self.new_id, self.settings)
         kept = len(keeper.keep(_still_said(tx, read.heard)).learned)
         queue_linking(tx, tx.now, self.new_id)
         # Last: sessions are locked after records.
@@ -111,7 +109,7 @@ class Learner:
     def _written(self, scope: Scope, now: datetime, turns: Sequence[Turn]) -> list[Heard]:
         if not turns or self.settings.learn.model == "off" or not self.settings.writer.url:
             return []
-        from treering.knowledge.facts.model_reader import write_statements
+        from treering.knowledge.model_facts import write_statements
 
         try:
             writer = metered_writer(self.models, self.store, scope, now, self.settings)

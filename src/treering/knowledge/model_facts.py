@@ -21,8 +21,8 @@ from treering.core.settings import LearnSettings
 from treering.core.statements import ATTRIBUTES, PROJECT, SPEAKER, Statement, same_name
 from treering.core.turns import Turn
 from treering.core.values import Value
-from treering.knowledge.facts.evidence import is_borne_out
 from treering.knowledge.facts.speakers import speaker_of
+from treering.knowledge.model_evidence import is_borne_out
 from treering.ports.models import Writer
 from treering.prompts.model_answers import ask_json
 

@@ -1,0 +1,106 @@
+"""`memory.context`: text for a model within a token budget, and what a session should know when it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Unpack
+
+from treering.core.phases import PHASE_SHARES, Phase
+from treering.search.request import ALL_KNOWLEDGE
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from treering.context.briefing import Briefing
+    from treering.core.history import Injected
+    from treering.core.records import Knowledge
+    from treering.core.scope import Scope
+    from treering.core.settings import Settings
+    from treering.ports.clock import Clock
+    from treering.ports.store import Store
+    from treering.render.budget import RenderedContext
+    from treering.search.answer import Answer, Hit
+    from treering.search.api import SearchOptions
+
+
+@dataclass(frozen=True)
+class ContextBuilder:
+    """Contexts of one project. Safe to share between threads."""
+
+    scope: Scope
+    store: Store
+    clock: Clock
+    settings: Settings
+    search: Callable[..., Answer]
+    note_access: Callable[[Iterable[Hit], datetime], None]
+    """Counts the results that are part of a context as accessed."""
+    injected: Injected
+    """Notes in the audit log what was handed to a model."""
+
+    def build(
+        self,
+        query: str,
+        *,
+        budget: int | None = None,
+        phase: Phase | str | None = None,
+        reflection: bool = True,
+        rules: bool = True,
+        session: str | None = None,
+        tainted: bool = False,
+        **options: Unpack[SearchOptions],
+    ) -> RenderedContext:
+        """Search results as cited text for a prompt, within a token budget; `options` are those of `Memory.search`.
+
+        The rules that apply come first, the newest reflection last. Records of the current `session` are left out: the
+        model has read them. Tainted records are left out unless `tainted` is set. Without a budget, that of the phase
+        applies.
+        """
+        from treering.context.current_session import without_session
+        from treering.context.reflection import latest_reflection
+        from treering.render.budget import render_context
+
+        knowledge = options.get("knowledge", ALL_KNOWLEDGE)
+        narrowed = any(options.get(name) for name in ("where", "as_of", "precise")) or knowledge != ALL_KNOWLEDGE
+        named_phase = None if phase is None else Phase.named(phase)
+        # Enough candidates for the share of each type: the types that the phase prefers would fill the first results.
+        results = self.settings.pack.results * (len(PHASE_SHARES[named_phase]) if named_phase else 1)
+        defaults = {"limit": min(results, self.settings.recall.limit_max), "thorough": False, "code": False}
+        chosen = dict(options) if session is None else without_session(options, session)
+        answer = self.search(query, phase=phase, tainted=tainted, note_access=False, **{**defaults, **chosen})
+        # No reflection for historical or turns-only searches: it describes the present.
+        reflects = reflection and options.get("as_of") is None and knowledge is not None
+        rendered = render_context(
+            answer.hits,
+            phase=named_phase,
+            budget=budget,
+            settings=self.settings.pack,
+            reflection=latest_reflection(self.scope, self.store, self.clock(), tainted=tainted) if reflects else None,
+            rules=self._rules(options.get("files", ()), named_phase, session) if rules and not narrowed else (),
+        )
+        shown = [item.id for item in rendered.items]
+        if options.get("as_of") is None:
+            self.note_access([hit for hit in answer if hit.id in shown], self.clock())
+        self.injected(shown, via="context", tokens=rendered.tokens)
+        return rendered
+
+    def briefing(self, session: str | None = None, *, episodes: int = 5, tainted: bool = False) -> Briefing:
+        """What a session should know when it begins or resumes: its records, open work, rules and latest episodes.
+
+        With `tainted`, its records and the episodes include tainted ones.
+        """
+        from treering.context.briefing import briefing
+
+        return briefing(self.scope, self.store, self.clock(), session, episodes, tainted=tainted)
+
+    def to_review(self, *, limit: int = 20) -> tuple[Knowledge, ...]:
+        """Records that a person should confirm, correct or forget; flagged ones come first."""
+        from treering.context.briefing import to_review
+
+        return to_review(self.scope, self.store, self.clock(), limit)
+
+    def _rules(self, files: Iterable[str], phase: Phase | None, session: str | None) -> list[Hit]:
+        from treering.context.rules import as_hits, standing_rules
+
+        with self.store.reading(self.scope, self.clock()) as tx:
+            return as_hits(standing_rules(tx, files=files, phase=phase, session=session))
