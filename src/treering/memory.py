@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from treering.code.api import Code
     from treering.context.api import ContextBuilder
     from treering.conversation.api import Conversation
-    from treering.conversation.views import Happened
+    from treering.conversation.views import ConversationEvent
     from treering.core.episodes import Episode
     from treering.core.fields import EpisodeFields, KnowledgeFields, TaskFields, TurnFields
     from treering.core.history import Action, AuditEntry, HistoryEntry
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from treering.search.api import Search
     from treering.task.api import Task
     from treering.task.factory import TaskServices
-    from treering.task.pruning import Step
+    from treering.task.pruning import PruneStep
 
 
 class Parts(Protocol):
@@ -177,7 +177,7 @@ class Memory:
         id: str | None = None,
         model: str | None = None,
         count: CountTokens | None = None,
-        on_event: Callable[[Step], None] | None = None,
+        on_event: Callable[[PruneStep], None] | None = None,
         **context: Unpack[TaskFields],
     ) -> Task:
         """Working memory of a task: a new one with a description, else the latest save of the task `id`.
@@ -204,7 +204,7 @@ class Memory:
         oversize: str | None = None,
         at_task_boundary: bool | None = None,
         tokenizer: Tokenizer | str | None = None,
-        on_event: Callable[[Happened], None] = lambda _event: None,
+        on_event: Callable[[ConversationEvent], None] = lambda _event: None,
     ) -> Conversation:
         """A conversation with a model: everything is stored, what fits is sent. Its turns belong to session `id`.
 

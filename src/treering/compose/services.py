@@ -198,7 +198,7 @@ class Services:
             new_id=self.new_id,
             search=self.search.run,
             tokenizers=self.tokenizers,
-            keep_episode=self._keep_task,
+            store_episode=self._keep_task,
             injected=self.note_injection,
         )
 

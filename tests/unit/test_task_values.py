@@ -8,11 +8,11 @@ from treering.core.errors import InvalidInput
 from treering.core.settings import WorkingSettings
 from treering.core.tokens import estimate_tokens
 from treering.task.blocks import escaped
-from treering.task.content import cleaned, content_of, extract_of
+from treering.task.content import content_of, extract_of, without_encoded_secrets
 from treering.task.sections import KINDS, Section, Temperature, budgets
-from treering.task.sizes import Sizes, most_tokens
+from treering.task.sizes import ItemSizes, max_tokens_of
 from treering.task.temperature import temperature
-from treering.task.variables import Variables, added, frozen_value, most_shown, shown_value
+from treering.task.variables import Variables, accumulated, frozen_value, max_shown_tokens, shown_value
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
@@ -46,13 +46,13 @@ def test_an_output_comes_back_as_it_was(output: object) -> None:
 
 @pytest.mark.parametrize("output", [object(), {1, 2}, float("nan"), {"a": object()}])
 def test_an_output_that_is_not_json_is_refused_with_advice(output: object) -> None:
-    with pytest.raises(InvalidInput, match="convert it first"):
+    with pytest.raises(InvalidInput, match="convert it to text"):
         content_of(output)
 
 
 def test_base64_does_not_hide_a_secret_from_the_store() -> None:
     for output in (f"\0 token = {SECRET}", b"\xff token = " + SECRET.encode()):
-        value = cleaned(content_of(output)).value
+        value = without_encoded_secrets(content_of(output)).value
         assert SECRET not in str(value)
         assert value[0] == output[0]
 
@@ -120,21 +120,21 @@ def test_a_variable_nested_too_deep_is_refused_with_the_limit() -> None:
 )
 def test_a_guess_is_never_too_low(value: object) -> None:
     frozen = frozen_value("key", value)
-    assert estimate_tokens(shown_value(frozen)) <= most_shown(frozen)
+    assert estimate_tokens(shown_value(frozen)) <= max_shown_tokens(frozen)
     text = str(value)
-    assert estimate_tokens(text) <= most_tokens(len(text), plain=text.isascii())
+    assert estimate_tokens(text) <= max_tokens_of(len(text), plain=text.isascii())
 
 
 def test_accumulators_gather_by_what_they_hold() -> None:
-    assert added("k", (1,), "a") == (1, "a")
-    assert added("k", (1,), (2, 3)) == (1, 2, 3)
-    assert added("k", 1, 2.5) == 3.5
-    assert dict(added("k", {"a": 1}, {"b": 2})) == {"a": 1, "b": 2}
+    assert accumulated("k", (1,), "a") == (1, "a")
+    assert accumulated("k", (1,), (2, 3)) == (1, 2, 3)
+    assert accumulated("k", 1, 2.5) == 3.5
+    assert dict(accumulated("k", {"a": 1}, {"b": 2})) == {"a": 1, "b": 2}
     for before, more in ((1, "a"), (True, 1), ({"a": 1}, 1)):
-        with pytest.raises(InvalidInput, match="lists take anything"):
-            added("k", before, more)
+        with pytest.raises(InvalidInput, match="lists take any value"):
+            accumulated("k", before, more)
     with pytest.raises(InvalidInput, match="finite"):
-        added("k", 1e308, 1e308)
+        accumulated("k", 1e308, 1e308)
 
 
 def test_a_name_is_looked_up_innermost_first() -> None:
@@ -159,20 +159,20 @@ def test_sizes_are_guessed_until_it_matters_and_then_counted_once() -> None:
         counted.append(text)
         return len(text)
 
-    sizes = Sizes(count, dict.fromkeys(Section, 100))
+    sizes = ItemSizes(count, dict.fromkeys(Section, 100))
     sizes.put("a", Section.TASK, 60, lambda id: "aaa")
     sizes.put("b", Section.TASK, 30, lambda id: "bbb")
     assert counted == []
     sizes.put("c", Section.TASK, 30, lambda id: "ccc")
     assert counted == ["ccc"]
     assert not sizes.is_over(Section.TASK, lambda id: str(id) * 3)
-    sizes.settle(lambda id: str(id) * 3)
+    sizes.count_estimated(lambda id: str(id) * 3)
     assert sizes.totals[Section.TASK] == 9
     assert sorted(counted) == ["aaa", "bbb", "ccc"]
 
 
 def test_a_text_that_is_far_too_long_is_not_counted() -> None:
-    sizes = Sizes(lambda text: pytest.fail("counted"), dict.fromkeys(Section, 100))
+    sizes = ItemSizes(lambda text: pytest.fail("counted"), dict.fromkeys(Section, 100))
     sizes.put("a", Section.TASK, 10_000, lambda id: "a" * 5_000)
     assert sizes.is_over(Section.TASK, lambda id: "")
 

@@ -39,8 +39,8 @@ def words(text: str) -> int:
 
 
 def png(width: int, height: int) -> str:
-    header = struct.context.build(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    chunk = struct.context.build(">I", 13) + b"IHDR" + header + struct.context.build(">I", zlib.crc32(b"IHDR" + header))
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    chunk = struct.pack(">I", 13) + b"IHDR" + header + struct.pack(">I", zlib.crc32(b"IHDR" + header))
     return base64.b64encode(b"\x89PNG\r\n\x1a\n" + chunk + b"\0" * 50_000).decode()
 
 
@@ -204,18 +204,18 @@ def test_the_size_of_a_picture_is_read_from_its_first_bytes() -> None:
 
 
 @pytest.mark.parametrize("data", ["", "!!!!", "AAAA", "aGVsbG8gd29ybGQ", "é"])
-def test_a_picture_nobody_can_read_costs_the_most(data: str) -> None:
+def test_an_unreadable_image_counts_the_maximum(data: str) -> None:
     part = ImagePart.make(data=data)
     assert size_of(part) is None
     for rules in RULES.values():
-        assert image_tokens(part, rules.images) == rules.images.most
+        assert image_tokens(part, rules.images) == rules.images.max_tokens
 
 
 @pytest.mark.parametrize("rules", RULES.values(), ids=RULES)
 @pytest.mark.parametrize("size", [(1, 1), (8000, 8000), (8000, 10), (2048, 768), (513, 5000)])
 def test_no_picture_costs_more_than_the_most(rules, size: tuple[int, int]) -> None:
     assert isinstance(rules.images, Tiles | Patches)
-    assert 0 < rules.images.cost(size) <= rules.images.most
+    assert 0 < rules.images.cost(size) <= rules.images.max_tokens
 
 
 def test_a_text_is_counted_once() -> None:
@@ -226,7 +226,7 @@ def test_a_text_is_counted_once() -> None:
 
 
 def test_the_longest_unused_count_is_forgotten_first() -> None:
-    counter = meter(remembered=2)
+    counter = meter(max_cached=2)
     for text in ("a", "b", "a", "c", "a", "b"):
         counter.text(text)
     assert counter.tokenizer.asked == 4

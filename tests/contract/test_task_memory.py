@@ -16,10 +16,10 @@ from treering.core.settings import Settings
 from treering.core.turns import Turn
 from treering.memory import Memory
 from treering.task.api import Task
-from treering.task.context import Constraint, Planned
-from treering.task.pruning import Step, StepName
+from treering.task.definition import Constraint, PlannedSubtask
+from treering.task.pruning import PruneStep, StepName
 from treering.task.snapshots import Snapshot
-from treering.task.state import Status
+from treering.task.state import SubtaskStatus
 
 LONG = "the parser reads one token after another and keeps what it saw. " * 20
 OUTPUTS = [LONG, {"rows": list(range(300))}, b"\xff\x00" * 700, "nul \0 and \ud800 " * 100, ("text " * 300).encode()]
@@ -52,7 +52,7 @@ def test_a_task_shows_what_it_is_about_in_order_of_temperature(memory: Memory) -
         goals=["users log in"],
         constraints=["no new dependency", {"text": "never log a token", "critical": True}, Constraint(text="be quick")],
         success_criteria=["all tests pass"],
-        plan=["choose a library", Planned(id="code", description="write the encoder", uses=("s1",))],
+        plan=["choose a library", PlannedSubtask(id="code", description="write the encoder", uses=("s1",))],
         system="You have a shell.",
     )
     task.start("s1")
@@ -70,17 +70,21 @@ def test_a_task_shows_what_it_is_about_in_order_of_temperature(memory: Memory) -
         assert warm < text.index(shown) < cold, shown
     assert cold < text.index("opened auth.py … closed it")
     statuses = {subtask.id: subtask.status for subtask in task.subtasks}
-    assert statuses == {"s1": Status.COMPLETED, "code": Status.IN_PROGRESS, "review": Status.FAILED}
+    assert statuses == {
+        "s1": SubtaskStatus.COMPLETED,
+        "code": SubtaskStatus.IN_PROGRESS,
+        "review": SubtaskStatus.FAILED,
+    }
 
 
 def test_pruning_goes_in_order_and_each_step_can_be_seen(open_memory: OpenMemory) -> None:
     memory = open_memory(settings=small(20_000))
     memory.remember("The parser was written in 2019")
-    heard: list[Step] = []
+    heard: list[PruneStep] = []
     task = memory.task("Read everything", on_event=heard.append)
     for number in range(8):
         task.add_intermediate(f"s{number}", f"output {number} {LONG}")
-    task.load_task_context(plan=[Planned(id="last", uses=("s1",))])
+    task.load_task_context(plan=[PlannedSubtask(id="last", uses=("s1",))])
     task.trace(LONG + "\n" + LONG)
     task.retrieve_from_episodic("parser")
     assert heard == []
@@ -263,12 +267,12 @@ def test_intermediate_variables_leave_with_their_result_and_come_back_with_it(ti
     ("verb", "advice"),
     [
         (lambda task: task.set("x", object()), "not JSON"),
-        (lambda task: task.set("x", 1, scope="local"), "choose one of"),
-        (lambda task: task.get("x", "local"), "choose one of"),
+        (lambda task: task.set("x", 1, scope="local"), "use one of"),
+        (lambda task: task.get("x", "local"), "use one of"),
         (lambda task: task.set("x", 1, scope="execution"), "push_state"),
         (lambda task: task.set("x", 1, scope="intermediate"), "start"),
         (lambda task: task.set(" ", 1), "printable"),
-        (lambda task: task.load_task_context(plan=[Planned(id="a", uses=("b",))]), "not a subtask"),
+        (lambda task: task.load_task_context(plan=[PlannedSubtask(id="a", uses=("b",))]), "not one of its subtasks"),
         (lambda task: task.load_task_context(plan=[{"id": "a"}, {"id": "a"}]), "same id"),
         (lambda task: task.load_task_context(goals=[1]), "sentence"),
         (lambda task: task.render(3), "at least"),
@@ -277,7 +281,7 @@ def test_intermediate_variables_leave_with_their_result_and_come_back_with_it(ti
         (lambda task: task.read("nothing"), "retrieve_from_episodic"),
         (lambda task: task.restore("nothing"), "save"),
         (lambda task: task.save("\n"), "printable"),
-        (lambda task: task.retrieve_from_episodic("x", limit=0), "at least one"),
+        (lambda task: task.retrieve_from_episodic("x", limit=0), "pass 1 or more"),
     ],
 )
 def test_what_cannot_be_done_says_what_to_do(memory: Memory, verb: Callable[[Task], object], advice: str) -> None:
@@ -317,8 +321,8 @@ def test_saves_have_names_and_only_the_newest_are_kept(open_memory: OpenMemory) 
         task.restore("one")
 
 
-def test_a_task_that_nobody_saved_cannot_be_resumed(memory: Memory) -> None:
-    with pytest.raises(NotFound, match="begin anew"):
+def test_an_unsaved_task_cannot_be_resumed(memory: Memory) -> None:
+    with pytest.raises(NotFound, match="start it with a description"):
         memory.task(id="unknown")
     with pytest.raises(InvalidInput, match="description"):
         memory.task()
@@ -327,7 +331,7 @@ def test_a_task_that_nobody_saved_cannot_be_resumed(memory: Memory) -> None:
         memory.task("Other work", id="work")
 
 
-def test_no_secret_is_written_wherever_it_stands(tight: Memory) -> None:
+def test_secrets_are_redacted_in_every_field(tight: Memory) -> None:
     task = tight.task("Deploy", id="deploy")
     task.set("password", PASSWORD)
     task.set("note", f"the token is {SECRET}")
@@ -476,7 +480,7 @@ def test_what_the_caller_says_of_time_and_resources_counts(memory: Memory) -> No
 
 
 def test_a_call_that_gives_tokens_back_is_refused(memory: Memory) -> None:
-    with pytest.raises(InvalidInput, match="0 or more"):
+    with pytest.raises(InvalidInput, match="must not be negative"):
         memory.task("Add JWT").record_model_call(-1)
 
 
