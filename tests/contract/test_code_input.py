@@ -64,7 +64,7 @@ def test_a_root_that_cannot_be_listed_takes_nothing_away(memory: Memory, root: P
 
 
 @pytest.mark.parametrize(("why", "reason"), [(errno.EACCES, NO_PERMISSION), (errno.EIO, UNLISTED)])
-def test_what_a_folder_holds_that_cannot_be_listed_is_kept_and_not_served(
+def test_files_of_an_unreadable_folder_are_kept_but_not_served(
     memory: Memory, root: Path, why: int, reason: str
 ) -> None:
     code = code_of(memory)
@@ -90,7 +90,7 @@ def test_what_a_folder_holds_that_cannot_be_listed_is_kept_and_not_served(
     assert code.impact("c").total
 
 
-def test_what_a_folder_held_that_is_gone_is_gone(memory: Memory, root: Path) -> None:
+def test_files_of_a_deleted_folder_are_removed(memory: Memory, root: Path) -> None:
     code = code_of(memory)
     code.index(root)
     with unlisted(root / "lib" / "deep", errno.ENOENT):
@@ -164,7 +164,7 @@ def test_a_broken_file_takes_one_line_of_the_summary(memory: Memory, root: Path)
     assert problems["broken.js"].line == 1
 
 
-def test_nothing_to_read_is_said(memory: Memory, tmp_path: Path) -> None:
+def test_a_folder_without_source_files_is_warned_about(memory: Memory, tmp_path: Path) -> None:
     empty = written(tmp_path / "empty", {"notes.md": "# Notes\n"})
     assert any("no source files found" in warning for warning in code_of(memory).index(empty).warnings)
 
@@ -207,7 +207,9 @@ def test_a_file_that_vanishes_while_the_others_are_read_is_not_missed(
         lambda code: code.related("a.py", limit=-3),
     ],
 )
-def test_what_cannot_be_asked_is_refused_in_words(memory: Memory, tmp_path: Path, asked: Callable[..., object]) -> None:
+def test_invalid_queries_are_rejected_with_a_message(
+    memory: Memory, tmp_path: Path, asked: Callable[..., object]
+) -> None:
     root = written(tmp_path / "project", {"a.py": "def verify():\n    pass\n"})
     code = code_of(memory)
     code.index(root)

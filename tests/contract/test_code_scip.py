@@ -73,7 +73,9 @@ def test_the_same_index_any_number_of_times_is_once(memory: Memory, code: Code, 
     assert code.impact("helper").dependents.ids == ("user.py::go",)
 
 
-def test_adding_what_is_there_already_changes_nothing(memory: Memory, code: Code, root: Path, tmp_path: Path) -> None:
+def test_adding_the_same_scip_index_again_changes_nothing(
+    memory: Memory, code: Code, root: Path, tmp_path: Path
+) -> None:
     (tmp_path / "index.scip").write_bytes(index_of("user.py"))
     code.index(root, scip=tmp_path / "index.scip")
     before = generation(memory)
@@ -92,7 +94,7 @@ def test_edges_of_files_that_a_new_index_does_not_name_leave(
     assert code.impact("helper").dependents.ids == ()
 
 
-def test_what_the_source_tells_too_is_confirmed_and_only_the_rest_is_new(code: Code, tmp_path: Path) -> None:
+def test_known_edges_are_confirmed_and_only_others_are_added(code: Code, tmp_path: Path) -> None:
     known = {"tools.py": FILES["tools.py"], "user.py": "from tools import helper\n\n\ndef go(x):\n    helper(x)\n"}
     guessed = "from tools import helper, other\n\n\ndef go(x):\n    (helper if x else other)(1)\n    x.other(2)\n"
     for text, told in ((known["user.py"], "confirms 1 edge known"), (guessed, "confirms 1 edge known")):
@@ -108,7 +110,7 @@ def test_what_the_source_tells_too_is_confirmed_and_only_the_rest_is_new(code: C
         assert note.endswith("adds 0")
 
 
-def test_an_index_of_other_code_is_refused_and_what_was_added_stays(
+def test_a_scip_index_of_other_code_is_rejected_without_changes(
     memory: Memory, code: Code, root: Path, tmp_path: Path
 ) -> None:
     right, wrong = tmp_path / "index.scip", tmp_path / "wrong.scip"
@@ -126,7 +128,7 @@ def test_an_index_of_other_code_is_refused_and_what_was_added_stays(
         assert [each.name for each in code.status().scip] == ["index.scip"]
 
 
-def test_the_status_tells_which_indexes_are_in_until_their_files_change(code: Code, root: Path, tmp_path: Path) -> None:
+def test_the_status_lists_scip_indexes_until_their_files_change(code: Code, root: Path, tmp_path: Path) -> None:
     (tmp_path / "index.scip").write_bytes(index_of("user.py", "second.py"))
     code.index(root)
     assert (code.status().scip, code.status().scip_edges) == ((), 0)
@@ -142,7 +144,7 @@ def test_the_status_tells_which_indexes_are_in_until_their_files_change(code: Co
     assert (code.status().scip, code.status().scip_edges) == ((), 0)
 
 
-def test_answers_say_who_told_an_edge_and_how_sure_it_is(code: Code, root: Path, tmp_path: Path) -> None:
+def test_answers_contain_source_and_confidence_of_edges(code: Code, root: Path, tmp_path: Path) -> None:
     (tmp_path / "index.scip").write_bytes(index_of("user.py"))
     code.index(root, scip=tmp_path / "index.scip")
     (user,) = code.impact("helper").dependents
@@ -162,7 +164,7 @@ def test_several_indexes_are_added_together(memory: Memory, code: Code, root: Pa
     assert further(memory) == {GraphSource.SCIP: FIRST}
 
 
-def test_what_others_told_of_a_file_is_kept(memory: Memory, code: Code, root: Path, tmp_path: Path) -> None:
+def test_edges_from_other_sources_are_kept(memory: Memory, code: Code, root: Path, tmp_path: Path) -> None:
     code.index(root)
     told = Edge("user.py::go", "tools.py::other", EdgeKind.CALLS, 0.5, 5)
     desk = code._project.at(root)
