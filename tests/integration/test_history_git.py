@@ -41,7 +41,7 @@ class Follower:
         if followed is None:
             return 0, False
         self.counts, self.seen = followed.counts, dict(followed.seen)
-        return followed.commits, followed.anew
+        return followed.commits, followed.recounted
 
 
 def _takes_part(path: str) -> bool:

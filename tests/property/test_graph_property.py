@@ -178,7 +178,7 @@ def test_a_layer_leads_to_the_same_whichever_end_of_its_edges_is_read(code: dict
     for node in nodes_of(graph):
         answers = []
         for few in (True, False):
-            with patch.object(WalkSteps, "_few_are_left", lambda *_, few=few: few):
+            with patch.object(WalkSteps, "_is_backward_cheaper", lambda *_, few=few: few):
                 found = graph.impact(node, cap=None, min_confidence=level)
                 answers.append((found.dependents, found.total, found.tests_total))
         assert answers[0] == answers[1]

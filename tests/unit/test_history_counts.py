@@ -79,7 +79,7 @@ def test_a_change_on_another_branch_counts_for_the_renamed_file() -> None:
 def test_a_file_that_is_overwritten_by_a_rename_is_gone() -> None:
     counts = counted(commit("A a.py", "A b.py", "A c.py"), commit("R a.py b.py"))
     assert together(counts, "b.py", "c.py") == 1
-    assert sorted(map(counts.path, filter(counts.is_there, range(3)))) == ["b.py", "c.py"]
+    assert sorted(map(counts.path, filter(counts.exists, range(3)))) == ["b.py", "c.py"]
 
 
 def test_a_deleted_file_is_not_there() -> None:
