@@ -337,15 +337,15 @@ class Code:
 
     def _parse_name(self, name: str) -> NodeName:
         if not isinstance(name, str):
-            raise InvalidInput(f"a node is named in words, and not by a {type(name).__name__}")
+            raise InvalidInput(f"the name of a node is a {type(name).__name__}; give a string")
         return from_root(name, self.root) if needs_root(name.strip()) else NodeName(name.strip(), placed=False)
 
 
 def _check_limits(depth: int | None = None, cap: int | None = None, min_confidence: float = 0.0) -> None:
     """Validate the limits of a query."""
-    for what, given in (("depth", depth), ("the number of results", cap)):
-        if given is not None and (type(given) is not int or given < 1):
-            raise InvalidInput(f"{what} is {given!r}; give a whole number from 1 on, or leave it out")
+    for name, value in (("depth", depth), ("the number of results", cap)):
+        if value is not None and (type(value) is not int or value < 1):
+            raise InvalidInput(f"{name} is {value!r}; give an integer of at least 1, or omit it")
     if not 0.0 <= min_confidence <= 1.0:
         raise InvalidInput(f"min_confidence is {min_confidence!r}; give a number from 0 to 1")
 

@@ -74,9 +74,9 @@ class IndexedProject:
             return
         writer = Writer.named(lease.owner)
         if writer is None or not self.ended(writer):
-            who = "another process" if writer is None else writer.told
+            name = "another process" if writer is None else writer.told
             raise Conflict(
-                f"{who} is indexing this project; try again when it is done, or after {lease.until:%H:%M:%S} UTC, "
+                f"{name} is indexing this project; try again when it is done, or after {lease.until:%H:%M:%S} UTC, "
                 "when its lease expires"
             )
 
