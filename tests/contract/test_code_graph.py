@@ -281,7 +281,7 @@ def test_a_root_that_is_not_a_folder_is_rejected(code: Code, tmp_path: Path) -> 
     with pytest.raises(InvalidInput, match="not a folder"):
         code.index(tmp_path / "nowhere")
     (tmp_path / "file").write_text("")
-    with pytest.raises(InvalidInput, match="not a folder"):
+    with pytest.raises(InvalidInput, match="not a readable folder"):
         code.index(tmp_path / "file")
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from tests.code_projects import code_of, fresh, stored, written
 from treering.code import language_choice as which_language
-from treering.code.files.discovery import BINARY, NO_FILE, NO_PERMISSION, ODD_NAME, TOO_LARGE, UNLISTED
-from treering.code.files.source_file import NO_GRAMMAR, Reading, read_file
+from treering.code.files.discovery import BINARY, NO_PERMISSION, NOT_A_FILE, ODD_NAME, TOO_LARGE, UNLISTED
+from treering.code.files.source_file import NO_GRAMMAR, SourceFile, read_file
 from treering.code.index.report import IndexReport
 from treering.core.errors import FolderUnavailable, InvalidInput
 from treering.memory import Memory
@@ -151,7 +151,7 @@ def test_bad_files_cost_themselves_only(memory: Memory, root: Path) -> None:
     os.mkfifo(root / "pipe.py")
     done = code_of(memory).index(root)
     assert done.complete
-    assert done.skipped == {BINARY: 1, TOO_LARGE: 1, ODD_NAME: 1, NO_FILE: 1}
+    assert done.skipped == {BINARY: 1, TOO_LARGE: 1, ODD_NAME: 1, NOT_A_FILE: 1}
     assert {each.path for each in done.problems} >= {"tsconfig.json"}
     assert {path: kept for path, kept in stored(memory).items() if path in FILES} == fresh(FILES)
 
@@ -184,7 +184,7 @@ def test_a_name_that_no_record_could_have_is_asked_about(memory: Memory, root: P
 def test_a_file_that_vanishes_while_the_others_are_read_is_not_missed(
     memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def vanishing(at: Path, path: str, *others: Any) -> Reading:
+    def vanishing(at: Path, path: str, *others: Any) -> SourceFile:
         (root / "lib" / "b.py").unlink(missing_ok=True)
         return read_file(at, path, *others)
 

@@ -1,4 +1,4 @@
-"""What was forgotten or replaced stays so, on both engines: whole, and whoever watches or counts meanwhile."""
+"""What was removed or replaced stays so, on both engines: whole, and whoever watches or counts meanwhile."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -115,7 +115,7 @@ def test_an_idle_watcher_ends_when_the_index_is_removed(open_memory: OpenMemory,
         open_memory().code.forget()
         ended = watcher.end()
     assert isinstance(ended, NotFound)
-    assert "was forgotten" in str(ended)
+    assert "was removed" in str(ended)
     assert "treering index" in str(ended)
     assert root_of(memory) == ""
     assert history_of(memory) == (None, 0)
@@ -141,7 +141,7 @@ def test_an_idle_watcher_ends_when_another_folder_replaced_its_own(
         other.rmdir()
         ended = watcher.end()
     assert isinstance(ended, InvalidInput)
-    assert f"holds the code of {other} now" in str(ended)
+    assert f"was replaced by that of {other}" in str(ended)
     assert root_of(memory) == str(other)
 
 
@@ -149,7 +149,7 @@ def test_a_changed_file_is_not_added_to_the_index_of_another_folder(open_memory:
     memory = open_memory()
     memory.code._current.catch_up(work.root, None)
     open_memory().code.forget()
-    with pytest.raises(NotFound, match="was forgotten"):
+    with pytest.raises(NotFound, match="was removed"):
         memory.code._current.catch_up(work.root, {"a.py"})
     assert root_of(memory) == ""
 

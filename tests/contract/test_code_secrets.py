@@ -1,4 +1,4 @@
-"""Secrets that stand in code, on both engines: nothing of the index has them, however it is asked or looked at."""
+"""Secrets in source code never reach the stored index, on both engines."""
 
 from pathlib import Path
 from zlib import decompress
@@ -108,7 +108,7 @@ def test_chunks_are_split_from_redacted_text(memory: Memory, root: Path) -> None
 
 
 def test_a_file_is_the_same_until_its_secret_changes(memory: Memory, root: Path) -> None:
-    """What is compared are the files themselves, not what is left of them."""
+    """Digests are computed from the files, not from the redacted text."""
     code_of(memory).index(root)
     written(root, {"a.py": FILES["a.py"].replace(SECRET, SECRET[:-1] + "Y")})
     assert code_of(memory).index(root).read == 1

@@ -18,7 +18,7 @@ from tests.integration import deadly_readers
 from tests.integration.crew import Crew
 from treering.code.facts import Facts
 from treering.code.files.discovery import discover
-from treering.code.files.source_file import Reading, read_file
+from treering.code.files.source_file import SourceFile, read_file
 from treering.code.index import executor as hands
 from treering.code.index import worker_pool as crews
 from treering.code.index.resolution import Resolution, resolve_file
@@ -59,7 +59,7 @@ def fragile(monkeypatch: pytest.MonkeyPatch) -> None:
     """Processes that some files end; what would end this one is noticed."""
     monkeypatch.setattr(crews._WorkerHandle, "_start_process", staticmethod(start_deadly_reader))
 
-    def reading(root: Path, path: str, *others: Any) -> Reading:
+    def reading(root: Path, path: str, *others: Any) -> SourceFile:
         assert b"reading_kills" not in Path(root, path).read_bytes(), "this would have ended the whole program"
         return read_file(root, path, *others)
 
@@ -248,7 +248,7 @@ def test_closing_the_pool_neither_waits_nor_leaves_processes(tmp_path: Path, mem
 def index_until_killed(place: str, root: str) -> None:
     """Index in this process, which a file kills that it reads."""
 
-    def deadly(root: Path, path: str, *others: Any) -> Reading:
+    def deadly(root: Path, path: str, *others: Any) -> SourceFile:
         if b"reading_kills" in Path(root, path).read_bytes():
             os.kill(os.getpid(), signal.SIGKILL)
         return read_file(root, path, *others)

@@ -14,7 +14,7 @@ from treering.code.encoding import unpack_facts
 from treering.code.facts import Edge, Facts, Resolved, Unresolved
 from treering.code.files import source_file as reading
 from treering.code.files.discovery import discover
-from treering.code.files.source_file import NOT_UNDERSTOOD, Reading, read_file
+from treering.code.files.source_file import NOT_UNDERSTOOD, SourceFile, read_file
 from treering.code.index.resolution import resolve_file
 from treering.code.index.stored_symbols import StoredSymbols
 from treering.code.index.worker_pool import WorkerPool
@@ -97,7 +97,7 @@ def test_the_pool_reads_the_same_as_this_process(tmp_path: Path) -> None:
     assert {Path(path).name for path in apart} & MANIFESTS
 
 
-def _said(found: Reading) -> tuple[object, ...]:
+def _said(found: SourceFile) -> tuple[object, ...]:
     return found.path, found.digest, found.skipped, found.facts, found.definitions, found.problems
 
 

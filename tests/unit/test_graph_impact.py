@@ -2,7 +2,7 @@
 
 import pytest
 
-from treering.code.facts import Definition, DefinitionKind, Edge, EntryPoint, Flow
+from treering.code.facts import CallFlow, Definition, DefinitionKind, Edge, EntryPoint
 from treering.code.graph import CodeGraph, FlowKind
 from treering.core.errors import NotFound
 from treering.core.graph import EdgeKind, GraphSource
@@ -244,13 +244,13 @@ def test_entry_points_and_which_of_them_come_to_a_node(graph: CodeGraph) -> None
 
 
 def test_data_goes_down_with_arguments_and_back_with_results() -> None:
-    both = Flow.ARGUMENTS | Flow.RESULT
+    both = CallFlow.ARGUMENTS | CallFlow.RESULT
     made = CodeGraph()
     made.replace_file(
         "a.py",
         define("read", "clean", "save", "other"),
         [
-            calls("a.py::save", "a.py::read", flow=Flow.RESULT),
+            calls("a.py::save", "a.py::read", flow=CallFlow.RESULT),
             calls("a.py::save", "a.py::clean", flow=both),
             calls("a.py::other", "a.py::clean", flow=both),
         ],
@@ -299,7 +299,7 @@ def test_an_override_of_an_override_reaches_the_callers_of_the_first_of_them() -
 
 def test_an_exact_call_reaches_no_override() -> None:
     made = CodeGraph()
-    exact = [calls("a.py::make", "a.py::B.m", flow=Flow.EXACT), calls("a.py::use", "a.py::B.m")]
+    exact = [calls("a.py::make", "a.py::B.m", flow=CallFlow.EXACT), calls("a.py::use", "a.py::B.m")]
     files = {"a.py": (define("B.m", "make", "use"), exact), "b.py": (define("A.m"), [])}
     override = tie("b.py::A.m", EdgeKind.IMPLEMENTS, "a.py::B.m")
     for path, (defined, edges) in files.items():

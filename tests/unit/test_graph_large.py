@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from treering.code.facts import Definition, DefinitionKind, Edge, EntryPoint, Flow
+from treering.code.facts import CallFlow, Definition, DefinitionKind, Edge, EntryPoint
 from treering.code.graph import CodeGraph, EdgeColumns, GraphColumns
 from treering.code.graph.kinds import KIND_CODE
 from treering.core.errors import NotFound
@@ -41,7 +41,7 @@ def shaped(origins: range, targets: range) -> CodeGraph:
         np.full(count, MANY, np.int32),
         np.full(count, KIND_CODE[EdgeKind.CALLS], np.uint8),
         np.zeros(count, np.uint8),
-        np.full(count, Flow.ARGUMENTS | Flow.RESULT, np.uint8),
+        np.full(count, CallFlow.ARGUMENTS | CallFlow.RESULT, np.uint8),
         np.ones(count, np.int32),
         np.ones(count, np.float32),
     )
