@@ -278,7 +278,7 @@ def test_bad_files_are_reported_and_affect_only_themselves(
 
 
 def test_a_root_that_is_not_a_folder_is_rejected(code: Code, tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="not a folder"):
+    with pytest.raises(InvalidInput, match="not a readable folder"):
         code.index(tmp_path / "nowhere")
     (tmp_path / "file").write_text("")
     with pytest.raises(InvalidInput, match="not a readable folder"):

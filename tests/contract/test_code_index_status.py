@@ -203,7 +203,7 @@ def test_a_folder_that_was_moved_is_still_the_project(memory: Memory, code: Code
     moved = Path(move(root, tmp_path / "moved"))
     done = code_of(memory).index(moved)
     assert done.read == 0
-    assert "is no longer there" in " ".join(done.notes)
+    assert "no longer exists" in " ".join(done.notes)
     assert code_of(memory).status().root == str(moved)
     assert stored(memory) == fresh(FILES)
 

@@ -106,9 +106,9 @@ def without_rust() -> Iterator[None]:
         for name in held:
             patch.delitem(sys.modules, name)
         patch.setitem(sys.modules, "tree_sitter_rust", None)
-        which_language._loaded.cache_clear()
+        which_language._load_or_error.cache_clear()
         yield
-    which_language._loaded.cache_clear()
+    which_language._load_or_error.cache_clear()
 
 
 def test_a_grammar_that_is_missing_costs_its_files_only(
@@ -134,7 +134,7 @@ def test_a_grammar_that_comes_back_is_used(memory: Memory, root: Path, without_r
     code = code_of(memory)
     assert code.index(root).skipped == {NO_GRAMMAR: 1}
     sys.modules.pop("tree_sitter_rust")
-    which_language._loaded.cache_clear()
+    which_language._load_or_error.cache_clear()
     assert code.find("x.rs::x").only == "x.rs::x"
     assert code.index(root).skipped == {}
 

@@ -165,7 +165,7 @@ def test_a_history_counted_during_the_removal_is_not_stored(
         return co_access_edges(counts, inside)
 
     monkeypatch.setattr(chronicle, "co_access_edges", forgotten_meanwhile)
-    with pytest.raises(NotFound, match="was forgotten"):
+    with pytest.raises(NotFound, match="was removed"):
         memory.code._history.seed(work.root)
     assert history_of(memory) == (None, 0)
 

@@ -203,7 +203,7 @@ def test_no_source_is_read_through_a_link_or_beyond_the_limit(memory: Memory, ro
     os.symlink(tmp_path / "elsewhere.py", root / "user.py")
     desk = code_of(memory, largest_file=len(FILES["tools.py"]))._project.at(root)
     (said,) = add_scip(desk, read_scip_files([tmp_path / "index.scip"], 1_000_000))
-    assert "1 refused: the file is not in the project" in said
+    assert "1 rejected: the file is not in the project" in said
     assert further(memory) == {GraphSource.SCIP: {"second.py::again": "tools.py::other"}}
     small = code_of(memory, largest_file=8)._project.at(root)
     with pytest.raises(InvalidInput, match="is of other code"):
