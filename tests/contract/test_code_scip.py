@@ -8,9 +8,9 @@ import pytest
 from tests.code_projects import code_of, written
 from tests.scip_indexes import Project
 from treering.code.api import Code
-from treering.code.build.report import ScipIndex
 from treering.code.encoding import edges_in, pack_further, unpack_further
 from treering.code.facts import Edge
+from treering.code.index.report import ScipIndex
 from treering.core.errors import InvalidInput
 from treering.core.graph import EdgeKind, GraphSource
 from treering.memory import Memory
@@ -73,7 +73,9 @@ def test_adding_an_index_is_idempotent(memory: Memory, code: Code, root: Path, t
     assert code.impact("helper").dependents.ids == ("user.py::go",)
 
 
-def test_adding_known_edges_changes_nothing(memory: Memory, code: Code, root: Path, tmp_path: Path) -> None:
+def test_adding_the_same_scip_index_again_changes_nothing(
+    memory: Memory, code: Code, root: Path, tmp_path: Path
+) -> None:
     (tmp_path / "index.scip").write_bytes(index_of("user.py"))
     code.index(root, scip=tmp_path / "index.scip")
     before = generation(memory)
@@ -90,7 +92,7 @@ def test_edges_missing_in_a_new_index_are_removed(memory: Memory, code: Code, ro
     assert code.impact("helper").dependents.ids == ()
 
 
-def test_edges_known_from_the_source_are_confirmed_and_the_rest_added(code: Code, tmp_path: Path) -> None:
+def test_known_edges_are_confirmed_and_only_others_are_added(code: Code, tmp_path: Path) -> None:
     known = {"tools.py": FILES["tools.py"], "user.py": "from tools import helper\n\n\ndef go(x):\n    helper(x)\n"}
     guessed = "from tools import helper, other\n\n\ndef go(x):\n    (helper if x else other)(1)\n    x.other(2)\n"
     for text, told in ((known["user.py"], "confirms 1 edge known"), (guessed, "confirms 1 edge known")):
@@ -106,7 +108,7 @@ def test_edges_known_from_the_source_are_confirmed_and_the_rest_added(code: Code
         assert note.endswith("adds 0")
 
 
-def test_an_index_of_other_code_is_rejected_and_existing_edges_stay(
+def test_a_scip_index_of_other_code_is_rejected_without_changes(
     memory: Memory, code: Code, root: Path, tmp_path: Path
 ) -> None:
     right, wrong = tmp_path / "index.scip", tmp_path / "wrong.scip"
@@ -124,14 +126,14 @@ def test_an_index_of_other_code_is_rejected_and_existing_edges_stay(
         assert [each.name for each in code.status().scip] == ["index.scip"]
 
 
-def test_the_status_lists_indexes_until_their_files_change(code: Code, root: Path, tmp_path: Path) -> None:
+def test_the_status_lists_scip_indexes_until_their_files_change(code: Code, root: Path, tmp_path: Path) -> None:
     (tmp_path / "index.scip").write_bytes(index_of("user.py", "second.py"))
     code.index(root)
     assert (code.status().scip, code.status().scip_edges) == ((), 0)
     code.index(root, scip=tmp_path / "index.scip")
     in_it = ScipIndex("index.scip", "hand", confirmed=0, added=2, edges=2)
     assert (code.status().scip, code.status().scip_edges) == ((in_it,), 2)
-    assert code.status().told()["scip"][0]["tool"] == "hand"
+    assert code.status().to_document()["scip"][0]["tool"] == "hand"
     (root / "user.py").write_text("x = 1\n")
     code.index(root)
     assert (code.status().scip, code.status().scip_edges) == ((in_it,), 1)
@@ -140,7 +142,7 @@ def test_the_status_lists_indexes_until_their_files_change(code: Code, root: Pat
     assert (code.status().scip, code.status().scip_edges) == ((), 0)
 
 
-def test_answers_show_the_source_and_confidence_of_an_edge(code: Code, root: Path, tmp_path: Path) -> None:
+def test_answers_contain_source_and_confidence_of_edges(code: Code, root: Path, tmp_path: Path) -> None:
     (tmp_path / "index.scip").write_bytes(index_of("user.py"))
     code.index(root, scip=tmp_path / "index.scip")
     (user,) = code.impact("helper").dependents
@@ -160,14 +162,14 @@ def test_several_indexes_are_added_together(memory: Memory, code: Code, root: Pa
     assert further(memory) == {GraphSource.SCIP: FIRST}
 
 
-def test_edges_of_other_sources_are_kept(memory: Memory, code: Code, root: Path, tmp_path: Path) -> None:
+def test_edges_from_other_sources_are_kept(memory: Memory, code: Code, root: Path, tmp_path: Path) -> None:
     code.index(root)
     told = Edge("user.py::go", "tools.py::other", EdgeKind.CALLS, 0.5, 5)
-    desk = code._desk.at(root)
+    desk = code._project.at(root)
     with desk.writing() as index:
         new = index.describe(desk.owner, seen=generation(memory), root=str(root), version="v", complete=True)
         index.add_further({"user.py": pack_further({GraphSource.AGENT: [told]})}, new)
-        index.give_back(desk.owner)
+        index.release_lease(desk.owner)
     (tmp_path / "index.scip").write_bytes(index_of("user.py"))
     from treering.code.scip.merge import add_scip, read_scip_files
 
@@ -199,12 +201,12 @@ def test_no_source_is_read_through_a_link_or_beyond_the_limit(memory: Memory, ro
 
     (root / "user.py").rename(tmp_path / "elsewhere.py")
     os.symlink(tmp_path / "elsewhere.py", root / "user.py")
-    desk = code_of(memory, largest_file=len(FILES["tools.py"]))._desk.at(root)
+    desk = code_of(memory, largest_file=len(FILES["tools.py"]))._project.at(root)
     (said,) = add_scip(desk, read_scip_files([tmp_path / "index.scip"], 1_000_000))
     assert "1 rejected: the file is not in the project" in said
     assert further(memory) == {GraphSource.SCIP: {"second.py::again": "tools.py::other"}}
-    small = code_of(memory, largest_file=8)._desk.at(root)
-    with pytest.raises(InvalidInput, match="does not match this project"):
+    small = code_of(memory, largest_file=8)._project.at(root)
+    with pytest.raises(InvalidInput, match="is of other code"):
         add_scip(small, read_scip_files([tmp_path / "index.scip"], 1_000_000))
 
 

@@ -94,7 +94,7 @@ def test_code_around_a_secret_is_understood(memory: Memory, root: Path) -> None:
     assert {"a.py::f", "a.ts::after", "a.go::main", "a.rs::main", "view.tsx::V"} <= named
 
 
-def test_chunks_and_texts_contain_no_secret(memory: Memory, root: Path) -> None:
+def test_chunks_are_split_from_redacted_text(memory: Memory, root: Path) -> None:
     code = code_of(memory)
     code.index(root)
     with memory.store.reading(memory.scope, memory._parts.clock()) as tx:

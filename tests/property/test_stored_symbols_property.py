@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.symbol_table import SymbolTable
-from treering.code.build.stored_symbols import StoredWorld
 from treering.code.encoding import hash_of, pack_hashes, pack_keys
 from treering.code.facts import Key
+from treering.code.index.stored_symbols import StoredSymbols
 from treering.ports.code import FileKeys
 
 PATHS = st.sampled_from(["a", "b", "c", "d"])
@@ -29,7 +29,7 @@ def test_stored_symbols_equal_the_symbol_table_after_any_changes(
         reference.record_lookups(path, asked)
     stored = [FileKeys(path, pack_keys(surface), pack_keys(asked)) for path, (surface, asked) in first.items()]
     now = {path: surface for path, (surface, _) in first.items()}
-    lazy = StoredWorld(stored, now.__getitem__, most_entries=most)
+    lazy = StoredSymbols(stored, now.__getitem__, max_entries=most)
     for path, changed, asked in changes:
         if changed is None:
             assert lazy.remove(path) == reference.remove(path)

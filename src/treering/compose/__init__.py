@@ -34,8 +34,8 @@ from treering.location.repository import project_name, repository_around, reposi
 from treering.memory import Memory
 
 if TYPE_CHECKING:
-    from treering.code.history.stored_history import Repository as IndexedRepository
-    from treering.code.sources import Surroundings
+    from treering.code.history.stored_history import ProjectRepository as IndexedRepository
+    from treering.code.sources import CodeSources
     from treering.jobs.worker import Worker
     from treering.maintenance.api import Upkeep
     from treering.maintenance.health_report import HealthReport
@@ -132,17 +132,17 @@ def open(
     return Memory(services)
 
 
-def _surroundings(root: Path | None, settings: Settings) -> Surroundings:
+def _surroundings(root: Path | None, settings: Settings) -> CodeSources:
     """What the code graph is read from."""
     from treering.adapters.processes import has_ended, this_writer
     from treering.code.files.outer_ignore_rules import git_home
-    from treering.code.sources import Surroundings
+    from treering.code.sources import CodeSources
 
     try:
         around = repository_root(Path.cwd())
     except OSError:
         around = None
-    return Surroundings(
+    return CodeSources(
         root=root,
         around=around,
         repository=partial(_indexed_repository, settings.staleness.git_seconds),
@@ -162,11 +162,11 @@ def _watched(root: Path, quiet_ms: int, stop: threading.Event) -> Iterator[froze
 def _indexed_repository(seconds: float, root: Path) -> IndexedRepository:
     """The history of the repository that an indexed folder lies in."""
     from treering.adapters.git.commits import GitCommits
-    from treering.code.history.stored_history import Repository
+    from treering.code.history.stored_history import ProjectRepository
 
     top = repository_root(root)
     inside = "" if root == top else f"{root.relative_to(top).as_posix()}/"
-    return Repository(GitCommits(top, os.environ, seconds), inside)
+    return ProjectRepository(GitCommits(top, os.environ, seconds), inside)
 
 
 def _workers(scope: Scope, store: Store, **parts: Any) -> tuple[Worker, Upkeep[HealthReport]]:

@@ -1,4 +1,4 @@
-"""What reads the code, as one short text: facts and edges that something else has read must be made anew."""
+"""Version of the code that reads files: facts and edges from another version have to be read again."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from treering.code.language_choice import LANGUAGES
 if TYPE_CHECKING:
     from treering.core.settings import ChunkSettings
 
-_INDEX = Path(__file__).parents[1]
+_CODE = Path(__file__).parents[1]
 _WHEELS = ("tree-sitter", "pystemmer", *(f"tree-sitter-{known.name}" for known in LANGUAGES), "tree-sitter-javascript")
 _PARTS = (
     *("languages/**/*.py", "languages/**/*.scm", "languages/**/*.txt", "facts.py", "encoding.py", "graph/kinds.py"),
-    *("files/source_file.py", "files/secrets.py", "build/resolution.py"),
+    *("files/source_file.py", "files/secrets.py", "index/resolution.py"),
     *(f"chunks/{name}.py" for name in ("split", "outline", "pieces", "sizes", "words")),
 )
 
 
 def reading_version(chunks: ChunkSettings) -> str:
-    """Changes with every line of the readers, and with how files are cut: nobody meets what was read otherwise."""
+    """Changes with every line of the readers and with the chunk settings, so that stale facts are never used."""
     cut = blake2b(chunks.model_dump_json().encode(), digest_size=4).hexdigest()
     return f"{_readers()}-{cut}"
 
@@ -33,8 +33,8 @@ def _readers() -> str:
     digest = blake2b(digest_size=12)
     for name in _WHEELS:
         digest.update(f"{name} {_installed(name)}\n".encode())
-    core = _INDEX.parent / "core"
-    sources = {path for part in _PARTS for path in _INDEX.glob(part)} | {core / "graph.py", *core.glob("secret*.py")}
+    core = _CODE.parent / "core"
+    sources = {path for part in _PARTS for path in _CODE.glob(part)} | {core / "graph.py", *core.glob("secret*.py")}
     sources |= {path for path in (core / "language").rglob("*") if path.suffix in {".py", ".txt"}}
     for path in sorted(sources):
         digest.update(path.read_bytes())

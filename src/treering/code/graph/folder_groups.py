@@ -1,4 +1,4 @@
-"""Where files belong that no use ties to others: with their folder, never with strangers."""
+"""Assignment of files without dependencies to modules: they join the module of their folder."""
 
 from __future__ import annotations
 
@@ -12,23 +12,22 @@ if TYPE_CHECKING:
     from treering.code.graph.file_graph import FileGraph
 
 
-def at_home(graph: FileGraph, groups: Sequence[int]) -> list[Hashable]:
-    """The groups of the files, where each file without ties is in that of its folder.
+def assign_by_folder(graph: FileGraph, groups: Sequence[int]) -> list[Hashable]:
+    """The groups of the files; each file without dependencies is in the group of its folder.
 
-    That is the group of most tied files below the nearest folder around it that has any, the root aside; what stands in
-    none of them is a group of its own with all others of its top folder. Groups that only the root held together are
-    parted where nothing in one part uses the other.
+    That is the most frequent group below the nearest enclosing folder that has any, except the root; files without one
+    form a group per top folder. Groups that are connected only through the root are split.
     """
     tied = {*graph.tails.tolist(), *graph.heads.tolist()}
-    parted = _parted(graph, groups, tied)
+    parted = _split_groups(graph, groups, tied)
     below: defaultdict[str, Counter[Hashable]] = defaultdict(Counter)
     for place in sorted(tied):
         for folder in _around(graph.paths[place]):
             below[folder][parted[place]] += 1
-    return [parted[place] if place in tied else _home(path, below) for place, path in enumerate(graph.paths)]
+    return [parted[place] if place in tied else _group_of(path, below) for place, path in enumerate(graph.paths)]
 
 
-def _home(path: str, below: Mapping[str, Counter[Hashable]]) -> Hashable:
+def _group_of(path: str, below: Mapping[str, Counter[Hashable]]) -> Hashable:
     for folder in _around(path):
         if folder in below:
             return below[folder].most_common(1)[0][0]
@@ -36,13 +35,13 @@ def _home(path: str, below: Mapping[str, Counter[Hashable]]) -> Hashable:
 
 
 def _around(path: str) -> Iterator[str]:
-    """The folders that a path is in, the nearest first, without the root."""
+    """The folders that contain a path, nearest first, without the root."""
     folder = parent(path)
     return (each for each in (folder, *above(folder)) if each)
 
 
-def _parted(graph: FileGraph, groups: Sequence[int], tied: Collection[int]) -> dict[int, Hashable]:
-    """Tied files by the parts of their groups: what uses, or a folder that is not the root, join in chains."""
+def _split_groups(graph: FileGraph, groups: Sequence[int], tied: Collection[int]) -> dict[int, Hashable]:
+    """Connected files by parts of their groups; edges, and folders other than the root, connect."""
     leader: dict[Hashable, Hashable] = {}
 
     def first(one: Hashable) -> Hashable:

@@ -4,21 +4,21 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from tests.code_projects import code_of, written
-from treering.code.build.indexer import Indexer
-from treering.code.build.project import Desk
-from treering.code.build.report import Progress
 from treering.code.files.discovery import TOO_LARGE
+from treering.code.index.indexer import Indexer
+from treering.code.index.project import IndexedProject
+from treering.code.index.report import IndexProgress
 from treering.core.settings import IndexSettings
 from treering.memory import Memory
 
 PROJECT = {f"f{number}.py": f"from f{number + 1} import g\n\n\ndef g():\n    g()\n" for number in range(12)}
 
 
-def test_whoever_indexes_stays_the_only_one_however_long_it_takes(tmp_path: Path, memory: Memory) -> None:
+def test_a_long_run_keeps_its_lease(tmp_path: Path, memory: Memory) -> None:
     now = [datetime(2026, 1, 1, tzinfo=UTC)]
     seen = []
 
-    def some_time_later(_progress: Progress) -> None:
+    def some_time_later(_progress: IndexProgress) -> None:
         with memory.store.reading(memory.scope, now[0]) as tx:
             state = tx.code.state()
         seen.append(None if state is None or state.lease is None else (state.lease.owner, state.lease.until > now[0]))
@@ -26,14 +26,14 @@ def test_whoever_indexes_stays_the_only_one_however_long_it_takes(tmp_path: Path
 
     root = written(tmp_path / "project", PROJECT).resolve()
     settings = IndexSettings(lease_seconds=60)
-    desk = Desk(memory.scope, memory.store, lambda: now[0], settings, root, "me", ended=lambda _writer: False)
+    desk = IndexedProject(memory.scope, memory.store, lambda: now[0], settings, root, "me", ended=lambda _writer: False)
     assert Indexer(desk).run(some_time_later).complete
     looking, *working = seen
     assert looking is None
     assert working == [("me", True)] * (2 * len(PROJECT))
 
 
-def test_status_tells_what_was_left_out_when_all_was_looked_at_last(tmp_path: Path, memory: Memory) -> None:
+def test_the_status_lists_files_skipped_in_the_last_full_scan(tmp_path: Path, memory: Memory) -> None:
     root = written(tmp_path / "project", PROJECT)
     code = code_of(memory, largest_file=1_000)
     assert code.index(root).skipped == {}

@@ -1,7 +1,7 @@
-"""The world as the store knows it: which file gives and asks for which key, and the surfaces of those that are needed.
+"""Symbols of the stored files: which file defines and which queries a key, and the surfaces of files in use.
 
-A file's surface is made when somebody first asks for it, and let go when many others were asked for
-since. Keys are told apart by their hashes: two with the same one cost a look too many, never a wrong answer.
+A file's surface (the symbols it offers to other files) is built on first use and evicted after many others were used.
+Keys are compared by their hashes: a collision costs one extra lookup, never a wrong answer.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treering.code.facts import Key, LookupResult
 from treering.code.encoding import HASHES, hash_of, unpack_hashes
+from treering.code.facts import Key, LookupResult
 
 if TYPE_CHECKING:
     from treering.ports.code import FileKeys
@@ -22,15 +22,15 @@ SurfaceOf = Callable[[str], Mapping[Key, Any]]
 
 _HALF = np.dtype("<u4")
 _PLACE = (1 << 32) - 1
-_MOST_ENTRIES = 32_000
-"""Entries of surfaces that are remembered at least, and twice as many at most: those of a large project would fill
-hundreds of megabytes, and neighbours use the same."""
+_MAX_ENTRIES = 32_000
+"""Surface entries to cache, up to twice as many: those of a large project would fill hundreds of megabytes, and
+neighbouring files use the same ones."""
 
 
 class KeyIndex:
-    """Paths by the hashes of their keys: those of many files as one sorted column, those of files changed since beside.
+    """Paths by the hashes of their keys: those of many files as one sorted column, those of later changes in a dict.
 
-    A number of the column is half a hash and, behind it, the place of a file.
+    Each number in the column is half a hash followed by the index of a file.
     """
 
     def __init__(self) -> None:
@@ -42,8 +42,8 @@ class KeyIndex:
         self._added: defaultdict[int, set[str]] = defaultdict(set)
         self._of: dict[str, frozenset[int]] = {}
 
-    def take_in(self, path: str, packed: bytes) -> None:
-        """One of many files; after the last of them, `sort`."""
+    def append(self, path: str, packed: bytes) -> None:
+        """Add one file in bulk loading; call `sort` after the last."""
         self._places[path] = len(self._paths)
         self._paths.append(path)
         self._packed += packed
@@ -73,7 +73,7 @@ class KeyIndex:
     def paths(self, hash: int) -> set[str]:
         found = set(self._added.get(hash, ()))
         begin, end = self._column.searchsorted(np.array([hash & ~_PLACE, hash | _PLACE], HASHES)).tolist()
-        # No file has the last place that there could be, so that the end is where another hash begins.
+        # No file has the highest possible index, so the end is where the next hash begins.
         for number in self._column[begin:end].tolist():
             path = self._paths[number & _PLACE]
             if path is not None:
@@ -82,18 +82,18 @@ class KeyIndex:
 
 
 class _Surfaces:
-    """The surfaces that were asked for lately; what was not for long is made again."""
+    """Cache of recently used surfaces."""
 
-    def __init__(self, surface_of: SurfaceOf, most: int) -> None:
-        self._surface_of, self._most = surface_of, most
+    def __init__(self, surface_of: SurfaceOf, max_entries: int) -> None:
+        self._surface_of, self._max_entries = surface_of, max_entries
         self._new: dict[str, Mapping[Key, Any]] = {}
         self._old: dict[str, Mapping[Key, Any]] = {}
         self._entries = 0
         self.answers: dict[Key, LookupResult] = {}
-        """Made of surfaces, so that they keep them; to most questions there is no answer, and that is one too."""
+        """Answers per key. Most are empty, which is cached as well."""
 
     def answer(self, key: Key, answer: LookupResult) -> None:
-        if len(self.answers) >= self._most:
+        if len(self.answers) >= self._max_entries:
             self.answers.clear()
         self.answers[key] = answer
 
@@ -106,7 +106,7 @@ class _Surfaces:
         return surface
 
     def put(self, path: str, surface: Mapping[Key, Any]) -> None:
-        if self._entries + len(surface) > self._most:
+        if self._entries + len(surface) > self._max_entries:
             self._old, self._new, self._entries = self._new, {}, 0
             self.answers.clear()
         self._old.pop(path, None)
@@ -118,22 +118,22 @@ class _Surfaces:
         self._entries -= len(self._new.pop(path, ()))
 
 
-class StoredWorld:
-    """What resolvers may ask. `surface_of` makes the surface of a file as it was put last, or else stored."""
+class StoredSymbols:
+    """Answers the queries of resolvers. `surface_of` returns the surface of a file as last put, or else as stored."""
 
-    def __init__(self, files: Iterable[FileKeys], surface_of: SurfaceOf, *, most_entries: int = _MOST_ENTRIES) -> None:
+    def __init__(self, files: Iterable[FileKeys], surface_of: SurfaceOf, *, max_entries: int = _MAX_ENTRIES) -> None:
         self._given, self._askers = KeyIndex(), KeyIndex()
         self._known: set[str] = set()
         for file in files:
             self._known.add(file.path)
-            self._given.take_in(file.path, file.given)
-            self._askers.take_in(file.path, file.asked)
+            self._given.append(file.path, file.given)
+            self._askers.append(file.path, file.asked)
         self._given.sort()
         self._askers.sort()
-        self._surfaces = _Surfaces(surface_of, most_entries)
+        self._surfaces = _Surfaces(surface_of, max_entries)
 
     def put(self, path: str, surface: Mapping[Key, Any]) -> set[Key]:
-        """The file now says this; the keys whose answer is not what it was."""
+        """Set the surface of a file; returns the keys whose answers changed."""
         before = self._surfaces.get(path) if path in self._known else {}
         changed = {key for key, entry in surface.items() if key not in before or before[key] != entry}
         changed |= before.keys() - surface.keys()
@@ -144,7 +144,7 @@ class StoredWorld:
         return changed
 
     def remove(self, path: str) -> set[Key]:
-        """The file is gone; the keys whose answer is not what it was."""
+        """Remove a file; returns the keys whose answers changed."""
         if path not in self._known:
             return set()
         gone = set(self._surfaces.get(path))
@@ -164,11 +164,11 @@ class StoredWorld:
         return answer
 
     def asked(self, path: str, hashes: Iterable[int]) -> None:
-        """Remember the keys that the resolution of `path` asked for, instead of those it asked for before."""
+        """Replace the keys that the resolution of `path` queried."""
         self._askers.put(path, hashes)
 
     def askers(self, changed: Iterable[Key]) -> set[str]:
-        """The files whose resolution may come out otherwise."""
+        """Files whose resolution may change."""
         return {path for key in changed for path in self._askers.paths(hash_of(key))}
 
     def _forget_answers(self, keys: Iterable[Key]) -> None:
@@ -176,15 +176,15 @@ class StoredWorld:
             self._surfaces.answers.pop(key, None)
 
 
-class Questions:
-    """One resolution's questions to a stored world; see `facts.Ask`."""
+class SymbolQueries:
+    """Queries of one resolution, with the keys recorded; see `facts.Ask`."""
 
-    __slots__ = ("_world", "keys")
+    __slots__ = ("_symbols", "keys")
 
-    def __init__(self, world: StoredWorld) -> None:
-        self._world = world
+    def __init__(self, symbols: StoredSymbols) -> None:
+        self._symbols = symbols
         self.keys: set[Key] = set()
 
     def __call__(self, *key: str) -> LookupResult:
         self.keys.add(key)
-        return self._world.ask(key)
+        return self._symbols.ask(key)

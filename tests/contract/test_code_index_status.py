@@ -13,8 +13,8 @@ import pytest
 
 from tests.code_projects import code_of, fresh, stored, written
 from treering.code.api import Code
-from treering.code.build.report import Indexed, Phase, Progress
-from treering.code.graph import Standing
+from treering.code.graph import IndexStatus
+from treering.code.index.report import IndexPhase, IndexProgress, IndexReport
 from treering.core.errors import Conflict, InvalidInput, NotFound
 from treering.memory import Memory
 
@@ -25,17 +25,17 @@ FILES = {
     "app/__init__.py": "",
     "next.js/page.py": "from app.login import login\n\n\ndef page():\n    return login('x')\n",
 }
-QUESTIONS: dict[str, Callable[[Code], Standing]] = {
-    "find": lambda code: code.find("decode").standing,
-    "impact": lambda code: code.impact("decode").standing,
-    "dependencies": lambda code: code.dependencies("decode").standing,
-    "data_flow": lambda code: code.data_flow("decode").standing,
-    "path": lambda code: code.path("decode", "page.py").standing,
-    "entry_points": lambda code: code.entry_points().standing,
-    "cycles": lambda code: code.cycles().standing,
-    "module_map": lambda code: code.module_map().standing,
-    "related": lambda code: code.related("app/tokens.py").standing,
-    "unresolved": lambda code: code.unresolved("app/tokens.py").standing,
+QUESTIONS: dict[str, Callable[[Code], IndexStatus]] = {
+    "find": lambda code: code.find("decode").status,
+    "impact": lambda code: code.impact("decode").status,
+    "dependencies": lambda code: code.dependencies("decode").status,
+    "data_flow": lambda code: code.data_flow("decode").status,
+    "path": lambda code: code.path("decode", "page.py").status,
+    "entry_points": lambda code: code.entry_points().status,
+    "cycles": lambda code: code.cycles().status,
+    "module_map": lambda code: code.module_map().status,
+    "related": lambda code: code.related("app/tokens.py").status,
+    "unresolved": lambda code: code.unresolved("app/tokens.py").status,
 }
 
 
@@ -50,11 +50,13 @@ def code(memory: Memory) -> Code:
 
 
 @contextmanager
-def held_at(phase: Phase, code: Code, root: Path) -> Iterator["tuple[ThreadPoolExecutor, Future[Indexed], Event]"]:
+def held_at(
+    phase: IndexPhase, code: Code, root: Path
+) -> Iterator["tuple[ThreadPoolExecutor, Future[IndexReport], Event]"]:
     """Somebody indexes in another thread, and goes no further than to this phase until they are let go."""
     began, go_on = Event(), Event()
 
-    def tell(progress: Progress) -> None:
+    def tell(progress: IndexProgress) -> None:
         if progress.phase is phase:
             began.set()
             assert go_on.wait(DEADLINE)
@@ -69,34 +71,32 @@ def held_at(phase: Phase, code: Code, root: Path) -> Iterator["tuple[ThreadPoolE
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_a_question_does_not_wait_for_whoever_indexes_and_leaves_out_what_is_not_read_yet(
-    code: Code, root: Path, question: str
-) -> None:
+def test_a_query_does_not_wait_for_indexing_and_leaves_out_unread_files(code: Code, root: Path, question: str) -> None:
     code.index(root)
     written(root, {"app/login.py": "def login(): ...\n"})
-    with held_at(Phase.READING, code, root) as (threads, indexing, go_on):
-        standing = threads.submit(QUESTIONS[question], code).result(DEADLINE)
-        assert standing.stale == ("app/login.py",)
+    with held_at(IndexPhase.READING, code, root) as (threads, indexing, go_on):
+        status = threads.submit(QUESTIONS[question], code).result(DEADLINE)
+        assert status.stale == ("app/login.py",)
         assert "app/login.py::login" not in threads.submit(code.impact, "verify").result(DEADLINE).dependents.ids
         assert not indexing.done()
         go_on.set()
         assert indexing.result(DEADLINE).read == 1
-    assert QUESTIONS[question](code).whole
+    assert QUESTIONS[question](code).up_to_date
 
 
 def test_a_first_run_is_known_before_anything_of_it_is_stored(memory: Memory, code: Code, root: Path) -> None:
-    with held_at(Phase.READING, code, root) as (threads, _, go_on):
+    with held_at(IndexPhase.READING, code, root) as (threads, _, go_on):
         for asked in (code, code_of(memory)):
-            assert threads.submit(lambda asked=asked: asked.cycles().standing).result(DEADLINE).incomplete
-            with pytest.raises(NotFound, match="still being made"):
+            assert threads.submit(lambda asked=asked: asked.cycles().status).result(DEADLINE).incomplete
+            with pytest.raises(NotFound, match="not complete"):
                 threads.submit(asked.impact, "verify").result(DEADLINE)
             assert not asked.status().complete
         go_on.set()
-    assert code.impact("verify").standing.whole
+    assert code.impact("verify").status.up_to_date
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_every_answer_says_that_the_index_is_not_complete(
+def test_every_answer_reports_an_incomplete_index(
     memory: Memory, root: Path, question: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code_of(memory).index(root)
@@ -114,17 +114,17 @@ def test_answers_are_sequences_and_a_way_that_is_none_is_false(code: Code, root:
     assert (len(code.cycles()), list(code.entry_points()), code.unresolved("app/tokens.py")[:1]) == (0, [], ())
 
 
-def test_whoever_meets_another_that_indexes_reads_nothing(memory: Memory, code: Code, root: Path) -> None:
-    phases: list[Phase] = []
+def test_a_run_beside_another_run_reads_nothing(memory: Memory, code: Code, root: Path) -> None:
+    phases: list[IndexPhase] = []
     clock = memory._parts.clock
     with memory.store.transaction(memory.scope, clock()) as tx:
-        assert tx.code.take("somebody", timedelta(minutes=1))
-    with pytest.raises(Conflict, match=r"another process indexes this project now.*after \d\d:\d\d:\d\d UTC"):
+        assert tx.code.take_lease("somebody", timedelta(minutes=1))
+    with pytest.raises(Conflict, match=r"another process is indexing this project.*after \d\d:\d\d:\d\d UTC"):
         code.index(root, on_progress=lambda progress: phases.append(progress.phase))
-    assert phases == [Phase.LOOKING]
+    assert phases == [IndexPhase.LOOKING]
 
 
-def test_a_run_that_finds_nothing_to_do_leaves_nobody_out(memory: Memory, code: Code, root: Path) -> None:
+def test_a_run_without_changes_releases_the_lease(memory: Memory, code: Code, root: Path) -> None:
     for _ in range(3):
         code_of(memory, inline_files=0).index(root)
     with memory.store.reading(memory.scope, memory._parts.clock()) as tx:
@@ -134,28 +134,26 @@ def test_a_run_that_finds_nothing_to_do_leaves_nobody_out(memory: Memory, code: 
 
 
 @pytest.mark.parametrize("told", ["app", "next.js", "app/tokens.py"])
-def test_what_a_watcher_tells_of_is_left_out_also_before_the_graph_was_loaded(
-    memory: Memory, root: Path, told: str
-) -> None:
+def test_reported_files_are_stale_before_the_graph_is_loaded(memory: Memory, root: Path, told: str) -> None:
     code_of(memory).index(root)
     reader = code_of(memory)
     reader._current._watched = True
-    reader._current.heard({told})
+    reader._current.mark_changed({told})
     expected = tuple(sorted(path for path in FILES if path == told or path.startswith(f"{told}/")))
-    assert reader.module_map().standing.stale == expected
+    assert reader.module_map().status.stale == expected
 
 
-def test_what_was_told_of_and_is_gone_again_is_forgotten(code: Code, root: Path) -> None:
+def test_a_reported_file_that_vanished_is_not_stale_after_reading(code: Code, root: Path) -> None:
     code.index(root)
-    code._current.heard({"app/passing.py", "app/.gitignore"})
-    standing = code.module_map().standing
-    assert (standing.stale, standing.incomplete) == ((), False)
+    code._current.mark_changed({"app/passing.py", "app/.gitignore"})
+    status = code.module_map().status
+    assert (status.stale, status.incomplete) == ((), False)
     code._current._watched = True
-    code._current.heard({"app/passing.py", "app/.gitignore"})
-    standing = code.module_map().standing
-    assert (standing.stale, standing.incomplete) == (("app/passing.py",), True)
+    code._current.mark_changed({"app/passing.py", "app/.gitignore"})
+    status = code.module_map().status
+    assert (status.stale, status.incomplete) == (("app/passing.py",), True)
     code._current.catch_up(root, {"app/passing.py", "app/.gitignore"})
-    assert code.module_map().standing.whole
+    assert code.module_map().status.up_to_date
 
 
 def test_files_are_counted_once_however_often_they_are_read(memory: Memory, code: Code, root: Path) -> None:
@@ -167,8 +165,8 @@ def test_files_are_counted_once_however_often_they_are_read(memory: Memory, code
         lambda: written(root, {"app/tokens.py": "def decode(): ...\n"}),
     ]
 
-    def edit(progress: Progress) -> None:
-        if progress.phase is Phase.RESOLVING and edits:
+    def edit(progress: IndexProgress) -> None:
+        if progress.phase is IndexPhase.RESOLVING and edits:
             edits.pop()()
 
     done = code.index(root, on_progress=edit)
@@ -210,13 +208,13 @@ def test_a_folder_that_was_moved_is_still_the_project(memory: Memory, code: Code
     assert stored(memory) == fresh(FILES)
 
 
-def test_whoever_was_overtaken_writes_nothing(memory: Memory, code: Code, root: Path) -> None:
+def test_a_run_that_lost_its_lease_writes_nothing(memory: Memory, code: Code, root: Path) -> None:
     code.index(root)
     written(root, {"app/login.py": "def login(): ...\n"})
-    with held_at(Phase.READING, code, root) as (_, indexing, go_on):
+    with held_at(IndexPhase.READING, code, root) as (_, indexing, go_on):
         with memory.store.transaction(memory.scope, memory._parts.clock()) as tx:
-            tx.code.give_back(code._desk.owner)
-            assert tx.code.take("somebody", timedelta(minutes=1))
+            tx.code.release_lease(code._project.owner)
+            assert tx.code.take_lease("somebody", timedelta(minutes=1))
         go_on.set()
         with pytest.raises(Conflict):
             indexing.result(DEADLINE)

@@ -9,7 +9,7 @@ import pytest
 from tests.code_projects import written
 from tests.conftest import OpenMemory
 from treering.adapters.sql.code_chunks import StoredChunks
-from treering.code.build.report import Phase, Progress
+from treering.code.index.report import IndexPhase, IndexProgress
 from treering.core.errors import StoreFull
 from treering.core.settings import EmbedderSettings, FindingSettings, IndexSettings, Settings
 from treering.memory import Memory
@@ -37,17 +37,17 @@ def coverage(memory: Memory) -> ChunkCoverage:
         return tx.chunks.coverage(memory.models.embedder((), hurried=False).model)
 
 
-def test_the_first_question_makes_all_vectors_and_says_so(open_memory: OpenMemory, root: Path) -> None:
+def test_the_first_query_embeds_all_chunks_and_reports_it(open_memory: OpenMemory, root: Path) -> None:
     memory = open_memory(settings=settings(inline=1), background=False)
     memory.code.index(root)
     assert coverage(memory).vectors == 0
-    told = list[Progress]()
+    told = list[IndexProgress]()
     found = memory.code.where(QUESTION, on_progress=told.append)
     assert coverage(memory) == ChunkCoverage(COUNT, COUNT)
     assert (found.embedded, found.missing) == (COUNT, {})
-    assert {each.phase for each in told} == {Phase.VECTORS}
+    assert {each.phase for each in told} == {IndexPhase.VECTORS}
     assert [each.done for each in told] == sorted(each.done for each in told)
-    assert told[-1] == Progress(Phase.VECTORS, COUNT, COUNT)
+    assert told[-1] == IndexProgress(IndexPhase.VECTORS, COUNT, COUNT)
     assert memory.code.where(QUESTION).embedded == 0
 
 
@@ -56,7 +56,7 @@ def test_no_longer_than_allowed_and_the_next_question_goes_on(open_memory: OpenM
     memory.code.index(root)
     found = memory.code.where(QUESTION)
     assert found.embedded == 2
-    assert f"10 of {COUNT} pieces of code have no vector" in found.missing["meaning of some"]
+    assert f"10 of {COUNT} chunks have no vector" in found.missing["meaning of some"]
     assert memory.code.where(QUESTION).embedded == 2
     assert coverage(memory) == ChunkCoverage(COUNT, 4)
 
@@ -67,7 +67,7 @@ def test_without_a_time_for_it_only_few_are_made(open_memory: OpenMemory, root: 
     assert memory.code.where(QUESTION).embedded == 4
 
 
-def test_who_is_hurried_waits_for_few(open_memory: OpenMemory, root: Path) -> None:
+def test_a_hurried_query_embeds_few_chunks(open_memory: OpenMemory, root: Path) -> None:
     memory = open_memory(settings=settings(inline=3), background=False)
     memory.code.index(root)
     assert memory.code.where(QUESTION, hurried=True).embedded == 4
@@ -77,7 +77,7 @@ def test_who_is_hurried_waits_for_few(open_memory: OpenMemory, root: Path) -> No
     assert none.code.where(QUESTION, hurried=True).embedded == 0
 
 
-def test_a_recall_says_when_code_was_found_by_words_only(open_memory: OpenMemory, root: Path) -> None:
+def test_a_search_reports_code_found_by_words_only(open_memory: OpenMemory, root: Path) -> None:
     memory = open_memory(settings=settings(inline=0), background=False)
     memory.code.index(root)
     answer = memory.search(QUESTION)
@@ -97,7 +97,7 @@ def test_a_question_about_nothing_here_is_answered_with_nothing(open_memory: Ope
     assert memory.code.where(QUESTION)[0].symbol == "step_3"
 
 
-def test_what_nobody_may_read_here_is_not_read_for_vectors(open_memory: OpenMemory, root: Path) -> None:
+def test_files_that_may_not_be_read_here_are_not_embedded(open_memory: OpenMemory, root: Path) -> None:
     open_memory(settings=settings(), background=False).code.index(root)
     elsewhere = open_memory(settings=settings(), background=False)
     found = elsewhere.code.where(QUESTION)
@@ -132,7 +132,7 @@ def test_vectors_made_beside_a_writer_are_stored_when_the_memory_is_closed(open_
     assert coverage(open_memory(settings=settings(), background=False)) == ChunkCoverage(COUNT, COUNT)
 
 
-def test_kept_vectors_of_code_that_is_gone_or_stored_do_not_count(open_memory: OpenMemory, root: Path) -> None:
+def test_held_vectors_of_removed_or_stored_chunks_do_not_count(open_memory: OpenMemory, root: Path) -> None:
     memory = open_memory(settings=settings(), background=False)
     memory.code.index(root)
     with busy(memory):
@@ -150,7 +150,7 @@ def test_kept_vectors_of_code_that_is_gone_or_stored_do_not_count(open_memory: O
         assert memory.code.where("where is the last step?").embedded == 1
 
 
-def test_a_question_that_cannot_store_vectors_is_answered_and_says_why(open_memory: OpenMemory, root: Path) -> None:
+def test_a_query_that_cannot_store_vectors_is_answered_with_the_reason(open_memory: OpenMemory, root: Path) -> None:
     memory = open_memory(settings=settings(), background=False)
     memory.code.index(root)
 

@@ -1,11 +1,11 @@
-"""Whatever is told of and stored in whatever order: what may be another by now is not served, and nothing is lost."""
+"""Unread files: in any order of reports and writes, a possibly changed file is not served, and no report is lost."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treering.code.build.file_cache import Changes
 from treering.code.files.discovery import DiscoveredFile
-from treering.code.live.unread_files import Unread
+from treering.code.index.file_cache import Changes
+from treering.code.live.unread_files import UnreadFiles
 
 FILES = ("a.py", "pkg/b.py", "pkg/sub/c.py", "next.js/d.py")
 FOLDERS = ("pkg", "pkg/sub", "next.js")
@@ -18,30 +18,30 @@ def concerned(paths: set[str]) -> set[str]:
 
 
 @given(told, told, stored)
-def test_what_is_told_of_while_others_are_read_stays_unread(
+def test_files_reported_while_others_are_read_stay_unread(
     before: set[str], meanwhile: set[str], files: dict[str, int]
 ) -> None:
-    unread = Unread()
-    unread.hear(before)
+    unread = UnreadFiles()
+    unread.add(before)
     assert concerned(before) & files.keys() <= unread.stale(files, complete=True)
     moment = unread.moment
-    unread.hear(meanwhile)
-    unread.read(moment)
+    unread.add(meanwhile)
+    unread.forget_until(moment)
     assert unread.stale(files, complete=True) & files.keys() == concerned(meanwhile) & files.keys()
-    unread.read(unread.moment)
+    unread.forget_until(unread.moment)
     assert unread.stale(files, complete=True) == set()
 
 
 @given(st.sets(st.sampled_from(FILES)), st.sets(st.sampled_from(FILES)), st.integers(1, 9), stored, st.booleans())
-def test_what_was_found_is_unread_until_it_is_stored_after_that(
+def test_scanned_changes_are_unread_until_stored_later(
     changed: set[str], gone: set[str], generation: int, files: dict[str, int], complete: bool
 ) -> None:
-    unread = Unread()
-    unread.find(
+    unread = UnreadFiles()
+    unread.set_scan(
         Changes(tuple(DiscoveredFile(path, "python", "") for path in sorted(changed)), tuple(sorted(gone))), generation
     )
     stale = unread.stale(files, complete=complete)
     new = changed - files.keys() if complete else set()
     assert stale == {path for path in (changed | gone) & files.keys() if files[path] <= generation} | new
-    unread.find(Changes(), generation)
+    unread.set_scan(Changes(), generation)
     assert unread.stale(files, complete=complete) == set()

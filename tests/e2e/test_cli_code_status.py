@@ -55,7 +55,7 @@ def indexed_by_somebody(place: Path) -> Iterator[None]:
     with treering.open(place, project="p", background=False) as memory:
         clock = memory._parts.clock
         with memory.store.transaction(memory.scope, clock()) as tx:
-            assert tx.code.take(owner, timedelta(minutes=10))
+            assert tx.code.take_lease(owner, timedelta(minutes=10))
             state = tx.code.state()
             if state is not None and state.root:
                 tx.code.describe(owner, seen=state.generation, root=state.root, version=state.version, complete=False)
@@ -63,10 +63,10 @@ def indexed_by_somebody(place: Path) -> Iterator[None]:
             yield
         finally:
             with memory.store.transaction(memory.scope, clock()) as tx:
-                tx.code.give_back(owner)
+                tx.code.release_lease(owner)
 
 
-def test_every_answer_says_that_something_may_be_missing(terminal: Terminal, place: Path) -> None:
+def test_every_answer_reports_an_incomplete_index(terminal: Terminal, place: Path) -> None:
     terminal.ok("index", *here(place))
     assert terminal.json(*ASKED[0], *here(place))["standing"]["whole"] is True
     with indexed_by_somebody(place):
@@ -74,10 +74,10 @@ def test_every_answer_says_that_something_may_be_missing(terminal: Terminal, pla
             assert terminal.json(*command, *here(place))["standing"]["incomplete"] is True
         for command in ASKED[-2:]:
             assert "not complete" in terminal.ok(*command, *here(place))
-        assert "indexes this project now" in terminal.refused("index", *here(place))
+        assert "is indexing this project" in terminal.refused("index", *here(place))
 
 
-def test_another_folder_takes_a_projects_place_only_when_it_is_told_to(terminal: Terminal, place: Path) -> None:
+def test_another_folder_replaces_the_first_only_with_replace(terminal: Terminal, place: Path) -> None:
     terminal.ok("index", *here(place))
     told = terminal.refused("index", "app", *here(place))
     assert "--replace" in told
@@ -87,7 +87,7 @@ def test_another_folder_takes_a_projects_place_only_when_it_is_told_to(terminal:
     assert done["root"] == str(terminal.folder / "app")
 
 
-def test_a_watcher_says_what_it_waits_for_and_goes_on(terminal: Terminal, place: Path) -> None:
+def test_a_watcher_reports_temporary_errors_and_continues(terminal: Terminal, place: Path) -> None:
     with indexed_by_somebody(place):
         process = terminal.start_process("index", "--watch", "--json", *here(place), text=True)
         try:
@@ -96,7 +96,7 @@ def test_a_watcher_says_what_it_waits_for_and_goes_on(terminal: Terminal, place:
             assert process.stdout is not None
             readable, _, _ = select([process.stderr, process.stdout], [], [], 60)
             assert readable == [process.stderr]
-            assert "indexes this project now" in process.stderr.readline()
+            assert "is indexing this project" in process.stderr.readline()
         except BaseException:
             process.kill()
             process.communicate()

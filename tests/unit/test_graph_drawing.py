@@ -11,10 +11,10 @@ from hypothesis import strategies as some
 
 from treering.code.facts import Edge
 from treering.code.graph import CodeGraph, ModuleMap
-from treering.code.graph.answers import Standing
-from treering.code.graph.module_map import CentralFile, Module, ModuleEdge
+from treering.code.graph.answers import IndexStatus
+from treering.code.graph.module_map import CentralFile, CodeModule, ModuleEdge
 from treering.code.map_drawing import drawing, page
-from treering.code.map_drawing.layout import MOST_CARDS, Area, laid_out
+from treering.code.map_drawing.layout import MAX_CARDS, Area, laid_out
 from treering.code.map_drawing.text import in_lines, shortened, width
 from treering.core.graph import EdgeKind
 
@@ -43,10 +43,10 @@ def modules(count: int, *, ring: int = 7) -> ModuleMap:
     for place in range(count):
         folder = f"{('app', 'libs', 'tools')[place % 3]}/quite_a_long_name_of_a_folder_{place}/inside"
         files = tuple(f"{folder}/file{number}.py" for number in range(count - place))
-        found.append(Module(folder, folder, files, tuple(CentralFile(file, 0.1) for file in files[:5]), 1 / count))
+        found.append(CodeModule(folder, folder, files, tuple(CentralFile(file, 0.1) for file in files[:5]), 1 / count))
     ends = [(place, (place + step) % count) for place in range(count) for step in (1, ring)]
     edges = (ModuleEdge(found[one].name, found[other].name, 100.0 - one / 10, 3) for one, other in ends if one != other)
-    return ModuleMap(tuple(found), tuple(edges), "", Standing())
+    return ModuleMap(tuple(found), tuple(edges), "", IndexStatus())
 
 
 class Tags(HTMLParser):
@@ -75,7 +75,7 @@ def test_every_module_is_in_the_picture_and_none_covers_another(count: int) -> N
     layout = laid_out(found)
     areas = (*layout.cards, *layout.chips)
     assert sorted(area.module.name for area in areas) == sorted(module.name for module in found.modules)
-    assert len(layout.cards) == min(MOST_CARDS, count)
+    assert len(layout.cards) == min(MAX_CARDS, count)
     for area in areas:
         assert min(area.x, area.y) >= 0
         assert area.x + area.width <= layout.width
@@ -95,7 +95,7 @@ def test_names_stay_inside_their_areas(count: int) -> None:
         assert all(width(line, size) <= area.width - 20 for line in area.name)
 
 
-def test_a_page_has_every_tie_and_a_drawing_those_that_tell() -> None:
+def test_a_page_has_every_edge_and_a_drawing_the_essential_ones() -> None:
     found = modules(30)
     layout = laid_out(found)
     every = {(edge.origin, edge.target) for edge in found.edges}
@@ -103,14 +103,14 @@ def test_a_page_has_every_tie_and_a_drawing_those_that_tell() -> None:
     assert tied(drawing(found)) == drawn
     assert drawn < every
     assert tied(page(found)) == every
-    assert f"{len(drawn)} of {len(every)} ties are drawn" in page(found)
+    assert f"{len(drawn)} of {len(every)} dependencies are drawn" in page(found)
 
 
-def test_a_tie_that_stronger_ones_tell_is_not_drawn() -> None:
+def test_an_edge_implied_by_stronger_ones_is_not_drawn() -> None:
     names = ("a", "b", "c")
-    three = tuple(Module(name, name, (f"{name}/x.py",), (), 0.3) for name in names)
+    three = tuple(CodeModule(name, name, (f"{name}/x.py",), (), 0.3) for name in names)
     edges = (ModuleEdge("a", "b", 9, 1), ModuleEdge("b", "c", 8, 1), ModuleEdge("a", "c", 1, 1))
-    layout = laid_out(ModuleMap(three, edges, "", Standing()))
+    layout = laid_out(ModuleMap(three, edges, "", IndexStatus()))
     assert [(edge.origin, edge.target) for edge in layout.edges] == [("a", "b"), ("b", "c")]
     assert [(edge.origin, edge.target) for edge in layout.quiet] == [("a", "c")]
     assert [card.module.name for card in sorted(layout.cards, key=lambda card: card.y)] == ["a", "b", "c"]
@@ -118,7 +118,7 @@ def test_a_tie_that_stronger_ones_tell_is_not_drawn() -> None:
 
 def test_the_legend_names_the_top_folders() -> None:
     texts = [each.text for each in ElementTree.fromstring(drawing(modules(9))).iter(f"{SVG}text")]
-    assert {"app", "libs", "tools", "used by what stands below"} <= set(texts)
+    assert {"app", "libs", "tools", "used by modules below"} <= set(texts)
 
 
 @pytest.mark.parametrize("title", ["Map", "<script>alert(1)</script>", "\x00"])

@@ -15,7 +15,7 @@ from tests.code_projects import code_of, fresh, stored, written
 from tests.integration.crew import Crew
 from tests.integration.fork_server import tell
 from tests.lengths import at_length
-from treering.code.build.report import Phase, Progress
+from treering.code.index.report import IndexPhase, IndexProgress
 
 FILES = at_length(150, full=400)
 MANY = {
@@ -65,7 +65,7 @@ def index_until(place: str, root: str, steps: int) -> None:
     """Index, and stop for good after so many steps."""
     left = steps
 
-    def report(progress: Progress) -> None:
+    def report(progress: IndexProgress) -> None:
         nonlocal left
         left -= progress.total is not None
         if left == 0:
@@ -79,8 +79,8 @@ def index_until(place: str, root: str, steps: int) -> None:
 def index_half(place: str, root: str, go_on: str) -> None:
     """Index, and stop when half of the files are resolved until the file `go_on` is there."""
 
-    def report(progress: Progress) -> None:
-        if progress.phase is Phase.RESOLVING and progress.done == FILES // 2:
+    def report(progress: IndexProgress) -> None:
+        if progress.phase is IndexPhase.RESOLVING and progress.done == FILES // 2:
             tell(half=True)
             while not Path(go_on).exists():
                 time.sleep(0.05)
@@ -111,7 +111,7 @@ def test_a_branch_switch_of_many_files_is_shared_out_as_well(place: Path, root: 
         assert stored(memory) == fresh(now)
 
 
-def test_a_killed_process_leaves_what_is_right_and_the_next_one_goes_on(
+def test_a_killed_process_leaves_a_consistent_index_and_the_next_continues(
     place: Path, root: Path, whole: dict[str, Any], crew: Crew
 ) -> None:
     """Each is killed after so many files: a part of what there is to read and to resolve, and of a batch."""
@@ -144,7 +144,7 @@ def test_after_a_kill_the_next_run_need_not_wait_for_the_lease(
     with treering.open(place, project="p") as memory:
         pid = crew.start(index_half, place=str(place), root=str(root), go_on=str(tmp_path / "never"))
         crew.wait_until(lambda: bool(crew.told("half")))
-        with pytest.raises(treering.TreeringError, match=rf"process {pid} on .* indexes this project now"):
+        with pytest.raises(treering.TreeringError, match=rf"process {pid} on .* is indexing this project"):
             code_of(memory).index(root)
         os.kill(pid, signal.SIGKILL)
         crew.await_end(pid)
@@ -179,20 +179,20 @@ def test_a_reader_sees_nothing_wrong_while_another_process_indexes(
                 assert not half
                 continue
             assert {(edge.origin, edge.target) for edge in found.edges()} <= edges
-            seen_incomplete |= not found.module_map().standing.whole
+            seen_incomplete |= not found.module_map().status.up_to_date
             if half:
                 go_on.touch()
         assert seen_incomplete
-        assert reader.module_map().standing.whole
+        assert reader.module_map().status.up_to_date
     crew.join(pid)
 
 
-def test_the_processes_end_with_whoever_started_them(root: Path) -> None:
+def test_worker_processes_end_with_their_parent(root: Path) -> None:
     script = (
         "import os, sys, time\nfrom pathlib import Path\nfrom treering.core.settings import IndexSettings\n"
-        "from treering.code.build.worker_pool import Crew\n"
-        "with Crew(Path(sys.argv[1]), IndexSettings()) as crew:\n"
-        "    print(*(member._process.pid for member in crew._members), flush=True)\n    time.sleep(60)\n"
+        "from treering.code.index.worker_pool import WorkerPool\n"
+        "with WorkerPool(Path(sys.argv[1]), IndexSettings()) as crew:\n"
+        "    print(*(worker._process.pid for worker in crew._workers), flush=True)\n    time.sleep(60)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", script, str(root)], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None

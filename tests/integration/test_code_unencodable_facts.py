@@ -10,14 +10,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.code_projects import code_of, stored, written
-from treering.code.build.resolution import resolve_file
-from treering.code.build.stored_symbols import StoredWorld
-from treering.code.build.worker_pool import Crew
 from treering.code.encoding import unpack_facts
 from treering.code.facts import Edge, Facts, Resolved, Unresolved
 from treering.code.files import source_file as reading
 from treering.code.files.discovery import discover
 from treering.code.files.source_file import NOT_UNDERSTOOD, SourceFile, read_file
+from treering.code.index.resolution import resolve_file
+from treering.code.index.stored_symbols import StoredSymbols
+from treering.code.index.worker_pool import WorkerPool
 from treering.code.language_choice import MANIFESTS, load_language
 from treering.core.graph import EdgeKind
 from treering.core.settings import IndexSettings
@@ -69,12 +69,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @given(VALUES)
 @example(HOSTILE["tsconfig.json"])
 @example(HOSTILE["package.json"])
-def test_whatever_a_manifest_says_it_is_read_packed_and_resolved(folder: Path, name: str, text: str) -> None:
+def test_any_manifest_is_read_encoded_and_resolved(folder: Path, name: str, text: str) -> None:
     written(folder, {name: text})
     found = read_file(folder, name, "typescript", 1_000_000)
     assert found.skipped == ""
     facts = unpack_facts("typescript", found.facts)
-    resolved = resolve_file("typescript", facts, StoredWorld([], lambda _path: {}))
+    resolved = resolve_file("typescript", facts, StoredSymbols([], lambda _path: {}))
     assert resolved.problem == ""
 
 
@@ -88,10 +88,10 @@ def test_half_a_character_ends_no_run(memory: Memory, tmp_path: Path, many_files
     assert code_of(memory).index(root).read == 0
 
 
-def test_the_crew_reads_what_this_process_reads(tmp_path: Path) -> None:
+def test_the_pool_reads_the_same_as_this_process(tmp_path: Path) -> None:
     root = written(tmp_path / "project", HOSTILE | FINE).resolve()
     files = discover(root, IndexSettings()).found
-    with Crew(root, IndexSettings(processes=2)) as crew:
+    with WorkerPool(root, IndexSettings(processes=2)) as crew:
         apart = {each.path: _said(each) for each in crew.read(files)}
     assert apart == {each.path: _said(read_file(root, each.path, each.language, 1_000_000)) for each in files}
     assert {Path(path).name for path in apart} & MANIFESTS
@@ -104,7 +104,7 @@ def _said(found: SourceFile) -> tuple[object, ...]:
 @pytest.mark.parametrize(
     "part", ["pack_facts", "pack_definitions", "pack_keys", "pack_chunks", "stored_chunks", "chunks_of"]
 )
-def test_what_cannot_be_packed_costs_its_file(
+def test_facts_that_cannot_be_encoded_cost_only_their_file(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:
     root, begun = written(tmp_path / "project", FINE | {"b.py": "def b(): ...\n"}), list[int]()
@@ -143,12 +143,12 @@ class _Hostile:
     ],
     ids=["a target", "a line", "a text", "an error"],
 )
-def test_what_is_resolved_and_cannot_be_packed_costs_its_file(
+def test_resolutions_that_cannot_be_encoded_cost_only_their_file(
     found: Resolved | Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("treering.code.build.resolution.load_language", lambda _name: _Hostile(found))
+    monkeypatch.setattr("treering.code.index.resolution.load_language", lambda _name: _Hostile(found))
     facts = load_language("python").extract("a.py", b"f()\n")
-    resolution = resolve_file("python", facts, StoredWorld([], lambda _path: {}))
+    resolution = resolve_file("python", facts, StoredSymbols([], lambda _path: {}))
     assert resolution.problem.startswith("its uses cannot be resolved: ")
     assert (resolution.edges, resolution.unresolved, resolution.ties) == (b"", b"", {})
     resolution.problem.encode()
