@@ -209,7 +209,7 @@ class Elsewhere:
     def query(self, text: str) -> NDArray[np.float32]:
         return self.documents([text])
 
-    def reliance(self, _text: str) -> float:
+    def reliability(self, _text: str) -> float:
         return 1.0
 
     def close(self) -> None: ...

@@ -46,7 +46,7 @@ def made(memory: Memory, *places: int, dimension: int | None = None) -> Sequence
 
 def keep(memory: Memory, model: str, vectors: Sequence[MadeVector]) -> None:
     with memory.store.reading(memory.scope, now()) as tx:
-        tx.index.keep_vectors(model, vectors)
+        tx.index.hold_vectors(model, vectors)
 
 
 def models(memory: Memory) -> Sequence[str]:
@@ -102,7 +102,7 @@ def test_a_gap_among_kept_vectors_is_not_kept_by_the_index_in_memory(open_memory
     model = embedder_of(memory).model
     keep(memory, model, made(memory, 3, 4, 5))
     with memory.store.reading(memory.scope, now()) as tx:
-        tx.index.ready(model)
+        tx.index.load(model)
     keep(memory, model, made(memory, 0, 1, 2))
     store_all(memory)
     assert stored(memory, model) == Coverage(RECORDS, RECORDS)

@@ -78,7 +78,7 @@ def test_only_its_user_can_read_the_database_and_its_copies(memory: Memory, path
 
 def truncate_while_open(path: str) -> None:
     with treering.open(path, project="p") as memory:
-        memory.store.forget_traces()
+        memory.store.erase_traces()
         os.truncate(path, 8192)
         try:
             for word in ("word1", "word900"):

@@ -333,7 +333,7 @@ def test_the_writer_writes_with_the_most_likely_words(server: ModelServer) -> No
     server.answer("/v1/chat/completions", Reply({"choices": [{"message": {"content": "written"}}]}))
     with closing(ChatWriter(f"{server.url}/v1/", "small", KEY)) as writer:
         port: Writer = writer
-        assert port.write("prompt \ud800", most_tokens=50) == "written"
+        assert port.write("prompt \ud800", max_tokens=50) == "written"
         assert port.model == "openai/small"
     assert server.bodies() == [
         {
@@ -361,4 +361,4 @@ def test_the_writer_writes_with_the_most_likely_words(server: ModelServer) -> No
 def test_a_writer_that_writes_nothing_is_told(server: ModelServer, body: object, told: str) -> None:
     server.answer("/chat/completions", Reply(body))
     with closing(ChatWriter(server.url, "m")) as writer, pytest.raises(ModelUnavailable, match=told):
-        writer.write("prompt", most_tokens=5)
+        writer.write("prompt", max_tokens=5)

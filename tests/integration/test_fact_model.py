@@ -261,7 +261,7 @@ def test_a_refusal_is_told_and_not_asked_again(
 
 def test_without_a_schema_a_truncated_text_is_given_as_far_as_it_came(server: ModelServer, writer: ChatWriter) -> None:
     server.answer(CHAT, chat("The user moved to", ended="length"))
-    assert writer.write("Summarise.", most_tokens=5) == "The user moved to"
+    assert writer.write("Summarise.", max_tokens=5) == "The user moved to"
 
 
 # What the model makes up.

@@ -16,7 +16,7 @@ from treering.archive.export import export_lines
 from treering.archive.files import checked_target, unfinished_folder
 from treering.archive.restore import import_lines
 from treering.core.errors import BlobMissing, InvalidInput, StoreReadOnly
-from treering.ports.store import Copied, Store
+from treering.ports.store import CopyContents, Store
 
 if TYPE_CHECKING:
     from treering.core.scope import Scope
@@ -112,7 +112,7 @@ def _copy(
         copy.close()
 
 
-def _copy_blobs(copied: Copied, source: Blobs, target: Blobs) -> list[str]:
+def _copy_blobs(copied: CopyContents, source: Blobs, target: Blobs) -> list[str]:
     for owner in copied.owners:
         for blob in source.stream(owner):
             # Swept or damaged meanwhile: what the records need of these is missed below.

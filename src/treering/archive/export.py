@@ -45,7 +45,7 @@ def _whole(tx: Transaction, value: Record) -> Record:
     """An episode with what was moved to the blob store: a file is read where that is not."""
     if not isinstance(value, Episode) or value.cold is None:
         return value
-    found = tx.episodes.whole(value.id)
+    found = tx.episodes.get_complete(value.id)
     return value if found is None else found.replace(cold=None)
 
 

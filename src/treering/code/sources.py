@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from treering.code.files.outer_ignore_rules import GitHome
     from treering.code.history.stored_history import Repository
-    from treering.ports.processes import Ended
+    from treering.ports.processes import ProcessEnded
     from treering.ports.watcher import Watcher
 
 
@@ -26,7 +26,7 @@ class Surroundings:
     watcher: Watcher
     owner: str
     """Who writes: no other memory, in this process or another, is called so."""
-    ended: Ended
+    ended: ProcessEnded
     """Whether somebody who wrote is not there any more."""
     git: GitHome | None = None
     """Where git finds what its user ignores everywhere."""

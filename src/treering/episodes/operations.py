@@ -212,7 +212,7 @@ class EpisodeCare:
                 raise self._missing(id)
             found = self.cache.get(self.scope, id, stamp)
             if found is None:
-                found = tx.episodes.whole(id)
+                found = tx.episodes.get_complete(id)
                 if found is None:
                     raise self._missing(id)
                 self.cache.put(self.scope, found, stamp)

@@ -70,7 +70,7 @@ def keep_episode(
 
     def keep(tx: Transaction) -> tuple[Episode, bool]:
         tx.claim(f"record {episode.id}")
-        known = tx.episodes.whole(episode.id)
+        known = tx.episodes.get_complete(episode.id)
         if known is not None:
             return known, False
         for each in produced:

@@ -29,8 +29,8 @@ class Listed(Generic[V]):
 def listed(run: StageRun, kind: str, where: Filter, after: str = "") -> Iterator[Listed[Any]]:
     """Pages of what the filter lets through now, behind the id `after`. No transaction is open between two."""
     with run.store.reading(run.scope, run.now) as tx:
-        passing = tx.index.passing({kind: where})
-        found = tx.index.confirmed({kind: where}, passing)
+        passing = tx.index.matching_numbers({kind: where})
+        found = tx.index.matching_ids({kind: where}, passing)
     ids = sorted(id for _, id in found.values() if id > after)
     size = run.settings.forgetting.page
     for start in range(0, len(ids), size):

@@ -109,7 +109,7 @@ def _careful(count: CountTokens) -> CountTokens:
 
 def _refuse_taken(shelf: Shelf) -> None:
     with shelf.store.reading(shelf.scope, shelf.clock()) as tx:
-        taken = tx.sessions.pulse(shelf.task) is not None
+        taken = tx.sessions.current_version(shelf.task) is not None
     if taken:
         raise Conflict(
             f"there is a task or session {shelf.task!r} already; resume it without a description, or choose another id"

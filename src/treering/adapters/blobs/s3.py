@@ -16,12 +16,12 @@ from treering.core.errors import InvalidInput, MissingDependency, StoreError, St
 from treering.ports.blobs import (
     DIGEST,
     StoredBlob,
-    absent,
     blob_path,
     checked_namespace,
     digest_of,
+    missing_blob,
     project_path,
-    whole,
+    verified,
 )
 
 if TYPE_CHECKING:
@@ -157,8 +157,8 @@ class S3Blobs:
                 data = self._store.get(str(path)).bytes().to_bytes()
             except FileNotFoundError as exc:
                 self._require_bucket(path)
-                raise absent(digest, self.location) from exc
-        return whole(data, digest, self.location)
+                raise missing_blob(digest, self.location) from exc
+        return verified(data, digest, self.location)
 
     def has(self, scope: Scope, digest: str) -> bool:
         path = self._path(scope, digest)

@@ -45,11 +45,11 @@ class AnthropicWriter:
     def spent(self) -> int:
         return self._tokens.last
 
-    def write(self, prompt: str, *, most_tokens: int, schema: Mapping[str, Any] | None = None) -> str:
+    def write(self, prompt: str, *, max_tokens: int, schema: Mapping[str, Any] | None = None) -> str:
         body: dict[str, Any] = {
             "model": self._name,
             "messages": [{"role": "user", "content": encodable(prompt)}],
-            "max_tokens": most_tokens,
+            "max_tokens": max_tokens,
         }
         if schema is not None:
             tool = {"name": _TOOL, "description": "Gives the answer.", "input_schema": schema}

@@ -71,7 +71,7 @@ class BundledEmbedder:
     def location(self) -> ModelLocation:
         return ModelLocation.HERE
 
-    def reliance(self, text: str) -> float:
+    def reliability(self, text: str) -> float:
         """Its words are English and its neighbours in Latin letters; of other scripts it knows single characters."""
         letters = [char for char in text if char.isalpha()]
         foreign = sum(char > "\u024f" for char in letters)

@@ -99,12 +99,12 @@ class ChatWriter:
     def spent(self) -> int:
         return self._tokens.last
 
-    def write(self, prompt: str, *, most_tokens: int, schema: Mapping[str, Any] | None = None) -> str:
+    def write(self, prompt: str, *, max_tokens: int, schema: Mapping[str, Any] | None = None) -> str:
         body: dict[str, Any] = {
             "model": self._name,
             "messages": [{"role": "user", "content": encodable(prompt)}],
             "temperature": 0,
-            "max_tokens": most_tokens,
+            "max_tokens": max_tokens,
         }
         if schema is None:
             return self._message(self._answer(body))[0]

@@ -64,7 +64,7 @@ class RemoteEmbedder(ABC):
     def location(self) -> ModelLocation:
         return self._endpoint.location
 
-    def reliance(self, text: str) -> float:
+    def reliability(self, text: str) -> float:
         return 1.0
 
     @property

@@ -36,7 +36,15 @@ from treering.core.errors import BlobMissing, Conflict, Unreadable
 from treering.core.history import Action
 from treering.core.patterns import Application, Pattern
 from treering.core.values import EMPTY
-from treering.ports.patterns import STAMP_ROOM, Applied, Lately, PatternMark, PatternStamp, Used, UsedEpisode
+from treering.ports.patterns import (
+    STAMP_ROOM,
+    PatternMark,
+    PatternStamp,
+    PatternUse,
+    RecentApplications,
+    SessionOutcomes,
+    UsedEpisode,
+)
 
 if TYPE_CHECKING:
     from sqlalchemy.sql import ColumnElement
@@ -123,7 +131,9 @@ class ApplicationRecords(LogRecords[Application]):
             return False
         return True
 
-    def applied(self, patterns: Sequence[str] | None = None, *, since: datetime | None = None) -> Iterator[Applied]:
+    def applied(
+        self, patterns: Sequence[str] | None = None, *, since: datetime | None = None
+    ) -> Iterator[SessionOutcomes]:
         alone = _APPLICATIONS.session.is_(None)
         # One episode may have followed two patterns that were merged since.
         unit = func.coalesce(_APPLICATIONS.session, _APPLICATIONS.episode, _APPLICATIONS.id)
@@ -146,14 +156,14 @@ class ApplicationRecords(LogRecords[Application]):
             statement = statement.where(_APPLICATIONS.at > micros(since))
         found = self._context.connection.execute(statement)
         for pattern, evidence, is_alone, session, task_type, last, *counts in found:
-            yield Applied(pattern, evidence, f"{is_alone} {session}", task_type, instant(last), *counts)
+            yield SessionOutcomes(pattern, evidence, f"{is_alone} {session}", task_type, instant(last), *counts)
 
-    def used(self, patterns: Sequence[str] | None = None) -> Mapping[str, Used]:
+    def used(self, patterns: Sequence[str] | None = None) -> Mapping[str, PatternUse]:
         statement = _used(self._visible(), patterns is not None)
         found = self._context.connection.execute(statement, {} if patterns is None else {"patterns": patterns})
-        return {pattern: Used(times, instant(last)) for pattern, times, last in found}
+        return {pattern: PatternUse(times, instant(last)) for pattern, times, last in found}
 
-    def lately(self, parts: Iterable[tuple[str, int]], limit: int) -> Lately:
+    def lately(self, parts: Iterable[tuple[str, int]], limit: int) -> RecentApplications:
         columns = _APPLICATIONS.episode, _APPLICATIONS.outcome, _APPLICATIONS.time_saved_ms, _APPLICATIONS.cost_saved
         statement = (
             select(*columns)
@@ -163,7 +173,7 @@ class ApplicationRecords(LogRecords[Application]):
         )
         rows = self._context.connection.execute(statement).all()
         known = [(row.episode, row.outcome == OutcomeStatus.SUCCESS.value) for row in rows if row.episode is not None]
-        return Lately(
+        return RecentApplications(
             supporting=tuple(dict.fromkeys(id for id, good in known if good)),
             counter=tuple(dict.fromkeys(id for id, good in known if not good)),
             mean_time_saved_ms=_mean(row.time_saved_ms for row in rows),

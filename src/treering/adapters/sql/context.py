@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from treering.ports.blobs import Blobs
     from treering.ports.clock import NewId
     from treering.ports.index import SearchIndex
-    from treering.ports.store import Check, Copied
+    from treering.ports.store import Check, CopyContents
 
 T = TypeVar("T")
 
@@ -138,9 +138,9 @@ class Dialect(Protocol):
         """Let the planner learn, and empty the log, without making anybody wait."""
         ...
 
-    def forget_traces(self, engine: Engine, seconds: float | None) -> None: ...
+    def erase_traces(self, engine: Engine, seconds: float | None) -> None: ...
 
-    def copy_to(self, engine: Engine, target: Path, identity: str) -> Copied | None:
+    def copy_to(self, engine: Engine, target: Path, identity: str) -> CopyContents | None:
         """Copy the database to a file that is known by another `identity`; None where it is not one."""
         ...
 

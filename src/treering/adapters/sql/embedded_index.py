@@ -22,7 +22,7 @@ from treering.adapters.words.postings import Scored, Words, score
 from treering.adapters.words.segments import Columns, Segments
 from treering.core.embedded_text import part_of, spaces_of
 from treering.core.ranking import BM25
-from treering.ports.index import DOCUMENT_KINDS, Candidates, Coverage, Wanted
+from treering.ports.index import DOCUMENT_KINDS, Candidates, Coverage, IndexQuery
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -112,9 +112,9 @@ class EmbeddedIndex(Index):
         self._settings: RecallSettings = context.settings.recall
         self._read: State | None = None
         self._models_read: set[str] = set()
-        self._scored: tuple[Wanted, Scored] | None = None
+        self._scored: tuple[IndexQuery, Scored] | None = None
 
-    def ready(self, model: str) -> None:
+    def load(self, model: str) -> None:
         self._state(model)
 
     def languages(self) -> Sequence[str]:
@@ -132,20 +132,20 @@ class EmbeddedIndex(Index):
         return {speaker for speaker, count in self._state().speakers.items() if speaker and count > 1}
 
     def candidates(
-        self, wanted: Wanted, kinds: Sequence[str], *, most: int, among: NDArray[np.int64] | None = None
+        self, wanted: IndexQuery, kinds: Sequence[str], *, limit: int, among: NDArray[np.int64] | None = None
     ) -> Candidates:
         state = self._state(wanted.model)
         allowed = self._allowed(state, kinds, among)
         scored = self._score(wanted)
         by_words = scored.rows if allowed is None else scored.rows[allowed[scored.rows]]
-        if len(by_words) > most:
-            by_words = by_words[np.argpartition(-scored.scores[by_words], most)[:most]]
-        return self._columns(wanted, np.union1d(by_words, self._nearest(state, wanted, most, allowed)))
+        if len(by_words) > limit:
+            by_words = by_words[np.argpartition(-scored.scores[by_words], limit)[:limit]]
+        return self._columns(wanted, np.union1d(by_words, self._nearest(state, wanted, limit, allowed)))
 
-    def look_at(self, wanted: Wanted, numbers: NDArray[np.int64]) -> Candidates:
+    def columns_of(self, wanted: IndexQuery, numbers: NDArray[np.int64]) -> Candidates:
         return self._columns(wanted, self._state(wanted.model).segments.rows_of(np.sort(numbers)))
 
-    def word_scores(self, wanted: Wanted, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+    def word_scores(self, wanted: IndexQuery, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
         segments, scored = self._state().segments, self._score(wanted)
         found = np.zeros(len(numbers))
         rows = segments.rows_of(numbers)
@@ -158,7 +158,7 @@ class EmbeddedIndex(Index):
             held += part.spread(codes)
         return np.array([ranking.weight(count) for count in held.tolist()])
 
-    def resemblance(self, model: str, numbers: NDArray[np.int64], best: NDArray[np.int64]) -> NDArray[np.float64]:
+    def similarity(self, model: str, numbers: NDArray[np.int64], best: NDArray[np.int64]) -> NDArray[np.float64]:
         space = self._state(model).spaces[model]
         there = best[space.rows_of(best) >= 0]
         if not len(there):
@@ -188,7 +188,9 @@ class EmbeddedIndex(Index):
         self._context.after_commit.append(lambda: self._loaded.forget_spaces(but=spaces_of(but, beside)))
         return super().drop_vectors(but=but, beside=beside)
 
-    def _nearest(self, state: State, wanted: Wanted, most: int, allowed: NDArray[np.bool_] | None) -> NDArray[np.int64]:
+    def _nearest(
+        self, state: State, wanted: IndexQuery, limit: int, allowed: NDArray[np.bool_] | None
+    ) -> NDArray[np.int64]:
         """Rows of the best by vector: many by their signs, the best of these by the vectors themselves."""
         space = state.spaces.get(wanted.model)
         if space is None or wanted.vector is None or not len(space.signs.numbers):
@@ -197,13 +199,13 @@ class EmbeddedIndex(Index):
         if allowed is not None:
             rows = np.minimum(np.searchsorted(state.segments.columns.number, space.signs.numbers), len(allowed) - 1)
             mask = allowed[rows] & (state.segments.columns.number[rows] == space.signs.numbers)
-        deep = max(most, self._settings.rescored, len(space.signs.numbers) // _RESCORED_OF)
+        deep = max(limit, self._settings.rescored, len(space.signs.numbers) // _RESCORED_OF)
         near = np.sort(space.signs.nearest(wanted.vector, deep, mask))
         likeness = _likeness(space, _seen_apart(space, wanted.vector), near)
-        best = near if len(near) <= most else near[np.argpartition(-likeness, most)[:most]]
+        best = near if len(near) <= limit else near[np.argpartition(-likeness, limit)[:limit]]
         return state.segments.rows_of(np.sort(best))
 
-    def _columns(self, wanted: Wanted, rows: NDArray[np.int64]) -> Candidates:
+    def _columns(self, wanted: IndexQuery, rows: NDArray[np.int64]) -> Candidates:
         state, seen = self._state(wanted.model), self._seen()
         segments, columns = state.segments, state.segments.columns
         rows = rows if seen is None else rows[seen[rows]]
@@ -227,13 +229,13 @@ class EmbeddedIndex(Index):
             words_weight=scored.weight,
         )
 
-    def _meaning(self, wanted: Wanted, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _meaning(self, wanted: IndexQuery, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
         space = self._state(wanted.model).spaces.get(wanted.model)
         if space is None or wanted.vector is None or not len(space.signs.numbers):
             return np.full(len(numbers), np.nan)
         return _likeness(space, _seen_apart(space, wanted.vector), numbers)
 
-    def _score(self, wanted: Wanted) -> Scored:
+    def _score(self, wanted: IndexQuery) -> Scored:
         if self._scored is None or self._scored[0] is not wanted:
             segments = self._state(wanted.model).segments
             lengths, seen = segments.columns.length, self._seen()

@@ -14,7 +14,7 @@ from treering.core.values import EMPTY
 
 if TYPE_CHECKING:
     from treering.adapters.sql.context import Context
-    from treering.ports.collections import Detail, Heard
+    from treering.ports.collections import Detail, EntityMentions
 
 
 _AT_ONCE = 500
@@ -31,8 +31,8 @@ class EntityRecords(LearnedRecords[Entity]):
         super().purge(id, detail)
         mentioned.forget_entity(self._context, id)
 
-    def hear(self, heard: Mapping[str, Heard]) -> None:
-        mentioned.hear(self._context, heard)
+    def count_mentions(self, heard: Mapping[str, EntityMentions]) -> None:
+        mentioned.count_mentions(self._context, heard)
 
     def recount(self, ids: Iterable[str]) -> None:
         mentioned.recount(self._context, ids)

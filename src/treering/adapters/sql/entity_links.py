@@ -18,12 +18,12 @@ from treering.core.scope import Visibility
 if TYPE_CHECKING:
     from treering.adapters.sql.context import Context
     from treering.core.entities import Entity
-    from treering.ports.collections import Heard
+    from treering.ports.collections import EntityMentions
 
 _PERSONAL = Visibility.PERSONAL.value
 
 
-def hear(context: Context, heard: Mapping[str, Heard]) -> None:
+def count_mentions(context: Context, heard: Mapping[str, EntityMentions]) -> None:
     named = (*_here(context, entities), entities.c.id == bindparam("entity"))
     more = {"mentions": entities.c.mentions + bindparam("more")}
     counted = update(entities).where(*named).values(more)

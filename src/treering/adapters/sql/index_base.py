@@ -21,7 +21,7 @@ from treering.adapters.vectors.signs import STORED
 from treering.core.embedded_text import model_of, part_of, spaces_of
 from treering.core.errors import BlobMissing, ModelUnavailable, Unreadable
 from treering.core.values import Record
-from treering.ports.index import Candidates, Coverage, Unembedded, Wanted
+from treering.ports.index import Candidates, Coverage, IndexQuery, Unembedded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,7 +41,7 @@ class Index(ABC):
         self._here = (context.scope.tenant, context.scope.project)
 
     @abstractmethod
-    def ready(self, model: str) -> None: ...
+    def load(self, model: str) -> None: ...
 
     @abstractmethod
     def languages(self) -> Sequence[str]: ...
@@ -51,20 +51,20 @@ class Index(ABC):
 
     @abstractmethod
     def candidates(
-        self, wanted: Wanted, kinds: Sequence[str], *, most: int, among: NDArray[np.int64] | None = None
+        self, wanted: IndexQuery, kinds: Sequence[str], *, limit: int, among: NDArray[np.int64] | None = None
     ) -> Candidates: ...
 
     @abstractmethod
-    def look_at(self, wanted: Wanted, numbers: NDArray[np.int64]) -> Candidates: ...
+    def columns_of(self, wanted: IndexQuery, numbers: NDArray[np.int64]) -> Candidates: ...
 
     @abstractmethod
-    def word_scores(self, wanted: Wanted, numbers: NDArray[np.int64]) -> NDArray[np.float64]: ...
+    def word_scores(self, wanted: IndexQuery, numbers: NDArray[np.int64]) -> NDArray[np.float64]: ...
 
     @abstractmethod
     def rarity(self, codes: NDArray[np.uint32]) -> NDArray[np.float64]: ...
 
     @abstractmethod
-    def resemblance(self, model: str, numbers: NDArray[np.int64], best: NDArray[np.int64]) -> NDArray[np.float64]: ...
+    def similarity(self, model: str, numbers: NDArray[np.int64], best: NDArray[np.int64]) -> NDArray[np.float64]: ...
 
     @abstractmethod
     def coverage(self, model: str) -> Coverage: ...
@@ -80,11 +80,11 @@ class Index(ABC):
     def _bury(self, numbers: NDArray[np.int64]) -> None:
         """These documents are no longer there."""
 
-    def passing(self, filters: Mapping[str, Filter]) -> NDArray[np.int64]:
+    def matching_numbers(self, filters: Mapping[str, Filter]) -> NDArray[np.int64]:
         found = [number for kind, where in filters.items() for number, _ in self._passing(kind, where, None)]
         return np.array(sorted(found), np.int64)
 
-    def confirmed(self, filters: Mapping[str, Filter], numbers: NDArray[np.int64]) -> Mapping[int, tuple[str, str]]:
+    def matching_ids(self, filters: Mapping[str, Filter], numbers: NDArray[np.int64]) -> Mapping[int, tuple[str, str]]:
         found = {
             number: (kind, id) for kind, where in filters.items() for number, id in self._passing(kind, where, numbers)
         }
@@ -124,7 +124,7 @@ class Index(ABC):
                 return found
             found.append(name)
 
-    def keep_vectors(self, model: str, vectors: Sequence[MadeVector]) -> None:
+    def hold_vectors(self, model: str, vectors: Sequence[MadeVector]) -> None:
         self._unstored.add(model, vectors)
 
     def unstored_vectors(self, model: str) -> Sequence[MadeVector]:
@@ -138,7 +138,7 @@ class Index(ABC):
         return list(self._unstored.of(model).values())
 
     def unembedded(
-        self, model: str, *, limit: int, most_words: int | None = None, skip_unstored: bool = False
+        self, model: str, *, limit: int, max_words: int | None = None, skip_unstored: bool = False
     ) -> Sequence[Unembedded]:
         """In the order of their numbers, so that what has a vector is always what came first."""
         newest = select(func.coalesce(func.max(vectors.c.number), 0)).where(
@@ -154,7 +154,7 @@ class Index(ABC):
             statement = statement.where(documents.c.number > max(self._unstored.of(model), default=0))
         rows = self._execute(statement).all()
         words = accumulate(length for *_, length in rows)
-        fitting = sum(total <= most_words for total in words) if most_words is not None else limit
+        fitting = sum(total <= max_words for total in words) if max_words is not None else limit
         waiting = [(number, kind, id) for number, kind, id, _ in rows[: max(1, fitting)]]
         kinds = {kind for _, kind, _ in waiting}
         read = {kind: self._records(kind, [id for _, of, id in waiting if of == kind]) for kind in kinds}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import ColumnElement, select
 
 from treering.adapters.sql.tables import documents
-from treering.ports.index import Listed
+from treering.ports.index import DocumentRef
 
 if TYPE_CHECKING:
     from treering.adapters.sql.context import Context
@@ -20,14 +20,14 @@ class ListedDocuments:
     def __init__(self, context: Context) -> None:
         self._context = context
 
-    def after(self, number: int, *, owner: str, limit: int) -> Sequence[Listed]:
+    def after(self, number: int, *, owner: str, limit: int) -> Sequence[DocumentRef]:
         statement = (
             select(documents.c.number, documents.c.kind, documents.c.id)
             .where(*self._here(), documents.c.number > number, documents.c.owner == owner)
             .order_by(documents.c.number)
             .limit(limit)
         )
-        return [Listed(*row) for row in self._context.connection.execute(statement)]
+        return [DocumentRef(*row) for row in self._context.connection.execute(statement)]
 
     def numbers(self, kind: str, ids: Sequence[str]) -> Mapping[str, int]:
         if not ids:

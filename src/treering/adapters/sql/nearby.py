@@ -118,9 +118,9 @@ class Nearby:
         numbers, written = [number for number, _ in added], [_written(vector) for _, vector in added]
         connection.exec_driver_sql(_ADDED.format(schema=self.schema), (model, numbers, written, *here))
 
-    def missing(self, connection: Connection, here: tuple[str, str], model: str, most: int) -> Sequence[Any]:
+    def missing(self, connection: Connection, here: tuple[str, str], model: str, limit: int) -> Sequence[Any]:
         """Number and stored vector of those that came before pgvector did."""
-        return connection.exec_driver_sql(_MISSING, (*here, model, most)).all()
+        return connection.exec_driver_sql(_MISSING, (*here, model, limit)).all()
 
     def drop(self, connection: Connection, here: tuple[str, str], *, but: Sequence[str]) -> None:
         connection.exec_driver_sql(
@@ -139,7 +139,7 @@ class Nearby:
         query: Query,
         narrowed: Narrowed,
         *,
-        most: int,
+        limit: int,
         exact: bool,
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Numbers and cosines of the nearest; `exact` compares all that the filter leaves, else the graph is asked."""
@@ -153,7 +153,7 @@ class Nearby:
             f"SELECT number, embedding FROM nearby WHERE tenant = %s AND project = %s AND model = {_quoted(model)} "
             f"AND {conditions} ORDER BY {apart} LIMIT %s"
         )
-        return self._compared(connection, near, query, (*here, *values, _written(query.vector), most))
+        return self._compared(connection, near, query, (*here, *values, _written(query.vector), limit))
 
     def likeness(
         self, connection: Connection, here: tuple[str, str], model: str, query: Query, numbers: Sequence[int]

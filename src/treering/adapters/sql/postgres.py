@@ -280,7 +280,7 @@ class Postgres:
             for name in (*tables, *self._existing(connection, ("nearby",))):
                 connection.execute(sql(f"VACUUM (ANALYZE, SKIP_LOCKED) {name}"))
 
-    def forget_traces(self, engine: Engine, seconds: float | None) -> None:
+    def erase_traces(self, engine: Engine, seconds: float | None) -> None:
         """Frees what was deleted. The server overwrites it, and recycles its log, in its own time."""
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             tables = (*(kind.table.name for kind in KINDS), documents.name, facets.name, "postings", vectors.name)

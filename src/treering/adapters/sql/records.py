@@ -26,7 +26,7 @@ from treering.core.queries import Filter, Order, Page
 from treering.core.redaction import without_secrets
 from treering.core.scope import Visibility
 from treering.core.values import EMPTY, Record, is_storable
-from treering.ports.collections import Detail, Found, Match
+from treering.ports.collections import Detail, RecordMatch, RecordMatches
 
 if TYPE_CHECKING:
     from treering.adapters.sql.context import Context
@@ -83,11 +83,11 @@ class Records(Generic[V]):
         items = tuple(self._decode(row) for row in rows[:limit])
         return Page(items=items, next=sorting.cursor(rows[limit - 1]) if len(rows) > limit else None)
 
-    def readable(self, ids: Iterable[str]) -> Found[V]:
+    def readable(self, ids: Iterable[str]) -> RecordMatches[V]:
         rows = [row for batch in batches(filter(is_storable, dict.fromkeys(ids)), 500) for row in self._rows(batch)]
         return self._found([(row, 0.0) for row in rows])
 
-    def newest(self, where: Filter | None = None, *, limit: int = 10) -> Found[V]:
+    def newest(self, where: Filter | None = None, *, limit: int = 10) -> RecordMatches[V]:
         rows = self._sorted(where, sort(self._kind, Order(by=self._kind.born)), limit)
         return self._found([(row, row[self._kind.born] / 1_000_000) for row in rows])
 
@@ -129,17 +129,17 @@ class Records(Generic[V]):
         ordered = driver.started(self._kind, statement, sorting) if driver else statement.order_by(*sorting.clauses())
         return self._context.connection.execute(ordered.limit(limit)).mappings().all()
 
-    def _found(self, rows: Sequence[tuple[Mapping[Any, Any], float]]) -> Found[V]:
+    def _found(self, rows: Sequence[tuple[Mapping[Any, Any], float]]) -> RecordMatches[V]:
         """One record that cannot be read does not keep the others from being found."""
-        matches, unreadable = list[Match[V]](), list[str]()
+        matches, unreadable = list[RecordMatch[V]](), list[str]()
         for row, score in rows:
             try:
-                matches.append(Match(self._decode(row), score))
+                matches.append(RecordMatch(self._decode(row), score))
             except BlobMissing:
                 unreadable.append(f"blob of {self._kind.name} {row['id']}")
             except Unreadable:
                 unreadable.append(f"{self._kind.name} {row['id']}")
-        return Found(tuple(matches), tuple(unreadable))
+        return RecordMatches(tuple(matches), tuple(unreadable))
 
     def _visible(self) -> ColumnElement[bool]:
         return in_scope(self._kind, self._context.scope)

@@ -51,7 +51,7 @@ _ALONE, _BESIDE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Documents:
+class DocumentNumbers:
     """In the order of their numbers; `codes` and `counts` of all stand one after the other, `distinct` a document."""
 
     kinds: Sequence[str]
@@ -105,12 +105,12 @@ class Documents:
 
 def read_documents(
     connection: Connection, here: tuple[str, str], principal: str, numbers: Sequence[int], *, neighbours: bool
-) -> Documents:
+) -> DocumentNumbers:
     """Documents that this principal may meet, with those beside them in their conversations where asked for."""
     named = {"tenant": here[0], "project": here[1], "principal": principal, "numbers": numbers}
     row = connection.exec_driver_sql(_BESIDE if neighbours else _ALONE, named).one()
     kinds, threads, codes, counts = row[:4]
-    return Documents(
+    return DocumentNumbers(
         kinds or (),
         threads or (),
         np.frombuffer(codes or b"", "<u4"),

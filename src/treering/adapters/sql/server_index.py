@@ -11,14 +11,14 @@ from sqlalchemy import ColumnElement, exists, select
 
 from treering.adapters.sql.index_base import Index
 from treering.adapters.sql.nearby import IN_VIEW, Narrowed, Nearby, Query, make_nearby
-from treering.adapters.sql.server_documents import Documents, read_documents
+from treering.adapters.sql.server_documents import DocumentNumbers, read_documents
 from treering.adapters.sql.server_statistics import EXACT, MOST_POSTINGS, Remembered, Space, Statistics, read_vectors
 from treering.adapters.sql.server_words import Held, code_in, holding, kind_number, read_array
 from treering.adapters.sql.tables import documents, vectors
 from treering.adapters.sql.unstored_vectors import MadeVector
 from treering.adapters.vectors.signs import centred
 from treering.core.embedded_text import spaces_of
-from treering.ports.index import DOCUMENT_KINDS, Candidates, Coverage, Wanted
+from treering.ports.index import DOCUMENT_KINDS, Candidates, Coverage, IndexQuery
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,9 +74,9 @@ class ServerIndex(Index):
         self._statistics = Statistics(context, remembered)
         self._nearby = nearby
         self._principal = context.scope.principal
-        self._asked: tuple[Wanted, Asked] | None = None
+        self._asked: tuple[IndexQuery, Asked] | None = None
 
-    def ready(self, model: str) -> None:
+    def load(self, model: str) -> None:
         """The server's indexes always are."""
 
     def languages(self) -> Sequence[str]:
@@ -86,17 +86,17 @@ class ServerIndex(Index):
         return self._statistics.speakers()
 
     def candidates(
-        self, wanted: Wanted, kinds: Sequence[str], *, most: int, among: NDArray[np.int64] | None = None
+        self, wanted: IndexQuery, kinds: Sequence[str], *, limit: int, among: NDArray[np.int64] | None = None
     ) -> Candidates:
-        by_words = self._best_by_words(wanted, kinds, most, among)
-        by_meaning = self._best_by_meaning(wanted, kinds, most, among)
-        kept = self._best_unstored(wanted, kinds, most, among)
+        by_words = self._best_by_words(wanted, kinds, limit, among)
+        by_meaning = self._best_by_meaning(wanted, kinds, limit, among)
+        kept = self._best_unstored(wanted, kinds, limit, among)
         return self._columns(wanted, np.union1d(by_words, np.union1d(by_meaning, kept)))
 
-    def look_at(self, wanted: Wanted, numbers: NDArray[np.int64]) -> Candidates:
+    def columns_of(self, wanted: IndexQuery, numbers: NDArray[np.int64]) -> Candidates:
         return self._columns(wanted, numbers)
 
-    def word_scores(self, wanted: Wanted, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+    def word_scores(self, wanted: IndexQuery, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
         asked, found = self._ask(wanted), self._documents(numbers, neighbours=False)
         scores = np.zeros(len(numbers))
         there = np.isin(numbers, found.number)
@@ -109,7 +109,7 @@ class ServerIndex(Index):
         ranking, held = self._statistics.ranking(), self._statistics.held(words)
         return np.array([ranking.weight(self._statistics.holding(word, held)) for word in words])
 
-    def resemblance(self, model: str, numbers: NDArray[np.int64], best: NDArray[np.int64]) -> NDArray[np.float64]:
+    def similarity(self, model: str, numbers: NDArray[np.int64], best: NDArray[np.int64]) -> NDArray[np.float64]:
         space, known = self._statistics.space(model), list(self.vectors(model, best).values())
         if space is None or not known:
             return np.full(len(numbers), np.nan)
@@ -152,7 +152,7 @@ class ServerIndex(Index):
         return ~exists().where(*same, vectors.c.model == model)
 
     def _best_by_words(
-        self, wanted: Wanted, kinds: Sequence[str], most: int, among: NDArray[np.int64] | None
+        self, wanted: IndexQuery, kinds: Sequence[str], limit: int, among: NDArray[np.int64] | None
     ) -> NDArray[np.int64]:
         asked = self._ask(wanted)
         number, kind, score = asked.number, asked.kind, asked.score
@@ -169,14 +169,14 @@ class ServerIndex(Index):
         if among is not None:
             allowed &= np.isin(number, among)
         number, score = number[allowed], score[allowed]
-        return number if len(number) <= most else number[np.argpartition(-score, most)[:most]]
+        return number if len(number) <= limit else number[np.argpartition(-score, limit)[:limit]]
 
-    def _ask(self, wanted: Wanted) -> Asked:
+    def _ask(self, wanted: IndexQuery) -> Asked:
         if self._asked is None or self._asked[0] is not wanted:
             self._asked = (wanted, self._answer(wanted))
         return self._asked[1]
 
-    def _answer(self, wanted: Wanted) -> Asked:
+    def _answer(self, wanted: IndexQuery) -> Asked:
         """Scores of the documents that hold the words, the rarest first as long as that is quick."""
         statistics, words = self._statistics, [self._codes(forms) for forms in wanted.words]
         ranking, held = statistics.ranking(), statistics.held(words)
@@ -203,7 +203,7 @@ class ServerIndex(Index):
         return tuple(sorted({code_in(owner, form) for owner in ("", self._principal) for form in forms}))
 
     def _best_by_meaning(
-        self, wanted: Wanted, kinds: Sequence[str], most: int, among: NDArray[np.int64] | None
+        self, wanted: IndexQuery, kinds: Sequence[str], limit: int, among: NDArray[np.int64] | None
     ) -> NDArray[np.int64]:
         space = self._statistics.space(wanted.model) if wanted.vector is not None else None
         if space is None or wanted.vector is None:
@@ -218,24 +218,24 @@ class ServerIndex(Index):
         )
         nearby = self._whole_nearby(wanted.model)
         if nearby is None:
-            return self._nearest_of_all(space, wanted, narrowed, most)
-        query, enough = Query(centred(wanted.vector, space.mean)[0], space.mean), max(most, IN_VIEW)
+            return self._nearest_of_all(space, wanted, narrowed, limit)
+        query, enough = Query(centred(wanted.vector, space.mean)[0], space.mean), max(limit, IN_VIEW)
         total = self._statistics.vectors(wanted.model)
         few = total <= EXACT
         if few or among is None:
-            return _best(*self._found_near(nearby, wanted.model, query, narrowed, enough, exact=few), most)
+            return _best(*self._found_near(nearby, wanted.model, query, narrowed, enough, exact=few), limit)
         if len(among) > EXACT and len(among) * _MOST_LEFT_OUT >= total:
             # Half as many again as chance would leave over.
             looked_at = enough * 3 * total // (2 * len(among))
             open_wide = replace(narrowed, numbers=None)
             number, likeness = self._found_near(nearby, wanted.model, query, open_wide, looked_at, exact=False)
             allowed = np.isin(number, among)
-            if allowed.sum() >= most:
-                return _best(number[allowed], likeness[allowed], most)
-        return _best(*self._found_near(nearby, wanted.model, query, narrowed, enough, exact=True), most)
+            if allowed.sum() >= limit:
+                return _best(number[allowed], likeness[allowed], limit)
+        return _best(*self._found_near(nearby, wanted.model, query, narrowed, enough, exact=True), limit)
 
     def _best_unstored(
-        self, wanted: Wanted, kinds: Sequence[str], most: int, among: NDArray[np.int64] | None
+        self, wanted: IndexQuery, kinds: Sequence[str], limit: int, among: NDArray[np.int64] | None
     ) -> NDArray[np.int64]:
         """The best of those whose vectors are in memory only."""
         space = self._statistics.space(wanted.model) if wanted.vector is not None else None
@@ -247,7 +247,7 @@ class ServerIndex(Index):
         number = number if among is None else np.intersect1d(number, among)
         if not len(number):
             return number
-        return _best(number, _cosine(space, wanted, np.array([kept[each][2] for each in number.tolist()])), most)
+        return _best(number, _cosine(space, wanted, np.array([kept[each][2] for each in number.tolist()])), limit)
 
     def _spelled_out(self, kinds: Sequence[str], among: NDArray[np.int64] | None) -> NDArray[np.int64] | None:
         """Kinds that have few documents as the numbers of these: a graph would pass by all others to find them."""
@@ -260,9 +260,9 @@ class ServerIndex(Index):
         return numbers if among is None else np.intersect1d(numbers, among)
 
     def _found_near(
-        self, nearby: Nearby, model: str, query: Query, narrowed: Narrowed, most: int, *, exact: bool
+        self, nearby: Nearby, model: str, query: Query, narrowed: Narrowed, limit: int, *, exact: bool
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        return nearby.nearest(self._context.connection, self._here, model, query, narrowed, most=most, exact=exact)
+        return nearby.nearest(self._context.connection, self._here, model, query, narrowed, limit=limit, exact=exact)
 
     def _whole_nearby(self, model: str) -> Nearby | None:
         """pgvector where it has every vector."""
@@ -283,7 +283,7 @@ class ServerIndex(Index):
             self._remembered.gathered.add(model)
         return True
 
-    def _nearest_of_all(self, space: Space, wanted: Wanted, narrowed: Narrowed, most: int) -> NDArray[np.int64]:
+    def _nearest_of_all(self, space: Space, wanted: IndexQuery, narrowed: Narrowed, limit: int) -> NDArray[np.int64]:
         """Without pgvector each vector is read and compared."""
         conditions, values = narrowed.conditions()
         statement = _ALL_VECTORS.format(conditions=conditions)
@@ -296,11 +296,11 @@ class ServerIndex(Index):
             last = int(numbers[-1])
             found = _cosine(space, wanted, read_vectors(row[1], len(numbers)))
             best, likeness = np.concatenate((best, numbers)), np.concatenate((likeness, found))
-            if len(best) > most:
-                kept = np.argpartition(-likeness, most)[:most]
+            if len(best) > limit:
+                kept = np.argpartition(-likeness, limit)[:limit]
                 best, likeness = best[kept], likeness[kept]
 
-    def _columns(self, wanted: Wanted, numbers: NDArray[np.int64]) -> Candidates:
+    def _columns(self, wanted: IndexQuery, numbers: NDArray[np.int64]) -> Candidates:
         asked, found = self._ask(wanted), self._documents(numbers, neighbours=True)
         space = self._statistics.space(wanted.model) if wanted.vector is not None else None
         return Candidates(
@@ -316,12 +316,12 @@ class ServerIndex(Index):
             words_weight=sum(asked.weights),
         )
 
-    def _documents(self, numbers: NDArray[np.int64], *, neighbours: bool) -> Documents:
+    def _documents(self, numbers: NDArray[np.int64], *, neighbours: bool) -> DocumentNumbers:
         return read_documents(
             self._context.connection, self._here, self._principal, numbers.tolist(), neighbours=neighbours
         )
 
-    def _meaning(self, space: Space | None, wanted: Wanted, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _meaning(self, space: Space | None, wanted: IndexQuery, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
         if space is None or wanted.vector is None:
             return np.full(len(numbers), np.nan)
         return self._likeness(space, wanted.model, centred(wanted.vector, space.mean)[0], numbers)
@@ -371,11 +371,11 @@ def _rows(number: NDArray[np.int64], parts: Sequence[Held]) -> tuple[NDArray[np.
     return rows, summed[rows].astype(np.int64)
 
 
-def _best(number: NDArray[np.int64], score: NDArray[np.float64], most: int) -> NDArray[np.int64]:
-    return number if len(number) <= most else number[np.argpartition(-score, most)[:most]]
+def _best(number: NDArray[np.int64], score: NDArray[np.float64], limit: int) -> NDArray[np.int64]:
+    return number if len(number) <= limit else number[np.argpartition(-score, limit)[:limit]]
 
 
-def _cosine(space: Space, wanted: Wanted, found: NDArray[np.float32]) -> NDArray[np.float64]:
+def _cosine(space: Space, wanted: IndexQuery, found: NDArray[np.float32]) -> NDArray[np.float64]:
     assert wanted.vector is not None
     return _likeness_of(found, centred(wanted.vector, space.mean)[0], space)
 

@@ -20,7 +20,7 @@ from treering.core.errors import BlobMissing, Conflict, Unreadable
 from treering.core.history import Action
 from treering.core.turns import Session, Turn
 from treering.core.values import is_storable
-from treering.ports.collections import Pulse
+from treering.ports.collections import SessionVersion
 
 if TYPE_CHECKING:
     from sqlalchemy.sql.dml import ReturningUpdate
@@ -71,11 +71,11 @@ class SessionRecords(Writes[Session]):
         self._insert([stored], Action.CREATE)
         return stored
 
-    def pulse(self, id: str) -> Pulse | None:
+    def current_version(self, id: str) -> SessionVersion | None:
         if not is_storable(id):
             return None
         found = self._context.connection.execute(_pulse(self._visible()), {"wanted": id}).first()
-        return None if found is None else Pulse(*found)
+        return None if found is None else SessionVersion(*found)
 
     def forget_words(self, removed: Sequence[RemovedRecord]) -> None:
         """Records are taken away: no session quotes them any more. A turn's own session becomes a new version."""
@@ -141,7 +141,7 @@ class SessionRecords(Writes[Session]):
     def end(self, id: str) -> bool:
         return self._context.connection.execute(_end(self._visible()), {"wanted": id}).rowcount == 1
 
-    def learn(self, id: str, *, known: int, learned: int) -> bool:
+    def mark_learned(self, id: str, *, known: int, learned: int) -> bool:
         stored = self._table.c
         reading = self._table.update().where(self._visible(), stored.id == id, stored.learned == known)
         return self._context.connection.execute(reading.values(learned=learned)).rowcount == 1

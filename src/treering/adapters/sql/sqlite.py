@@ -47,7 +47,7 @@ from treering.core.errors import (
     StoreUnavailable,
 )
 from treering.core.scope import Scope
-from treering.ports.store import Check, Copied
+from treering.ports.store import Check, CopyContents
 
 if TYPE_CHECKING:
     from treering.adapters.sql.context import Context
@@ -270,7 +270,7 @@ class SQLite:
             raw.execute("ANALYZE")
             raw.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
-    def forget_traces(self, engine: Engine, seconds: float | None) -> None:
+    def erase_traces(self, engine: Engine, seconds: float | None) -> None:
         deadline = time.monotonic() + (self._settings.busy_seconds if seconds is None else seconds)
         while not self._empty_log(engine):
             if time.monotonic() > deadline:
@@ -285,7 +285,7 @@ class SQLite:
         with self.writing(None):
             return _emptied_log(engine)
 
-    def copy_to(self, engine: Engine, target: Path, identity: str) -> Copied:
+    def copy_to(self, engine: Engine, target: Path, identity: str) -> CopyContents:
         """While others go on reading and writing; a failure half-way leaves no file behind."""
         unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
         _create_for_this_user_only(unfinished)
@@ -301,7 +301,7 @@ class SQLite:
             unfinished.unlink(missing_ok=True)
         return copied
 
-    def _copy(self, source: Any, copy: sqlite3.Connection, identity: str) -> Copied:
+    def _copy(self, source: Any, copy: sqlite3.Connection, identity: str) -> CopyContents:
         source.backup(copy)
         copy.execute("PRAGMA journal_mode = DELETE")
         problems = copy.execute("PRAGMA integrity_check(1)").fetchone()[0]
@@ -311,7 +311,9 @@ class SQLite:
         copy.commit()
         owners = [Scope(tenant=tenant, project=project) for tenant, project in copy.execute(EVERYONE)]
         referred = copy.execute("SELECT DISTINCT tenant, project, value FROM facets WHERE facet = 'blob'")
-        return Copied(owners, [(Scope(tenant=tenant, project=project), digest) for tenant, project, digest in referred])
+        return CopyContents(
+            owners, [(Scope(tenant=tenant, project=project), digest) for tenant, project, digest in referred]
+        )
 
     def kept_aside(self) -> Sequence[Path]:
         return sorted(

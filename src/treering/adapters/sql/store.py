@@ -55,8 +55,8 @@ if TYPE_CHECKING:
     from treering.core.settings import Settings
     from treering.ports.blobs import Blobs, StoredBlob
     from treering.ports.clock import NewId
-    from treering.ports.index import Documents, SearchIndex
-    from treering.ports.store import Check, Copied, ProjectSize, Traces
+    from treering.ports.index import DocumentNumbers, SearchIndex
+    from treering.ports.store import Check, CopyContents, ProjectSize, Traces
 
 T = TypeVar("T")
 
@@ -78,7 +78,7 @@ class SqlTransaction:
         if is_storable(name):
             self._context.dialect.lock(self._context.connection, self.scope, f"claim {name}")
 
-    def part(self) -> SqlTransaction:
+    def undo_unit(self) -> SqlTransaction:
         return SqlTransaction(replace(self._context, group=self._context.new_id()))
 
     def owners_of_personal(self) -> Sequence[str]:
@@ -187,7 +187,7 @@ class SqlTransaction:
         return StoredHistory(self._context)
 
     @cached_property
-    def documents(self) -> Documents:
+    def documents(self) -> DocumentNumbers:
         from treering.adapters.sql.listed_documents import ListedDocuments
 
         return ListedDocuments(self._context)
@@ -329,7 +329,7 @@ class SqlStore:
         if damage:
             return ("rebuilt nothing: the file itself is damaged",)
         done = [*self.rebuild(scope, now), *self._collect_garbage(scope, now)]
-        self.forget_traces()
+        self.erase_traces()
         return done
 
     def _collect_garbage(self, scope: Scope, now: datetime) -> Iterator[str]:
@@ -363,18 +363,18 @@ class SqlStore:
         with self._writable():
             self._dialect.optimise(self._engine)
 
-    def forget_traces(self, seconds: float | None = None) -> None:
+    def erase_traces(self, seconds: float | None = None) -> None:
         with self._writable():
-            self._dialect.forget_traces(self._engine, seconds)
+            self._dialect.erase_traces(self._engine, seconds)
 
-    def raw_traces(self, scope: Scope, now: datetime, needles: Sequence[str]) -> Traces:
+    def find_traces(self, scope: Scope, now: datetime, needles: Sequence[str]) -> Traces:
         from treering.adapters.sql.traces import traces_of
 
         with self._usable(), self._open(scope, now, writing=False) as context:
             files = [Path(f"{self.location}{suffix}") for suffix in self._dialect.raw_files]
             return traces_of(context, files, needles)
 
-    def copy_to(self, target: Path, *, moved: bool = False) -> Copied | None:
+    def copy_to(self, target: Path, *, moved: bool = False) -> CopyContents | None:
         with self._usable():
             return self._dialect.copy_to(self._engine, target, self.identity if moved else self._new_id())
 

@@ -87,13 +87,13 @@ class EpisodeRecords(LogRecords[Episode], Removals[Episode]):
         self._log(Action.UPDATE, [moved])
         return moved
 
-    def chill(self, slim: Episode) -> Episode:
+    def move_to_blobs(self, slim: Episode) -> Episode:
         """The blob is written before the row points to it; should this fail, nothing points to the blob."""
         before = self._existing(slim.id)
         if slim.version != before.value.version:
             raise Conflict(f"episode {slim.id!r} changed meanwhile; read it again and repeat the change")
         # Packed anew where it is cold already: the content of a row changes only together with its digest.
-        everything = self.whole(slim.id) or before.value
+        everything = self.get_complete(slim.id) or before.value
         cold = self._context.blobs.put(self._context.scope, _packed(everything.replace(cold=None)))
         chilled = self._clean(slim.replace(cold=cold, version=slim.version + 1))
         self._replace_row(chilled, before)
@@ -101,7 +101,7 @@ class EpisodeRecords(LogRecords[Episode], Removals[Episode]):
         self._log(Action.UPDATE, [chilled])
         return chilled
 
-    def whole(self, id: str) -> Episode | None:
+    def get_complete(self, id: str) -> Episode | None:
         found = self.get(id)
         if found is None or found.cold is None:
             return found

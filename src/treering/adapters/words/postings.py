@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from treering.core.ranking import BM25
-    from treering.ports.index import Wanted
+    from treering.ports.index import IndexQuery
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class Scored:
 
 def score(
     parts: Sequence[Postings],
-    wanted: Wanted,
+    wanted: IndexQuery,
     lengths: NDArray[np.int32],
     ranking: BM25,
     seen: NDArray[np.bool_] | None,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treering.core.errors import Conflict
-from treering.ports.processes import Ended, Writer
+from treering.ports.processes import ProcessEnded, WriterProcess
 
 if TYPE_CHECKING:
     from treering.core.scope import Scope
@@ -30,7 +30,7 @@ class Desk:
     root: Path
     owner: str
     """Who writes, told apart from every other process and thread."""
-    ended: Ended
+    ended: ProcessEnded
     git: GitHome | None = None
     """Where git finds what its user ignores everywhere."""
 
@@ -70,9 +70,9 @@ class Desk:
         """`Conflict` where this is the lease of somebody else who may still be there."""
         if lease is None or lease.owner == self.owner:
             return
-        writer = Writer.named(lease.owner)
+        writer = WriterProcess.parse(lease.owner)
         if writer is None or not self.ended(writer):
-            who = "another process" if writer is None else writer.told
+            who = "another process" if writer is None else writer.description
             raise Conflict(
                 f"{who} indexes this project now; ask again when it is done, or after {lease.until:%H:%M:%S} UTC, when "
                 "others may go on in its place if it does not"

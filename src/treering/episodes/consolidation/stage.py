@@ -177,7 +177,7 @@ def _outlines(run: StageRun, members: Sequence[Member]) -> Iterator[Episode]:
             read = tx.episodes.get_many(each.id for each in some)
             for each in some:
                 found = _unchanged(read.get(each.id), each.id, each.version)
-                yield outline(tx.episodes.whole(each.id) or found if found.cold else found)
+                yield outline(tx.episodes.get_complete(each.id) or found if found.cold else found)
 
 
 def _earlier(run: StageRun, cluster: _Cluster) -> list[Episode]:

@@ -10,7 +10,7 @@ from treering.jobs.record_pages import listed
 from treering.jobs.stage import StageRun
 from treering.knowledge.reflection.withdrawal import withdraw
 from treering.knowledge.removal.stage import GRACE
-from treering.knowledge.removal.traces import forget_traces
+from treering.knowledge.removal.traces import erase_traces
 
 
 def purge_deleted(run: StageRun, kept_days: float) -> tuple[str, ...]:
@@ -24,7 +24,7 @@ def purge_deleted(run: StageRun, kept_days: float) -> tuple[str, ...]:
     purged = tuple(id for id in due if _purge(run, id, until))
     if purged:
         # Once for all of them: it may rewrite the whole file.
-        forget_traces(run)
+        erase_traces(run)
     return purged
 
 

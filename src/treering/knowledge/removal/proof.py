@@ -90,7 +90,7 @@ def forget_for_good(
     pieces = (*pieces_of(texts, settings.forgetting), *own_words(scope, store, clock(), id, texts))
     teaching.purge(scope, clock(), id)
     sweep(scope, settings.store.busy_seconds)
-    store.forget_traces()
+    store.erase_traces()
     return Forgotten(id, lambda: prove(scope, store, clock(), pieces))
 
 
@@ -131,7 +131,7 @@ def own_words(scope: Scope, store: Store, now: datetime, id: str, texts: Sequenc
 
 def _labels(tx: Transaction, id: str) -> Iterator[str]:
     """Tags, single words of a payload, and names that the record was linked to by hand."""
-    for record in filter(None, (tx.knowledge.get(id), tx.turns.get(id), tx.episodes.whole(id))):
+    for record in filter(None, (tx.knowledge.get(id), tx.turns.get(id), tx.episodes.get_complete(id))):
         fields = json.loads(record.to_json())
         yield from _strings([fields[name] for name in ("tags", *_NESTED) if name in fields])
     links = tx.entity_links.find(EntityLinkFilter(records=(id,)), limit=_MOST).items
@@ -150,18 +150,18 @@ def _strings(value: Any) -> Iterator[str]:
 def _is_own(tx: Transaction, word: str) -> bool:
     """Whether at most one document of those that this scope sees holds it."""
     from treering.core.language.terms import codes_of, query_terms
-    from treering.ports.index import Wanted
+    from treering.ports.index import IndexQuery
 
     codes = [codes_of(term.forms) for term in query_terms(word, tx.index.languages())]
     if not codes:
         return False
-    found = tx.index.candidates(Wanted(codes), DOCUMENT_KINDS, most=_FEW)
+    found = tx.index.candidates(IndexQuery(codes), DOCUMENT_KINDS, limit=_FEW)
     return int((found.words > 0).sum()) <= 1
 
 
 def prove(scope: Scope, store: Store, now: datetime, pieces: Sequence[str]) -> Proof:
     """Look for the pieces; what still holds one is named with what it is."""
-    traces = store.raw_traces(scope, now, pieces)
+    traces = store.find_traces(scope, now, pieces)
     found = (Remains(each.place, each.record, each.needle, _meaning(each.place, each.record)) for each in traces.found)
     return Proof(traces.files, traces.size, len(pieces), tuple(found))
 
@@ -185,7 +185,7 @@ def _meaning(place: str, record: str) -> str:
 
 
 def _texts(tx: Transaction, id: str) -> Iterator[str]:
-    records: tuple[Any, ...] = (tx.knowledge.get(id), tx.turns.get(id), tx.episodes.whole(id))
+    records: tuple[Any, ...] = (tx.knowledge.get(id), tx.turns.get(id), tx.episodes.get_complete(id))
     for record in filter(None, records):
         fields = json.loads(record.to_json())
         yield from (fields[name] for name in _TEXTS & fields.keys() if fields[name])

@@ -17,7 +17,7 @@ from treering.knowledge.reflection.withdrawal import withdraw
 from treering.knowledge.removal.expiry import LEARNED, past_grace
 from treering.knowledge.removal.finished_work import close_finished_work
 from treering.knowledge.removal.soft_delete import COUNTED, STAGE, take_away
-from treering.knowledge.removal.traces import forget_traces
+from treering.knowledge.removal.traces import erase_traces
 from treering.ports.collections import Removable
 from treering.ports.store import Transaction
 
@@ -74,7 +74,7 @@ def forget_faded(run: StageRun) -> None:
         elif step == "fade":
             _fade(run, place)
         elif step == "traces":
-            run.progress.advance(str(place), 0, **forget_traces(run))
+            run.progress.advance(str(place), 0, **erase_traces(run))
         else:
             _purge(run, place, _AGED[step])
     run.progress.advance(None, 0)
@@ -119,7 +119,7 @@ def _restore_some(run: StageRun, stated: Sequence[Knowledge]) -> Sequence[str]:
             for id in faded:
                 tx.claim(f"record {id}")
                 if not tx.knowledge.holds(id) and tx.knowledge.holds(id, deleted=True):
-                    tx.part().knowledge.restore(id)
+                    tx.undo_unit().knowledge.restore(id)
     return faded
 
 

@@ -56,4 +56,4 @@ def _pulse(memory: "Memory", held: "Conversation") -> object:
     from treering.compose import now
 
     with memory.store.reading(memory.scope, now()) as tx:
-        return tx.sessions.pulse(held.id)
+        return tx.sessions.current_version(held.id)
