@@ -20,7 +20,7 @@ from treering.search.request import ALL_KNOWLEDGE, ALL_TURNS, Recall, filters_of
 
 # The verbs import what they need themselves: a process that uses one verb does not wait for the parts of all others.
 if TYPE_CHECKING:
-    from treering.archive.restore import Imported
+    from treering.archive.restore import ImportReport
     from treering.audit import Injections
     from treering.code.api import Code
     from treering.code.status import CodeStatus
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from treering.episodes.api import Episodes
     from treering.episodes.operations import EpisodeCare
     from treering.episodes.storage import Content
-    from treering.jobs.worker import Settled
+    from treering.jobs.worker import SettleReport
     from treering.knowledge.api import Teaching
     from treering.knowledge.authors import Author, Reason
     from treering.knowledge.removal.proof import Forgotten
@@ -556,7 +556,7 @@ class Memory:
         told = {} if code is None else code.told()
         return stats(self.scope, self.store, self._ports.clock(), episode_cache=cache, code=told)
 
-    def settle(self, timeout: float = 60.0) -> Settled:
+    def settle(self, timeout: float = 60.0) -> SettleReport:
         """Do the background work, or wait until it is done: what was said is learned from, documents get vectors."""
         from treering.knowledge.facts.sessions import queue_learning
         from treering.search.embedding import queue_embedding
@@ -609,7 +609,7 @@ class Memory:
         self._note(Action.EXPORT, history=history)
         yield from export_lines(self.scope, self.store, self._ports.blobs, self._ports.clock(), history=history)
 
-    def import_(self, path: str | Path) -> Imported:
+    def import_(self, path: str | Path) -> ImportReport:
         """Read an export into this project: all of it or nothing. What is there already is left as it is."""
         from treering.archive.file_lines import lines_of
         from treering.archive.restore import import_lines
@@ -659,7 +659,7 @@ class Memory:
             version=self._ports.version,
             repair=repair,
             kept=(self.upkeep.check(), *self._code_check()),
-            standing=self._ports.standing(),
+            location=self._ports.location_status(),
         )
 
     def _code_check(self) -> tuple[Check, ...]:

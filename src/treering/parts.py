@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from treering.jobs.worker import Worker
     from treering.maintenance.api import Upkeep
     from treering.maintenance.background import Background
-    from treering.maintenance.doctor import Standing
+    from treering.maintenance.doctor import LocationStatus
     from treering.maintenance.health_report import HealthReport
     from treering.ports.blobs import Blobs
     from treering.ports.clock import Clock, NewId
@@ -40,7 +40,7 @@ class Ports:
 
     store: Store
     blobs: Blobs
-    staff: Callable[[], tuple[Worker, Upkeep[HealthReport]]]
+    make_workers: Callable[[], tuple[Worker, Upkeep[HealthReport]]]
     stop: Event
     """Ends every worker of this memory once it is set."""
     background: Background | None
@@ -50,7 +50,7 @@ class Ports:
     new_id: NewId
     open_embedded: OpenEmbedded
     surroundings: Callable[[], Surroundings]
-    standing: Callable[[], Standing]
+    location_status: Callable[[], LocationStatus]
     version: str
 
     @property
@@ -65,7 +65,7 @@ class Ports:
     @cached_property
     def _working(self) -> tuple[Worker, Upkeep[HealthReport]]:
         # Made on demand: most calls queue no job and ask nothing of maintenance, whose parts take long to import.
-        return self.staff()
+        return self.make_workers()
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,7 +139,7 @@ def test_a_person_is_believed_more_than_a_program(typed: Typed) -> None:
         (("stats", "--db", "note.txt"), "NotADatabase", "not a SQLite database"),
         (("stats", "--db", "."), "NotADatabase", "is a folder"),
         (("stats", "--db", "no/such/folder.db"), "StoreReadOnly", "create it first"),
-        (("stats", "--db", "mysql://host/db"), "InvalidInput", "no engine for mysql: URLs"),
+        (("stats", "--db", "mysql://host/db"), "InvalidInput", "mysql: URLs are not supported"),
         (("stats", "--db", "postgresql://treering@127.0.0.1:1/none"), "StoreUnavailable", "127.0.0.1"),
         (("remembr", "x"), "Usage", "Did you mean 'remember'"),
         (("turn", "x"), "Usage", "--session"),

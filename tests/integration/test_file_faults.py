@@ -150,7 +150,7 @@ def test_a_missing_folder_is_said_so(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", ["a\x00b.db", "x" * 5_000 + ".db"])
 def test_a_path_that_no_file_can_have_is_refused(tmp_path: Path, path: str) -> None:
-    with pytest.raises((InvalidInput, StoreReadOnly), match=r"check the path|needs a place: a file path"):
+    with pytest.raises((InvalidInput, StoreReadOnly), match=r"check the path|needs a location: a file path"):
         treering.open(f"{tmp_path}/{path}")
     assert list(tmp_path.iterdir()) == []
 

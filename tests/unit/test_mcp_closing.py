@@ -112,7 +112,7 @@ def test_what_is_only_being_loaded_holds_nobody_up() -> None:
 
 def test_after_loading_ahead_the_first_search_loads_nothing_of_ours(tmp_path: Path) -> None:
     asked = (
-        "import sys; from treering import compose; compose.load_ahead(); before = set(sys.modules)\n"
+        "import sys; from treering import compose; compose.preload_modules(); before = set(sys.modules)\n"
         f"memory = compose.open({str(tmp_path / 'memory.db')!r}, background=False); memory.recall('a word')\n"
         "new = {name for name in sys.modules if name.startswith('treering.')} - before\n"
         "print(sorted(name for name in new if 'migrations' not in name))"

@@ -83,9 +83,9 @@ class SQLite:
     raw_files: tuple[str, ...] = ("", "-wal", "-shm", "-journal")
 
     def __init__(
-        self, path: Path, settings: StoreSettings, *, alone: bool = False, read_only: StoreError | None = None
+        self, path: Path, settings: StoreSettings, *, exclusive: bool = False, read_only: StoreError | None = None
     ) -> None:
-        """`alone` opens only a file that nobody else has open, waits for nobody, and keeps others out.
+        """`exclusive` requires that no other process has the file open, does not wait, and locks others out.
 
         `read_only` is raised by whatever would write; a file that cannot be written is read-only anyway.
         """
@@ -93,7 +93,7 @@ class SQLite:
         self.read_only = read_only
         self._immutable = False
         self._settings = settings
-        self._alone = alone
+        self._exclusive = exclusive
         self._writers = threading.Lock()
         self._writer: int | None = None
         self._deadline = 0.0
@@ -116,11 +116,11 @@ class SQLite:
             self._immutable = "immutable" in url.query
         engine = create_engine(
             url,
-            pool_size=1 if self._alone else self._settings.pool_size,
-            max_overflow=0 if self._alone else self._settings.pool_size * 4,
+            pool_size=1 if self._exclusive else self._settings.pool_size,
+            max_overflow=0 if self._exclusive else self._settings.pool_size * 4,
             pool_timeout=self._settings.busy_seconds,
             connect_args={
-                "timeout": 0 if self._alone else self._settings.busy_seconds,
+                "timeout": 0 if self._exclusive else self._settings.busy_seconds,
                 "check_same_thread": False,
             },
         )
@@ -343,7 +343,7 @@ class SQLite:
 
     def _prepare(self, connection: sqlite3.Connection, _record: object) -> None:
         connection.isolation_level = None
-        if self._alone:
+        if self._exclusive:
             # In this mode SQLite notices everyone who has the file open, not only who is writing.
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         if self._opened is None:

@@ -11,7 +11,7 @@ from treering.core.history import Action
 from treering.core.queries import AuditFilter, EpisodeFilter, Filter, KnowledgeFilter, Order, TurnFilter
 from treering.core.records import Knowledge
 from treering.episodes.consolidation.dissolution import purge_representatives
-from treering.jobs.record_pages import listed
+from treering.jobs.record_pages import record_pages
 from treering.jobs.stage import StageRun
 from treering.knowledge.reflection.withdrawal import withdraw
 from treering.knowledge.removal.expiry import LEARNED, past_grace
@@ -83,7 +83,7 @@ def forget_faded(run: StageRun) -> None:
 def _fade(run: StageRun, place: _Place) -> None:
     """What is retired already is history: it is not even looked at."""
     run.progress.advance(str(place), 0, **dict.fromkeys((*COUNTED, "unreadable"), 0))
-    for page in listed(run, "knowledge", KnowledgeFilter(deprecated=False), place.after):
+    for page in record_pages(run, "knowledge", KnowledgeFilter(deprecated=False), place.after):
         counts: Counter[str] = Counter(unreadable=page.unreadable)
         for batch in _batches(page.records):
             counts.update(take_away(run, batch))
@@ -92,7 +92,7 @@ def _fade(run: StageRun, place: _Place) -> None:
 
 def _purge(run: StageRun, place: _Place, aged: _Aged) -> None:
     run.progress.advance(str(place), 0, **{aged.counted: 0})
-    for page in listed(run, aged.kind, aged.where, place.after):
+    for page in record_pages(run, aged.kind, aged.where, place.after):
         stated = [record for record in page.records if isinstance(record, Knowledge) and is_stated(record)]
         restored = [id for batch in _batches(stated) for id in _restore_some(run, batch)]
         due = [record for record in page.records if _is_due(record, run) and record.id not in restored]

@@ -30,8 +30,7 @@ from treering import compose
 from treering.compose import keep_in_data_folder, keep_in_project, project_name
 from treering.core.errors import NotADatabase, StoreError, StoreReadOnly, StoreUnavailable
 from treering.interfaces.cli.app import app
-from treering.location import lock as guarding
-from treering.location import move as moving
+from treering.location import lock, move
 
 PATIENCE = 60
 
@@ -51,13 +50,13 @@ def beside() -> Iterator[ThreadPoolExecutor]:
 @pytest.fixture
 def waiting(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """Set when somebody waits for another."""
-    seen, real = threading.Event(), guarding.time.sleep
+    seen, real = threading.Event(), lock.time.sleep
 
     def sleep(seconds: float) -> None:
         seen.set()
         real(seconds)
 
-    monkeypatch.setattr(guarding.time, "sleep", sleep)
+    monkeypatch.setattr(lock.time, "sleep", sleep)
     return seen
 
 
@@ -67,14 +66,14 @@ def test_who_opens_it_while_it_is_moved_waits_and_finds_the_new_place(
 ) -> None:
     start_at(other(place), root)
     remembered("moved meanwhile")
-    real, opening = moving.copy_whole, list[Future[list[str]]]()
+    real, opening = move.copy_database, list[Future[list[str]]]()
 
     def copy(*given: object) -> None:
         opening.append(beside.submit(recalled))
         assert waiting.wait(PATIENCE)
         real(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(moving, "copy_whole", copy)
+    monkeypatch.setattr(move, "copy_database", copy)
     KEEP[place][0](root)
     assert opening[0].result(PATIENCE) == ["moved meanwhile"]
     assert nothing_is_left_of(KEEP[other(place)][1](root))
@@ -94,7 +93,7 @@ def test_who_moves_it_while_it_is_opened_waits_and_is_refused(
 
     monkeypatch.setattr(compose.locations, "open_store", open_late)
     with treering.open(background=False) as memory:
-        with pytest.raises(StoreUnavailable, match="open elsewhere"):
+        with pytest.raises(StoreUnavailable, match="open in another process"):
             moves[0].result(PATIENCE)
         assert [hit.text for hit in memory.recall("")] == ["mine"]
     assert compose.embedded_path() == in_data_folder(root)
@@ -122,12 +121,12 @@ def test_who_begins_a_memory_at_once_with_others_has_the_same(root: Path, beside
 
 
 def test_who_waits_too_long_is_told_why(root: Path) -> None:
-    home = compose.home_of(root)
+    paths = compose.memory_paths(root)
     in_vain = pytest.raises(StoreUnavailable, match="is being moved or opened by another")
-    with guarding.held(home, 0, alone=True), in_vain, guarding.held(home, 0, alone=False):
+    with lock.location_lock(paths, 0, exclusive=True), in_vain, lock.location_lock(paths, 0, exclusive=False):
         pass
-    with guarding.held(home, 0, alone=False), guarding.held(home, 0, alone=False):
-        assert os.listdir(home.kept) == []
+    with lock.location_lock(paths, 0, exclusive=False), lock.location_lock(paths, 0, exclusive=False):
+        assert os.listdir(paths.repository_folder) == []
 
 
 class TestADatabaseThatIsNotOurs:
@@ -216,7 +215,7 @@ def test_a_folder_that_may_not_be_read_is_not_moved_into(monkeypatch: pytest.Mon
         root = repository(Path(folder), monkeypatch)
         remembered("mine")
         (root / ".treering").mkdir(mode=0)
-        with pytest.raises(StoreReadOnly, match=r"cannot be kept in the project .*change the permissions"):
+        with pytest.raises(StoreReadOnly, match=r"cannot be kept in the project .*change its permissions"):
             keep_in_project(root)
         assert recalled() == ["mine"]
         monkeypatch.chdir("/")

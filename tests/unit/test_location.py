@@ -29,8 +29,7 @@ from treering import compose
 from treering.archive.blob_folder import blobs_beside
 from treering.compose import keep_in_data_folder, keep_in_project, project_name
 from treering.core.errors import InvalidInput, StoreError, StoreReadOnly, StoreUnavailable
-from treering.location import database_files as copying
-from treering.location import move as moving
+from treering.location import database_files, move
 
 
 @pytest.fixture
@@ -98,7 +97,7 @@ def test_git_is_told_to_look_away_before_there_is_anything_to_see(root: Path, mo
         seen.append(((root / ".treering" / ".gitignore").read_text(), sorted(os.listdir(root / ".treering"))))
         raise StoreError("as far as it goes")
 
-    monkeypatch.setattr(moving, "copy_whole", copy)
+    monkeypatch.setattr(move, "copy_database", copy)
     with pytest.raises(StoreError, match="as far as it goes"):
         keep_in_project(root)
     assert seen == [("*\n", [".gitignore"])]
@@ -168,7 +167,7 @@ def test_a_memory_that_is_open_is_not_moved(root: Path, place: str) -> None:
     start_at(other(place), root)
     with treering.open(background=False) as memory:
         memory.remember("here")
-        with pytest.raises(StoreUnavailable, match=r"open elsewhere.*end the agents"):
+        with pytest.raises(StoreUnavailable, match=r"open in another process.*stop the agents"):
             KEEP[place][0](root)
         memory.remember("and still here")
     assert recalled() == ["and still here", "here"]
@@ -178,7 +177,7 @@ def test_a_memory_that_is_open_is_not_moved(root: Path, place: str) -> None:
 
 def test_nobody_gets_in_while_it_is_moved(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     remembered("moved")
-    real, refused = moving.copy_whole, []
+    real, refused = move.copy_database, []
 
     def copy(*given: object) -> None:
         with sqlite3.connect(in_data_folder(root), timeout=0) as another:
@@ -189,7 +188,7 @@ def test_nobody_gets_in_while_it_is_moved(root: Path, monkeypatch: pytest.Monkey
         another.close()
         real(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(moving, "copy_whole", copy)
+    monkeypatch.setattr(move, "copy_database", copy)
     keep_in_project(root)
     assert refused == ["database is locked"]
     assert recalled() == ["moved"]
@@ -203,9 +202,9 @@ def test_two_memories_are_never_made_one_by_overwriting(root: Path, place: str) 
     taken.parent.mkdir(exist_ok=True)
     with treering.open(taken, project="p") as memory:
         memory.remember("another")
-    with pytest.raises(InvalidInput, match=r"is there already.*treering export .*--db \S+ --project p ") as refusal:
+    with pytest.raises(InvalidInput, match=r"already exists.*treering export .*--db \S+ --project p ") as refusal:
         KEEP[place][0](root)
-    assert str(refusal.value).endswith("what stands there (memory.db), nothing else, and ask again")
+    assert str(refusal.value).endswith("Then move these files away (memory.db), nothing else, and try again")
     assert recalled() == ["mine"]
     with treering.open(taken, project="p") as memory:
         assert [hit.text for hit in memory.recall("")] == ["another"]
@@ -232,7 +231,7 @@ class TestARepositoryThatBringsAMemory:
         assert recalled() == []
 
     def test_is_not_taken_over_when_somebody_asks(self, root: Path) -> None:
-        with pytest.raises(InvalidInput, match="nobody on this machine put it there"):
+        with pytest.raises(InvalidInput, match="no user of this machine put it there"):
             keep_in_project(root)
         assert recalled() == []
         shutil.rmtree(root / ".treering")
@@ -244,7 +243,7 @@ class TestARepositoryThatBringsAMemory:
             report = memory.doctor()
         (told,) = [check for check in report.checks if check.name == "place"]
         assert told.fine
-        assert told.detail == f"not used: {in_project(root)}; nobody on this machine asked for it"
+        assert told.detail == f"not used: {in_project(root)}; no user of this machine put it there"
         assert "treering init --in-project" in told.advice
 
 
@@ -265,7 +264,7 @@ def test_a_database_that_git_put_in_the_place_of_ours_is_refused(root: Path, tmp
 def test_a_link_out_of_the_repository_is_not_followed(root: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (root / ".treering").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(StoreReadOnly, match="is not a folder"):
+    with pytest.raises(StoreReadOnly, match="not a folder"):
         keep_in_project(root)
     assert not list((tmp_path / "elsewhere").iterdir())
     assert recalled() == []
@@ -273,7 +272,7 @@ def test_a_link_out_of_the_repository_is_not_followed(root: Path, tmp_path: Path
 
 def test_what_a_link_leads_to_is_not_tidied_up(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     remembered("mine")
-    monkeypatch.setattr(moving, "copy_whole", cut_short)
+    monkeypatch.setattr(move, "copy_database", cut_short)
     with pytest.raises(KeyboardInterrupt):
         keep_in_project(root)
     shutil.rmtree(root / ".treering")
@@ -289,7 +288,7 @@ def test_what_an_interrupted_move_left_is_told_of_and_goes_when_asked_again(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     remembered("mine")
-    monkeypatch.setattr(moving, "_tidy", cut_short)
+    monkeypatch.setattr(move, "_remove_leftovers", cut_short)
     with pytest.raises(KeyboardInterrupt):
         keep_in_project(root)
     monkeypatch.undo()
@@ -297,7 +296,7 @@ def test_what_an_interrupted_move_left_is_told_of_and_goes_when_asked_again(
     monkeypatch.chdir(root)
     with treering.open(background=False) as memory:
         (told,) = [check for check in memory.doctor().checks if check.name == "place"]
-    assert told.detail == f"not used: {in_data_folder(root)} is a copy, left by a move that was cut short"
+    assert told.detail == f"not used: {in_data_folder(root)} is a copy, left by an interrupted move"
     assert told.advice == "`treering init --in-project` deletes it"
     keep_in_project(root)
     assert nothing_is_left_of(in_data_folder(root))
@@ -320,7 +319,7 @@ def test_a_memory_that_was_deleted_from_the_project_is_missed_until_somebody_say
     keep_in_project(root)
     remembered("gone")
     shutil.rmtree(root / ".treering")
-    with pytest.raises(StoreUnavailable, match=r"is gone.*treering init --in-project"):
+    with pytest.raises(StoreUnavailable, match=r"is missing.*treering init --in-project"):
         recalled()
     assert KEEP[place][0](root) == KEEP[place][1](root)
     assert recalled() == []
@@ -331,7 +330,7 @@ def test_a_memory_that_was_deleted_from_the_project_is_missed_until_somebody_say
 def test_a_choice_that_cannot_be_read_is_not_guessed(root: Path) -> None:
     keep_in_project(root)
     note_of(root).write_text('{"place": "the moon"}')
-    with pytest.raises(StoreError, match=r"place\.json does not say where .*delete that one file.*treering doctor"):
+    with pytest.raises(StoreError, match=r"place\.json does not say where .*delete that file only.*treering doctor"):
         recalled()
 
 
@@ -378,8 +377,8 @@ def test_a_copy_that_lost_something_is_never_chosen(
     root: Path, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[Path], None]
 ) -> None:
     remembered("kept", LONG)
-    monkeypatch.setattr(copying, "_sync_all", spoil)
-    with pytest.raises(StoreError, match="is not like"):
+    monkeypatch.setattr(database_files, "_sync_all", spoil)
+    with pytest.raises(StoreError, match="differs from"):
         keep_in_project(root)
     assert compose.embedded_path() == in_data_folder(root)
     assert len(recalled()) == 2
@@ -425,7 +424,7 @@ def test_a_worktree_and_a_submodule_are_projects_of_their_own(
 
 @pytest.mark.parametrize(
     ("place", "why"),
-    [("in the data folder", "in the user's data folder"), ("in the project", "in the project, as asked")],
+    [("in the data folder", "in the user's data folder"), ("in the project", "in the project, as chosen")],
 )
 def test_the_report_says_where_and_why(root: Path, tmp_path: Path, place: str, why: str) -> None:
     start_at(place, root)

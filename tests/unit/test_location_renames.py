@@ -30,7 +30,7 @@ from treering import compose
 from treering.compose import keep_in_data_folder, keep_in_project, project_name
 from treering.core.errors import InvalidInput, StoreError, StoreReadOnly, StoreUnavailable
 from treering.interfaces.cli.app import app
-from treering.location import move as moving
+from treering.location import move
 from treering.ports.store import Check
 
 
@@ -68,7 +68,7 @@ class TestInTheProject:
             with treering.open(background=False) as memory:
                 assert memory.get(id).content == LONG
                 assert memory.doctor().healthy
-                assert memory.doctor().place == "in the project, as asked"
+                assert memory.doctor().place == "in the project, as chosen"
             assert nothing_is_left_of(in_data_folder(new))
             root = new
 
@@ -150,7 +150,7 @@ class TestInTheProject:
         renamed(root, "it's here", monkeypatch)
         assert recalled() == []
         (check,) = told("place")
-        assert "nobody on this machine asked for it" in check.detail
+        assert "no user of this machine put it there" in check.detail
         follow(check.advice)
         assert recalled() == ["on the old laptop"]
 
@@ -165,7 +165,7 @@ class TestInTheDataFolder:
         assert recalled() == []
         (check,) = told("renamed?")
         assert check.fine
-        assert check.detail == f"{root} is gone, its memory is kept in {in_data_folder(root)}"
+        assert check.detail == f"{root} no longer exists, its memory is in {in_data_folder(root)}"
         follow(check.advice)
         assert recalled() == sorted(["from before", LONG])
         assert in_data_folder(root).is_file()
@@ -211,12 +211,12 @@ class TestAMemoryThatIsGone:
         def full(*_given: object, **_named: object) -> None:
             raise StoreError("the disk is full")
 
-        step = (moving, "copy_whole") if place == "in the project" else (compose.locations, "open_store")
+        step = (move, "copy_database") if place == "in the project" else (compose.locations, "open_store")
         with monkeypatch.context() as failing:
             failing.setattr(*step, full)
             with pytest.raises(StoreError, match="the disk is full"):
                 KEEP[place][0](root)
-        with pytest.raises(StoreUnavailable, match="is gone"):
+        with pytest.raises(StoreUnavailable, match="is missing"):
             recalled()
         (tmp_path / "unplugged").rename(in_project(root))
         with treering.open(background=False) as memory:
@@ -244,7 +244,7 @@ def test_a_backup_is_carried_into_a_new_memory(root: Path, tmp_path: Path) -> No
     with treering.open(background=False) as memory:
         memory.backup(tmp_path / "backup.db")
     shutil.rmtree(root / ".treering")
-    with pytest.raises(StoreUnavailable, match="is gone") as missed:
+    with pytest.raises(StoreUnavailable, match="is missing") as missed:
         recalled()
     keep_in_project(root)
     follow(str(missed.value), BACKUP=str(tmp_path / "backup.db"))
