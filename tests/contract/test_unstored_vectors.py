@@ -9,7 +9,7 @@ import pytest
 
 from tests.conftest import OpenMemory
 from treering.adapters.sql.index_base import Index
-from treering.adapters.sql.unstored_vectors import MadeVector, UnstoredVectors
+from treering.adapters.sql.unstored_vectors import MadeVector, PendingVectors
 from treering.compose import now
 from treering.core.errors import StoreError, StoreFull
 from treering.core.records import Knowledge
@@ -70,7 +70,7 @@ def full(*_given: object, **_options: object) -> None:
 
 
 def test_two_threads_that_keep_vectors_at_once_lose_none() -> None:
-    kept, vector = UnstoredVectors(), np.ones(2, np.float32)
+    kept, vector = PendingVectors(), np.ones(2, np.float32)
     other = Thread(target=lambda: kept.add("m", [(3, "c", vector)]))
 
     class Interrupting(int):

@@ -20,7 +20,7 @@ from tests.integration.model_server import (
 from treering.adapters.models.ollama import OllamaEmbedder, choose_model, installed
 from treering.adapters.models.openai_compatible import ChatWriter, OpenAIEmbedder
 from treering.adapters.models.prefixes import prefixes_of
-from treering.adapters.models.remote import Limits, RemoteEmbedder
+from treering.adapters.models.remote import BatchLimits, RemoteEmbedder
 from treering.core.errors import ModelUnavailable
 from treering.ports.models import Embedder, Writer
 
@@ -30,14 +30,14 @@ GB = 10**9
 @pytest.fixture
 def ollama(server: ModelServer) -> Iterator[OllamaEmbedder]:
     server.answer("/api/embed", ollama_embeddings())
-    with closing(OllamaEmbedder(server.url, "all-minilm", patience=QUICK)) as embedder:
+    with closing(OllamaEmbedder(server.url, "all-minilm", timeouts=QUICK)) as embedder:
         yield embedder
 
 
 @pytest.fixture
 def openai(server: ModelServer) -> Iterator[OpenAIEmbedder]:
     server.answer("/v1/embeddings", openai_embeddings())
-    with closing(OpenAIEmbedder(f"{server.url}/v1", "text-embedding-3-small", KEY, patience=QUICK)) as embedder:
+    with closing(OpenAIEmbedder(f"{server.url}/v1", "text-embedding-3-small", KEY, timeouts=QUICK)) as embedder:
         yield embedder
 
 
@@ -277,7 +277,7 @@ def test_the_best_installed_model_that_fits_is_chosen(names: list[str], memory: 
 
 def test_openai_is_asked_in_batches_of_texts_and_characters(server: ModelServer) -> None:
     server.answer("/embeddings", openai_embeddings())
-    limits = Limits(texts=3, characters=10)
+    limits = BatchLimits(texts=3, characters=10)
     with closing(OpenAIEmbedder(server.url, "m", limits=limits)) as embedder:
         vectors = embedder.documents(["a", "b", "c", "d", "5char", "sixsix", "longer than the batch", "e"])
     assert [body["input"] for body in server.bodies()] == [
@@ -310,7 +310,7 @@ def test_a_server_that_ignores_the_dimension_is_told(server: ModelServer) -> Non
     server.answer("/embeddings", Reply({"data": [{"index": 0, "embedding": [1.0, 2.0]}]}))
     with (
         closing(OpenAIEmbedder(server.url, "m", dimension=3)) as embedder,
-        pytest.raises(ModelUnavailable, match=r"2 numbers .* 3 are expected; m cannot be shortened to this; leave"),
+        pytest.raises(ModelUnavailable, match=r"2 numbers .* 3 are expected; m does not support this dimension"),
     ):
         embedder.query("a")
 
@@ -320,7 +320,7 @@ def test_places_that_are_not_those_of_the_texts_are_told(
     openai: OpenAIEmbedder, server: ModelServer, indices: tuple[Any, Any]
 ) -> None:
     server.answer("/v1/embeddings", Reply({"data": [{"index": at, "embedding": [1.0]} for at in indices]}))
-    with pytest.raises(ModelUnavailable, match="places are not those of the texts"):
+    with pytest.raises(ModelUnavailable, match="indexes do not match the texts"):
         openai.documents(["one", "two"])
 
 

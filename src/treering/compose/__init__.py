@@ -192,9 +192,9 @@ def _check_schedule(settings: Settings) -> None:
 
 def _models(settings: Settings) -> Models:
     """Models by the settings; where these leave the choice open, by the environment."""
-    from treering.adapters.models.selection import ChosenModels
+    from treering.adapters.models.selection import ConfiguredModels
 
-    return ChosenModels(settings, os.environ)
+    return ConfiguredModels(settings, os.environ)
 
 
 def _tokenizer(name: str) -> Tokenizer:

@@ -16,7 +16,7 @@ from treering.core.errors import InvalidInput, StoreError, StoreFull, StoreReadO
 from treering.core.settings import Settings
 
 if TYPE_CHECKING:
-    from treering.adapters.sql.salvage import Salvaged
+    from treering.adapters.sql.salvage import SalvageReport
     from treering.ports.blobs import Blobs
     from treering.ports.clock import NewId
     from treering.ports.store import Store
@@ -94,7 +94,7 @@ def _asked_to_read(place: object) -> StoreReadOnly:
     return StoreReadOnly(f"{place} was opened read-only ({READ_ONLY}); open it without that suffix to write")
 
 
-def salvage(path: str | os.PathLike[str]) -> Salvaged:
+def salvage(path: str | os.PathLike[str]) -> SalvageReport:
     """Save the readable part of a damaged SQLite file; the original is kept beside the new file."""
     from treering.adapters.sql.salvage import salvage as save
 

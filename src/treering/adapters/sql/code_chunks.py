@@ -9,13 +9,13 @@ from sqlalchemy import Column, LargeBinary, Table, and_, delete, exists, func, o
 
 from treering.adapters.sql.records import batches
 from treering.adapters.sql.rows import insert_tuples
-from treering.adapters.sql.tables import add_index, table, text, whole
+from treering.adapters.sql.tables import add_index, integer, table, text
 from treering.ports.code_chunks import ChunkCoverage, StoredChunk
 
 if TYPE_CHECKING:
     from sqlalchemy.sql import ColumnElement
 
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
 
 _BATCH = 500
 
@@ -27,12 +27,12 @@ def _packed(name: str) -> Column[bytes]:
 code_chunks = table(
     "code_chunks",
     text("path"),
-    whole("place"),
+    integer("place"),
     text("symbol"),
-    whole("start_line"),
-    whole("end_line"),
+    integer("start_line"),
+    integer("end_line"),
     text("digest"),
-    whole("length"),
+    integer("length"),
     _packed("codes"),
     _packed("counts"),
     key=("path", "place"),
@@ -48,7 +48,7 @@ _COLUMNS = ("path", "place", "symbol", "start_line", "end_line", "digest", "leng
 class StoredChunks:
     """See `treering.ports.code_chunks.CodeChunks`."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: TransactionContext) -> None:
         self._context = context
         self._connection = context.connection
         self._project = (context.scope.tenant, context.scope.project)

@@ -30,7 +30,7 @@ from treering.ports.code import (
 if TYPE_CHECKING:
     from sqlalchemy.sql import ColumnElement
 
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
 
 _BATCH = 500
 _AT_ONCE = 100
@@ -52,7 +52,7 @@ _CONTENTS = ("path", "resolved", "definitions", "edges", "further")
 class StoredCode:
     """See `treering.ports.code.CodeIndex`."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: TransactionContext) -> None:
         self._context = context
         self._connection = context.connection
         self._project = (context.scope.tenant, context.scope.project)

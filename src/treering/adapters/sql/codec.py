@@ -8,7 +8,7 @@ from enum import Enum
 from functools import cache
 from typing import Any, Generic, TypeVar
 
-from treering.adapters.sql.kinds import Kind
+from treering.adapters.sql.kinds import RecordKind
 from treering.core.errors import BlobMissing, Unreadable
 from treering.core.scope import Scope
 from treering.core.values import Record
@@ -64,7 +64,7 @@ def _is_choice(annotation: Any) -> bool:
 class Codec(Generic[V]):
     """Encodes one kind of value."""
 
-    def __init__(self, kind: Kind[V], blob_bytes: int | None) -> None:
+    def __init__(self, kind: RecordKind[V], blob_bytes: int | None) -> None:
         self._kind = kind
         self._blob_bytes = None if blob_bytes == 0 and kind.name in _OPERATIONAL else blob_bytes
         fields = kind.value.model_fields
@@ -156,10 +156,10 @@ class Codec(Generic[V]):
         return {**rest, **texts}
 
 
-def codec_of(kind: Kind[V], blob_bytes: int | None) -> Codec[V]:
+def codec_of(kind: RecordKind[V], blob_bytes: int | None) -> Codec[V]:
     """The codec of a kind; `blob_bytes` is the length above which text moves to the blob store, None for never."""
     return _codec(kind, blob_bytes)
 
 
 # Which field goes where is the same for every transaction, and working it out costs as much as a small statement.
-_codec: Callable[[Kind[Any], int | None], Codec[Any]] = cache(Codec)
+_codec: Callable[[RecordKind[Any], int | None], Codec[Any]] = cache(Codec)

@@ -15,11 +15,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treering.adapters.sql.index_base import Index
-from treering.adapters.sql.unstored_vectors import MadeVector, UnstoredVectors
-from treering.adapters.vectors.signs import SAMPLE, STORED, Rounded, Signs, centred, first_sampled, in_common
-from treering.adapters.words.postings import Scored, Words, score
-from treering.adapters.words.segments import Columns, Segments
+from treering.adapters.sql.index_base import SqlIndex
+from treering.adapters.sql.unstored_vectors import MadeVector, PendingVectors
+from treering.adapters.vectors.signs import (
+    SAMPLE,
+    STORED,
+    QuantizedVectors,
+    SignBits,
+    centred,
+    first_sampled,
+    in_common,
+)
+from treering.adapters.words.postings import Words, WordScores, score
+from treering.adapters.words.segments import DocumentColumns, Segments
 from treering.core.embedded_text import part_of, spaces_of
 from treering.core.ranking import BM25
 from treering.ports.index import DOCUMENT_KINDS, Candidates, Coverage, IndexQuery
@@ -27,7 +35,7 @@ from treering.ports.index import DOCUMENT_KINDS, Candidates, Coverage, IndexQuer
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
     from treering.core.settings import RecallSettings
 
 _EPISODE = "episode"
@@ -62,11 +70,11 @@ _RESCORED_OF = 150
 
 
 @dataclass(frozen=True)
-class Space:
+class VectorSpace:
     """The vectors of one model without what they have in common: their signs, and the numbers themselves, rounded."""
 
-    signs: Signs
-    rounded: Rounded
+    signs: SignBits
+    rounded: QuantizedVectors
 
     def rows_of(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Where these numbers stand; −1 for those without a vector."""
@@ -78,24 +86,24 @@ class Space:
 
 
 @dataclass(frozen=True)
-class State:
+class IndexState:
     """What has been read of a project so far."""
 
     segments: Segments = field(default_factory=Segments.empty)
-    spaces: dict[str, Space] = field(default_factory=dict)
+    spaces: dict[str, VectorSpace] = field(default_factory=dict)
     languages: Counter[str] = field(default_factory=Counter)
     speakers: Counter[int] = field(default_factory=Counter)
     threads: dict[str, int] = field(default_factory=dict)
     owners: dict[str, int] = field(default_factory=lambda: {"": 0})
 
 
-class Loaded:
+class ProjectIndex:
     """The state of one project in this process, shared by its threads."""
 
     def __init__(self) -> None:
         self.lock = Lock()
-        self.state = State()
-        self.unstored = UnstoredVectors()
+        self.state = IndexState()
+        self.unstored = PendingVectors()
 
     def forget_spaces(self, *, but: Collection[str]) -> None:
         with self.lock:
@@ -103,16 +111,16 @@ class Loaded:
             self.state = replace(self.state, spaces=spaces)
 
 
-class EmbeddedIndex(Index):
+class EmbeddedIndex(SqlIndex):
     """The documents of one project, as one transaction sees them."""
 
-    def __init__(self, context: Context, loaded: Loaded) -> None:
+    def __init__(self, context: TransactionContext, loaded: ProjectIndex) -> None:
         super().__init__(context, loaded.unstored)
         self._loaded = loaded
         self._settings: RecallSettings = context.settings.recall
-        self._read: State | None = None
+        self._read: IndexState | None = None
         self._models_read: set[str] = set()
-        self._scored: tuple[IndexQuery, Scored] | None = None
+        self._scored: tuple[IndexQuery, WordScores] | None = None
 
     def load(self, model: str) -> None:
         self._state(model)
@@ -189,7 +197,7 @@ class EmbeddedIndex(Index):
         return super().drop_vectors(but=but, beside=beside)
 
     def _nearest(
-        self, state: State, wanted: IndexQuery, limit: int, allowed: NDArray[np.bool_] | None
+        self, state: IndexState, wanted: IndexQuery, limit: int, allowed: NDArray[np.bool_] | None
     ) -> NDArray[np.int64]:
         """Rows of the best by vector: many by their signs, the best of these by the vectors themselves."""
         space = state.spaces.get(wanted.model)
@@ -235,7 +243,7 @@ class EmbeddedIndex(Index):
             return np.full(len(numbers), np.nan)
         return _likeness(space, _seen_apart(space, wanted.vector), numbers)
 
-    def _score(self, wanted: IndexQuery) -> Scored:
+    def _score(self, wanted: IndexQuery) -> WordScores:
         if self._scored is None or self._scored[0] is not wanted:
             segments = self._state(wanted.model).segments
             lengths, seen = segments.columns.length, self._seen()
@@ -260,7 +268,9 @@ class EmbeddedIndex(Index):
         owner = state.segments.columns.owner
         return np.asarray(~state.segments.gone & ((owner == 0) | (owner == mine)), np.bool_)
 
-    def _allowed(self, state: State, kinds: Sequence[str], among: NDArray[np.int64] | None) -> NDArray[np.bool_] | None:
+    def _allowed(
+        self, state: IndexState, kinds: Sequence[str], among: NDArray[np.int64] | None
+    ) -> NDArray[np.bool_] | None:
         seen, segments = self._seen(), state.segments
         codes = [_KIND[kind] for kind in kinds]
         present = np.isin(segments.columns.kind, codes)
@@ -271,7 +281,7 @@ class EmbeddedIndex(Index):
             allowed &= chosen
         return None if allowed.all() else allowed
 
-    def _bury(self, numbers: NDArray[np.int64]) -> None:
+    def _hide_removed(self, numbers: NDArray[np.int64]) -> None:
         """Documents that the file no longer has. One that is newer than this transaction is not among them.
 
         What this transaction itself took away may yet come back.
@@ -288,7 +298,7 @@ class EmbeddedIndex(Index):
         newest = self._context.connection.exec_driver_sql("SELECT max(number) FROM documents").scalar()
         return int(newest or 0)
 
-    def _state(self, model: str = "") -> State:
+    def _state(self, model: str = "") -> IndexState:
         """Up to date with the file. What a transaction has not committed yet is seen by itself alone."""
         if self._read is not None and (not model or model in self._models_read):
             return self._read
@@ -297,19 +307,19 @@ class EmbeddedIndex(Index):
             with self._loaded.lock:
                 self._read = self._loaded.state = self._refreshed(self._loaded.state, model)
         else:
-            before: State = self._read or self._context.unsaved.index or self._loaded.state
+            before: IndexState = self._read or self._context.unsaved.index or self._loaded.state
             self._read = self._refreshed(before, model)
         if self._context.writing:
             self._context.unsaved.index = self._read
         return self._read
 
-    def _refreshed(self, state: State, model: str) -> State:
+    def _refreshed(self, state: IndexState, model: str) -> IndexState:
         state = _with_documents(state, self._fetched(_DOCUMENTS, (state.segments.newest, *self._here)))
         if model:
             state = self._with_vectors(state, model)
         return state
 
-    def _with_vectors(self, state: State, model: str) -> State:
+    def _with_vectors(self, state: IndexState, model: str) -> IndexState:
         """With those in the file, then those that are kept in memory and follow them without a gap.
 
         A gap would stay: vectors are read on after the newest. It appears if another thread has stored vectors since
@@ -336,7 +346,7 @@ class EmbeddedIndex(Index):
             space = _grown(space, following, np.array([kept[number][2] for number in following]))
         return replace(state, spaces={**state.spaces, model: space})
 
-    def _begun(self, model: str, kept: Mapping[int, MadeVector]) -> Space:
+    def _begun(self, model: str, kept: Mapping[int, MadeVector]) -> VectorSpace:
         """Without vectors yet; what they have in common is known first, by some of them."""
         named = (*self._here, model)
         numbers = [number for (number,) in self._context.connection.exec_driver_sql(_NUMBERS, named)]
@@ -346,7 +356,9 @@ class EmbeddedIndex(Index):
         stored = self._context.connection.exec_driver_sql(_CHOSEN, (*named, json.dumps(some)))
         found = [_matrix([vector])[0] for _, vector in stored]
         sample = np.array([*found, *(kept[number][2] for number in sorted(set(some) & set(later)))])
-        return Space(Signs(in_common(sample, first)), Rounded.of(np.empty((0, sample.shape[1]), np.float32)))
+        return VectorSpace(
+            SignBits(in_common(sample, first)), QuantizedVectors.of(np.empty((0, sample.shape[1]), np.float32))
+        )
 
     def _fetched(self, statement: str, values: tuple[Any, ...]) -> Iterator[Sequence[Any]]:
         cursor = self._context.connection.exec_driver_sql(statement, values)
@@ -354,10 +366,10 @@ class EmbeddedIndex(Index):
             yield rows
 
 
-def _with_documents(state: State, fetched: Iterator[Sequence[Any]]) -> State:
+def _with_documents(state: IndexState, fetched: Iterator[Sequence[Any]]) -> IndexState:
     threads, owners = dict(state.threads), dict(state.owners)
     languages, speakers = Counter(state.languages), Counter(state.speakers)
-    columns, words = list[Columns](), list[Words]()
+    columns, words = list[DocumentColumns](), list[Words]()
     for rows in fetched:
         table = []
         for number, kind, owner, at, speaker, marks, length, thread, place, language, _codes, _counts in rows:
@@ -366,21 +378,21 @@ def _with_documents(state: State, fetched: Iterator[Sequence[Any]]) -> State:
             conversation = threads.setdefault(thread, len(threads) + 1) if thread else 0
             whose = owners.setdefault(owner, len(owners))
             table.append((number, _KIND[kind], whose, at, speaker, marks, length, conversation, place))
-        columns.append(Columns.of(table))
+        columns.append(DocumentColumns.of(table))
         words.append(Words.of([(row[10], row[11]) for row in rows]))
     if not columns:
         return state
-    segments = state.segments.extended(Columns.joined(columns), Words.joined(words))
-    return State(segments, state.spaces, languages, speakers, threads, owners)
+    segments = state.segments.extended(DocumentColumns.joined(columns), Words.joined(words))
+    return IndexState(segments, state.spaces, languages, speakers, threads, owners)
 
 
-def _grown(space: Space, numbers: Sequence[int], vectors: NDArray[np.float32]) -> Space:
+def _grown(space: VectorSpace, numbers: Sequence[int], vectors: NDArray[np.float32]) -> VectorSpace:
     apart = centred(vectors, space.signs.mean)
     signs = space.signs.extended(np.array(numbers, np.int64), apart)
-    return Space(signs, space.rounded.joined(Rounded.of(apart)))
+    return VectorSpace(signs, space.rounded.joined(QuantizedVectors.of(apart)))
 
 
-def _likeness(space: Space, query: NDArray[np.float32], numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+def _likeness(space: VectorSpace, query: NDArray[np.float32], numbers: NDArray[np.int64]) -> NDArray[np.float64]:
     """The cosine of vectors to one without what all have in common; NaN where there is no vector, or only zeros."""
     likeness = np.full(len(numbers), np.nan)
     rows = space.rows_of(numbers)
@@ -392,13 +404,13 @@ def _likeness(space: Space, query: NDArray[np.float32], numbers: NDArray[np.int6
     return likeness
 
 
-def _seen_apart(space: Space, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+def _seen_apart(space: VectorSpace, vector: NDArray[np.float32]) -> NDArray[np.float32]:
     """A query's vector without what all vectors have in common."""
     return np.asarray(centred(vector, space.signs.mean)[0], np.float32)
 
 
-def _nothing() -> Space:
-    return Space(Signs(np.zeros(0, np.float32)), Rounded.of(np.empty((0, 0), np.float32)))
+def _nothing() -> VectorSpace:
+    return VectorSpace(SignBits(np.zeros(0, np.float32)), QuantizedVectors.of(np.empty((0, 0), np.float32)))
 
 
 def _matrix(vectors: Sequence[bytes]) -> NDArray[np.float32]:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from treering.adapters.sql import entity_links as mentioned
 from treering.adapters.sql.kinds import ENTITIES
-from treering.adapters.sql.revised_records import LearnedRecords
+from treering.adapters.sql.revised_records import RevisedRecords
 from treering.core.entities import Entity
 from treering.core.scope import Scope, Visibility
 from treering.core.values import EMPTY
 
 if TYPE_CHECKING:
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
     from treering.ports.collections import Detail, EntityMentions
 
 
@@ -21,10 +21,10 @@ _AT_ONCE = 500
 """Purged records whose links are removed in one statement."""
 
 
-class EntityRecords(LearnedRecords[Entity]):
+class EntityRecords(RevisedRecords[Entity]):
     """Entities of one project, and how many records speak of them."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: TransactionContext) -> None:
         super().__init__(ENTITIES, context)
 
     def purge(self, id: str, detail: Detail = EMPTY) -> None:
@@ -51,7 +51,7 @@ class EntityRecords(LearnedRecords[Entity]):
         return len(dropped)
 
 
-def forget_links_of_purged(context: Context) -> None:
+def forget_links_of_purged(context: TransactionContext) -> None:
     """At the end of a transaction: entities are locked after records.
 
     Entities of which nothing else speaks are purged too, also those that a user linked: their names are about these

@@ -13,10 +13,10 @@ from sqlalchemy import ColumnElement, Select, and_, delete, func, select, true, 
 
 from treering.adapters.sql.codec import codec_of
 from treering.adapters.sql.conditions import in_scope, matching
-from treering.adapters.sql.kinds import EPISODES, KINDS, TURNS, Kind
+from treering.adapters.sql.kinds import EPISODES, KINDS, TURNS, RecordKind
 from treering.adapters.sql.query_driver import choose
 from treering.adapters.sql.tables import documents, vectors
-from treering.adapters.sql.unstored_vectors import MadeVector, UnstoredVectors
+from treering.adapters.sql.unstored_vectors import MadeVector, PendingVectors
 from treering.adapters.vectors.signs import STORED
 from treering.core.embedded_text import model_of, part_of, spaces_of
 from treering.core.errors import BlobMissing, ModelUnavailable, Unreadable
@@ -26,16 +26,16 @@ from treering.ports.index import Candidates, Coverage, IndexQuery, Unembedded
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
     from treering.core.queries import Filter
 
 _KINDS = {kind.name: kind for kind in KINDS}
 
 
-class Index(ABC):
+class SqlIndex(ABC):
     """The documents of one project, as one transaction sees them."""
 
-    def __init__(self, context: Context, unstored: UnstoredVectors) -> None:
+    def __init__(self, context: TransactionContext, unstored: PendingVectors) -> None:
         self._context = context
         self._unstored = unstored
         self._here = (context.scope.tenant, context.scope.project)
@@ -77,19 +77,19 @@ class Index(ABC):
         return next((len(vector) for *_, vector in self._unstored.of(model).values()), None)
 
     @abstractmethod
-    def _bury(self, numbers: NDArray[np.int64]) -> None:
+    def _hide_removed(self, numbers: NDArray[np.int64]) -> None:
         """These documents are no longer there."""
 
     def matching_numbers(self, filters: Mapping[str, Filter]) -> NDArray[np.int64]:
-        found = [number for kind, where in filters.items() for number, _ in self._passing(kind, where, None)]
+        found = [number for kind, where in filters.items() for number, _ in self._matching(kind, where, None)]
         return np.array(sorted(found), np.int64)
 
     def matching_ids(self, filters: Mapping[str, Filter], numbers: NDArray[np.int64]) -> Mapping[int, tuple[str, str]]:
         found = {
-            number: (kind, id) for kind, where in filters.items() for number, id in self._passing(kind, where, numbers)
+            number: (kind, id) for kind, where in filters.items() for number, id in self._matching(kind, where, numbers)
         }
         if len(found) < len(numbers):
-            self._bury_missing(np.array([number for number in numbers.tolist() if number not in found], np.int64))
+            self._hide_missing(np.array([number for number in numbers.tolist() if number not in found], np.int64))
         return found
 
     def words_of(self, numbers: NDArray[np.int64]) -> Mapping[int, tuple[NDArray[np.uint32], NDArray[np.uint8]]]:
@@ -111,7 +111,7 @@ class Index(ABC):
 
     def models(self) -> Sequence[str]:
         """Kept vectors count only where none is stored: another process may have chosen another model since."""
-        return _whole(self._stored_models()) or sorted(_whole(self._unstored.models()))
+        return _without_parts(self._stored_models()) or sorted(_without_parts(self._unstored.models()))
 
     def _stored_models(self) -> Sequence[str]:
         """One look-up a model, however many vectors it has."""
@@ -201,7 +201,7 @@ class Index(ABC):
         """In the order of their numbers, so that no two transactions wait for each other."""
         if not found:
             return 0
-        known = Index.dimension(self, model)
+        known = SqlIndex.dimension(self, model)
         if any(len(vector) != (known or len(found[0][2])) for *_, vector in found):
             raise ModelUnavailable(
                 f"the vectors of {model} here have {known} numbers, but the model now makes others; give it another "
@@ -257,16 +257,16 @@ class Index(ABC):
         """On an engine with one writer, vectors are made in the order of their documents."""
         return documents.c.number > newest.scalar_subquery()
 
-    def _bury_missing(self, numbers: NDArray[np.int64]) -> None:
+    def _hide_missing(self, numbers: NDArray[np.int64]) -> None:
         statement = select(documents.c.number).where(self._among(documents, numbers))
         there = np.fromiter((number for (number,) in self._execute(statement)), np.int64)
         missing = np.setdiff1d(numbers, there, assume_unique=True)
         if len(missing):
-            self._bury(missing)
+            self._hide_removed(missing)
 
-    def _passing(self, name: str, where: Filter, numbers: NDArray[np.int64] | None) -> Sequence[tuple[int, str]]:
+    def _matching(self, name: str, where: Filter, numbers: NDArray[np.int64] | None) -> Sequence[tuple[int, str]]:
         if numbers is not None:
-            return self._passing_among(name, where, numbers)
+            return self._matching_among(name, where, numbers)
         kind, scope = _KINDS[name], self._context.scope
         driver = choose(self._context.connection, scope, kind, where)
         rare = driver is not None and driver.is_rare
@@ -284,7 +284,7 @@ class Index(ABC):
             statement = driver.narrowed(kind, statement)
         return [(number, id) for number, id in self._execute(statement)]
 
-    def _passing_among(self, name: str, where: Filter, numbers: NDArray[np.int64]) -> Sequence[tuple[int, str]]:
+    def _matching_among(self, name: str, where: Filter, numbers: NDArray[np.int64]) -> Sequence[tuple[int, str]]:
         """The documents come first: beginning with a long session, SQLite tries each of its turns on all of them."""
         kind = _KINDS[name]
         listed = select(documents.c.tenant, documents.c.project, documents.c.number, documents.c.id)
@@ -307,12 +307,12 @@ class Index(ABC):
         return self._context.connection.execute(statement)
 
 
-def _same_record(kind: Kind[Any], document: Any) -> ColumnElement[bool]:
+def _same_record(kind: RecordKind[Any], document: Any) -> ColumnElement[bool]:
     record = kind.table.c
     return and_(record.tenant == document.tenant, record.project == document.project, record.id == document.id)
 
 
-def _whole(spaces: Iterable[str]) -> list[str]:
+def _without_parts(spaces: Iterable[str]) -> list[str]:
     return [space for space in spaces if not part_of(space)]
 
 

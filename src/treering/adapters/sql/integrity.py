@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, RowMapping, and_, delete, false, func, sel
 from treering.adapters.sql.codec import Encoded, codec_of
 from treering.adapters.sql.derived import Derivation
 from treering.adapters.sql.ids import retake_ids
-from treering.adapters.sql.kinds import ADDRESSED, AUDIT, JOBS, KINDS, Kind
+from treering.adapters.sql.kinds import ADDRESSED, AUDIT, JOBS, KINDS, RecordKind
 from treering.adapters.sql.owners import SHARED, register
 from treering.adapters.sql.records import batches
 from treering.adapters.sql.tables import documents, facets
@@ -24,7 +24,7 @@ from treering.core.scope import EVERY_VISIBILITY, Visibility
 from treering.ports.store import Check
 
 if TYPE_CHECKING:
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
 
 # Kinds that have facets or searchable text to make anew.
 _DERIVED = tuple(kind for kind in KINDS if not kind.computed and kind not in (AUDIT, JOBS))
@@ -38,21 +38,21 @@ _MOST_UNREADABLE = 10_000
 _REPAIR = "run `treering doctor --repair`"
 
 
-def check(context: Context) -> Sequence[Check]:
+def check(context: TransactionContext) -> Sequence[Check]:
     """Whether the derived tables, the blobs and the queue are as the records want them."""
     return (*soundness(context), _check_jobs(context))
 
 
-def soundness(context: Context) -> Sequence[Check]:
+def soundness(context: TransactionContext) -> Sequence[Check]:
     """Whether what is derived and the blobs are as the records want them."""
     return (_check_derived(context), _check_facets(context), _check_blobs(context))
 
 
-def rebuild(context: Context) -> Sequence[str]:
+def rebuild(context: TransactionContext) -> Sequence[str]:
     """Make the derived tables anew from the records; those of a record that cannot be read stay as they are."""
     totals, unreadable = Counter[str](), list[str]()
 
-    def rederive(view: Context) -> tuple[str, ...]:
+    def rederive(view: TransactionContext) -> tuple[str, ...]:
         for kind in ADDRESSED:
             _retake_ids(view, kind)
         for kind in _DERIVED:
@@ -67,13 +67,13 @@ def rebuild(context: Context) -> Sequence[str]:
     return (f"rebuilt the indexes of {counted}", *_left_alone(unreadable))
 
 
-def sweep_orphans(context: Context) -> int:
+def sweep_orphans(context: TransactionContext) -> int:
     """Delete every blob that no record refers to, but for those put lately."""
     before = context.now - timedelta(hours=context.settings.store.orphan_blob_hours)
     return sweep_blobs(context, [b.digest for b in context.blobs.stream(context.scope) if b.modified < before])
 
 
-def sweep_blobs(context: Context, digests: Sequence[str]) -> int:
+def sweep_blobs(context: TransactionContext, digests: Sequence[str]) -> int:
     """Delete those of `digests` that no record refers to; writers of blobs wait meanwhile."""
     context.dialect.guard_blobs(context.connection, context.scope, sweeping=True)
     kept = {digest for batch in batches(digests, 500) for digest in _referred(context, batch)}
@@ -83,7 +83,7 @@ def sweep_blobs(context: Context, digests: Sequence[str]) -> int:
     return len(unused)
 
 
-def _referred(context: Context, digests: Sequence[str] | None = None) -> list[str]:
+def _referred(context: TransactionContext, digests: Sequence[str] | None = None) -> list[str]:
     """Digests of blobs that a record of any principal refers to."""
     in_project = (facets.c.tenant == context.scope.tenant, facets.c.project == context.scope.project)
     statement = select(facets.c.value).where(*in_project, facets.c.facet == "blob").distinct()
@@ -106,7 +106,7 @@ class _Rederived:
     unreadable: Mapping[str, StoreError]
 
 
-def _rederive(context: Context, kind: Kind[Any]) -> _Rederived:
+def _rederive(context: TransactionContext, kind: RecordKind[Any]) -> _Rederived:
     """Which records cannot be read is known only at the end; then it is done over without touching theirs."""
     with context.connection.begin_nested() as attempt:
         done = _rederive_but(context, kind, ())
@@ -120,7 +120,7 @@ def _rederive(context: Context, kind: Kind[Any]) -> _Rederived:
     return done
 
 
-def _keep_blobs_of(context: Context, kind: Kind[Any], unreadable: Sequence[str]) -> None:
+def _keep_blobs_of(context: TransactionContext, kind: RecordKind[Any], unreadable: Sequence[str]) -> None:
     """A record that cannot be read now may be later: what it refers to is in its row, and must not be swept."""
     scope, columns = context.scope, kind.table.c
     codec = codec_of(kind, context.settings.store.text_bytes)
@@ -136,7 +136,7 @@ def _keep_blobs_of(context: Context, kind: Kind[Any], unreadable: Sequence[str])
                     context.connection.execute(context.dialect.insert(facets).values(facet).on_conflict_do_nothing())
 
 
-def _rederive_but(context: Context, kind: Kind[Any], kept: Sequence[str]) -> _Rederived:
+def _rederive_but(context: TransactionContext, kind: RecordKind[Any], kept: Sequence[str]) -> _Rederived:
     of_kind = (*_here(context, documents), documents.c.kind == kind.name)
     recorded = select(kind.table.c.id).where(*_here(context, kind.table), kind.table.c.id == documents.c.id).exists()
     context.dialect.clear_text(context.connection, and_(*of_kind, ~recorded))
@@ -151,7 +151,7 @@ def _rederive_but(context: Context, kind: Kind[Any], kept: Sequence[str]) -> _Re
 
 
 def _readable(
-    context: Context, kind: Kind[Any], rows: Iterable[RowMapping], unreadable: dict[str, StoreError]
+    context: TransactionContext, kind: RecordKind[Any], rows: Iterable[RowMapping], unreadable: dict[str, StoreError]
 ) -> Iterator[tuple[Any, Encoded]]:
     """Records with their rows; those that cannot be read are put down in `unreadable`, with the reason."""
     codec = codec_of(kind, context.settings.store.text_bytes)
@@ -162,13 +162,13 @@ def _readable(
             unreadable[row["id"]] = exc
 
 
-def _retake_ids(context: Context, kind: Kind[Any]) -> None:
+def _retake_ids(context: TransactionContext, kind: RecordKind[Any]) -> None:
     stored = select(kind.table.c.id).where(*_here(context, kind.table))
     for batch in batches(context.connection.execute(stored).scalars().all(), 1_000):
         retake_ids(context, batch)
 
 
-def _rows(context: Context, kind: Kind[Any]) -> Iterator[RowMapping]:
+def _rows(context: TransactionContext, kind: RecordKind[Any]) -> Iterator[RowMapping]:
     """Every row of a kind that this view is for."""
     columns = kind.table.c
     last = ""
@@ -181,7 +181,7 @@ def _rows(context: Context, kind: Kind[Any]) -> Iterator[RowMapping]:
         last = rows[-1]["id"]
 
 
-def _here(context: Context, table: Any) -> list[ColumnElement[bool]]:
+def _here(context: TransactionContext, table: Any) -> list[ColumnElement[bool]]:
     """Rows that this view is for: of another principal's view only their personal ones."""
     columns = table.c
     here = [columns.tenant == context.scope.tenant, columns.project == context.scope.project]
@@ -192,10 +192,10 @@ def _here(context: Context, table: Any) -> list[ColumnElement[bool]]:
     return [*here, columns.owner != SHARED if "owner" in columns else false()]
 
 
-def _check_derived(context: Context) -> Check:
+def _check_derived(context: TransactionContext) -> Check:
     stored, indexed = Counter[str](), Counter[str]()
 
-    def count(view: Context) -> tuple[str, ...]:
+    def count(view: TransactionContext) -> tuple[str, ...]:
         for kind in _SEARCHED:
             records = select(func.count()).select_from(kind.table).where(*_here(view, kind.table))
             found = select(func.count()).where(*_here(view, documents), documents.c.kind == kind.name)
@@ -212,8 +212,8 @@ def _check_derived(context: Context) -> Check:
     return Check("derived tables", not wrong, "; ".join(wrong) or "agree with the records", _REPAIR if wrong else "")
 
 
-def _check_facets(context: Context) -> Check:
-    def differences(view: Context) -> Iterator[str]:
+def _check_facets(context: TransactionContext) -> Check:
+    def differences(view: TransactionContext) -> Iterator[str]:
         for kind in _DERIVED:
             unreadable: dict[str, StoreError] = {}
             sample = list(_readable(view, kind, _sample(view, kind), unreadable))
@@ -227,7 +227,7 @@ def _check_facets(context: Context) -> Check:
     return Check("facets", not wrong, "; ".join(wrong[:_NAMED]) or "agree with the records", _REPAIR if wrong else "")
 
 
-def _sample(context: Context, kind: Kind[Any]) -> Sequence[RowMapping]:
+def _sample(context: TransactionContext, kind: RecordKind[Any]) -> Sequence[RowMapping]:
     """The newest rows, and some at random."""
     columns = kind.table.c
     here = _here(context, kind.table)
@@ -239,7 +239,7 @@ def _sample(context: Context, kind: Kind[Any]) -> Sequence[RowMapping]:
     return context.connection.execute(select(kind.table).where(*here, columns.id.in_(chosen))).mappings().all()
 
 
-def _check_blobs(context: Context) -> Check:
+def _check_blobs(context: TransactionContext) -> Check:
     referred = _referred(context)
     missing = [digest for digest in referred if not context.blobs.has(context.scope, digest)]
     if missing:
@@ -249,7 +249,7 @@ def _check_blobs(context: Context) -> Check:
     return Check("blobs", True, f"{len(referred):,} in {context.blobs.location}")
 
 
-def _referring(context: Context, digests: Sequence[str]) -> Sequence[str]:
+def _referring(context: TransactionContext, digests: Sequence[str]) -> Sequence[str]:
     """The records that need these blobs; of another principal's personal records only the kind."""
     columns = facets.c.kind, facets.c.id, facets.c.owner
     in_project = (facets.c.tenant == context.scope.tenant, facets.c.project == context.scope.project)
@@ -260,7 +260,7 @@ def _referring(context: Context, digests: Sequence[str]) -> Sequence[str]:
     return list(dict.fromkeys(named))[:_NAMED]
 
 
-def _check_jobs(context: Context) -> Check:
+def _check_jobs(context: TransactionContext) -> Check:
     columns = JOBS.table.c
     here = (columns.tenant == context.scope.tenant, columns.project == context.scope.project)
     statement = select(columns.state, func.count()).where(*here).group_by(columns.state)

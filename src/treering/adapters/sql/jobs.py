@@ -18,7 +18,7 @@ from treering.core.jobs import Job, JobState
 if TYPE_CHECKING:
     from sqlalchemy.sql.dml import ReturningDelete
 
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
 
 SWEEP_BLOBS = "sweep_blobs"
 _NEVER_REPORTED = "its last worker took it and never reported back; see what stops the worker, then revive the job"
@@ -31,7 +31,7 @@ _COLUMNS = JOBS.table.c
 _ANY_STATE = true()
 _DEAD = _COLUMNS.state == JobState.DEAD.value
 _DEAD_NAMED = and_(_DEAD, _COLUMNS.kind == bindparam("named"), _COLUMNS.key == bindparam("keyed"))
-_HELD = and_(
+_LEASE_HELD = and_(
     _COLUMNS.state == JobState.LEASED.value,
     _COLUMNS.lease_owner == bindparam("held_by"),
     _COLUMNS.attempts == bindparam("held_at"),
@@ -63,10 +63,10 @@ def _removal(seen: ColumnElement[bool], condition: ColumnElement[bool]) -> Retur
     return delete(JOBS.table).where(seen, _COLUMNS.id.in_(free)).returning(JOBS.table)
 
 
-class JobQueue(Writes[Job]):
+class SqlJobQueue(Writes[Job]):
     """Jobs of one project. A lease is kept by whoever took it until it runs out; then anyone may take it over."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: TransactionContext) -> None:
         super().__init__(JOBS, context)
 
     def enqueue(self, job: Job) -> bool:
@@ -113,9 +113,9 @@ class JobQueue(Writes[Job]):
         columns = self._table.c
         expired = self._expired(duration)
         self._remove_old()
-        self._bury(self._free(kinds, and_(expired, columns.attempts >= columns.max_attempts)))
+        self._mark_dead(self._free(kinds, and_(expired, columns.attempts >= columns.max_attempts)))
         waits = columns.state == JobState.QUEUED.value
-        due = or_(and_(waits, self._come()), expired) if key is None else or_(waits, expired)
+        due = or_(and_(waits, self._is_due()), expired) if key is None else or_(waits, expired)
         wanted = due if key is None else and_(due, columns.key == key)
         until = self._context.now + duration
         taken = [
@@ -161,7 +161,7 @@ class JobQueue(Writes[Job]):
         self._context.queued.append(job.kind)
         return True
 
-    def _come(self) -> Any:
+    def _is_due(self) -> Any:
         """Whose time has come, and what a clock far ahead has queued or put off: that would wait for years."""
         columns, now = self._table.c, self._context.now
         longest = timedelta(seconds=self._context.settings.jobs.backoff_limit_seconds)
@@ -186,7 +186,7 @@ class JobQueue(Writes[Job]):
         )
         return [self._decode(row) for row in self._context.connection.execute(statement).mappings()]
 
-    def _bury(self, jobs: Sequence[Job]) -> None:
+    def _mark_dead(self, jobs: Sequence[Job]) -> None:
         """A worker that dies with its job cannot say that it failed."""
         for job in jobs:
             dead = job.replace(
@@ -220,7 +220,7 @@ class JobQueue(Writes[Job]):
 
     def _set_held(self, held: Job, changed: Job) -> bool:
         """Change a job while its lease is still the one that was `held`."""
-        return self._set(changed, _HELD, held_by=held.lease_owner, held_at=held.attempts)
+        return self._set(changed, _LEASE_HELD, held_by=held.lease_owner, held_at=held.attempts)
 
     def _set(self, job: Job, condition: ColumnElement[bool], **values: object) -> bool:
         statement = _change(self._visible(), condition)
@@ -228,15 +228,15 @@ class JobQueue(Writes[Job]):
         return self._context.connection.execute(statement, values).rowcount == 1
 
 
-def queue_deferred(context: Context) -> None:
+def queue_deferred(context: TransactionContext) -> None:
     """The last step of a transaction that writes."""
-    JobQueue(context).queue_deferred()
+    SqlJobQueue(context).queue_deferred()
 
 
-def queue_blob_sweep(context: Context, digests: Sequence[str]) -> None:
+def queue_blob_sweep(context: TransactionContext, digests: Sequence[str]) -> None:
     """Look later, when this transaction is over, whether these blobs are still referred to."""
     if digests:
-        JobQueue(context).enqueue(
+        SqlJobQueue(context).enqueue(
             Job(
                 id=context.new_id(),
                 kind=SWEEP_BLOBS,

@@ -11,13 +11,13 @@ from treering.adapters.sql.tables import documents
 from treering.ports.index import DocumentRef
 
 if TYPE_CHECKING:
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
 
 
 class ListedDocuments:
     """The documents of one project, as one transaction sees them."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: TransactionContext) -> None:
         self._context = context
 
     def after(self, number: int, *, owner: str, limit: int) -> Sequence[DocumentRef]:

@@ -16,7 +16,7 @@ from treering.core.queries import Order
 from treering.core.values import is_storable
 
 if TYPE_CHECKING:
-    from treering.adapters.sql.kinds import Kind
+    from treering.adapters.sql.kinds import RecordKind
 
 _NO_CURSOR = "that is not a cursor; pass `next` of the page before, unchanged"
 
@@ -55,7 +55,7 @@ class Sort:
         return value, last
 
 
-def sort(kind: Kind[Any], order: Order | None) -> Sort:
+def sort(kind: RecordKind[Any], order: Order | None) -> Sort:
     """By default the newest first."""
     chosen = order or Order(by=kind.born)
     if chosen.by not in kind.orders:

@@ -24,7 +24,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, BIGINT, insert
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from treering.adapters.sql.context import Context, PrincipalName
+from treering.adapters.sql.context import PrincipalName, TransactionContext
 from treering.adapters.sql.kinds import KINDS
 from treering.adapters.sql.owners import SHARED
 from treering.adapters.sql.tables import documents, facets, vectors
@@ -233,7 +233,7 @@ class Postgres:
     def before_bulk(self, connection: Connection) -> None:
         """Nothing to prepare."""
 
-    def index(self, context: Context) -> SearchIndex:
+    def index(self, context: TransactionContext) -> SearchIndex:
         from treering.adapters.sql.nearby import nearby_in
         from treering.adapters.sql.server_index import ServerIndex
         from treering.adapters.sql.server_statistics import Remembered

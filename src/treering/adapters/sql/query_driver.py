@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import ColumnElement, Connection, Select, and_, func, select
 
 from treering.adapters.sql.conditions import CONDITIONS, AnyFacet, EveryFacet, Flag
-from treering.adapters.sql.kinds import FLAG, Kind
+from treering.adapters.sql.kinds import FLAG, RecordKind
 from treering.adapters.sql.pages import Sort
 from treering.adapters.sql.tables import facets
 
@@ -44,19 +44,19 @@ class Driver:
     def is_rare(self) -> bool:
         return self.count < COMMON
 
-    def is_walked(self, kind: Kind[Any], sorting: Sort) -> bool:
+    def is_walked(self, kind: RecordKind[Any], sorting: Sort) -> bool:
         """Whether the index has the wanted order, so that a common facet can be read from its end."""
         return self.values == 1 and sorting.order.by == kind.born
 
-    def answers(self, kind: Kind[Any], sorting: Sort) -> str | None:
+    def answers(self, kind: RecordKind[Any], sorting: Sort) -> str | None:
         """The field of the filter that need not be asked again."""
         return self.field if self.is_rare or self.is_walked(kind, sorting) else None
 
-    def narrowed(self, kind: Kind[Any], statement: Select[Any]) -> Select[Any]:
+    def narrowed(self, kind: RecordKind[Any], statement: Select[Any]) -> Select[Any]:
         """Only the records that have it, looked up one by one."""
         return statement.where(kind.table.c.id.in_(select(_HAVING.c.id).where(self.condition)))
 
-    def started(self, kind: Kind[Any], statement: Select[Any], sorting: Sort) -> Select[Any]:
+    def started(self, kind: RecordKind[Any], statement: Select[Any], sorting: Sort) -> Select[Any]:
         """The statement, in its order, made to begin with this facet where that pays."""
         if self.is_rare:
             return self.narrowed(kind, statement).order_by(*sorting.clauses())
@@ -73,7 +73,7 @@ class Driver:
         return statement.join(_HAVING, same).where(self.condition).order_by(*along.clauses())
 
 
-def choose(connection: Connection, scope: Scope, kind: Kind[Any], where: Filter | None) -> Driver | None:
+def choose(connection: Connection, scope: Scope, kind: RecordKind[Any], where: Filter | None) -> Driver | None:
     """The rarest facet that the filter asks for; None where there is none, or an indexed column is rarer."""
     if where is None:
         return None
@@ -87,7 +87,9 @@ def choose(connection: Connection, scope: Scope, kind: Kind[Any], where: Filter 
     return best
 
 
-def _candidates(scope: Scope, kind: Kind[Any], where: Filter) -> Iterator[tuple[str | None, ColumnElement[bool], int]]:
+def _candidates(
+    scope: Scope, kind: RecordKind[Any], where: Filter
+) -> Iterator[tuple[str | None, ColumnElement[bool], int]]:
     for field, wanted in where.__dict__.items():
         condition = CONDITIONS[type(where)][field]
         if wanted and isinstance(condition, AnyFacet):
@@ -99,7 +101,7 @@ def _candidates(scope: Scope, kind: Kind[Any], where: Filter) -> Iterator[tuple[
                 yield None, _facet(scope, kind, condition.facet, (value,)), 1
 
 
-def _facet(scope: Scope, kind: Kind[Any], facet: str, values: Sequence[str]) -> ColumnElement[bool]:
+def _facet(scope: Scope, kind: RecordKind[Any], facet: str, values: Sequence[str]) -> ColumnElement[bool]:
     columns = _HAVING.c
     return and_(
         columns.tenant == scope.tenant,
@@ -110,7 +112,7 @@ def _facet(scope: Scope, kind: Kind[Any], facet: str, values: Sequence[str]) -> 
     )
 
 
-def _column_is_rarer(connection: Connection, scope: Scope, kind: Kind[Any], where: Filter, count: int) -> bool:
+def _column_is_rarer(connection: Connection, scope: Scope, kind: RecordKind[Any], where: Filter, count: int) -> bool:
     table = kind.table.c
     for field, column in _COLUMNS.items():
         if wanted := getattr(where, field, ()):

@@ -17,14 +17,14 @@ from treering.core.jobs import JobState
 from treering.core.quotations import without_quotation
 
 if TYPE_CHECKING:
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
 
 # Whoever says less than this shares their words with every other error.
 _TELLING = 12
 _OVER = (JobState.DONE.value, JobState.DEAD.value)
 
 
-def forget_remarks(context: Context, id: str, texts: Sequence[str]) -> None:
+def forget_remarks(context: TransactionContext, id: str, texts: Sequence[str]) -> None:
     """Keep that something went wrong, not the words it went wrong with. Jobs that are over and name it leave."""
     _forget_notes(context, id)
     _forget_jobs(context, id)
@@ -36,11 +36,11 @@ def forget_remarks(context: Context, id: str, texts: Sequence[str]) -> None:
     _forget_errors_of_runs(context, texts)
 
 
-def _forget_notes(context: Context, id: str) -> None:
+def _forget_notes(context: TransactionContext, id: str) -> None:
     """Store the log's entries about it again without their details, in which users say what they think of it."""
     of_record = (*_here(context, audit), audit.c.subject == id, audit.c.rest != "{}")
 
-    def forget(view: Context) -> Iterator[str]:
+    def forget(view: TransactionContext) -> Iterator[str]:
         removed = view.connection.execute(delete(audit).where(*of_record).returning(*audit.c)).mappings().all()
         insert_rows(view.connection, audit, [{**row, "rest": "{}"} for row in removed])
         return iter(())
@@ -48,7 +48,7 @@ def _forget_notes(context: Context, id: str) -> None:
     context.for_every_principal(forget)
 
 
-def _forget_jobs(context: Context, id: str) -> None:
+def _forget_jobs(context: TransactionContext, id: str) -> None:
     """Those that are over and work on this record: it is a value of theirs, not the name of one."""
     over = (*_here(context, jobs), jobs.c.state.in_(_OVER))
     named = jobs.c.rest.contains(json.dumps(id, ensure_ascii=False), autoescape=True)
@@ -66,7 +66,7 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(each)
 
 
-def _forget_errors_of_runs(context: Context, texts: Sequence[str]) -> None:
+def _forget_errors_of_runs(context: TransactionContext, texts: Sequence[str]) -> None:
     failed = select(runs.c.id, runs.c.rest).where(*_here(context, runs), runs.c.rest.contains('"error"'))
     for row in context.connection.execute(failed).all():
         written = json.loads(row.rest)
@@ -83,5 +83,5 @@ def _silent(error: str, texts: Sequence[str]) -> str:
     return error
 
 
-def _here(context: Context, table: Table) -> tuple[ColumnElement[bool], ...]:
+def _here(context: TransactionContext, table: Table) -> tuple[ColumnElement[bool], ...]:
     return table.c.tenant == context.scope.tenant, table.c.project == context.scope.project

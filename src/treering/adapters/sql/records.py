@@ -15,7 +15,7 @@ from treering.adapters.sql.codec import Encoded, Row, codec_of, primitive
 from treering.adapters.sql.conditions import in_scope, matching
 from treering.adapters.sql.derived import Derivation
 from treering.adapters.sql.ids import take_ids
-from treering.adapters.sql.kinds import ADDRESSED, AUDIT, Kind
+from treering.adapters.sql.kinds import ADDRESSED, AUDIT, RecordKind
 from treering.adapters.sql.owners import SHARED, register
 from treering.adapters.sql.pages import Sort, sort
 from treering.adapters.sql.query_driver import choose
@@ -29,7 +29,7 @@ from treering.core.values import EMPTY, Record, is_storable
 from treering.ports.collections import Detail, RecordMatch, RecordMatches
 
 if TYPE_CHECKING:
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
 
 V = TypeVar("V", bound=Record)
 T = TypeVar("T")
@@ -47,7 +47,7 @@ def batches(items: Iterable[T], size: int = BATCH) -> Iterator[list[T]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored(Generic[V]):
+class StoredRecord(Generic[V]):
     """A record, and its row as it stands in the table."""
 
     value: V
@@ -57,7 +57,7 @@ class Stored(Generic[V]):
 class Records(Generic[V]):
     """Reads records of one kind."""
 
-    def __init__(self, kind: Kind[V], context: Context) -> None:
+    def __init__(self, kind: RecordKind[V], context: TransactionContext) -> None:
         self._kind = kind
         self._context = context
         self._table = kind.table
@@ -158,11 +158,11 @@ class Records(Generic[V]):
         statement = _one(self._table, self._visible(), lock)
         return self._context.connection.execute(statement, {"wanted": id}).mappings().first()
 
-    def _existing(self, id: str) -> Stored[V]:
+    def _existing(self, id: str) -> StoredRecord[V]:
         row = self._row(id, lock=True)
         if row is None:
             raise NotFound(f"no {self._kind.name} {id!r} in project {self._context.scope.project!r}")
-        return Stored(self._decode(row), self._codec.stored(row))
+        return StoredRecord(self._decode(row), self._codec.stored(row))
 
     def _decode(self, row: Mapping[Any, Any]) -> V:
         return self._codec.decode(self._context.scope, row, self._context.blobs)
@@ -190,7 +190,7 @@ def _change(table: Table, seen: ColumnElement[bool], versioned: bool) -> Update:
 class Writes(Records[V]):
     """What all writing collections share: secrets out first, and derived rows in the same transaction."""
 
-    def __init__(self, kind: Kind[V], context: Context) -> None:
+    def __init__(self, kind: RecordKind[V], context: TransactionContext) -> None:
         super().__init__(kind, context)
         self._derivation = Derivation(kind, context)
 
@@ -253,7 +253,7 @@ class Writes(Records[V]):
             return False
         return True
 
-    def _replace_row(self, value: V, before: Stored[V], *, version: int | None = None) -> None:
+    def _replace_row(self, value: V, before: StoredRecord[V], *, version: int | None = None) -> None:
         encoded = self._encode(value)
         statement = _change(self._table, self._visible(), version is not None)
         values = {"wanted": value.id, "read_at": version, **encoded.row}

@@ -15,9 +15,9 @@ from treering.adapters.sql.context import RemovedRecord
 from treering.adapters.sql.derived import Derivation
 from treering.adapters.sql.ids import free_id
 from treering.adapters.sql.jobs import queue_blob_sweep
-from treering.adapters.sql.kinds import ADDRESSED, ENTITIES, KNOWLEDGE, PATTERNS, REVISIONS, Kind
+from treering.adapters.sql.kinds import ADDRESSED, ENTITIES, KNOWLEDGE, PATTERNS, REVISIONS, RecordKind
 from treering.adapters.sql.quotations import forget_remarks
-from treering.adapters.sql.records import LogRecords, Stored, Writes, batches
+from treering.adapters.sql.records import LogRecords, StoredRecord, Writes, batches
 from treering.adapters.sql.rows import insert_rows
 from treering.core.errors import BlobMissing, Conflict, InvalidInput, NotFound, NothingToUndo, Unreadable
 from treering.core.history import Action, Revision
@@ -26,7 +26,7 @@ from treering.core.scope import Visibility
 from treering.core.values import EMPTY, Record, is_storable
 
 if TYPE_CHECKING:
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
     from treering.ports.collections import Detail
 
 V = TypeVar("V", bound=Record)
@@ -36,11 +36,11 @@ _NO_STATE = ""
 _BATCH = 500
 # Creations that belong to a larger action and leave with it.
 _COMPOUND = frozenset({Action.SUPERSEDE})
-_LEARNED: Mapping[str, Kind[Any]] = {kind.name: kind for kind in (KNOWLEDGE, PATTERNS, ENTITIES)}
+_LEARNED: Mapping[str, RecordKind[Any]] = {kind.name: kind for kind in (KNOWLEDGE, PATTERNS, ENTITIES)}
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class RevisedSubject:
     """What the logs say of a record whose text may be lost."""
 
     id: str
@@ -48,7 +48,7 @@ class Subject:
     visibility: Visibility
 
     @classmethod
-    def of(cls, row: Mapping[Any, Any]) -> Subject:
+    def of(cls, row: Mapping[Any, Any]) -> RevisedSubject:
         return cls(
             id=row["id"],
             owner=row.get("owner", ""),
@@ -79,7 +79,7 @@ class Removals(Writes[V]):
 
     def purge(self, id: str, detail: Detail = EMPTY) -> None:
         row = self._locked(id)
-        subject, said = Subject.of(row), self._said(row)
+        subject, said = RevisedSubject.of(row), self._said(row)
         self._context.connection.execute(delete(self._table).where(self._visible(), self._table.c.id == id))
         if self._kind in ADDRESSED:
             free_id(self._context, id)
@@ -113,7 +113,7 @@ class Removals(Writes[V]):
         self, row: Mapping[Any, Any], deleted_at: datetime | None, action: Action, detail: Detail = EMPTY
     ) -> None:
         self._change(row, deleted_at=deleted_at)
-        self._log(action, [Subject.of(row)], detail)
+        self._log(action, [RevisedSubject.of(row)], detail)
 
     def _change(self, row: Mapping[Any, Any], **columns: Any) -> None:
         """Set columns that nothing is derived from."""
@@ -121,10 +121,10 @@ class Removals(Writes[V]):
         self._context.connection.execute(statement.values({name: primitive(each) for name, each in columns.items()}))
 
 
-class LearnedRecords(LogRecords[V], Removals[V]):
+class RevisedRecords(LogRecords[V], Removals[V]):
     """Creates, revises, removes and undoes."""
 
-    def __init__(self, kind: Kind[V], context: Context) -> None:
+    def __init__(self, kind: RecordKind[V], context: TransactionContext) -> None:
         super().__init__(kind, context)
         self._revisions = Revisions(context)
 
@@ -159,7 +159,7 @@ class LearnedRecords(LogRecords[V], Removals[V]):
             newest = self._revisions.last(revision.kind, revision.subject)
             if newest is not None and newest.group != last.group:
                 raise Conflict(f"{revision.kind} {revision.subject!r} was changed after this; undo that change first")
-        of_kind = {kind: LearnedRecords(_LEARNED[kind], self._context) for kind in {each.kind for each in group}}
+        of_kind = {kind: RevisedRecords(_LEARNED[kind], self._context) for kind in {each.kind for each in group}}
         for revision in group:
             of_kind[revision.kind]._take_back(revision)
         self._revisions.mark_undone(last.group)
@@ -185,9 +185,9 @@ class LearnedRecords(LogRecords[V], Removals[V]):
         if action is not Action.UNDO:
             before = self._readable(row["id"])
             state = before.to_json() if before else _NO_STATE
-            self._revisions.add(self._kind, Subject.of(row), action, state, version=row["version"])
+            self._revisions.add(self._kind, RevisedSubject.of(row), action, state, version=row["version"])
         self._change(row, deleted_at=deleted_at, version=row["version"] + 1, updated_at=self._context.now)
-        self._log(action, [Subject.of(row)], detail)
+        self._log(action, [RevisedSubject.of(row)], detail)
 
     def _take_back(self, revision: Revision) -> None:
         earlier: Any = self._kind.value.from_json(revision.before) if revision.before != _NO_STATE else None
@@ -206,7 +206,7 @@ class LearnedRecords(LogRecords[V], Removals[V]):
         except (BlobMissing, Unreadable):
             return None
 
-    def _revise(self, value: Any, before: Stored[Any], action: Action, detail: Detail = EMPTY) -> V:
+    def _revise(self, value: Any, before: StoredRecord[Any], action: Action, detail: Detail = EMPTY) -> V:
         version = before.value.version
         revised: V = self._clean(value.replace(version=version + 1, updated_at=self._context.now))
         self._replace_row(revised, before, version=version)
@@ -226,10 +226,10 @@ def _access(seen: ColumnElement[bool]) -> Update:
     return update(KNOWLEDGE.table).where(seen, *earlier).values(last_accessed_at=at)
 
 
-class KnowledgeTable(LearnedRecords[Knowledge]):
+class KnowledgeTable(RevisedRecords[Knowledge]):
     """What is known, and how often it was of use."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: TransactionContext) -> None:
         super().__init__(KNOWLEDGE, context)
 
     def count_use(self, ids: Iterable[str]) -> int:
@@ -251,7 +251,7 @@ class KnowledgeTable(LearnedRecords[Knowledge]):
         """What was of use is not stale. Of a record that cannot be read only what stands in columns is counted."""
         now, uses = primitive(self._context.now), row["access_count"] + 1
         try:
-            before = Stored(self._decode(row), self._codec.stored(row))
+            before = StoredRecord(self._decode(row), self._codec.stored(row))
         except (BlobMissing, Unreadable):
             self._change(row, access_count=uses, last_accessed_at=max(row["last_accessed_at"], now))
             return
@@ -279,7 +279,7 @@ def _with_uses(earlier: Any, now: Any) -> Any:
 class Revisions:
     """Earlier states, by record and by the action that changed them."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: TransactionContext) -> None:
         self._context = context
         self._codec = codec_of(REVISIONS, context.settings.store.text_bytes)
         self._derivation = Derivation(REVISIONS, context)
@@ -287,7 +287,7 @@ class Revisions:
         # Versions only grow, whatever the clock says; ids follow it.
         self._newest_first = (self._table.c.version.desc(), self._table.c.id.desc())
 
-    def add(self, kind: Kind[Any], value: Any, action: Action, before: str, *, version: int) -> None:
+    def add(self, kind: RecordKind[Any], value: Any, action: Action, before: str, *, version: int) -> None:
         """An earlier state is seen by whoever could see it then."""
         context = self._context
         revision = Revision(
@@ -327,7 +327,7 @@ class Revisions:
         """Remove every earlier state of a record; the digests of their blobs are returned."""
         of_record = (*self._scope(), self._table.c.kind == kind, self._table.c.subject == subject)
 
-        def forget(context: Context) -> Iterator[str]:
+        def forget(context: TransactionContext) -> Iterator[str]:
             for row in context.connection.execute(select(self._table).where(*of_record)).mappings().all():
                 if self._codec.stored(row).blobs:
                     yield from Derivation(REVISIONS, context).forget(row["id"])

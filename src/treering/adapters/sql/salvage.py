@@ -20,7 +20,7 @@ from sqlalchemy import insert
 from treering.adapters.sql.codec import Codec, Row, codec_of, instant
 from treering.adapters.sql.damaged_file import DamagedFile
 from treering.adapters.sql.identity import IDENTITY_TABLE
-from treering.adapters.sql.kinds import KINDS, KNOWLEDGE, SESSIONS, Kind
+from treering.adapters.sql.kinds import KINDS, KNOWLEDGE, SESSIONS, RecordKind
 from treering.adapters.sql.migrate import HEAD, VERSION_TABLE, bring_up_to_date
 from treering.adapters.sql.migrations import REVISIONS
 from treering.adapters.sql.sqlite import SQLite
@@ -50,7 +50,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @dataclass(frozen=True, slots=True)
-class Salvaged:
+class SalvageReport:
     """Where the damaged file is kept, how many records of each kind were saved, and what was not."""
 
     kept_aside: Path
@@ -58,7 +58,7 @@ class Salvaged:
     lost: tuple[str, ...]
 
 
-def salvage(path: Path, blobs: Blobs, settings: Settings, now: datetime, new_id: NewId) -> Salvaged:
+def salvage(path: Path, blobs: Blobs, settings: Settings, now: datetime, new_id: NewId) -> SalvageReport:
     """Put a whole database in the place of a damaged one, with every record that can be read.
 
     A row of a type that this process does not know, or whose blob is missing, is copied as it is.
@@ -78,7 +78,7 @@ def salvage(path: Path, blobs: Blobs, settings: Settings, now: datetime, new_id:
                 rescue = _Rescue(damaged, fresh, blobs, settings)
                 rescue.run(now, new_id)
             _put_in_place(fresh, path)
-    return Salvaged(kept_aside, dict(rescue.saved), tuple(rescue.lost))
+    return SalvageReport(kept_aside, dict(rescue.saved), tuple(rescue.lost))
 
 
 class _Rescue:
@@ -128,7 +128,7 @@ class _Rescue:
         target.execute(f"UPDATE {IDENTITY_TABLE} SET id = ?", (found,))
         return found
 
-    def _copy(self, kind: Kind[Any], source: DamagedFile, target: sqlite3.Connection) -> None:
+    def _copy(self, kind: RecordKind[Any], source: DamagedFile, target: sqlite3.Connection) -> None:
         name, codec = kind.table.name, Codec[Any](kind, self._settings.store.text_bytes)
         key = tuple(column.name for column in kind.table.primary_key)
         present = {str(row[1]) for row in target.execute(f"PRAGMA table_info({name})")}
@@ -144,7 +144,7 @@ class _Rescue:
             self.saved[kind.name] += written.rowcount
             self._scopes.add((row["tenant"], row["project"]))
 
-    def _why_not(self, kind: Kind[Any], codec: Codec[Any], row: Row, source: DamagedFile) -> str:
+    def _why_not(self, kind: RecordKind[Any], codec: Codec[Any], row: Row, source: DamagedFile) -> str:
         """Why a row that was read is not believed; empty where it is, or where this process cannot tell."""
         try:
             value = codec.decode(Scope(tenant=row["tenant"], project=row["project"]), row, self._own)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treering.adapters.sql.server_words import kind_number, read_array
-from treering.adapters.words.segments import NEIGHBOURS, Line
+from treering.adapters.words.segments import NEIGHBOURS, ConversationOrder
 from treering.ports.index import DOCUMENT_KINDS
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ _ALONE, _BESIDE = (
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentNumbers:
+class ServerDocuments:
     """In the order of their numbers; `codes` and `counts` of all stand one after the other, `distinct` a document."""
 
     kinds: Sequence[str]
@@ -97,7 +97,7 @@ class DocumentNumbers:
         spoken = np.flatnonzero(thread >= 0)
         keys = thread << 32 | self.place
         order = spoken[np.argsort(keys[spoken], kind="stable")]
-        line = Line(keys[order], order)
+        line = ConversationOrder(keys[order], order)
         found = np.stack([line.at(thread << 32 | self.place + step) for step in NEIGHBOURS], axis=1)
         found[thread < 0] = -1
         return found
@@ -105,12 +105,12 @@ class DocumentNumbers:
 
 def read_documents(
     connection: Connection, here: tuple[str, str], principal: str, numbers: Sequence[int], *, neighbours: bool
-) -> DocumentNumbers:
+) -> ServerDocuments:
     """Documents that this principal may meet, with those beside them in their conversations where asked for."""
     named = {"tenant": here[0], "project": here[1], "principal": principal, "numbers": numbers}
     row = connection.exec_driver_sql(_BESIDE if neighbours else _ALONE, named).one()
     kinds, threads, codes, counts = row[:4]
-    return DocumentNumbers(
+    return ServerDocuments(
         kinds or (),
         threads or (),
         np.frombuffer(codes or b"", "<u4"),

@@ -9,11 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlalchemy import ColumnElement, exists, select
 
-from treering.adapters.sql.index_base import Index
+from treering.adapters.sql.index_base import SqlIndex
 from treering.adapters.sql.nearby import IN_VIEW, Narrowed, Nearby, Query, make_nearby
-from treering.adapters.sql.server_documents import DocumentNumbers, read_documents
-from treering.adapters.sql.server_statistics import EXACT, MOST_POSTINGS, Remembered, Space, Statistics, read_vectors
-from treering.adapters.sql.server_words import Held, code_in, holding, kind_number, read_array
+from treering.adapters.sql.server_documents import ServerDocuments, read_documents
+from treering.adapters.sql.server_statistics import (
+    EXACT,
+    MOST_POSTINGS,
+    Remembered,
+    ServerVectorSpace,
+    Statistics,
+    read_vectors,
+)
+from treering.adapters.sql.server_words import WordPostings, code_in, holding, kind_number, read_array
 from treering.adapters.sql.tables import documents, vectors
 from treering.adapters.sql.unstored_vectors import MadeVector
 from treering.adapters.vectors.signs import centred
@@ -23,7 +30,7 @@ from treering.ports.index import DOCUMENT_KINDS, Candidates, Coverage, IndexQuer
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
     from treering.core.ranking import BM25
 
 _SEARCHED = set(DOCUMENT_KINDS)
@@ -53,7 +60,7 @@ _ALL_VECTORS = """
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ServerQuery:
     """What the words of a query found: documents with their scores, and what each word counts."""
 
     ranking: BM25
@@ -65,16 +72,16 @@ class Asked:
     """False where words were too common to look at every document that holds them."""
 
 
-class ServerIndex(Index):
+class ServerIndex(SqlIndex):
     """The documents of one project, as one transaction sees them."""
 
-    def __init__(self, context: Context, remembered: Remembered, nearby: Nearby | None) -> None:
+    def __init__(self, context: TransactionContext, remembered: Remembered, nearby: Nearby | None) -> None:
         super().__init__(context, remembered.unstored)
         self._remembered = remembered
         self._statistics = Statistics(context, remembered)
         self._nearby = nearby
         self._principal = context.scope.principal
-        self._asked: tuple[IndexQuery, Asked] | None = None
+        self._asked: tuple[IndexQuery, ServerQuery] | None = None
 
     def load(self, model: str) -> None:
         """The server's indexes always are."""
@@ -143,7 +150,7 @@ class ServerIndex(Index):
             self._nearby.drop(self._context.connection, self._here, but=spaces_of(but, beside))
         return super().drop_vectors(but=but, beside=beside)
 
-    def _bury(self, numbers: NDArray[np.int64]) -> None:
+    def _hide_removed(self, numbers: NDArray[np.int64]) -> None:
         """Nothing is kept in memory that could outlive them."""
 
     def _without_vector(self, model: str, newest: Any) -> ColumnElement[bool]:
@@ -171,12 +178,12 @@ class ServerIndex(Index):
         number, score = number[allowed], score[allowed]
         return number if len(number) <= limit else number[np.argpartition(-score, limit)[:limit]]
 
-    def _ask(self, wanted: IndexQuery) -> Asked:
+    def _ask(self, wanted: IndexQuery) -> ServerQuery:
         if self._asked is None or self._asked[0] is not wanted:
             self._asked = (wanted, self._answer(wanted))
         return self._asked[1]
 
-    def _answer(self, wanted: IndexQuery) -> Asked:
+    def _answer(self, wanted: IndexQuery) -> ServerQuery:
         """Scores of the documents that hold the words, the rarest first as long as that is quick."""
         statistics, words = self._statistics, [self._codes(forms) for forms in wanted.words]
         ranking, held = statistics.ranking(), statistics.held(words)
@@ -196,7 +203,7 @@ class ServerIndex(Index):
             weights[place] = wanted.share(place) * ranking.weight(holding_it)
             scores[rows] += weights[place] * ranking.saturation(counts, every.length[rows])
         complete = len(looked_up) == len(words) and bool(read[-1] <= MOST_POSTINGS if len(read) else True)
-        return Asked(ranking, weights, every.number, every.kind, scores, complete)
+        return ServerQuery(ranking, weights, every.number, every.kind, scores, complete)
 
     def _codes(self, forms: Sequence[int]) -> tuple[int, ...]:
         """Where a word stands: in what everybody may meet, and in what is this principal's own."""
@@ -283,7 +290,9 @@ class ServerIndex(Index):
             self._remembered.gathered.add(model)
         return True
 
-    def _nearest_of_all(self, space: Space, wanted: IndexQuery, narrowed: Narrowed, limit: int) -> NDArray[np.int64]:
+    def _nearest_of_all(
+        self, space: ServerVectorSpace, wanted: IndexQuery, narrowed: Narrowed, limit: int
+    ) -> NDArray[np.int64]:
         """Without pgvector each vector is read and compared."""
         conditions, values = narrowed.conditions()
         statement = _ALL_VECTORS.format(conditions=conditions)
@@ -316,18 +325,20 @@ class ServerIndex(Index):
             words_weight=sum(asked.weights),
         )
 
-    def _documents(self, numbers: NDArray[np.int64], *, neighbours: bool) -> DocumentNumbers:
+    def _documents(self, numbers: NDArray[np.int64], *, neighbours: bool) -> ServerDocuments:
         return read_documents(
             self._context.connection, self._here, self._principal, numbers.tolist(), neighbours=neighbours
         )
 
-    def _meaning(self, space: Space | None, wanted: IndexQuery, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _meaning(
+        self, space: ServerVectorSpace | None, wanted: IndexQuery, numbers: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
         if space is None or wanted.vector is None:
             return np.full(len(numbers), np.nan)
         return self._likeness(space, wanted.model, centred(wanted.vector, space.mean)[0], numbers)
 
     def _likeness(
-        self, space: Space, model: str, query: NDArray[np.float32], numbers: NDArray[np.int64]
+        self, space: ServerVectorSpace, model: str, query: NDArray[np.float32], numbers: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """The cosine of vectors to one without what all have in common; NaN where there is no vector, or only zeros."""
         if (nearby := self._whole_nearby(model)) is not None:
@@ -351,15 +362,15 @@ class ServerIndex(Index):
         return self._context.connection.exec_driver_sql(statement, values)
 
 
-def _together(parts: Sequence[Held]) -> Held:
+def _together(parts: Sequence[WordPostings]) -> WordPostings:
     """Each document once, in the order of their numbers."""
     if not parts:
-        return Held(np.empty(0, np.int64), np.empty(0, np.int64))
+        return WordPostings(np.empty(0, np.int64), np.empty(0, np.int64))
     number, first = np.unique(np.concatenate([part.number for part in parts]), return_index=True)
-    return Held(number, np.concatenate([part.detail for part in parts])[first])
+    return WordPostings(number, np.concatenate([part.detail for part in parts])[first])
 
 
-def _rows(number: NDArray[np.int64], parts: Sequence[Held]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _rows(number: NDArray[np.int64], parts: Sequence[WordPostings]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Where the documents that hold a word stand in `number`, and how often they hold it in all of its forms."""
     if not parts:
         return np.empty(0, np.int64), np.empty(0, np.int64)
@@ -375,11 +386,13 @@ def _best(number: NDArray[np.int64], score: NDArray[np.float64], limit: int) -> 
     return number if len(number) <= limit else number[np.argpartition(-score, limit)[:limit]]
 
 
-def _cosine(space: Space, wanted: IndexQuery, found: NDArray[np.float32]) -> NDArray[np.float64]:
+def _cosine(space: ServerVectorSpace, wanted: IndexQuery, found: NDArray[np.float32]) -> NDArray[np.float64]:
     assert wanted.vector is not None
     return _likeness_of(found, centred(wanted.vector, space.mean)[0], space)
 
 
-def _likeness_of(found: NDArray[np.float32], query: NDArray[np.float32], space: Space) -> NDArray[np.float64]:
+def _likeness_of(
+    found: NDArray[np.float32], query: NDArray[np.float32], space: ServerVectorSpace
+) -> NDArray[np.float64]:
     """The cosine of each vector to a centred query; NaN for a vector of zeros."""
     return np.where(found.any(axis=1), centred(found, space.mean) @ query, np.nan).astype(np.float64)

@@ -12,14 +12,14 @@ from sqlalchemy import func, select
 
 from treering.adapters.sql.server_words import counted, holding_any, owner_in
 from treering.adapters.sql.tables import vectors
-from treering.adapters.sql.unstored_vectors import UnstoredVectors
+from treering.adapters.sql.unstored_vectors import PendingVectors
 from treering.adapters.vectors.signs import SAMPLE, STORED, first_sampled, in_common
 from treering.core.ranking import BM25
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
 
 _KEPT = timedelta(seconds=60)
 MOST_POSTINGS = 10_000
@@ -53,7 +53,7 @@ _EVENLY_SPACED = """
 
 
 @dataclass(frozen=True, slots=True)
-class Totals:
+class DocumentTotals:
     """Of a project: its documents, the sum of their lengths, the highest number among them."""
 
     documents: int
@@ -63,7 +63,7 @@ class Totals:
 
 
 @dataclass(frozen=True, slots=True)
-class Space:
+class ServerVectorSpace:
     """The vectors of one model: how many there were, some of them, and what they have in common."""
 
     vectors: int
@@ -75,27 +75,27 @@ class Space:
 class Remembered:
     """What this process counted lately in one project."""
 
-    totals: Totals | None = None
+    totals: DocumentTotals | None = None
     languages: tuple[Sequence[str], datetime] | None = None
     speakers: tuple[Collection[int], datetime] | None = None
-    spaces: dict[str, Space] = field(default_factory=dict)
+    spaces: dict[str, ServerVectorSpace] = field(default_factory=dict)
     vectors: dict[str, tuple[int, datetime]] = field(default_factory=dict)
     common: dict[tuple[int, ...], tuple[int, datetime]] = field(default_factory=dict)
     """How many documents hold a word that stands in very many, by its codes."""
     gathered: set[str] = field(default_factory=set)
     """Models whose vectors pgvector has, all of them; it then gets each new one too."""
-    unstored: UnstoredVectors = field(default_factory=UnstoredVectors)
+    unstored: PendingVectors = field(default_factory=PendingVectors)
 
 
 class Statistics:
     """Of one project, as one transaction sees it. What it has not committed is remembered by nobody."""
 
-    def __init__(self, context: Context, remembered: Remembered) -> None:
+    def __init__(self, context: TransactionContext, remembered: Remembered) -> None:
         self._context = context
         self._here = (context.scope.tenant, context.scope.project)
         self._remembered = remembered
-        self._totals: Totals | None = None
-        self._spaces: dict[str, Space | None] = {}
+        self._totals: DocumentTotals | None = None
+        self._spaces: dict[str, ServerVectorSpace | None] = {}
 
     def languages(self, share: float) -> Sequence[str]:
         """Those that at least this share of the newest documents is written in."""
@@ -119,16 +119,16 @@ class Statistics:
             self._remembered.speakers = (found, self._context.now)
         return found
 
-    def totals(self) -> Totals:
+    def totals(self) -> DocumentTotals:
         """Documents that came since they were counted are added; those that went are noticed at the next count."""
         if self._totals is not None:
             return self._totals
         known = self._remembered.totals
         if known is None or not self._is_fresh(known.counted_at):
-            known = Totals(0, 0, 0, self._context.now)
+            known = DocumentTotals(0, 0, 0, self._context.now)
         row = self._context.connection.exec_driver_sql(_TOTALS, (*self._here, known.newest)).one()
         newest = max(known.newest, int(row[2]))
-        found = Totals(known.documents + row[0], known.length + row[1], newest, known.counted_at)
+        found = DocumentTotals(known.documents + row[0], known.length + row[1], newest, known.counted_at)
         if not self._context.writing:
             self._totals = self._remembered.totals = found
         return found
@@ -172,7 +172,7 @@ class Statistics:
             self._remembered.vectors[model] = (found, self._context.now)
         return found
 
-    def space(self, model: str) -> Space | None:
+    def space(self, model: str) -> ServerVectorSpace | None:
         """None if there is no vector. The mean vector is computed again as `first_sampled` grows."""
         if model in self._spaces:
             return self._spaces[model]
@@ -181,7 +181,7 @@ class Statistics:
             self._spaces[model] = space
         return space
 
-    def _learned(self, model: str) -> Space | None:
+    def _learned(self, model: str) -> ServerVectorSpace | None:
         total = self.vectors(model)
         known = self._remembered.spaces.get(model)
         if not total:
@@ -195,19 +195,19 @@ class Statistics:
             _EVENLY_SPACED, {**named, "step": step, "most": most}
         ).scalar_one()
         sample = read_vectors(stored, most)
-        space = Space(total, sample, in_common(sample, first))
+        space = ServerVectorSpace(total, sample, in_common(sample, first))
         if not self._context.writing:
             self._remembered.spaces[model] = space
         return space
 
-    def _learned_from_unstored(self, model: str) -> Space | None:
+    def _learned_from_unstored(self, model: str) -> ServerVectorSpace | None:
         """As long as none is stored."""
         kept = [vector for *_, vector in self._remembered.unstored.of(model).values()]
         if not kept:
             return None
         first = first_sampled(len(kept))
         sample = np.array(kept[: first : max(1, first // SAMPLE)])
-        return Space(len(kept), sample, in_common(sample, first))
+        return ServerVectorSpace(len(kept), sample, in_common(sample, first))
 
     def _remembered_count(self, word: tuple[int, ...]) -> int | None:
         known = self._remembered.common.get(word)

@@ -142,7 +142,7 @@ def holding_any(connection: Connection, here: tuple[str, str], codes: Sequence[i
     return int(connection.exec_driver_sql(_DISTINCT, (*here, list(codes))).scalar_one())
 
 
-class Held:
+class WordPostings:
     """The documents that hold a code, the newest first: their numbers, kinds, lengths and how often they do."""
 
     def __init__(self, number: NDArray[np.int64], detail: NDArray[np.int64]) -> None:
@@ -153,12 +153,14 @@ class Held:
         self.count = detail & 0xFF
 
 
-def holding(connection: Connection, here: tuple[str, str], codes: Sequence[int], most: int) -> Mapping[int, Held]:
+def holding(
+    connection: Connection, here: tuple[str, str], codes: Sequence[int], most: int
+) -> Mapping[int, WordPostings]:
     """The newest `most` for each code."""
     if not codes:
         return {}
     found = connection.exec_driver_sql(_HOLDING, (list(codes), *here, most))
-    return {code: Held(read_array(numbers), read_array(details)) for code, numbers, details in found}
+    return {code: WordPostings(read_array(numbers), read_array(details)) for code, numbers, details in found}
 
 
 def read_array(sent: bytes | None) -> NDArray[np.int64]:

@@ -14,7 +14,7 @@ from treering.adapters.sql.codec import BLOBS, codec_of, primitive
 from treering.adapters.sql.context import RemovedRecord
 from treering.adapters.sql.jobs import queue_blob_sweep
 from treering.adapters.sql.kinds import SESSIONS
-from treering.adapters.sql.records import LogRecords, Stored, Writes
+from treering.adapters.sql.records import LogRecords, StoredRecord, Writes
 from treering.adapters.sql.rows import insert_new
 from treering.core.errors import BlobMissing, Conflict, Unreadable
 from treering.core.history import Action
@@ -25,7 +25,7 @@ from treering.ports.collections import SessionVersion
 if TYPE_CHECKING:
     from sqlalchemy.sql.dml import ReturningUpdate
 
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
 
 _AT_ONCE = 500
 """Removed records that are looked for in one statement."""
@@ -60,7 +60,7 @@ def _lengthening(seen: ColumnElement[bool], reopening: bool) -> ReturningUpdate[
 class SessionRecords(Writes[Session]):
     """Sessions of one project."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: TransactionContext) -> None:
         super().__init__(SESSIONS, context)
 
     def open(self, session: Session) -> Session:
@@ -81,7 +81,7 @@ class SessionRecords(Writes[Session]):
         """Records are taken away: no session quotes them any more. A turn's own session becomes a new version."""
         done = set[str]()
 
-        def forget(context: Context) -> Iterator[str]:
+        def forget(context: TransactionContext) -> Iterator[str]:
             for row in self._quoting(removed):
                 if row["id"] not in done:
                     done.add(row["id"])
@@ -106,7 +106,9 @@ class SessionRecords(Writes[Session]):
                 silent = silent.without_task(text)
         if silent == quoting:
             return ()
-        return self._rewrite(silent.replace(version=quoting.version + 1), Stored(quoting, self._codec.stored(row)))
+        return self._rewrite(
+            silent.replace(version=quoting.version + 1), StoredRecord(quoting, self._codec.stored(row))
+        )
 
     def _quoting(self, removed: Sequence[RemovedRecord]) -> Sequence[Mapping[Any, Any]]:
         """Sessions that name one of the records: in their own row, or perhaps in a blob."""
@@ -118,7 +120,7 @@ class SessionRecords(Writes[Session]):
         statement = select(self._table).where(*here, or_(*naming)).order_by(stored.id).with_for_update()
         return self._context.connection.execute(statement).mappings().all()
 
-    def _rewrite(self, session: Session, before: Stored[Session]) -> tuple[str, ...]:
+    def _rewrite(self, session: Session, before: StoredRecord[Session]) -> tuple[str, ...]:
         """Whoever it belongs to: what is taken away is taken away for all."""
         encoded = self._encode(session)
         stored, scope = self._table.c, self._context.scope
@@ -182,7 +184,7 @@ class SessionRecords(Writes[Session]):
         return int(total)
 
 
-def forget_quotations(context: Context) -> None:
+def forget_quotations(context: TransactionContext) -> None:
     """Of all records that the transaction has taken away, at its end: sessions are locked after records."""
     for start in range(0, len(context.removed), _AT_ONCE):
         SessionRecords(context).forget_words(context.removed[start : start + _AT_ONCE])

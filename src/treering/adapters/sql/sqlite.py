@@ -50,7 +50,7 @@ from treering.core.scope import Scope
 from treering.ports.store import Check, CopyContents
 
 if TYPE_CHECKING:
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
     from treering.core.settings import StoreSettings
     from treering.ports.index import SearchIndex
 
@@ -227,11 +227,11 @@ class SQLite:
     def before_bulk(self, connection: Connection) -> None:
         connection.exec_driver_sql(f"PRAGMA cache_size = -{_BULK_CACHE_KIB}")
 
-    def index(self, context: Context) -> SearchIndex:
-        from treering.adapters.sql.embedded_index import EmbeddedIndex, Loaded
+    def index(self, context: TransactionContext) -> SearchIndex:
+        from treering.adapters.sql.embedded_index import EmbeddedIndex, ProjectIndex
 
         project = (context.scope.tenant, context.scope.project)
-        return EmbeddedIndex(context, self._loaded.setdefault(project, Loaded()))
+        return EmbeddedIndex(context, self._loaded.setdefault(project, ProjectIndex()))
 
     def among(self, column: ColumnElement[int], numbers: Sequence[int]) -> ColumnElement[bool]:
         listed = func.json_each(bindparam(None, json.dumps(list(numbers)), unique=True)).table_valued("value")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from treering.adapters.sql import integrity as upkeep
-from treering.adapters.sql.context import Context, Dialect, Unsaved
+from treering.adapters.sql.context import Dialect, TransactionContext, Unsaved
 from treering.adapters.sql.forks import survive_forks
 from treering.adapters.sql.identity import identity_of
 from treering.adapters.sql.kinds import (
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from treering.adapters.sql.code_history import StoredHistory
     from treering.adapters.sql.code_index import StoredCode
     from treering.adapters.sql.entities import EntityRecords
-    from treering.adapters.sql.jobs import JobQueue
+    from treering.adapters.sql.jobs import SqlJobQueue
     from treering.adapters.sql.sessions import SessionRecords
     from treering.adapters.sql.turns import EpisodeRecords, TurnRecords
     from treering.core.entities import EntityLink
@@ -67,7 +67,7 @@ _ANY_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 class SqlTransaction:
     """The collections of one open transaction."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: TransactionContext) -> None:
         self._context = context
         self.scope = context.scope
         self.now = context.now
@@ -163,10 +163,10 @@ class SqlTransaction:
         return DerivedRecords(RUNS, self._context)
 
     @cached_property
-    def jobs(self) -> JobQueue:
-        from treering.adapters.sql.jobs import JobQueue
+    def jobs(self) -> SqlJobQueue:
+        from treering.adapters.sql.jobs import SqlJobQueue
 
-        return JobQueue(self._context)
+        return SqlJobQueue(self._context)
 
     @cached_property
     def code(self) -> StoredCode:
@@ -386,7 +386,7 @@ class SqlStore:
         self._engine.dispose()
 
     @contextmanager
-    def upkeep(self, scope: Scope, now: datetime) -> Iterator[Context]:
+    def upkeep(self, scope: Scope, now: datetime) -> Iterator[TransactionContext]:
         """A transaction for maintenance of what is derived from records."""
         with (
             self._writable(),
@@ -433,7 +433,9 @@ class SqlStore:
         raise AssertionError("the second try returns or raises")
 
     @contextmanager
-    def _open(self, scope: Scope, now: datetime, *, writing: bool, seconds: float | None = None) -> Iterator[Context]:
+    def _open(
+        self, scope: Scope, now: datetime, *, writing: bool, seconds: float | None = None
+    ) -> Iterator[TransactionContext]:
         connection, transaction = self._entered(scope, writing=writing, seconds=seconds)
         with connection, transaction:
             context = self._context(connection, scope, now, writing=writing)
@@ -451,9 +453,9 @@ class SqlStore:
 
                 queue_deferred(context)
 
-    def _context(self, connection: Connection, scope: Scope, now: datetime, *, writing: bool) -> Context:
+    def _context(self, connection: Connection, scope: Scope, now: datetime, *, writing: bool) -> TransactionContext:
         guard = partial(self._dialect.guard_blobs, connection, scope, sweeping=False)
-        return Context(
+        return TransactionContext(
             connection=connection,
             scope=scope,
             now=now,

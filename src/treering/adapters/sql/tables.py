@@ -36,7 +36,7 @@ def moment(name: str, nullable: bool = False) -> Column[int]:
     return Column(name, BigInteger, nullable=nullable, info={"moment": True})
 
 
-def whole(name: str, nullable: bool = False) -> Column[int]:
+def integer(name: str, nullable: bool = False) -> Column[int]:
     return Column(name, BigInteger, nullable=nullable)
 
 
@@ -94,7 +94,7 @@ def declare_indexes() -> None:
 knowledge = table(
     "knowledge",
     text("id"),
-    whole("version"),
+    integer("version"),
     text("type"),
     text("content"),
     real("confidence"),
@@ -107,7 +107,7 @@ knowledge = table(
     moment("created_at"),
     moment("updated_at"),
     moment("last_accessed_at"),
-    whole("access_count"),
+    integer("access_count"),
     real("half_life_days", nullable=True),
     moment("valid_from", nullable=True),
     moment("valid_until", nullable=True),
@@ -131,15 +131,15 @@ add_index(knowledge, "deleted_at", "id", where="deleted_at")
 sessions = table(
     "sessions",
     text("id"),
-    whole("version"),
+    integer("version"),
     text("kind"),
     text("owner"),
     text("visibility"),
     moment("started_at"),
     moment("last_at"),
     moment("ended_at", nullable=True),
-    whole("turns"),
-    whole("learned"),
+    integer("turns"),
+    integer("learned"),
     text("rest"),
 )
 add_index(sessions, "started_at", "id")
@@ -150,7 +150,7 @@ turns = table(
     "turns",
     text("id"),
     text("session"),
-    whole("seq"),
+    integer("seq"),
     text("role"),
     text("text"),
     moment("at"),
@@ -168,7 +168,7 @@ add_index(turns, "at", "id")
 episodes = table(
     "episodes",
     text("id"),
-    whole("version"),
+    integer("version"),
     text("session", nullable=True),
     moment("at"),
     text("owner"),
@@ -178,7 +178,7 @@ episodes = table(
     text("task_type", nullable=True),
     text("outcome_status"),
     text("status"),
-    whole("access_count"),
+    integer("access_count"),
     moment("last_accessed_at", nullable=True),
     moment("deleted_at", nullable=True),
     text("lifecycle"),
@@ -194,7 +194,7 @@ add_index(episodes, "deleted_at", "id", where="deleted_at")
 patterns = table(
     "patterns",
     text("id"),
-    whole("version"),
+    integer("version"),
     text("name"),
     text("category"),
     text("status"),
@@ -212,7 +212,7 @@ applications = table(
     "applications",
     text("id"),
     text("pattern"),
-    whole("evidence"),
+    integer("evidence"),
     text("episode", nullable=True),
     text("session", nullable=True),
     moment("at"),
@@ -230,12 +230,12 @@ add_index(applications, "episode", "id", where="episode")
 entities = table(
     "entities",
     text("id"),
-    whole("version"),
+    integer("version"),
     text("kind"),
     text("name"),
     text("owner"),
     text("visibility"),
-    whole("mentions"),
+    integer("mentions"),
     flag("tainted"),
     moment("created_at"),
     moment("updated_at"),
@@ -298,7 +298,7 @@ error_fingerprints = table(
     "error_fingerprints",
     text("id"),
     text("fingerprint"),
-    whole("occurrences"),
+    integer("occurrences"),
     moment("last_seen_at"),
     text("rest"),
 )
@@ -336,7 +336,7 @@ revisions = table(
     text("id"),
     text("kind"),
     text("subject"),
-    whole("version"),
+    integer("version"),
     text("action"),
     moment("at"),
     text("actor"),
@@ -357,8 +357,8 @@ jobs = table(
     text("key", nullable=True),
     text("state"),
     moment("run_at"),
-    whole("attempts"),
-    whole("max_attempts"),
+    integer("attempts"),
+    integer("max_attempts"),
     text("lease_owner", nullable=True),
     moment("lease_until", nullable=True),
     text("error", nullable=True),
@@ -414,11 +414,11 @@ documents = Table(
     text("owner"),
     text("language"),
     text("thread"),
-    whole("place"),
+    integer("place"),
     moment("at"),
-    whole("speaker"),
-    whole("marks"),
-    whole("length"),
+    integer("speaker"),
+    integer("marks"),
+    integer("length"),
     Column("codes", LargeBinary, nullable=False),
     Column("counts", LargeBinary, nullable=False),
     sqlite_autoincrement=True,
@@ -431,7 +431,7 @@ add_index(documents, "kind", "id", unique=True)
 
 vectors = table(
     "vectors",
-    whole("number"),
+    integer("number"),
     text("model"),
     text("digest"),
     Column("vector", LargeBinary, nullable=False),

@@ -20,7 +20,7 @@ from treering.core.scope import Visibility
 from treering.ports.store import Trace, Traces
 
 if TYPE_CHECKING:
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
 
 _GZIP = b"\x1f\x8b"
 # Rows that are named of each column; more say no more.
@@ -57,7 +57,7 @@ print(json.dumps([files, size, found]))
 """
 
 
-def traces_of(context: Context, files: Sequence[Path], needles: Sequence[str]) -> Traces:
+def traces_of(context: TransactionContext, files: Sequence[Path], needles: Sequence[str]) -> Traces:
     """Of a file, its bytes; where they hold something, or where there is no file, which rows do."""
     forms = {form: needle for needle in needles for form in _forms(needle)}
     if not forms:
@@ -89,13 +89,13 @@ def _in_files(files: Sequence[Path], forms: Mapping[str, str]) -> tuple[int, int
     return opened, size, tuple(Trace(needle, place) for needle, place in held)
 
 
-def _tables_size(context: Context) -> tuple[int, int, tuple[Trace, ...]]:
+def _tables_size(context: TransactionContext) -> tuple[int, int, tuple[Trace, ...]]:
     names = [table.name for table in _tables(context)]
     sizes = [context.connection.execute(select(func.pg_total_relation_size(name))).scalar_one() for name in names]
     return len(names), sum(map(int, sizes)), ()
 
 
-def _in_blobs(context: Context, forms: Mapping[str, str]) -> tuple[int, int, tuple[Trace, ...]]:
+def _in_blobs(context: TransactionContext, forms: Mapping[str, str]) -> tuple[int, int, tuple[Trace, ...]]:
     files, size, found = 0, 0, dict[tuple[str, str], None]()
     for blob in context.blobs.stream(context.scope):
         try:
@@ -108,10 +108,10 @@ def _in_blobs(context: Context, forms: Mapping[str, str]) -> tuple[int, int, tup
     return files, size, tuple(Trace(needle, place) for needle, place in found)
 
 
-def _in_tables(context: Context, forms: Mapping[str, str]) -> Sequence[Trace]:
+def _in_tables(context: TransactionContext, forms: Mapping[str, str]) -> Sequence[Trace]:
     """Rows of all principals; those that only others may see are not named."""
 
-    def find(view: Context) -> Iterator[Trace]:
+    def find(view: TransactionContext) -> Iterator[Trace]:
         for table in tables:
             for held in table.c:
                 for row in view.connection.execute(_holding(view, table, held, forms)).mappings():
@@ -121,7 +121,7 @@ def _in_tables(context: Context, forms: Mapping[str, str]) -> Sequence[Trace]:
     return context.for_every_principal(find)
 
 
-def _tables(context: Context) -> Sequence[Table]:
+def _tables(context: TransactionContext) -> Sequence[Table]:
     """Every table with the columns that can hold text or bytes, also those that no part of the program names."""
     columns: dict[str, list[Column[Any]]] = defaultdict(list)
     for table, name, kind in context.connection.execute(sql(_COLUMNS[context.dialect.name])):
@@ -131,7 +131,7 @@ def _tables(context: Context) -> Sequence[Table]:
     return [Table(table, metadata, *each) for table, each in columns.items()]
 
 
-def _holding(context: Context, table: Table, held: Column[Any], forms: Mapping[str, str]) -> Any:
+def _holding(context: TransactionContext, table: Table, held: Column[Any], forms: Mapping[str, str]) -> Any:
     binary, embedded = isinstance(held.type, LargeBinary), bool(context.dialect.raw_files)
 
     def place(form: str) -> Any:
@@ -145,7 +145,7 @@ def _holding(context: Context, table: Table, held: Column[Any], forms: Mapping[s
 
 
 def _traces(
-    context: Context, table: Table, held: Column[Any], row: Mapping[Any, Any], forms: Mapping[str, str]
+    context: TransactionContext, table: Table, held: Column[Any], row: Mapping[Any, Any], forms: Mapping[str, str]
 ) -> Iterator[Trace]:
     value = row[held.name]
     data = value.encode() if isinstance(value, str) else bytes(value or b"")

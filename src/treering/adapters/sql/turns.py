@@ -25,14 +25,14 @@ from treering.core.turns import Turn
 from treering.core.values import EMPTY
 
 if TYPE_CHECKING:
-    from treering.adapters.sql.context import Context
+    from treering.adapters.sql.context import TransactionContext
     from treering.ports.collections import Detail
 
 
 class TurnRecords(LogRecords[Turn], Removals[Turn]):
     """Turns of one project, each at its place in its session."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: TransactionContext) -> None:
         super().__init__(TURNS, context)
         self._sessions = SessionRecords(context)
 
@@ -69,7 +69,7 @@ class TurnRecords(LogRecords[Turn], Removals[Turn]):
 class EpisodeRecords(LogRecords[Episode], Removals[Episode]):
     """Episodes of one project: their content stays, their lifecycle moves on."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: TransactionContext) -> None:
         super().__init__(EPISODES, context)
 
     def set_lifecycle(self, id: str, lifecycle: EpisodeLifecycle, *, version: int | None = None) -> Episode:

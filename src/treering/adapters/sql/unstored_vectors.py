@@ -12,7 +12,7 @@ MadeVector = tuple[int, str, NDArray[np.float32]]
 """Number of the document, digest of the embedded text, vector."""
 
 
-class UnstoredVectors:
+class PendingVectors:
     """Vectors of one project, by model and by number of their document, until a transaction stores them.
 
     For many threads. Dictionaries are replaced, never changed: a reader holds a consistent copy without a lock.
