@@ -364,7 +364,7 @@ def test_words_that_are_too_common_to_look_up_still_count(
     wanted = asking(rare, common, seed=None)
     whole, _ = found(memory, wanted, limit=300)
     for module in ("server_index", "server_statistics"):
-        monkeypatch.setattr(f"treering.adapters.sql.{module}.MOST_POSTINGS", 20)
+        monkeypatch.setattr(f"treering.adapters.sql.{module}.MAX_POSTINGS", 20)
     bounded, _ = found(memory, wanted, limit=300)
     assert set(bounded.number) <= set(whole.number)
     same = np.isin(whole.number, bounded.number)
@@ -380,7 +380,7 @@ def test_a_filter_leaves_what_it_allows_of_a_word_that_is_too_common_to_look_up(
     allowed = look(memory, lambda tx: tx.index.matching_numbers({"knowledge": KnowledgeFilter()}))[:30]
     whole, _ = found(memory, wanted, limit=300, among=allowed)
     for module in ("server_index", "server_statistics"):
-        monkeypatch.setattr(f"treering.adapters.sql.{module}.MOST_POSTINGS", 20)
+        monkeypatch.setattr(f"treering.adapters.sql.{module}.MAX_POSTINGS", 20)
     bounded, _ = found(memory, wanted, limit=300, among=allowed)
     assert len(bounded) > 5
     np.testing.assert_array_equal(bounded.number, whole.number)

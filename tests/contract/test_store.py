@@ -367,7 +367,7 @@ def test_a_personal_record_is_written_by_its_owner_only(open_memory: OpenMemory)
         lambda tx: tx.knowledge.update(shared.replace(visibility="personal")),
     ):
         with (
-            pytest.raises(InvalidInput, match="belongs to whoever writes it"),
+            pytest.raises(InvalidInput, match="belongs to its writer"),
             bob.store.transaction(bob.scope, NOW) as tx,
         ):
             write(tx)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.conftest import OpenMemory
-from treering.adapters.sql.index_base import Index
+from treering.adapters.sql.index_base import SqlIndex
 from treering.adapters.sql.unstored_vectors import MadeVector, PendingVectors
 from treering.compose import now
 from treering.core.errors import StoreError, StoreFull
@@ -169,7 +169,7 @@ def test_a_memory_closes_although_its_kept_vectors_cannot_be_stored(
     keep(memory, embedder_of(memory).model, made(memory, 0, 1))
     monkeypatch.setattr(memory.store, "write_if_free", full)
     memory.close()
-    with pytest.raises(StoreError, match="was closed"):
+    with pytest.raises(StoreError, match="is closed"):
         memory.get("k0")
 
 
@@ -227,7 +227,7 @@ def test_a_search_that_cannot_store_vectors_answers_and_says_why(
 ) -> None:
     memory = filled(open_memory)
     with monkeypatch.context() as patch:
-        patch.setattr(Index, "add_vectors", full)
+        patch.setattr(SqlIndex, "add_vectors", full)
         found = memory.recall(QUERY)
     assert found[0].id == "k3"
     assert "meaning of some" not in found.missing

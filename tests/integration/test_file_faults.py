@@ -139,7 +139,7 @@ def test_a_folder_that_may_not_be_entered_is_said_so(shared_folder: Path, crew: 
 
 
 def test_a_folder_in_place_of_a_file_is_said_so(tmp_path: Path) -> None:
-    with pytest.raises(NotADatabase, match="is a folder; give the path of a file in it"):
+    with pytest.raises(NotADatabase, match="is a folder; pass the path of a file in it"):
         treering.open(tmp_path)
 
 

@@ -118,7 +118,7 @@ def test_a_reader_sees_what_another_process_writes(medium: Path) -> None:
 
 
 def test_a_memory_that_is_not_there_is_not_created(tmp_path: Path) -> None:
-    with pytest.raises(StoreReadOnly, match="there is no such file"):
+    with pytest.raises(StoreReadOnly, match="the file does not exist"):
         treering.open(f"{tmp_path / 'memory.db'}?mode=ro")
     assert list(tmp_path.iterdir()) == []
 

@@ -40,7 +40,7 @@ code_chunks = table(
 add_index(code_chunks, "digest", "path", "place")
 
 code_vectors = table("code_vectors", text("model"), text("digest"), _packed("vector"), key=("model", "digest"))
-"""One vector a text and model, as little-endian 16-bit floats: a chunk that moved keeps it."""
+"""One vector per text and model, as little-endian 16-bit floats: a moved chunk keeps it."""
 
 _COLUMNS = ("path", "place", "symbol", "start_line", "end_line", "digest", "length", "codes", "counts")
 
@@ -118,7 +118,7 @@ class StoredChunks:
         return select(*(code_chunks.c[name] for name in _COLUMNS)).where(self._here(code_chunks))
 
     def _forget_vectors(self, digests: Sequence[str]) -> None:
-        """Those that no chunk has any more."""
+        """Delete vectors that no chunk refers to any more."""
         gone = sorted(set(digests) - self._held(digests))
         for batch in batches(gone, _BATCH):
             columns = code_vectors.c

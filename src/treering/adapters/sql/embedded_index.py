@@ -1,6 +1,6 @@
-"""The index of the embedded engine: words and signs of a project in memory, brought up to date by each reader.
+"""The index of the embedded engine: words and sign bits of a project in memory, updated by each reader.
 
-The file is the truth: what is found here counts only once the file confirms it.
+The file is the source of truth: results count only once the file confirms them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 _EPISODE = "episode"
 _KIND = {name: place for place, name in enumerate(DOCUMENT_KINDS)}
-# A plus keeps SQLite from an index that would have it read the whole project to find what is new.
+# The unary plus keeps SQLite from using an index that would read the whole project to find new rows.
 _DOCUMENTS = (
     "SELECT number, kind, owner, at, speaker, marks, length, thread, place, language, codes, counts FROM documents "
     "WHERE number > ? AND +tenant = ? AND +project = ? ORDER BY number"
@@ -63,21 +63,21 @@ _CHOSEN = (
     "SELECT number, vector FROM vectors WHERE tenant = ? AND project = ? AND model = ? "
     "AND number IN (SELECT value FROM json_each(?))"
 )
-# Rows that are turned into arrays at a time: enough to make it cheap, few enough to keep the peak low.
+# Rows converted to arrays at a time: enough to be cheap, few enough to keep the peak memory low.
 _AT_ONCE = 20_000
-# Of very many vectors at least one in so many is ranked by its numbers.
+# Of very many vectors, at least one in this many is rescored.
 _RESCORED_OF = 150
 
 
 @dataclass(frozen=True)
 class VectorSpace:
-    """The vectors of one model without what they have in common: their signs, and the numbers themselves, rounded."""
+    """The centred vectors of one model: their sign bits, and the quantized numbers."""
 
     signs: SignBits
     rounded: QuantizedVectors
 
     def rows_of(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Where these numbers stand; −1 for those without a vector."""
+        """Rows of these numbers; −1 for those without a vector."""
         known = self.signs.numbers
         if not len(known):
             return np.full(len(numbers), -1, np.int64)
@@ -185,7 +185,7 @@ class EmbeddedIndex(SqlIndex):
         return Coverage(len(state.segments) - len(gone), embedded)
 
     def _addable(self, model: str, numbers: NDArray[np.int64]) -> Collection[int]:
-        """The next documents without a gap: a document before the newest vector is never looked at again."""
+        """The next documents without a gap: one before the newest vector is never examined again."""
         newest = self._context.connection.exec_driver_sql(_NEWEST, (*self._here, model)).scalar_one()
         kind = _EPISODE if part_of(model) else ""
         span = (newest, int(numbers.max()), *self._here, kind, kind)
@@ -199,7 +199,7 @@ class EmbeddedIndex(SqlIndex):
     def _nearest(
         self, state: IndexState, wanted: IndexQuery, limit: int, allowed: NDArray[np.bool_] | None
     ) -> NDArray[np.int64]:
-        """Rows of the best by vector: many by their signs, the best of these by the vectors themselves."""
+        """Rows of the best by vector: preselected by sign bits, then ranked by the vectors themselves."""
         space = state.spaces.get(wanted.model)
         if space is None or wanted.vector is None or not len(space.signs.numbers):
             return np.empty(0, np.int64)
@@ -259,7 +259,7 @@ class EmbeddedIndex(SqlIndex):
         return BM25(documents, average, self._settings.saturation_at, self._settings.length_share)
 
     def _seen(self) -> NDArray[np.bool_] | None:
-        """Which documents this principal may meet; None where that is all of them."""
+        """Mask of the documents that this principal can see; None if all are visible."""
         state = self._state()
         strangers = len(state.owners) - 1 - (self._context.scope.principal in state.owners)
         if not strangers and not state.segments.gone.any():
@@ -282,9 +282,9 @@ class EmbeddedIndex(SqlIndex):
         return None if allowed.all() else allowed
 
     def _hide_removed(self, numbers: NDArray[np.int64]) -> None:
-        """Documents that the file no longer has. One that is newer than this transaction is not among them.
+        """Hide documents that the file no longer has, unless they are newer than this transaction.
 
-        What this transaction itself took away may yet come back.
+        Does nothing in a write transaction, whose own removals may be rolled back.
         """
         if self._context.writing:
             return
@@ -405,7 +405,7 @@ def _likeness(space: VectorSpace, query: NDArray[np.float32], numbers: NDArray[n
 
 
 def _seen_apart(space: VectorSpace, vector: NDArray[np.float32]) -> NDArray[np.float32]:
-    """A query's vector without what all vectors have in common."""
+    """A query's centred vector."""
     return np.asarray(centred(vector, space.signs.mean)[0], np.float32)
 
 

@@ -1,4 +1,4 @@
-"""Entities: learned as other records are, counted as records that speak of them come, gone with the last of these."""
+"""Entities: revised like other records, with counted mentions, and removed with the last one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _AT_ONCE = 500
 
 
 class EntityRecords(RevisedRecords[Entity]):
-    """Entities of one project, and how many records speak of them."""
+    """Entities of one project, with counts of their mentions."""
 
     def __init__(self, context: TransactionContext) -> None:
         super().__init__(ENTITIES, context)
@@ -38,7 +38,7 @@ class EntityRecords(RevisedRecords[Entity]):
         mentioned.recount(self._context, ids)
 
     def drop_unmentioned(self, ids: Iterable[str], *, explicit: bool = False) -> int:
-        """Each as its owner: a record that became everybody's may leave an entity behind that is still somebody's."""
+        """As each owner: a record that became shared may leave a personal entity behind."""
         context, dropped = self._context, mentioned.unmentioned(self._context, ids, explicit=explicit)
         for entity in dropped:
             owner = context.scope
@@ -52,9 +52,9 @@ class EntityRecords(RevisedRecords[Entity]):
 
 
 def forget_links_of_purged(context: TransactionContext) -> None:
-    """At the end of a transaction: entities are locked after records.
+    """Runs at the end of a transaction: entities are locked after records.
 
-    Entities of which nothing else speaks are purged too, also those that a user linked: their names are about these
+    Entities without further mentions are purged, too, even those that a user linked: their names come from these
     records.
     """
     entities = EntityRecords(context)

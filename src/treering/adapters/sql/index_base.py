@@ -1,4 +1,4 @@
-"""What the indexes of both engines share: from documents to records and back, and the vectors in the database."""
+"""Common part of both engines' indexes: mapping between documents and records, and stored vectors."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class SqlIndex(ABC):
 
     @abstractmethod
     def _hide_removed(self, numbers: NDArray[np.int64]) -> None:
-        """These documents are no longer there."""
+        """Hide documents that no longer exist."""
 
     def matching_numbers(self, filters: Mapping[str, Filter]) -> NDArray[np.int64]:
         found = [number for kind, where in filters.items() for number, _ in self._matching(kind, where, None)]
@@ -110,11 +110,11 @@ class SqlIndex(ABC):
         return {number: kept[number][2] for number in numbers.tolist() if number in kept} | stored
 
     def models(self) -> Sequence[str]:
-        """Kept vectors count only where none is stored: another process may have chosen another model since."""
+        """Pending vectors count only if none is stored: another process may have chosen another model since."""
         return _without_parts(self._stored_models()) or sorted(_without_parts(self._unstored.models()))
 
     def _stored_models(self) -> Sequence[str]:
-        """One look-up a model, however many vectors it has."""
+        """One look-up per model, independent of the number of vectors."""
         found: list[str] = []
         while True:
             after = vectors.c.model > found[-1] if found else true()
@@ -128,7 +128,7 @@ class SqlIndex(ABC):
         self._unstored.add(model, vectors)
 
     def unstored_vectors(self, model: str) -> Sequence[MadeVector]:
-        """Another process may have stored some of them, or chosen another model."""
+        """Discard vectors that another process has stored, or of a model that is no longer in use."""
         if self._unstored.models():
             self._unstored.discard_models(but=spaces_of(*self.models(), model_of(model)))
         if kept := self._unstored.of(model):
@@ -140,7 +140,7 @@ class SqlIndex(ABC):
     def unembedded(
         self, model: str, *, limit: int, max_words: int | None = None, skip_unstored: bool = False
     ) -> Sequence[Unembedded]:
-        """In the order of their numbers, so that what has a vector is always what came first."""
+        """In the order of their numbers, so that the documents with vectors are always the first ones."""
         newest = select(func.coalesce(func.max(vectors.c.number), 0)).where(
             *self._in_project(vectors), vectors.c.model == model
         )
@@ -171,7 +171,7 @@ class SqlIndex(ABC):
         return found
 
     def _around(self, turns: Sequence[Any]) -> Mapping[str, tuple[str, str]]:
-        """What was said before and after turns, where the same people see it and it is not tainted."""
+        """Texts of the turns before and after, if untainted and visible to the same principals."""
         said = TURNS.table.c
         places = {(turn.session, turn.seq + step) for turn in turns for step in (-1, 1)}
         if not places:
@@ -198,14 +198,14 @@ class SqlIndex(ABC):
         return kept | {digest: read_vector(stored) for digest, stored in self._execute(statement)}
 
     def add_vectors(self, model: str, found: Sequence[MadeVector]) -> int:
-        """In the order of their numbers, so that no two transactions wait for each other."""
+        """In the order of their numbers, so that transactions cannot deadlock."""
         if not found:
             return 0
         known = SqlIndex.dimension(self, model)
         if any(len(vector) != (known or len(found[0][2])) for *_, vector in found):
             raise ModelUnavailable(
-                f"the vectors of {model} here have {known} numbers, but the model now makes others; give it another "
-                "name, or choose another embedder and run `treering embed`"
+                f"the stored vectors of {model} have {known} numbers, but the model now returns others; give it "
+                "another name, or choose another embedder and run `treering embed`"
             )
         by_number = {each[0]: each for each in sorted(found, key=lambda each: each[0])}
         added = self._addable(model, np.array(list(by_number), np.int64))
@@ -221,7 +221,7 @@ class SqlIndex(ABC):
         """Documents whose vectors can be stored now."""
 
     def _locked(self, numbers: Sequence[int]) -> Collection[int]:
-        """Documents that another transaction holds: their vectors stay in memory until it ends."""
+        """Documents locked by another transaction: their vectors stay in memory until it ends."""
         return ()
 
     def _insert_vectors(self, model: str, found: Sequence[MadeVector]) -> None:
@@ -250,11 +250,11 @@ class SqlIndex(ABC):
         return int(self._context.connection.execute(statement).rowcount)
 
     def _of_space(self, model: str) -> tuple[ColumnElement[bool], ...]:
-        """Documents that have a vector in this space: episodes where it holds a part of them, else all."""
+        """Documents with vectors in this space: episodes for a space of their parts, else all."""
         return (documents.c.kind == EPISODES.name,) if part_of(model) else ()
 
     def _without_vector(self, model: str, newest: Select[tuple[int]]) -> ColumnElement[bool]:
-        """On an engine with one writer, vectors are made in the order of their documents."""
+        """An engine with a single writer creates vectors in the order of their documents."""
         return documents.c.number > newest.scalar_subquery()
 
     def _hide_missing(self, numbers: NDArray[np.int64]) -> None:

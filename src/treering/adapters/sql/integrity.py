@@ -1,4 +1,4 @@
-"""Looks after what is derived: compares it with the records, rebuilds it, collects what a crash left behind."""
+"""Maintenance of derived data: compares it with the records, rebuilds it, removes leftovers of a crash."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ from treering.ports.store import Check
 if TYPE_CHECKING:
     from treering.adapters.sql.context import TransactionContext
 
-# Kinds that have facets or searchable text to make anew.
+# Kinds with facets or searchable text to rebuild.
 _DERIVED = tuple(kind for kind in KINDS if not kind.computed and kind not in (AUDIT, JOBS))
 _SEARCHED = tuple(kind for kind in KINDS if kind.searched is not None)
-# Records of each kind that a check recomputes, from each choice.
+# Records per kind that a check recomputes, of the newest and at random.
 _SAMPLE = 200
-# Unreadable records that are named; the rest is counted.
+# Unreadable records that are listed; the rest is counted.
 _NAMED = 20
-# Where more cannot be read than one statement can list, the blob store is gone: what is derived is best left alone.
-_MOST_UNREADABLE = 10_000
+# More unreadable records than one statement can list mean a lost blob store: derived data is left unchanged.
+_MAX_UNREADABLE = 10_000
 _REPAIR = "run `treering doctor --repair`"
 
 
 def check(context: TransactionContext) -> Sequence[Check]:
-    """Whether the derived tables, the blobs and the queue are as the records want them."""
+    """Check that derived tables, blobs and the queue match the records."""
     return (*soundness(context), _check_jobs(context))
 
 
 def soundness(context: TransactionContext) -> Sequence[Check]:
-    """Whether what is derived and the blobs are as the records want them."""
+    """Check that derived data and blobs match the records."""
     return (_check_derived(context), _check_facets(context), _check_blobs(context))
 
 
 def rebuild(context: TransactionContext) -> Sequence[str]:
-    """Make the derived tables anew from the records; those of a record that cannot be read stay as they are."""
+    """Rebuild the derived tables from the records; rows derived from unreadable records stay."""
     totals, unreadable = Counter[str](), list[str]()
 
     def rederive(view: TransactionContext) -> tuple[str, ...]:
@@ -68,7 +68,7 @@ def rebuild(context: TransactionContext) -> Sequence[str]:
 
 
 def sweep_orphans(context: TransactionContext) -> int:
-    """Delete every blob that no record refers to, but for those put lately."""
+    """Delete every blob that no record refers to, except recently put ones."""
     before = context.now - timedelta(hours=context.settings.store.orphan_blob_hours)
     return sweep_blobs(context, [b.digest for b in context.blobs.stream(context.scope) if b.modified < before])
 
@@ -94,26 +94,26 @@ def _referred(context: TransactionContext, digests: Sequence[str] | None = None)
 
 def _left_alone(unreadable: Sequence[str]) -> Iterator[str]:
     if unreadable:
-        yield f"left {len(unreadable):,} records alone that cannot be read"
+        yield f"left {len(unreadable):,} unreadable records unchanged"
         yield from unreadable[:_NAMED]
 
 
 @dataclass(frozen=True, slots=True)
 class _Rederived:
-    """How many records were read, and by id why others were not."""
+    """Number of records read, and the errors of unreadable ones by id."""
 
     total: int
     unreadable: Mapping[str, StoreError]
 
 
 def _rederive(context: TransactionContext, kind: RecordKind[Any]) -> _Rederived:
-    """Which records cannot be read is known only at the end; then it is done over without touching theirs."""
+    """Unreadable records are known only at the end; then this starts over and leaves theirs unchanged."""
     with context.connection.begin_nested() as attempt:
         done = _rederive_but(context, kind, ())
         if not done.unreadable:
             return done
         attempt.rollback()
-    if len(done.unreadable) > _MOST_UNREADABLE:
+    if len(done.unreadable) > _MAX_UNREADABLE:
         return _Rederived(0, done.unreadable)
     done = _rederive_but(context, kind, tuple(done.unreadable))
     _keep_blobs_of(context, kind, tuple(done.unreadable))
@@ -121,7 +121,7 @@ def _rederive(context: TransactionContext, kind: RecordKind[Any]) -> _Rederived:
 
 
 def _keep_blobs_of(context: TransactionContext, kind: RecordKind[Any], unreadable: Sequence[str]) -> None:
-    """A record that cannot be read now may be later: what it refers to is in its row, and must not be swept."""
+    """An unreadable record may become readable again: the blobs that its row refers to must not be swept."""
     scope, columns = context.scope, kind.table.c
     codec = codec_of(kind, context.settings.store.text_bytes)
     for batch in batches(unreadable, 500):
@@ -153,7 +153,7 @@ def _rederive_but(context: TransactionContext, kind: RecordKind[Any], kept: Sequ
 def _readable(
     context: TransactionContext, kind: RecordKind[Any], rows: Iterable[RowMapping], unreadable: dict[str, StoreError]
 ) -> Iterator[tuple[Any, Encoded]]:
-    """Records with their rows; those that cannot be read are put down in `unreadable`, with the reason."""
+    """Readable records with their rows; unreadable ones are added to `unreadable`, with the error."""
     codec = codec_of(kind, context.settings.store.text_bytes)
     for row in rows:
         try:
@@ -169,7 +169,7 @@ def _retake_ids(context: TransactionContext, kind: RecordKind[Any]) -> None:
 
 
 def _rows(context: TransactionContext, kind: RecordKind[Any]) -> Iterator[RowMapping]:
-    """Every row of a kind that this view is for."""
+    """Every row of a kind in this view."""
     columns = kind.table.c
     last = ""
     while True:
@@ -182,7 +182,7 @@ def _rows(context: TransactionContext, kind: RecordKind[Any]) -> Iterator[RowMap
 
 
 def _here(context: TransactionContext, table: Any) -> list[ColumnElement[bool]]:
-    """Rows that this view is for: of another principal's view only their personal ones."""
+    """Rows of this view: for another principal only the personal ones."""
     columns = table.c
     here = [columns.tenant == context.scope.tenant, columns.project == context.scope.project]
     if context.scope.visible == EVERY_VISIBILITY:
@@ -220,15 +220,15 @@ def _check_facets(context: TransactionContext) -> Check:
             missing = Derivation(kind, view).missing(sample)
             yield from (str(why) for why in unreadable.values() if isinstance(why, Unreadable))
             if missing:
-                looked = f"{len(missing):,} of {len(sample):,} {kind.name} records looked at"
-                yield f"{looked} are not indexed as they should be"
+                looked = f"{len(missing):,} of {len(sample):,} {kind.name} records checked"
+                yield f"{looked} are not indexed correctly"
 
     wrong = context.for_every_principal(differences)
     return Check("facets", not wrong, "; ".join(wrong[:_NAMED]) or "agree with the records", _REPAIR if wrong else "")
 
 
 def _sample(context: TransactionContext, kind: RecordKind[Any]) -> Sequence[RowMapping]:
-    """The newest rows, and some at random."""
+    """The newest rows, and a random sample."""
     columns = kind.table.c
     here = _here(context, kind.table)
     of_each = [

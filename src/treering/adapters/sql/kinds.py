@@ -1,4 +1,4 @@
-"""One row a kind of record: its value, its table, what it is found by and what may happen to it."""
+"""One entry per kind of record: its value, table, searchable text and permitted operations."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Facets = Mapping[str, Callable[[Any], tuple[str | None, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """What a record is found by, and where it stands: its text, when it was, and its place in a conversation."""
+    """Searchable text, time and position in a conversation of a record."""
 
     text: str
     language: str | None = None
@@ -66,7 +66,7 @@ class RecordKind(Generic[V]):
 
     @property
     def personal(self) -> bool:
-        """Whether records of this kind can belong to one person."""
+        """Whether records of this kind can be personal."""
         return "visibility" in self.table.c
 
     @property
@@ -84,7 +84,7 @@ def _fact_keys(record: Knowledge) -> tuple[str, ...]:
 
 
 def _statement_keys(record: Knowledge) -> tuple[str, ...]:
-    """What a new record finds those by that it may contradict: keys of their words, and of subject and attribute."""
+    """Keys by which a new record finds those it may contradict: of their words, and of subject and attribute."""
     kind = knowledge_types().get(record.type)
     if kind is None or not issubclass(kind.payload, Stated):
         return ()
@@ -113,7 +113,7 @@ def _searched_turn(turn: Turn) -> Searched:
 
 
 def _searched_episode(episode: Episode) -> Searched:
-    """Every text but those of its steps; the output is last, since only the beginning of a long text is indexed."""
+    """Every text except those of its steps; the output is last, since only the start of a long text is indexed."""
     task, execution, reflection, metadata = episode.task, episode.execution, episode.reflection, episode.metadata
     performance = reflection.performance
     parts = (
@@ -266,7 +266,7 @@ KINDS: tuple[RecordKind[Any], ...] = (
 )
 
 ADDRESSED = (KNOWLEDGE, TURNS, EPISODES, PATTERNS)
-"""Kinds that callers get, forget and undo by an id alone: an id of one of them is not an id of another."""
+"""Kinds that callers address by id alone: their ids are unique across kinds."""
 
 EVERYONE = " UNION ".join(f'SELECT tenant, project FROM "{kind.table.name}"' for kind in KINDS)
-"""Every project that has a record."""
+"""Every project with a record."""

@@ -1,4 +1,4 @@
-"""Documents by number and by id, without what it takes to search them."""
+"""Documents by number and by id, without loading the search index."""
 
 from __future__ import annotations
 

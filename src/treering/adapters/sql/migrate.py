@@ -62,7 +62,7 @@ def _is_at(connection: Connection, target: str) -> bool:
         return False
     if revision not in REVISIONS:
         raise StoreFromTheFuture(
-            f"this database is at schema {revision}, newer than this Treering knows ({HEAD}); upgrade Treering"
+            f"this database has schema {revision}, newer than this Treering supports ({HEAD}); upgrade Treering"
         )
     return REVISIONS.index(revision) >= REVISIONS.index(target)
 

@@ -1,4 +1,4 @@
-"""Records that are revised: every change keeps the state before it, so that every change can be undone."""
+"""Records with revisions: every change keeps the previous state, so that it can be undone."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
 
 V = TypeVar("V", bound=Record)
 
-# What a change brought into being has no state before it; what lost its text has none that can be kept.
+# Stored as the previous state of a new record, or of one whose text is lost.
 _NO_STATE = ""
 _BATCH = 500
-# Creations that belong to a larger action and leave with it.
+# Creations that belong to a larger action and are undone with it.
 _COMPOUND = frozenset({Action.SUPERSEDE})
 _LEARNED: Mapping[str, RecordKind[Any]] = {kind.name: kind for kind in (KNOWLEDGE, PATTERNS, ENTITIES)}
 
 
 @dataclass(frozen=True, slots=True)
 class RevisedSubject:
-    """What the logs say of a record whose text may be lost."""
+    """A record as audit log and revisions describe it; its text may be lost."""
 
     id: str
     owner: str
@@ -57,7 +57,7 @@ class RevisedSubject:
 
 
 class Removals(Writes[V]):
-    """Takes records away: softly, or for good."""
+    """Deletes records softly, or purges them."""
 
     def holds(self, id: str, *, deleted: bool = False) -> bool:
         if not is_storable(id):
@@ -91,7 +91,7 @@ class Removals(Writes[V]):
         self._log(Action.PURGE, [subject], detail)
 
     def _said(self, row: Mapping[Any, Any]) -> tuple[str, ...]:
-        """What it says, as far as that can be read."""
+        """Its text, as far as it can be read."""
         try:
             value = self._decode(row)
         except (BlobMissing, Unreadable):
@@ -99,7 +99,7 @@ class Removals(Writes[V]):
         return () if self._kind.searched is None else (self._kind.searched(value).text,)
 
     def _forget_quotations(self, row: Mapping[Any, Any]) -> None:
-        """What sessions hold of it: passages that a task retrieved, summaries of what was said."""
+        """Its copies in sessions: passages retrieved by a task, summaries."""
         self._context.removed.append(RemovedRecord(row["id"]))
 
     def _locked(self, id: str) -> Mapping[Any, Any]:
@@ -116,7 +116,7 @@ class Removals(Writes[V]):
         self._log(action, [RevisedSubject.of(row)], detail)
 
     def _change(self, row: Mapping[Any, Any], **columns: Any) -> None:
-        """Set columns that nothing is derived from."""
+        """Set columns that no derived data depends on."""
         statement = update(self._table).where(self._visible(), self._table.c.id == row["id"])
         self._context.connection.execute(statement.values({name: primitive(each) for name, each in columns.items()}))
 
@@ -144,14 +144,14 @@ class RevisedRecords(LogRecords[V], Removals[V]):
                 "read it again and repeat the change"
             )
         if getattr(proposed, self._kind.born) != getattr(current, self._kind.born):
-            raise InvalidInput(f"{self._kind.born} of a {self._kind.name} never changes; make a new record instead")
+            raise InvalidInput(f"{self._kind.born} of a {self._kind.name} cannot change; create a new record instead")
         return self._revise(proposed, before, action, detail)
 
     def undo(self, id: str) -> tuple[Record, ...]:
         self._locked(id)
         last = self._revisions.last(self._kind.name, id)
         if last is None:
-            raise NothingToUndo(f"{self._kind.name} {id!r} has no change left to undo; forget it to take it away")
+            raise NothingToUndo(f"{self._kind.name} {id!r} has no change left to undo; use forget to remove it")
         group = self._revisions.of_group(last.group)
         for revision in group:
             if revision.visibility is Visibility.PERSONAL and revision.owner != self._context.scope.principal:
@@ -168,7 +168,7 @@ class RevisedRecords(LogRecords[V], Removals[V]):
         return tuple(record for record in undone if record is not None)
 
     def _said(self, row: Mapping[Any, Any]) -> tuple[str, ...]:
-        """Also what it said before it was changed."""
+        """Its text, including earlier versions."""
         said, searched = super()._said(row), self._kind.searched
         if searched is None:
             return said
@@ -219,7 +219,7 @@ class RevisedRecords(LogRecords[V], Removals[V]):
 
 @lru_cache(maxsize=1_000)
 def _access(seen: ColumnElement[bool]) -> Update:
-    """The later of two accesses stays."""
+    """The later of two access times."""
     columns = KNOWLEDGE.table.c
     at = bindparam("returned_at", type_=columns.last_accessed_at.type)
     earlier = (columns.id == bindparam("wanted"), columns.last_accessed_at < at)
@@ -227,7 +227,7 @@ def _access(seen: ColumnElement[bool]) -> Update:
 
 
 class KnowledgeTable(RevisedRecords[Knowledge]):
-    """What is known, and how often it was of use."""
+    """Knowledge records, with counts of their uses."""
 
     def __init__(self, context: TransactionContext) -> None:
         super().__init__(KNOWLEDGE, context)
@@ -248,7 +248,7 @@ class KnowledgeTable(RevisedRecords[Knowledge]):
             self._context.connection.execute(_access(self._visible()), {"wanted": id, "returned_at": primitive(at)})
 
     def _count_one(self, row: Mapping[Any, Any]) -> None:
-        """What was of use is not stale. Of a record that cannot be read only what stands in columns is counted."""
+        """A use also clears staleness. For an unreadable record, only its columns are updated."""
         now, uses = primitive(self._context.now), row["access_count"] + 1
         try:
             before = StoredRecord(self._decode(row), self._codec.stored(row))
@@ -264,10 +264,10 @@ class KnowledgeTable(RevisedRecords[Knowledge]):
 
 
 def _with_uses(earlier: Any, now: Any) -> Any:
-    """The earlier state, with what was counted since: a use is no change, and no undo takes it back."""
+    """The earlier state with the present counts: a use is not a change, and undo keeps it."""
     if not isinstance(earlier, Knowledge):
         return earlier
-    # Fewer than before: the change that is taken back began the count anew.
+    # Fewer than before: the change being undone had reset the count.
     since = now.uses - earlier.uses if now.uses >= earlier.uses else now.uses
     return earlier.replace(
         access_count=earlier.access_count + since,
@@ -277,18 +277,18 @@ def _with_uses(earlier: Any, now: Any) -> Any:
 
 
 class Revisions:
-    """Earlier states, by record and by the action that changed them."""
+    """Earlier states, by record and action."""
 
     def __init__(self, context: TransactionContext) -> None:
         self._context = context
         self._codec = codec_of(REVISIONS, context.settings.store.text_bytes)
         self._derivation = Derivation(REVISIONS, context)
         self._table = REVISIONS.table
-        # Versions only grow, whatever the clock says; ids follow it.
+        # Ordered by version, which always grows, unlike ids, which follow the clock.
         self._newest_first = (self._table.c.version.desc(), self._table.c.id.desc())
 
     def add(self, kind: RecordKind[Any], value: Any, action: Action, before: str, *, version: int) -> None:
-        """An earlier state is seen by whoever could see it then."""
+        """An earlier state is visible to those who could see it then."""
         context = self._context
         revision = Revision(
             id=context.new_id(),
@@ -324,7 +324,7 @@ class Revisions:
         self._context.connection.execute(statement)
 
     def purge(self, kind: str, subject: str) -> tuple[str, ...]:
-        """Remove every earlier state of a record; the digests of their blobs are returned."""
+        """Remove every earlier state of a record; return the digests of their blobs."""
         of_record = (*self._scope(), self._table.c.kind == kind, self._table.c.subject == subject)
 
         def forget(context: TransactionContext) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The index of the server engine: the database finds, and what it finds is scored here as on the embedded engine."""
+"""The index of the server engine: the database finds documents, which are scored here as on the embedded engine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from treering.adapters.sql.nearby import IN_VIEW, Narrowed, Nearby, Query, make_
 from treering.adapters.sql.server_documents import ServerDocuments, read_documents
 from treering.adapters.sql.server_statistics import (
     EXACT,
-    MOST_POSTINGS,
+    MAX_POSTINGS,
     Remembered,
     ServerVectorSpace,
     Statistics,
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 _SEARCHED = set(DOCUMENT_KINDS)
 _AT_ONCE = 5_000
-# Where a filter leaves less than one in so many, those it leaves are compared one by one.
-_MOST_LEFT_OUT = 10
+# If a filter leaves less than one in this many, the remaining vectors are compared one by one.
+_EXACT_BELOW_ONE_IN = 10
 
 _SEEN = """
     SELECT number FROM documents WHERE tenant = %s AND project = %s AND number = ANY(%s::bigint[])
@@ -61,7 +61,7 @@ _ALL_VECTORS = """
 
 @dataclass(frozen=True, slots=True)
 class ServerQuery:
-    """What the words of a query found: documents with their scores, and what each word counts."""
+    """Documents found by the words of a query, with their scores, and the weight of each word."""
 
     ranking: BM25
     weights: Sequence[float]
@@ -69,7 +69,7 @@ class ServerQuery:
     kind: NDArray[np.int64]
     score: NDArray[np.float64]
     complete: bool
-    """False where words were too common to look at every document that holds them."""
+    """False if words were too common to examine every document that contains them."""
 
 
 class ServerIndex(SqlIndex):
@@ -84,7 +84,7 @@ class ServerIndex(SqlIndex):
         self._asked: tuple[IndexQuery, ServerQuery] | None = None
 
     def load(self, model: str) -> None:
-        """The server's indexes always are."""
+        """Nothing to load: the server maintains its indexes."""
 
     def languages(self) -> Sequence[str]:
         return self._statistics.languages(self._context.settings.recall.language_share)
@@ -128,7 +128,7 @@ class ServerIndex(SqlIndex):
         return Coverage(total, min(total, self._statistics.vectors(model) + len(self._unstored.of(model))))
 
     def _addable(self, model: str, numbers: NDArray[np.int64]) -> Collection[int]:
-        """Documents that are present; one that another transaction is purging is not waited for."""
+        """Existing documents; does not wait for one that another transaction is purging."""
         held = select(documents.c.number).where(self._among(documents, numbers))
         held = held.with_for_update(read=True, key_share=True, skip_locked=True)
         return set(self._execute(held).scalars())
@@ -151,10 +151,10 @@ class ServerIndex(SqlIndex):
         return super().drop_vectors(but=but, beside=beside)
 
     def _hide_removed(self, numbers: NDArray[np.int64]) -> None:
-        """Nothing is kept in memory that could outlive them."""
+        """Nothing to hide: documents are not cached in memory."""
 
     def _without_vector(self, model: str, newest: Any) -> ColumnElement[bool]:
-        """Of several writers a later one may commit first: there may be gaps before the newest."""
+        """A later writer may commit first, so there may be gaps before the newest vector."""
         same = (vectors.c[name] == documents.c[name] for name in ("tenant", "project", "number"))
         return ~exists().where(*same, vectors.c.model == model)
 
@@ -184,29 +184,29 @@ class ServerIndex(SqlIndex):
         return self._asked[1]
 
     def _answer(self, wanted: IndexQuery) -> ServerQuery:
-        """Scores of the documents that hold the words, the rarest first as long as that is quick."""
+        """Scores of the documents that contain the words, rarest first while that is fast."""
         statistics, words = self._statistics, [self._codes(forms) for forms in wanted.words]
         ranking, held = statistics.ranking(), statistics.held(words)
         postings = [statistics.most_held(word, held) for word in words]
         rarest = sorted(range(len(words)), key=postings.__getitem__)
         read = np.cumsum([postings[place] for place in rarest])
-        looked_up = rarest[: max(1, int(np.searchsorted(read, MOST_POSTINGS, side="right")))]
+        looked_up = rarest[: max(1, int(np.searchsorted(read, MAX_POSTINGS, side="right")))]
         codes = sorted({code for place in looked_up for code in words[place] if held.get(code, 1)})
-        found = holding(self._context.connection, self._here, codes, MOST_POSTINGS)
+        found = holding(self._context.connection, self._here, codes, MAX_POSTINGS)
         every = _together([found[code] for code in codes if code in found])
         scores, weights = np.zeros(len(every.number)), [0.0] * len(words)
         for place, word in enumerate(words):
             parts = [found[code] for code in word if code in found] if place in looked_up else []
             rows, counts = _rows(every.number, parts)
-            whole = place in looked_up and all(len(part.number) < MOST_POSTINGS for part in parts)
+            whole = place in looked_up and all(len(part.number) < MAX_POSTINGS for part in parts)
             holding_it = len(rows) if whole else statistics.holding(word, held)
             weights[place] = wanted.share(place) * ranking.weight(holding_it)
             scores[rows] += weights[place] * ranking.saturation(counts, every.length[rows])
-        complete = len(looked_up) == len(words) and bool(read[-1] <= MOST_POSTINGS if len(read) else True)
+        complete = len(looked_up) == len(words) and bool(read[-1] <= MAX_POSTINGS if len(read) else True)
         return ServerQuery(ranking, weights, every.number, every.kind, scores, complete)
 
     def _codes(self, forms: Sequence[int]) -> tuple[int, ...]:
-        """Where a word stands: in what everybody may meet, and in what is this principal's own."""
+        """Codes of a word: in shared documents, and in the principal's own."""
         return tuple(sorted({code_in(owner, form) for owner in ("", self._principal) for form in forms}))
 
     def _best_by_meaning(
@@ -231,8 +231,8 @@ class ServerIndex(SqlIndex):
         few = total <= EXACT
         if few or among is None:
             return _best(*self._found_near(nearby, wanted.model, query, narrowed, enough, exact=few), limit)
-        if len(among) > EXACT and len(among) * _MOST_LEFT_OUT >= total:
-            # Half as many again as chance would leave over.
+        if len(among) > EXACT and len(among) * _EXACT_BELOW_ONE_IN >= total:
+            # Half as many again as expected at random.
             looked_at = enough * 3 * total // (2 * len(among))
             open_wide = replace(narrowed, numbers=None)
             number, likeness = self._found_near(nearby, wanted.model, query, open_wide, looked_at, exact=False)
@@ -244,7 +244,7 @@ class ServerIndex(SqlIndex):
     def _best_unstored(
         self, wanted: IndexQuery, kinds: Sequence[str], limit: int, among: NDArray[np.int64] | None
     ) -> NDArray[np.int64]:
-        """The best of those whose vectors are in memory only."""
+        """The best among vectors held only in memory."""
         space = self._statistics.space(wanted.model) if wanted.vector is not None else None
         kept = self._unstored.of(wanted.model)
         if space is None or not kept:
@@ -257,7 +257,7 @@ class ServerIndex(SqlIndex):
         return _best(number, _cosine(space, wanted, np.array([kept[each][2] for each in number.tolist()])), limit)
 
     def _spelled_out(self, kinds: Sequence[str], among: NDArray[np.int64] | None) -> NDArray[np.int64] | None:
-        """Kinds that have few documents as the numbers of these: a graph would pass by all others to find them."""
+        """Kinds with few documents, as their numbers: a graph search would skip all others to find them."""
         if set(kinds) >= _SEARCHED or (among is not None and len(among) <= EXACT):
             return among
         found = self._run(_OF_KINDS, (*self._here, list(kinds), EXACT + 1)).scalars().all()
@@ -272,11 +272,11 @@ class ServerIndex(SqlIndex):
         return nearby.nearest(self._context.connection, self._here, model, query, narrowed, limit=limit, exact=exact)
 
     def _whole_nearby(self, model: str) -> Nearby | None:
-        """pgvector where it has every vector."""
+        """pgvector, if it has every vector."""
         return self._nearby if self._nearby is not None and self._has_all(self._nearby, model) else None
 
     def _gather(self, nearby: Nearby, model: str) -> None:
-        """Bring pgvector the vectors that were there before it."""
+        """Copy vectors that are older than the pgvector table into it."""
         if self._has_all(nearby, model):
             return
         while missing := nearby.missing(self._context.connection, self._here, model, _AT_ONCE):
@@ -293,7 +293,7 @@ class ServerIndex(SqlIndex):
     def _nearest_of_all(
         self, space: ServerVectorSpace, wanted: IndexQuery, narrowed: Narrowed, limit: int
     ) -> NDArray[np.int64]:
-        """Without pgvector each vector is read and compared."""
+        """Without pgvector, each vector is read and compared."""
         conditions, values = narrowed.conditions()
         statement = _ALL_VECTORS.format(conditions=conditions)
         best, likeness, last = np.empty(0, np.int64), np.empty(0), 0
@@ -340,7 +340,7 @@ class ServerIndex(SqlIndex):
     def _likeness(
         self, space: ServerVectorSpace, model: str, query: NDArray[np.float32], numbers: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """The cosine of vectors to one without what all have in common; NaN where there is no vector, or only zeros."""
+        """Cosines to a centred vector; NaN for a missing or zero vector."""
         if (nearby := self._whole_nearby(model)) is not None:
             connection, asked = self._context.connection, Query(query, space.mean)
             there, found = nearby.likeness(connection, self._here, model, asked, numbers.tolist())
@@ -363,7 +363,7 @@ class ServerIndex(SqlIndex):
 
 
 def _together(parts: Sequence[WordPostings]) -> WordPostings:
-    """Each document once, in the order of their numbers."""
+    """Distinct documents, ordered by number."""
     if not parts:
         return WordPostings(np.empty(0, np.int64), np.empty(0, np.int64))
     number, first = np.unique(np.concatenate([part.number for part in parts]), return_index=True)
@@ -371,7 +371,7 @@ def _together(parts: Sequence[WordPostings]) -> WordPostings:
 
 
 def _rows(number: NDArray[np.int64], parts: Sequence[WordPostings]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where the documents that hold a word stand in `number`, and how often they hold it in all of its forms."""
+    """Positions in `number` of the documents that contain a word, and its counts over all forms."""
     if not parts:
         return np.empty(0, np.int64), np.empty(0, np.int64)
     if len(parts) == 1:
@@ -394,5 +394,5 @@ def _cosine(space: ServerVectorSpace, wanted: IndexQuery, found: NDArray[np.floa
 def _likeness_of(
     found: NDArray[np.float32], query: NDArray[np.float32], space: ServerVectorSpace
 ) -> NDArray[np.float64]:
-    """The cosine of each vector to a centred query; NaN for a vector of zeros."""
+    """Cosine of each vector to a centred query; NaN for a zero vector."""
     return np.where(found.any(axis=1), centred(found, space.mean) @ query, np.nan).astype(np.float64)

@@ -34,7 +34,7 @@ from treering.core.errors import StoreError, StoreUnavailable, TransactionAborte
 from treering.core.scope import Scope
 from treering.core.values import is_storable
 
-# A collection is imported when a transaction first uses it: most commands use two or three of them.
+# Collections are imported on first use: most commands need two or three of them.
 if TYPE_CHECKING:
     from sqlalchemy import Connection, RootTransaction
 
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Nothing that is derived depends on the moment.
+# Derived data does not depend on the time.
 _ANY_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -74,7 +74,7 @@ class SqlTransaction:
         self.blobs = context.blobs
 
     def claim(self, name: str) -> None:
-        # What no engine can hold is stored nowhere: there is nothing to work on.
+        # A name that no engine can store belongs to no record, so there is nothing to lock.
         if is_storable(name):
             self._context.dialect.lock(self._context.connection, self.scope, f"claim {name}")
 
@@ -198,7 +198,7 @@ class SqlTransaction:
 
 
 class GuardedBlobs:
-    """The blob store as one transaction sees it: before its first blob it holds off sweeps until it ends."""
+    """The blob store in one transaction: its first put blocks sweeps until the transaction ends."""
 
     def __init__(self, blobs: Blobs, guard: Callable[[], None]) -> None:
         self._blobs = blobs
@@ -232,7 +232,7 @@ class GuardedBlobs:
 
 
 class SqlStore:
-    """A database, opened and up to date."""
+    """An open database at the current schema."""
 
     def __init__(self, dialect: Dialect, blobs: Blobs, settings: Settings, new_id: NewId) -> None:
         self._dialect = dialect
@@ -254,7 +254,7 @@ class SqlStore:
                 raise
 
     def _rederive(self, blobs: Blobs, connection: Connection) -> None:
-        """After a migration: whatever follows from records, for every project, in the migration's own transaction."""
+        """After a migration: rebuild derived data of every project, in the migration's transaction."""
         self.blobs = blobs.within(identity_of(self._engine))
         projects = {(tenant, project) for tenant, project, _ in self._dialect.names(connection)}
         for tenant, project in sorted(projects):
@@ -264,7 +264,7 @@ class SqlStore:
 
     @contextmanager
     def transaction(self, scope: Scope, now: datetime, *, seconds: float | None = None) -> Iterator[SqlTransaction]:
-        """It waits at most `seconds` for others, or as long as the settings say."""
+        """Waits at most `seconds` for others, by default as the settings say."""
         with (
             self._writable(),
             self._dialect.writing(seconds),
@@ -283,7 +283,7 @@ class SqlStore:
                 with self.transaction(scope, now) as tx:
                     return work(tx)
             except TransactionAborted:
-                # Uneven pauses: two transactions that met once do not meet again.
+                # Random pauses, so that two transactions do not collide again.
                 time.sleep(random.uniform(0, 2 * settings.retry_seconds * 2 ** (attempt - 1)))
         with self.transaction(scope, now) as tx:
             return work(tx)
@@ -333,10 +333,10 @@ class SqlStore:
         return done
 
     def _collect_garbage(self, scope: Scope, now: datetime) -> Iterator[str]:
-        """What a crash left in the blob store; where anything is wrong or was lost, nothing is sure to be garbage."""
-        yield f"removed {self.blobs.sweep_unfinished(now):,} half-written blobs"
+        """Remove leftovers of a crash from the blob store, unless any check fails."""
+        yield f"removed {self.blobs.sweep_unfinished(now):,} unfinished blobs"
         if aside := self._dialect.kept_aside():
-            yield f"removed no blobs: {aside[0]} may still need them; delete it once nothing in it is missed"
+            yield f"removed no blobs: {aside[0]} may still need them; delete that file once you no longer need it"
         elif not all(check.fine for check in self._soundness(scope, now)):
             yield "removed no blobs: first repair what is wrong with the records"
         else:
@@ -348,9 +348,9 @@ class SqlStore:
             return upkeep.soundness(context)
 
     def rebuild(self, scope: Scope, now: datetime) -> Sequence[str]:
-        """Make the derived tables anew; unlike `repair` this leaves every blob where it is.
+        """Rebuild the derived tables; unlike `repair`, this leaves every blob in place.
 
-        In one transaction: either all of it or nothing.
+        Runs in one transaction.
         """
         with self.upkeep(scope, now) as context:
             return upkeep.rebuild(context)
@@ -387,7 +387,7 @@ class SqlStore:
 
     @contextmanager
     def upkeep(self, scope: Scope, now: datetime) -> Iterator[TransactionContext]:
-        """A transaction for maintenance of what is derived from records."""
+        """A transaction for maintenance of derived data."""
         with (
             self._writable(),
             self._dialect.writing(None),
@@ -397,9 +397,9 @@ class SqlStore:
 
     @contextmanager
     def _usable(self) -> Iterator[None]:
-        """Driver errors become ours; a closed store would silently open again."""
+        """Translate driver errors; reject a closed store, which would silently reopen."""
         if self._closed:
-            raise StoreError(f"{self.location} was closed; open it again")
+            raise StoreError(f"{self.location} is closed; open it again")
         with self._dialect.translated():
             yield
 
@@ -415,7 +415,7 @@ class SqlStore:
         return self._dialect.read_only is not None
 
     def _entered(self, scope: Scope, *, writing: bool, seconds: float | None) -> tuple[Connection, RootTransaction]:
-        """A transaction that knows its scope. A connection that died while it waited in the pool is replaced."""
+        """A transaction with its scope set. A connection that died in the pool is replaced."""
         for last in (False, True):
             options = self._dialect.options(writing=writing)
             connection = self._engine.connect().execution_options(**options)

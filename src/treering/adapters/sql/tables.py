@@ -1,7 +1,7 @@
-"""The tables, shared by both engines. Every key begins with tenant and project.
+"""The tables, shared by both engines. Every key starts with tenant and project.
 
-Times are microseconds since 1970 in UTC, so that both engines compare and order them alike; text is compared by bytes.
-What is not a column of its own stands in `rest`, as JSON. Tables that only one engine has belong to its dialect.
+Times are microseconds since 1970 in UTC, so that both engines order them equally; text is compared by bytes.
+Fields without a column of their own are in `rest`, as JSON. Tables of only one engine belong to its dialect.
 """
 
 from collections.abc import Callable
@@ -85,7 +85,7 @@ def _declare(on: Table, name: str, condition: ColumnElement[bool] | None, *colum
 
 
 def declare_indexes() -> None:
-    """Add the indexes to the tables, for a comparison with a database. No statement needs them, and each would load
+    """Add the indexes to the tables, for comparison with a database. No statement needs them, and they would load
     the dialects of both engines."""
     while _declared:
         _declared.pop()()
@@ -398,10 +398,10 @@ Here and in the tables below `owner` is the owner of a personal record, and empt
 """
 
 principals = table("principals", text("principal"), key=("principal",), clustered=True)
-"""Principals with personal records in a project; an empty name stands for the records that the project shares."""
+"""Principals with personal records in a project; an empty name represents the shared records."""
 
 ids = table("ids", Column("digest", LargeBinary, nullable=False), key=("digest",), clustered=True)
-"""Ids that are taken in a project, by knowledge, turns, episodes and patterns alike: a digest of each."""
+"""Digests of used ids in a project, shared by knowledge, turns, episodes and patterns."""
 
 documents = Table(
     "documents",
@@ -423,9 +423,9 @@ documents = Table(
     Column("counts", LargeBinary, nullable=False),
     sqlite_autoincrement=True,
 )
-"""What a record is found by: the codes of its words and how often each stands there, sorted by code.
+"""The searchable form of a record: its word codes and their counts, sorted by code.
 
-A number is never given twice: whoever has read up to one sees everything newer by asking for higher ones.
+Numbers are never reused: a reader finds everything newer by asking for higher numbers.
 """
 add_index(documents, "kind", "id", unique=True)
 
@@ -438,5 +438,5 @@ vectors = table(
     text("owner", server_default=""),
     key=("number", "model"),
 )
-"""One vector a document and model, as little-endian 16-bit floats. Vectors of the same text have the same digest."""
+"""One vector per document and model, as little-endian 16-bit floats. Vectors of equal texts have equal digests."""
 add_index(vectors, "model", "digest", "number")
