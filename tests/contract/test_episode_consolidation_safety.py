@@ -51,7 +51,7 @@ STEPS = [
     (EpisodeRecords, "get", 1),
     (EpisodeRecords, "get_many", 1),
     (ListedDocuments, "numbers", 1),
-    (Index, "add_vectors", 1),
+    (SqlIndex, "add_vectors", 1),
     *((EpisodeRecords, "set_lifecycle", call) for call in (1, 2, 3)),
 ]
 

@@ -1,4 +1,4 @@
-"""Who opens a memory while it is moved, and who moves it at once with others; what is only looked into."""
+"""Concurrent opening and moving of a memory, and inspection of foreign files."""
 
 import os
 import sqlite3
@@ -42,14 +42,14 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def beside() -> Iterator[ThreadPoolExecutor]:
-    """Others, who work at the same time."""
+    """Concurrent threads."""
     with ThreadPoolExecutor() as pool:
         yield pool
 
 
 @pytest.fixture
 def waiting(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
-    """Set when somebody waits for another."""
+    """Set when a thread waits for the lock."""
     seen, real = threading.Event(), lock.time.sleep
 
     def sleep(seconds: float) -> None:
@@ -61,7 +61,7 @@ def waiting(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
 
 
 @pytest.mark.parametrize("place", KEEP)
-def test_who_opens_it_while_it_is_moved_waits_and_finds_the_new_place(
+def test_opening_during_a_move_waits_and_uses_the_new_location(
     root: Path, place: str, monkeypatch: pytest.MonkeyPatch, beside: ThreadPoolExecutor, waiting: threading.Event
 ) -> None:
     start_at(other(place), root)
@@ -79,7 +79,7 @@ def test_who_opens_it_while_it_is_moved_waits_and_finds_the_new_place(
     assert nothing_is_left_of(KEEP[other(place)][1](root))
 
 
-def test_who_moves_it_while_it_is_opened_waits_and_is_refused(
+def test_moving_while_it_is_opened_waits_and_fails(
     root: Path, monkeypatch: pytest.MonkeyPatch, beside: ThreadPoolExecutor, waiting: threading.Event
 ) -> None:
     remembered("mine")
@@ -101,9 +101,7 @@ def test_who_moves_it_while_it_is_opened_waits_and_is_refused(
 
 
 @pytest.mark.parametrize("place", KEEP)
-def test_of_many_who_move_it_at_once_all_get_what_they_asked_for(
-    root: Path, place: str, beside: ThreadPoolExecutor
-) -> None:
+def test_concurrent_moves_all_succeed(root: Path, place: str, beside: ThreadPoolExecutor) -> None:
     start_at(other(place), root)
     remembered("mine")
     keep, file = KEEP[place]
@@ -113,14 +111,14 @@ def test_of_many_who_move_it_at_once_all_get_what_they_asked_for(
     assert KEEP[other(place)][0](root) == KEEP[other(place)][1](root)
 
 
-def test_who_begins_a_memory_at_once_with_others_has_the_same(root: Path, beside: ThreadPoolExecutor) -> None:
+def test_concurrent_first_opens_share_one_memory(root: Path, beside: ThreadPoolExecutor) -> None:
     for begun in [beside.submit(remembered, str(number)) for number in range(4)]:
         begun.result(PATIENCE)
     assert recalled() == ["0", "1", "2", "3"]
     assert sorted(path.name for path in note_of(root).parent.iterdir()) == ["memory.db", "place.json"]
 
 
-def test_who_waits_too_long_is_told_why(root: Path) -> None:
+def test_a_lock_timeout_explains_the_reason(root: Path) -> None:
     paths = compose.memory_paths(root)
     in_vain = pytest.raises(StoreUnavailable, match="is being moved or opened by another")
     with lock.location_lock(paths, 0, exclusive=True), in_vain, lock.location_lock(paths, 0, exclusive=False):
@@ -129,8 +127,8 @@ def test_who_waits_too_long_is_told_why(root: Path) -> None:
         assert os.listdir(paths.repository_folder) == []
 
 
-class TestADatabaseThatIsNotOurs:
-    """Git put it in the place of ours: it is looked into, and nothing more."""
+class TestAForeignDatabase:
+    """Git replaced the database: the foreign file is only inspected."""
 
     @pytest.fixture(autouse=True)
     def ours(self, root: Path) -> None:
@@ -156,7 +154,7 @@ class TestADatabaseThatIsNotOurs:
             connection.executescript(statements[request.param])
         return file
 
-    def test_it_is_refused_and_stays_byte_for_byte(self, root: Path, theirs: Path) -> None:
+    def test_it_is_rejected_and_unchanged(self, root: Path, theirs: Path) -> None:
         before = theirs.read_bytes(), sorted(os.listdir(theirs.parent))
         for refused in (recalled, lambda: keep_in_project(root), lambda: keep_in_data_folder(root)):
             with pytest.raises(StoreError, match="is not the memory that was kept there"):
@@ -164,12 +162,12 @@ class TestADatabaseThatIsNotOurs:
         assert CliRunner().invoke(app, ["doctor", "--repair"]).exit_code == 1
         assert (theirs.read_bytes(), sorted(os.listdir(theirs.parent))) == before
 
-    def test_what_is_no_database_is_said_to_be_at_the_place_of_the_memory(self, root: Path) -> None:
+    def test_a_file_that_is_not_a_database_is_named_in_the_error(self, root: Path) -> None:
         in_project(root).write_text("<<<<<<< HEAD\n" * 100)
         with pytest.raises(NotADatabase, match=f"the memory of {root} cannot be read: .*not a SQLite database"):
             recalled()
 
-    def test_what_names_no_project_of_ours_is_not_shown(self, root: Path, tmp_path: Path) -> None:
+    def test_invalid_project_names_are_not_shown(self, root: Path, tmp_path: Path) -> None:
         file = tmp_path / "theirs.db"
         with treering.open(file, project="fine") as memory:
             memory.remember("anything")
@@ -179,7 +177,7 @@ class TestADatabaseThatIsNotOurs:
         assert compose.locations.projects_in(file) == ["fine"]
 
 
-def test_a_file_that_is_open_is_looked_into_too(root: Path) -> None:
+def test_an_open_file_can_be_inspected(root: Path) -> None:
     keep_in_project(root)
     with treering.open(background=False) as memory:
         memory.remember("in the log, not in the file yet")
@@ -195,7 +193,7 @@ CLOSED: dict[str, Callable[[Path], Path]] = {
 
 
 @pytest.mark.parametrize("closed", CLOSED)
-def test_what_may_not_be_read_is_said_so(closed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_permissions_are_reported(closed: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with as_somebody(), TemporaryDirectory() as folder:
         root = repository(Path(folder), monkeypatch)
         keep_in_project(root)
@@ -210,7 +208,7 @@ def test_what_may_not_be_read_is_said_so(closed: str, monkeypatch: pytest.Monkey
         monkeypatch.chdir("/")
 
 
-def test_a_folder_that_may_not_be_read_is_not_moved_into(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_folder_is_not_a_target(monkeypatch: pytest.MonkeyPatch) -> None:
     with as_somebody(), TemporaryDirectory() as folder:
         root = repository(Path(folder), monkeypatch)
         remembered("mine")

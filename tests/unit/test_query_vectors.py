@@ -48,4 +48,4 @@ def test_a_caller_cannot_change_what_is_kept() -> None:
 def test_no_text_of_a_query_is_kept() -> None:
     kept = QueryVectors()
     kept.put("my name is Anna", VECTOR)
-    assert b"Anna" not in pickle.dumps(list(kept._kept.items()))
+    assert b"Anna" not in pickle.dumps(list(kept._vectors.items()))
