@@ -120,13 +120,13 @@ def test_a_long_document_is_cut_in_whole_characters(embedder: RemoteEmbedder, se
         ([[1.0, float("nan")], [1.0, 2.0]], "not finite"),
         ([[1.0, float("inf")], [1.0, 2.0]], "not finite"),
         ([[1.0, 1e300], [1.0, 2.0]], "not finite"),
-        ([["1.0", "2.0"], ["1.0", "2.0"]], "not a list of numbers"),
-        ([[1.0, None], [1.0, 2.0]], "not a list of numbers"),
-        ([[], []], "not a list of numbers"),
-        ([1.0, 2.0], "not a list of numbers"),
-        ([[[1.0]], [[2.0]]], "not a list of numbers"),
-        ([{"a": 1}, {"a": 1}], "not a list of numbers"),
-        ([[10**400], [1]], "not a list of numbers"),
+        ([["1.0", "2.0"], ["1.0", "2.0"]], "other than a list of numbers"),
+        ([[1.0, None], [1.0, 2.0]], "other than a list of numbers"),
+        ([[], []], "other than a list of numbers"),
+        ([1.0, 2.0], "other than a list of numbers"),
+        ([[[1.0]], [[2.0]]], "other than a list of numbers"),
+        ([{"a": 1}, {"a": 1}], "other than a list of numbers"),
+        ([[10**400], [1]], "other than a list of numbers"),
     ],
 )
 def test_unusable_vectors_are_told(
@@ -150,7 +150,7 @@ def test_an_answer_of_another_shape_is_told(
 def test_another_dimension_midway_is_told(embedder: RemoteEmbedder, answer_with: Callable[..., None]) -> None:
     answer_with([[1.0, 2.0]], [[1.0, 2.0, 3.0]])
     embedder.documents(["one"])
-    with pytest.raises(ModelUnavailable, match=r"3 numbers for a text where 2 are expected; .* index anew"):
+    with pytest.raises(ModelUnavailable, match=r"3 numbers for a text where 2 are expected; .* treering embed"):
         embedder.documents(["two"])
     assert embedder.dimension == 2
 
@@ -237,7 +237,7 @@ def test_installed_models_are_listed(server: ModelServer) -> None:
 
 def test_no_list_of_models_is_told(server: ModelServer) -> None:
     server.answer("/api/tags", Reply({"data": []}))
-    with pytest.raises(ModelUnavailable, match="no list of models; check that the URL is that of Ollama"):
+    with pytest.raises(ModelUnavailable, match="no list of models; check that the URL belongs to Ollama"):
         installed(server.url, 1.0)
 
 
@@ -354,7 +354,7 @@ def test_the_writer_writes_with_the_most_likely_words(server: ModelServer) -> No
         ([], "no message"),
         ({"choices": []}, "no message"),
         ({"choices": [{"message": None}]}, "no message"),
-        ({"choices": [{"message": {"content": None}}]}, "an empty message; allow it more tokens"),
+        ({"choices": [{"message": {"content": None}}]}, "an empty message; raise the token limit"),
         ({"choices": [{"message": {"content": " "}}]}, "an empty message"),
     ],
 )

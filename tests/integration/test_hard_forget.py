@@ -163,7 +163,7 @@ def test_somebody_elses_own_record_is_not_told_apart(open_memory: OpenMemory) ->
     ada.remember(SECRET, type="decision", id="adas-own-id", visibility="personal")
     proof = proven(bob, bob.remember(SECRET, type="fact").id)
     assert "adas-own-id" not in str(proof)
-    assert {each.record for each in proof.remains} == {"somebody else's personal record"}
+    assert {each.record for each in proof.remains} == {"another principal's personal record"}
 
 
 def test_a_note_in_the_log_repeats_nothing(memory: Memory) -> None:

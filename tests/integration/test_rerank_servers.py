@@ -101,7 +101,7 @@ def test_many_candidates_are_scored_in_batches_on_one_scale(server: ModelServer)
         ({"results": [{"index": 2, "relevance_score": 0.5}]}, "text 2, which was not sent"),
         ({"results": [{"index": -1, "relevance_score": 0.5}]}, "text -1"),
         ({"results": [{"index": True, "relevance_score": 0.5}]}, "text True"),
-        ({"results": [{"index": 0, "relevance_score": 0.5}] * 2}, "has one already"),
+        ({"results": [{"index": 0, "relevance_score": 0.5}] * 2}, "already has one"),
         ({"results": [{"index": 0, "relevance_score": "high"}]}, "not a number"),
         ({"results": [{"index": 0, "relevance_score": None}]}, "not a number"),
         ({"results": [{"index": 0, "relevance_score": float("nan")}]}, "not a number"),

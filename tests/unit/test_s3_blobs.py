@@ -221,7 +221,7 @@ def test_a_url_that_is_no_bucket_is_refused_without_repeating_secrets(url: str) 
 
 
 def test_an_option_the_client_cannot_read_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="does not take its configuration"):
+    with pytest.raises(InvalidInput, match="rejects its configuration"):
         S3Blobs("s3://bucket", {**KEYS, "AWS_VIRTUAL_HOSTED_STYLE_REQUEST": "perhaps"})
 
 

@@ -48,8 +48,8 @@ class StoredHistory:
         return bytes(found or b"")
 
     def put(self, state: HistoryState, counts: bytes | None = None) -> None:
-        told = {name: getattr(state, name) for name in _STATE} | {"seen": json.dumps(dict(state.seen))}
-        changed = told if counts is None else {**told, "counts": counts}
+        row = {name: getattr(state, name) for name in _STATE} | {"seen": json.dumps(dict(state.seen))}
+        changed = row if counts is None else {**row, "counts": counts}
         statement = self._context.dialect.insert(code_history).values(**self._project, **{"counts": b"", **changed})
         self._connection.execute(
             statement.on_conflict_do_update(

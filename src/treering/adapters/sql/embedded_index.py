@@ -393,7 +393,7 @@ def _grown(space: VectorSpace, numbers: Sequence[int], vectors: NDArray[np.float
 
 
 def _likeness(space: VectorSpace, query: NDArray[np.float32], numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The cosine of vectors to one without what all have in common; NaN where there is no vector, or only zeros."""
+    """Cosines to a centred vector; NaN for a missing or zero vector."""
     likeness = np.full(len(numbers), np.nan)
     rows = space.rows_of(numbers)
     there = np.flatnonzero(rows >= 0)

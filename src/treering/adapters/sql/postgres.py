@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 # By SQLSTATE, most specific first, with advice.
 _ERRORS: tuple[tuple[str, type[StoreError], str], ...] = (
     ("28", StoreUnavailable, "the server refused the login; check user and password in the URL"),
-    ("3D", StoreUnavailable, "there is no such database or role; create it or correct the URL"),
+    ("3D", StoreUnavailable, "the database or role does not exist; create it or correct the URL"),
     (
         "42501",
         StoreReadOnly,

@@ -154,7 +154,7 @@ def _traces(
     # Derived tables name an owner only for personal records.
     personal = row.get("visibility", Visibility.PERSONAL) == Visibility.PERSONAL
     theirs = personal and row.get("owner", row.get("principal", SHARED)) not in (SHARED, scope.principal)
-    hidden = "a record of another project" if not here else "somebody else's personal record" if theirs else ""
+    hidden = "a record of another project" if not here else "another principal's personal record" if theirs else ""
     record = hidden or str(row.get("id", ""))
     for form, needle in forms.items():
         if form.encode() in data:
