@@ -468,7 +468,7 @@ def test_a_slow_server_is_not_waited_for(server: ModelServer, slow: Reply) -> No
     server.answer(CHAT, slow)
     began = monotonic()
     with (
-        closing(ChatWriter(f"{server.url}/v1", "m", patience=RequestTimeouts.once(0.3))) as writer,
+        closing(ChatWriter(f"{server.url}/v1", "m", timeouts=RequestTimeouts.once(0.3))) as writer,
         pytest.raises(ModelUnavailable, match="in time"),
     ):
         read(writer)
