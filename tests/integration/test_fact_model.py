@@ -498,7 +498,7 @@ def test_a_server_that_is_not_there_is_told() -> None:
 )
 def test_what_is_no_message_is_told(server: ModelServer, writer: ChatWriter, body: bytes) -> None:
     server.answer(CHAT, Reply(body))
-    with pytest.raises(ModelUnavailable, match="answered"):
+    with pytest.raises(ModelUnavailable, match="answer"):
         read(writer)
     assert len(server.asked) == 1
 
