@@ -217,7 +217,7 @@ def test_a_folder_without_git_is_noted_in_one_line(memory: Memory, tmp_path: Pat
     (place / "a.py").write_text("")
     notes = memory.code.index(place).notes
     assert [note for note in notes if "history" in note] == [
-        f"no history: {place} is not a git repository; run `git init` there, or do without one"
+        f"no history: {place} is not a git repository; run `git init` there, or work without history"
     ]
 
 

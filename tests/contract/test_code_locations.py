@@ -18,7 +18,7 @@ from treering.core.jobs import EMBED_CODE, code_embedding_job, embedding_job
 from treering.core.privacy import ModelLocation
 from treering.core.queries import JobFilter, SearchFilter, TurnFilter
 from treering.core.settings import EmbedderSettings, IndexSettings, Settings
-from treering.jobs.worker import Stopped
+from treering.jobs.worker import WorkerStopped
 from treering.memory import Memory
 from treering.ports.code_chunks import ChunkCoverage, StoredChunk
 from treering.search.embedding import coverage as coverage_of_records
@@ -209,7 +209,7 @@ class Elsewhere:
     def query(self, text: str) -> NDArray[np.float32]:
         return self.documents([text])
 
-    def reliance(self, _text: str) -> float:
+    def reliability(self, _text: str) -> float:
         return 1.0
 
     def close(self) -> None: ...
@@ -252,7 +252,7 @@ def test_a_worker_that_is_to_stop_embeds_no_further_than_the_batch_it_is_at(memo
     work.drop_others("none")
     handlers = _handlers(memory.store, ports.models, settings, ports.clock, stop)
     for job in (code_embedding_job(ports.clock(), ports.new_id()), embedding_job(ports.clock(), ports.new_id())):
-        with pytest.raises(Stopped):
+        with pytest.raises(WorkerStopped):
             handlers[job.kind](memory.scope, job, ports.clock())
     model = ports.models.embedder((), hurried=False).model
     assert work.coverage(model).vectors == 1

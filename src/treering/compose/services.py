@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from treering.entities.api import Entities
     from treering.episodes.api import Episodes
     from treering.episodes.operations import EpisodeOperations
-    from treering.jobs.worker import Settled, Worker
+    from treering.jobs.worker import SettleReport, Worker
     from treering.knowledge.api import KnowledgeBase
     from treering.maintenance.api import Upkeep
     from treering.maintenance.background import Background
-    from treering.maintenance.doctor import Report, Standing
+    from treering.maintenance.doctor import LocationStatus, Report
     from treering.maintenance.health_report import HealthReport
     from treering.maintenance.inline_jobs import JobsLeft
     from treering.maintenance.stats import Stats
@@ -71,7 +71,7 @@ class Services:
     background: Background | None
     open_embedded: OpenEmbedded
     code_sources: Callable[[], CodeSources]
-    location_status: Callable[[], Standing]
+    location_status: Callable[[], LocationStatus]
     version: str
     _flushes: list[Callable[[float], None]] = field(default_factory=list)
     """Store what a part keeps in memory while another process writes; called with the seconds it may wait."""
@@ -293,10 +293,10 @@ class Services:
             version=self.version,
             repair=repair,
             kept=(self.maintenance.check(), *self._code_checks()),
-            standing=self.location_status(),
+            location=self.location_status(),
         )
 
-    def settle(self, timeout: float) -> Settled:
+    def settle(self, timeout: float) -> SettleReport:
         """Run the background work, or wait until it is done."""
         from treering.knowledge.session_learning import queue_learning
         from treering.search.embedding import queue_embedding

@@ -1,4 +1,4 @@
-"""Who does jobs, and what the night is made of."""
+"""Workers of jobs, and the stages of nightly maintenance."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from treering.compose.stores import new_id
 from treering.core.errors import ModelUnavailable
 from treering.core.jobs import EMBED_CODE, LEARN_SESSION, LINK_ENTITIES, Job
-from treering.jobs.worker import Handler, Lease, Worker
+from treering.jobs.worker import Handler, JobLease, Worker
 
 if TYPE_CHECKING:
     from treering.core.scope import Scope
@@ -38,7 +38,7 @@ def workers(
     stop: threading.Event,
     root: Path | None = None,
 ) -> tuple[Worker, Upkeep[HealthReport]]:
-    """Who does jobs, and who looks after the schedule."""
+    """The worker that runs jobs, and the maintenance that schedules them."""
     from treering.maintenance.api import Upkeep
     from treering.maintenance.queue import MAINTAIN
     from treering.maintenance.runs import Maintenance
@@ -63,17 +63,17 @@ def workers(
 def background(
     scope: Scope,
     store: Store,
-    staff: Callable[[Store], tuple[Worker, Upkeep[HealthReport]]],
+    make_workers: Callable[[Store], tuple[Worker, Upkeep[HealthReport]]],
     times: UpkeepSettings,
     stop: threading.Event,
 ) -> Background:
-    """A thread that begins when this store has queued a job; `staff` works there, on the store that it is given."""
+    """A thread that starts when this store queues a job; `make_workers` creates its workers on the guarded store."""
     from treering.maintenance.background import Background, Gate
 
     gate = Gate()
 
     def work() -> None:
-        worker, upkeep = staff(gate.guarding(store))
+        worker, upkeep = make_workers(gate.guarding(store))
         look = partial(upkeep.look, thread.trouble)
         worker.run_forever(scope, look, every=times.look_seconds, idle=times.idle_seconds, pause=thread.pause)
 
@@ -85,19 +85,19 @@ def background(
 def _handlers(
     store: Store, models: Models, settings: Settings, clock: Clock, stop: threading.Event
 ) -> Mapping[str, Handler]:
-    def lease(scope: Scope, job: Job) -> Lease:
-        return Lease(store, scope, job, clock, settings.jobs.lease_seconds, stop)
+    def lease(scope: Scope, job: Job) -> JobLease:
+        return JobLease(store, scope, job, clock, settings.jobs.lease_seconds, stop)
 
     def embed(scope: Scope, job: Job, _moment: datetime) -> None:
         from treering.search.embedding import do_embedding
 
-        do_embedding(scope, store, job, clock, models=models, settings=settings, heed=lease(scope, job).heed)
+        do_embedding(scope, store, job, clock, models=models, settings=settings, heed=lease(scope, job).check_stop)
 
     def embed_code(scope: Scope, job: Job, _moment: datetime) -> None:
         from treering.code.locations.embedding import ChunkEmbedding, run_chunk_embedding
 
         work = ChunkEmbedding(scope, store, clock, settings)
-        run_chunk_embedding(work, job, models, new_id, lease(scope, job).heed)
+        run_chunk_embedding(work, job, models, new_id, lease(scope, job).check_stop)
 
     def summarise(scope: Scope, job: Job, _moment: datetime) -> None:
         from treering.conversation.summary_job import do_summaries
@@ -131,7 +131,7 @@ def _sweep_blobs(store: Store, scope: Scope, job: Job, moment: datetime) -> None
 
 
 def _make_vectors(run: StageRun) -> None:
-    """Where the model is local: nothing is sent anywhere at night that nobody asked for."""
+    """Compute missing vectors if the model is local: nightly maintenance sends nothing to a remote model."""
     from treering.code.locations.embedding import ChunkEmbedding
     from treering.search.embedding import embed_all
 
@@ -149,9 +149,9 @@ def _make_vectors(run: StageRun) -> None:
             return True
 
         if embedder.local and not run.dry_run:
-            told = embed_all(run.scope, run.store, run.now, embedder, run.settings.embedder, between=between)
+            embedded = embed_all(run.scope, run.store, run.now, embedder, run.settings.embedder, between=between)
             chunks = ChunkEmbedding(run.scope, run.store, lambda: run.now, run.settings)
-            chunks.embed_all(embedder, between=lambda more, _last: between(told + more))
+            chunks.embed_all(embedder, between=lambda more, _last: between(embedded + more))
     except ModelUnavailable as exc:
         run.models.failed("embedder", exc)
 

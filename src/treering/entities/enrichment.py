@@ -12,7 +12,7 @@ from treering.entities.link_jobs import LINKED, link_new, records_of, spoken, un
 from treering.entities.links import CLAIM, link_records
 from treering.entities.read_marks import Mark
 from treering.jobs.stage import StageRun
-from treering.ports.index import Listed
+from treering.ports.index import DocumentRef
 from treering.ports.store import Transaction
 from treering.prompts.token_budget import metered_writer
 
@@ -91,7 +91,7 @@ def _enrich(run: StageRun, mark: Mark, found: Readers, room: int) -> int:
     return room
 
 
-def _worth_reading(tx: Transaction, document: Listed, found: Readers, few: int) -> Record | None:
+def _worth_reading(tx: Transaction, document: DocumentRef, found: Readers, few: int) -> Record | None:
     """Turns are many: only who reads for nothing reads them, too. What has become personal is in the other stream."""
     if document.kind == "turn" and found.has("llm"):
         return None
@@ -104,11 +104,11 @@ def _worth_reading(tx: Transaction, document: Listed, found: Readers, few: int) 
     return record if _links(tx, document) <= few else None
 
 
-def _links(tx: Transaction, document: Listed) -> int:
+def _links(tx: Transaction, document: DocumentRef) -> int:
     return tx.entity_links.count(EntityLinkFilter(records=(document.id,)))
 
 
-def _read_again(run: StageRun, mark: Mark, document: Listed, record: Record, found: Readers) -> bool:
+def _read_again(run: StageRun, mark: Mark, document: DocumentRef, record: Record, found: Readers) -> bool:
     """No transaction is open while a model reads. False where it no longer answers: the next night goes on here."""
     try:
         told = spoken(record, run.settings.entities, found.readers)

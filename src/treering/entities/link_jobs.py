@@ -22,7 +22,7 @@ from treering.entities.extraction.rules import FAST, extract, told
 from treering.entities.links import CLAIM, Spoken, link_records
 from treering.entities.read_marks import Mark
 from treering.ports.clock import Clock, NewId
-from treering.ports.index import Listed
+from treering.ports.index import DocumentRef
 from treering.ports.store import Store, Transaction
 
 KINDS = ("knowledge", "turn", "episode")
@@ -117,7 +117,7 @@ def _link_batch(batch: _Batch, settings: EntitySettings, new_id: NewId) -> bool 
     return batch.write(link)
 
 
-def unchanged(tx: Transaction, documents: Sequence[Listed]) -> frozenset[tuple[str, str]]:
+def unchanged(tx: Transaction, documents: Sequence[DocumentRef]) -> frozenset[tuple[str, str]]:
     """Kind and id of those that still say what they said when they were listed: none that was removed, or changed."""
     numbers = {
         kind: tx.documents.numbers(kind, [document.id for document in documents if document.kind == kind])
@@ -126,7 +126,7 @@ def unchanged(tx: Transaction, documents: Sequence[Listed]) -> frozenset[tuple[s
     return frozenset((each.kind, each.id) for each in documents if numbers[each.kind].get(each.id) == each.number)
 
 
-def records_of(tx: Transaction, documents: Sequence[Listed]) -> Iterator[Record]:
+def records_of(tx: Transaction, documents: Sequence[DocumentRef]) -> Iterator[Record]:
     """The records of documents that speak of entities; those that cannot be read are passed over.
 
     So are episodes of which most lies in the blob store: they were linked when all of them was here.

@@ -17,7 +17,7 @@ from treering.core.taint import Taint
 from treering.entities.extraction.mentions import Mention
 from treering.entities.registry import Register, register_of
 from treering.ports.clock import NewId
-from treering.ports.collections import Heard
+from treering.ports.collections import EntityMentions
 from treering.ports.store import Transaction
 
 CLAIM = "entities"
@@ -109,20 +109,20 @@ def _linked(tx: Transaction, records: Sequence[Spoken]) -> Iterable[EntityLink]:
 
 
 def _count(tx: Transaction, register: Register, links: Sequence[EntityLink]) -> None:
-    heard: dict[str, Heard] = {}
+    heard: dict[str, EntityMentions] = {}
     for link in links:
         entity = register.entity(link.entity)
         if _is_heard(entity, link):
-            before = heard.get(entity.id, Heard())
-            heard[entity.id] = Heard(before.mentions + 1, register.better_kind(entity) or before.kind)
-    tx.entities.hear(heard)
+            before = heard.get(entity.id, EntityMentions())
+            heard[entity.id] = EntityMentions(before.mentions + 1, register.better_kind(entity) or before.kind)
+    tx.entities.count_mentions(heard)
 
 
 def _clear_taints(tx: Transaction, register: Register, trusted: Sequence[EntityLink]) -> None:
     """An entity that a record without taint speaks of has none either."""
     heard = ((register.entity(link.entity), link) for link in trusted)
     cleared = {entity.id for entity, link in heard if entity.tainted and _is_heard(entity, link)}
-    tx.entities.hear(dict.fromkeys(sorted(cleared), Heard(trusted=True)))
+    tx.entities.count_mentions(dict.fromkeys(sorted(cleared), EntityMentions(trusted=True)))
 
 
 def _is_heard(entity: Entity, link: EntityLink) -> bool:

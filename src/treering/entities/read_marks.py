@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 from treering.core.runs import Run, RunState
-from treering.ports.index import Listed
+from treering.ports.index import DocumentRef
 from treering.ports.store import Transaction
 
 _KEPT = 5
@@ -34,7 +34,7 @@ class Mark:
                 return number
         return 0
 
-    def move(self, tx: Transaction, last: Listed) -> None:
+    def move(self, tx: Transaction, last: DocumentRef) -> None:
         """Everything up to `last` was read."""
         run = tx.runs.get(self.id)
         earlier = [place for place in self._places(tx) if place[0] < last.number]
@@ -62,7 +62,7 @@ class Mark:
         return [(int(number), digest) for number, _, digest in parts]
 
 
-def _named(document: Listed) -> str:
+def _named(document: DocumentRef) -> str:
     return _digest(f"{document.kind}\n{document.id}")
 
 

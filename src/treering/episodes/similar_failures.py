@@ -14,7 +14,7 @@ from treering.core.queries import EpisodeFilter, TimeRange
 from treering.episodes.answer import FailureAnswer, FailureHit
 from treering.episodes.representatives import represented
 from treering.episodes.search import by_words, episodes_of, overlap, words_of
-from treering.ports.collections import Found
+from treering.ports.collections import RecordMatches
 from treering.search.citations import source_of
 
 if TYPE_CHECKING:
@@ -51,7 +51,11 @@ def similar_failures(
     if not error.strip():
         raise InvalidInput("there is no error message to look for; give what the tool or the test printed")
     signatures = _signatures(error)
-    same = tx.episodes.newest(where.replace(failures=signatures), limit=3 * limit) if signatures else Found[Episode]()
+    same = (
+        tx.episodes.newest(where.replace(failures=signatures), limit=3 * limit)
+        if signatures
+        else RecordMatches[Episode]()
+    )
     met = [_met(match.value, error, signatures) for match in same]
     lost = list(same.unreadable)
     if len(met) < limit:
@@ -125,7 +129,7 @@ def _once(tx: Transaction, met: Sequence[_Met]) -> list[_Met]:
 def _whole(tx: Transaction, episode: Episode) -> tuple[Episode, tuple[str, ...]]:
     """With the steps that lie in the blob store; without them where that has them no more."""
     try:
-        return tx.episodes.whole(episode.id) or episode, ()
+        return tx.episodes.get_complete(episode.id) or episode, ()
     except (BlobMissing, Unreadable):
         return episode, (f"blob of episode {episode.id}",)
 

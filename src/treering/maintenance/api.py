@@ -99,7 +99,7 @@ class Upkeep(Generic[R]):
         """
         seconds = every or self.maintenance.settings.upkeep.look_seconds
         look = self.queue_due if trouble is None else partial(self.look, trouble)
-        self.worker.run_forever(self.scope, look, every=seconds, idle=0 if once else None, tell=tell)
+        self.worker.run_forever(self.scope, look, every=seconds, idle=0 if once else None, on_done=tell)
 
     def stop(self) -> None:
         """Let every worker of this memory give back what it is at. It works no more until it is opened again."""

@@ -15,7 +15,7 @@ from typing import Any, cast
 from weakref import WeakSet
 
 from treering.core.scope import Scope
-from treering.jobs.worker import told
+from treering.jobs.worker import error_text
 from treering.ports.store import Check, Store, Transaction
 
 # How long a fork waits for a transaction of the thread to end; the child could not use the database otherwise.
@@ -62,7 +62,7 @@ class Background:
 
     def trouble(self, error: Exception) -> None:
         """Something went wrong that is no job's own."""
-        self._error, self._troubled = told(error), True
+        self._error, self._troubled = error_text(error), True
 
     def check(self) -> Check:
         """Whether all went well since the thread last began."""

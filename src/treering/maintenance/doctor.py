@@ -63,8 +63,8 @@ class DeadJob:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """How a memory stands to the repository around: its root, why the memory is where it is, and what else is there."""
+class LocationStatus:
+    """Location of a memory relative to the repository: its root, why the memory is there, and other memories found."""
 
     repository: str = ""
     place: str = ""
@@ -105,7 +105,7 @@ def examine(
     settings: Settings,
     version: str,
     repair: bool,
-    standing: Standing,
+    location: LocationStatus,
     kept: Sequence[Check] = (),
 ) -> Report:
     """Look at everything; with `repair`, first rebuild what is derived and give dead jobs another try.
@@ -127,7 +127,7 @@ def examine(
             *used.values(),
             *_tokens(scope, store, now, settings),
             *kept,
-            *standing.found,
+            *location.found,
         ),
         sizes=store.sizes(scope),
         missing={
@@ -136,8 +136,8 @@ def examine(
         },
         repaired=repaired,
         dead_jobs=tuple(DeadJob(job.id, job.kind, job.error or "") for job in _dead(scope, store, now)),
-        repository=standing.repository,
-        place=standing.place,
+        repository=location.repository,
+        place=location.place,
     )
 
 

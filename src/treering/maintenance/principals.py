@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from treering.core.errors import Conflict
 from treering.core.scope import Visibility
-from treering.jobs.worker import Stopped
+from treering.jobs.worker import WorkerStopped
 
 if TYPE_CHECKING:
-    from treering.jobs.stage import Progress, StageRun, Work
+    from treering.jobs.stage import StageProgress, StageRun, StageWork
 
 _ALL_SEEN = ""
 """Stands for the part that is done as the worker itself, where owners stand for theirs."""
@@ -39,7 +39,7 @@ class _Place:
 class _Told:
     """A part's progress: the cursor also says whose part it is."""
 
-    def __init__(self, whole: Progress, place: _Place) -> None:
+    def __init__(self, whole: StageProgress, place: _Place) -> None:
         self._whole = whole
         self.place = place
 
@@ -51,7 +51,7 @@ class _Told:
         self._whole.advance(str(self.place), steps, **counts)
 
 
-def for_everybody(work: Work) -> Work:
+def for_everybody(work: StageWork) -> StageWork:
     """The stage that does `work` once for all that the worker sees, and once for the personal records of each other.
 
     Where it fails for one, the others still have their turn; then it fails, and goes on with that one.
@@ -66,7 +66,7 @@ def for_everybody(work: Work) -> Work:
             told = _Told(run.progress, begun if owner == begun.owner else _Place(begun.by, owner))
             try:
                 _do_part(work, run, told)
-            except (Conflict, Stopped):
+            except (Conflict, WorkerStopped):
                 # The lease may be lost, or is given back: whoever takes it does the others.
                 raise
             except Exception as exc:  # noqa: BLE001 - what is wrong with one owner's records is raised when all are done
@@ -78,7 +78,7 @@ def for_everybody(work: Work) -> Work:
     return do
 
 
-def _do_part(work: Work, run: StageRun, told: _Told) -> None:
+def _do_part(work: StageWork, run: StageRun, told: _Told) -> None:
     scope, owner = run.scope, told.place.owner
     if owner != _ALL_SEEN:
         scope = scope.replace(principal=owner, visible=frozenset({Visibility.PERSONAL}))

@@ -12,7 +12,7 @@ from treering.core.errors import Conflict, InvalidInput
 from treering.core.queries import RunFilter, TimeRange
 from treering.core.runs import Run, RunState
 from treering.jobs.stage import StageRun
-from treering.jobs.worker import Stopped, lost, told
+from treering.jobs.worker import WorkerStopped, error_text, lease_lost
 from treering.maintenance.queue import queue_due
 from treering.maintenance.schedule import Stage, runs_of
 
@@ -34,7 +34,7 @@ def nobody(_run: Run) -> None:
 
 
 class RunProgress:
-    """A stage's progress: each step is kept before the next begins. `Stopped` where the worker is to stop."""
+    """A stage's progress: each step is kept before the next begins. `WorkerStopped` where the worker is to stop."""
 
     def __init__(self, run: Run, clock: Clock, *, keep: Keep, tell: Tell, stop: threading.Event) -> None:
         self.run = run
@@ -51,13 +51,13 @@ class RunProgress:
         summed = {**self.run.counts, **{name: self.run.counts.get(name, 0) + more for name, more in counts.items()}}
         self._become(self.run.replace(cursor=cursor, done=self.run.done + steps, counts=summed))
         if self._stop.is_set():
-            raise Stopped
+            raise WorkerStopped
 
     def finish(self) -> None:
         self._become(self.run.replace(state=RunState.DONE, finished_at=self._clock(), error=None))
 
     def fail(self, error: BaseException) -> None:
-        self._become(self.run.replace(state=RunState.FAILED, error=told(error)))
+        self._become(self.run.replace(state=RunState.FAILED, error=error_text(error)))
 
     def _become(self, run: Run) -> None:
         run = run.replace(updated_at=self._clock())
@@ -101,7 +101,7 @@ class Maintenance:
         tell(run)
         try:
             stage.work(self._given(scope, progress, run.cursor, dry_run=False))
-        except Stopped:
+        except WorkerStopped:
             raise
         except Exception as exc:
             self._put_down(progress, exc)
@@ -122,7 +122,7 @@ class Maintenance:
         progress = RunProgress(run, self.clock, keep=nobody, tell=tell, stop=self.stop)
         try:
             stage.work(self._given(scope, progress, None, dry_run=True))
-        except Stopped:
+        except WorkerStopped:
             raise
         except Exception as exc:  # noqa: BLE001 - a stage is a door, as in a real run: the others are still rehearsed
             progress.fail(exc)
@@ -174,7 +174,7 @@ class Maintenance:
 
     def _store_if_held(self, tx: Transaction, job: Job, run: Run) -> None:
         if not tx.jobs.extend(job, timedelta(seconds=self.settings.jobs.lease_seconds)):
-            raise lost(job)
+            raise lease_lost(job)
         tx.runs.put_many([run])
 
     def _put_down(self, progress: RunProgress, error: Exception) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from treering.core.errors import InvalidInput
-from treering.jobs.stage import Progress, StageRun, Work
+from treering.jobs.stage import StageProgress, StageRun, StageWork
 from treering.maintenance.principals import for_everybody
 from treering.maintenance.schedule import Stage
 
@@ -34,13 +34,15 @@ Counted = Callable[[StageRun], Mapping[str, int]]
 """Something that is done in one step, and counts what it did."""
 
 
-def nightly(settings: UpkeepSettings, *, staleness: Work, vectors: Work, report: Counted) -> tuple[Stage, ...]:
+def nightly(
+    settings: UpkeepSettings, *, staleness: StageWork, vectors: StageWork, report: Counted
+) -> tuple[Stage, ...]:
     """All stages. What looks at repositories, vectors and health lies in other rooms and is handed in.
 
     Those that work on records of one owner are done for everybody. The others go by marks of the whole project, count,
     or write what all may read: they stay with what the worker sees.
     """
-    works: Mapping[str, Work] = {
+    works: Mapping[str, StageWork] = {
         "enrich": _enrich,
         "consolidate": for_everybody(_consolidate),
         "reflect": _reflect,
@@ -67,7 +69,7 @@ def _cron(stage: str, settings: UpkeepSettings) -> str:
     return settings.weekly if stage in WEEKLY else settings.nightly
 
 
-def in_one_step(work: Counted) -> Work:
+def in_one_step(work: Counted) -> StageWork:
     """A stage of what cannot be divided."""
 
     def do(run: StageRun) -> None:
@@ -77,7 +79,7 @@ def in_one_step(work: Counted) -> Work:
     return do
 
 
-def in_turn(*parts: Work) -> Work:
+def in_turn(*parts: StageWork) -> StageWork:
     """A stage of several parts; its cursor also says which of them it is at."""
 
     def do(run: StageRun) -> None:
@@ -92,7 +94,7 @@ def in_turn(*parts: Work) -> Work:
 
 
 class _PartOfProgress:
-    def __init__(self, whole: Progress, place: int) -> None:
+    def __init__(self, whole: StageProgress, place: int) -> None:
         self._whole = whole
         self._place = place
 

@@ -80,7 +80,7 @@ def _told(
     settings: MiningSettings,
 ) -> list[Application]:
     when: Mapping[str, datetime] = {each.id: each.at for each in page}
-    found = (tx.episodes.whole(match.value.id) for match in tx.episodes.readable(when)) if patterns else ()
+    found = (tx.episodes.get_complete(match.value.id) for match in tx.episodes.readable(when)) if patterns else ()
     own = (each for each in found if each is not None and is_own(audience, each))
     return [
         application

@@ -15,7 +15,7 @@ from treering.patterns.pruning import LowValue, low_value
 from treering.patterns.similarity import Similar, similar
 from treering.patterns.storage import begun, deprecated, stored_pattern
 from treering.ports.clock import NewId
-from treering.ports.patterns import Used
+from treering.ports.patterns import PatternUse
 from treering.ports.store import Store, Transaction
 
 LIVING = (PatternStatus.CANDIDATE, PatternStatus.VALIDATED, PatternStatus.UNDER_REVIEW)
@@ -64,7 +64,7 @@ def prune_patterns(
         return tuple(each for each in found if _retire(tx, each, now))
 
 
-def _used(tx: Transaction, pattern: Pattern, used: Mapping[str, Used]) -> Pattern:
+def _used(tx: Transaction, pattern: Pattern, used: Mapping[str, PatternUse]) -> Pattern:
     """As it is known to be used by now."""
     known = used_by({id for id, _ in parts_of(pattern, tx.patterns.get)}, used)
     return pattern if known is None else pattern.replace(last_used_at=known.last_at)

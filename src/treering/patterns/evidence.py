@@ -17,7 +17,7 @@ from treering.patterns.merge import MERGED_FROM
 from treering.patterns.statistics import BaseRates, Tally
 from treering.patterns.storage import stored_pattern
 from treering.patterns.validation import SessionCount, Tested, Trial, tried
-from treering.ports.patterns import Applied, Used, UsedEpisode
+from treering.ports.patterns import PatternUse, SessionOutcomes, UsedEpisode
 from treering.ports.store import Store, Transaction
 
 _FIRST = 1
@@ -36,7 +36,7 @@ class Counted:
     tested: Mapping[str, Tested]
     parts: Mapping[str, frozenset[Part]]
     """Where the evidence of each stands."""
-    used: Mapping[str, Used]
+    used: Mapping[str, PatternUse]
     retired: int
     """Tests of patterns that are deprecated or forgotten: they were tried, too."""
 
@@ -84,10 +84,10 @@ def pattern_of(tx: Transaction, id: str) -> Pattern:
     return found.replace(usage_count=max(found.usage_count, used.times), last_used_at=used.last_at)
 
 
-def used_by(ids: Iterable[str], used: Mapping[str, Used]) -> Used | None:
+def used_by(ids: Iterable[str], used: Mapping[str, PatternUse]) -> PatternUse | None:
     """How often patterns were used, taken together."""
     some = [used[id] for id in ids if id in used]
-    return Used(sum(each.times for each in some), max(each.last_at for each in some)) if some else None
+    return PatternUse(sum(each.times for each in some), max(each.last_at for each in some)) if some else None
 
 
 def tests_begun(pattern: Pattern, has_sessions: bool) -> int:
@@ -141,7 +141,7 @@ def _sessions(
     since = {id: each.status_since for id, each in living.items() if each.status is PatternStatus.UNDER_REVIEW}
     single = {id: each.evidence.generation for id, each in living.items() if len(parts[id]) == 1 and id not in since}
     joined = {part: id for id, of in parts.items() if id not in single and id not in since for part in of}
-    held = defaultdict[str, list[Applied]](list)
+    held = defaultdict[str, list[SessionOutcomes]](list)
     for id, rows in groupby(tx.applications.applied(named) if living else (), key=attrgetter("pattern")):
         if id in single:
             yield id, counted_by_session(row for row in rows if row.evidence == single[id])
@@ -160,13 +160,13 @@ def _counted(tx: Transaction, parts: frozenset[Part], since: datetime | None = N
     return counted_by_session(sorted((row for row in rows if (row.pattern, row.evidence) in parts), key=_BY_SESSION))
 
 
-def counted_by_session(rows: Iterable[Applied]) -> tuple[SessionCount, ...]:
+def counted_by_session(rows: Iterable[SessionOutcomes]) -> tuple[SessionCount, ...]:
     """Rows of one session, which stand together, are one piece of evidence; the oldest session comes first."""
     sessions = (_session(list(group)) for _, group in groupby(rows, key=_BY_SESSION))
     return tuple(sorted(sessions, key=attrgetter("at")))
 
 
-def _session(rows: Sequence[Applied]) -> SessionCount:
+def _session(rows: Sequence[SessionOutcomes]) -> SessionCount:
     if len(rows) == 1:
         (row,) = rows
         return SessionCount(row.last_at, row.successes, row.partial, row.n, ((row.task_type, row.n),))

@@ -95,11 +95,11 @@ def _rescue(path: Path, db: str | None, project: str | None) -> Diagnosis:
 
 
 def _unopened(db: str | None, project: str | None, why: TreeringError) -> "Report":
-    from treering.compose import standing
+    from treering.compose import location_status
     from treering.maintenance.doctor import Report
     from treering.ports.store import Check
 
-    stands = standing(db)
+    stands = location_status(db)
     engine, path = _engine_and_file(db)
     return Report(
         version=__version__,

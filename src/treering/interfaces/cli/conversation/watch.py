@@ -58,4 +58,4 @@ def _pulse(memory: "Memory", talk: "Conversation") -> object:
     from treering.compose import now
 
     with memory.store.reading(memory.scope, now()) as tx:
-        return tx.sessions.pulse(talk.id)
+        return tx.sessions.current_version(talk.id)

@@ -1,4 +1,4 @@
-"""A repository that is renamed or copied, and a memory that is lost: what is found again, and what people are told."""
+"""Renamed and copied repositories, and missing memories."""
 
 import contextlib
 import json
@@ -30,7 +30,7 @@ from treering import compose
 from treering.compose import keep_in_data_folder, keep_in_project, project_name
 from treering.core.errors import InvalidInput, StoreError, StoreReadOnly, StoreUnavailable
 from treering.interfaces.cli.app import app
-from treering.location import move as moving
+from treering.location import move
 from treering.ports.store import Check
 
 
@@ -45,7 +45,7 @@ def told(name: str) -> list[Check]:
 
 
 def follow(advice: str, **stand_ins: str) -> None:
-    """Run the commands that an advice names, to the letter."""
+    """Run the commands in an advice, unchanged."""
     for name, meant in stand_ins.items():
         advice = advice.replace(name, meant)
     commands = re.findall(r"`treering (export[^`]*|import[^`]*)`", advice)
@@ -68,11 +68,11 @@ class TestInTheProject:
             with treering.open(background=False) as memory:
                 assert memory.get(id).content == LONG
                 assert memory.doctor().healthy
-                assert memory.doctor().place == "in the project, as asked"
+                assert memory.doctor().place == "in the project, as chosen"
             assert nothing_is_left_of(in_data_folder(new))
             root = new
 
-    def test_it_is_moved_like_any_other(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_it_can_be_moved(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         keep_in_project(root)
         remembered("the same")
         new = renamed(root, "other", monkeypatch)
@@ -81,9 +81,7 @@ class TestInTheProject:
         assert keep_in_project(new) == in_project(new)
         assert recalled() == ["the same"]
 
-    def test_who_makes_a_repository_at_the_old_place_begins_anew(
-        self, root: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_new_repository_at_the_old_path_starts_empty(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         keep_in_project(root)
         remembered("of the first")
         new = renamed(root, "other", monkeypatch)
@@ -95,7 +93,7 @@ class TestInTheProject:
         monkeypatch.chdir(new)
         assert recalled() == ["of the first"]
 
-    def test_a_copy_is_not_taken_while_the_original_is_there(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_copy_is_not_used_while_the_original_exists(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         keep_in_project(root)
         remembered("of the original")
         copy = root.with_name("copy")
@@ -109,7 +107,7 @@ class TestInTheProject:
         monkeypatch.chdir(root)
         assert recalled() == ["of the original"]
 
-    def test_one_that_nobody_put_anywhere_is_not_taken(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_database_of_unknown_origin_is_not_used(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         keep_in_project(root)
         remembered("mine")
         with treering.open(root / "theirs.db", project=project_name(root)) as memory:
@@ -119,7 +117,7 @@ class TestInTheProject:
         assert recalled() == []
         assert compose.embedded_path() == in_data_folder(new)
 
-    def test_who_has_a_memory_already_keeps_it(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_an_existing_memory_is_kept(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         keep_in_project(root)
         remembered("in the project")
         new = renamed(root, "other", monkeypatch)
@@ -133,7 +131,7 @@ class TestInTheProject:
         monkeypatch.chdir(new)
         assert recalled() == ["in the data folder"]
 
-    def test_through_a_link_it_is_not_taken(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_linked_database_is_not_used(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         keep_in_project(root)
         remembered("mine")
         new = renamed(root, "other", monkeypatch)
@@ -141,7 +139,7 @@ class TestInTheProject:
         (new / ".treering").symlink_to(new / "elsewhere")
         assert recalled() == []
 
-    def test_where_nobody_knows_it_any_more_the_advice_works(
+    def test_the_advice_works_for_a_database_of_unknown_origin(
         self, root: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
         keep_in_project(root)
@@ -150,27 +148,27 @@ class TestInTheProject:
         renamed(root, "it's here", monkeypatch)
         assert recalled() == []
         (check,) = told("place")
-        assert "nobody on this machine asked for it" in check.detail
+        assert "no user of this machine put it there" in check.detail
         follow(check.advice)
         assert recalled() == ["on the old laptop"]
 
 
 class TestInTheDataFolder:
-    """Nothing in the repository says which memory is its own: people are told, and carry it over."""
+    """The repository does not identify its memory: the user is advised to transfer it."""
 
-    def test_doctor_tells_of_it_and_the_advice_works(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_doctor_reports_it_and_the_advice_works(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         remembered("from before", LONG)
         assert told("renamed?") == []
         renamed(root, "other", monkeypatch)
         assert recalled() == []
         (check,) = told("renamed?")
         assert check.fine
-        assert check.detail == f"{root} is gone, its memory is kept in {in_data_folder(root)}"
+        assert check.detail == f"{root} no longer exists, its memory is in {in_data_folder(root)}"
         follow(check.advice)
         assert recalled() == sorted(["from before", LONG])
         assert in_data_folder(root).is_file()
 
-    def test_a_search_that_finds_nothing_tells_of_it(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_an_empty_search_mentions_it(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         remembered("from before")
         renamed(root, "other", monkeypatch)
         answer = CliRunner().invoke(app, ["search", "before"]).output
@@ -179,7 +177,7 @@ class TestInTheDataFolder:
         remembered("something")
         assert "is empty" not in CliRunner().invoke(app, ["search", "zzz", "--precise"]).output
 
-    def test_of_many_the_last_used_are_named_and_the_others_counted(
+    def test_only_the_last_used_are_named_and_the_others_counted(
         self, root: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         for number in range(7):
@@ -198,10 +196,10 @@ class TestInTheDataFolder:
 
 
 @pytest.mark.parametrize("place", KEEP)
-class TestAMemoryThatIsGone:
-    """Deleted from the project, or only out of reach: nobody knows, so nothing is thrown away."""
+class TestAMissingMemory:
+    """Deleted from the project, or only unreachable: nothing is deleted."""
 
-    def test_it_is_not_forgotten_by_a_refusal(
+    def test_a_failed_command_does_not_forget_it(
         self, root: Path, place: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
         keep_in_project(root)
@@ -211,18 +209,18 @@ class TestAMemoryThatIsGone:
         def full(*_given: object, **_named: object) -> None:
             raise StoreError("the disk is full")
 
-        step = (moving, "copy_whole") if place == "in the project" else (compose.locations, "open_store")
+        step = (move, "copy_database") if place == "in the project" else (compose.locations, "open_store")
         with monkeypatch.context() as failing:
             failing.setattr(*step, full)
             with pytest.raises(StoreError, match="the disk is full"):
                 KEEP[place][0](root)
-        with pytest.raises(StoreUnavailable, match="is gone"):
+        with pytest.raises(StoreUnavailable, match="is missing"):
             recalled()
         (tmp_path / "unplugged").rename(in_project(root))
         with treering.open(background=False) as memory:
             assert memory.get(id).content == LONG
 
-    def test_what_stood_beside_it_is_kept_when_a_new_one_is_begun(self, root: Path, place: str, tmp_path: Path) -> None:
+    def test_files_beside_it_are_kept_when_a_new_one_starts(self, root: Path, place: str, tmp_path: Path) -> None:
         keep_in_project(root)
         (id,) = remembered(LONG)
         in_project(root).rename(tmp_path / "unplugged")
@@ -238,13 +236,13 @@ class TestAMemoryThatIsGone:
             assert memory.get(id).content == LONG
 
 
-def test_a_backup_is_carried_into_a_new_memory(root: Path, tmp_path: Path) -> None:
+def test_a_backup_is_imported_into_a_new_memory(root: Path, tmp_path: Path) -> None:
     keep_in_project(root)
     (id,) = remembered(LONG)
     with treering.open(background=False) as memory:
         memory.backup(tmp_path / "backup.db")
     shutil.rmtree(root / ".treering")
-    with pytest.raises(StoreUnavailable, match="is gone") as missed:
+    with pytest.raises(StoreUnavailable, match="is missing") as missed:
         recalled()
     keep_in_project(root)
     follow(str(missed.value), BACKUP=str(tmp_path / "backup.db"))
@@ -252,7 +250,7 @@ def test_a_backup_is_carried_into_a_new_memory(root: Path, tmp_path: Path) -> No
         assert memory.get(id).content == LONG
 
 
-def test_a_backup_that_was_put_in_its_place_is_refused_with_advice_that_works(root: Path, tmp_path: Path) -> None:
+def test_a_backup_copied_over_it_is_rejected_with_working_advice(root: Path, tmp_path: Path) -> None:
     keep_in_project(root)
     (id,) = remembered(LONG)
     with treering.open(background=False) as memory:
@@ -271,7 +269,7 @@ def test_a_backup_that_was_put_in_its_place_is_refused_with_advice_that_works(ro
         assert memory.get(id).content == LONG
 
 
-def test_what_was_saved_of_a_damaged_one_is_carried_over(root: Path, tmp_path: Path) -> None:
+def test_salvaged_records_are_transferred(root: Path, tmp_path: Path) -> None:
     keep_in_project(root)
     remembered("saved")
     with contextlib.closing(sqlite3.connect(in_project(root))) as connection:
@@ -291,8 +289,8 @@ def test_what_was_saved_of_a_damaged_one_is_carried_over(root: Path, tmp_path: P
     assert recalled() == ["saved"]
 
 
-class TestANoteThatIsDamaged:
-    """Nobody guesses where the memory is; `doctor` says what is wrong, and what to do."""
+class TestADamagedChoiceFile:
+    """The location is not guessed; `doctor` explains the problem and the solution."""
 
     @pytest.fixture(autouse=True)
     def damaged(self, root: Path) -> None:
@@ -301,7 +299,7 @@ class TestANoteThatIsDamaged:
         note_of(root).write_text("{")
 
     @pytest.mark.parametrize("place", KEEP)
-    def test_it_is_not_written_over(self, root: Path, place: str) -> None:
+    def test_it_is_not_overwritten(self, root: Path, place: str) -> None:
         with pytest.raises(StoreError, match="does not say where"):
             KEEP[place][0](root)
         assert note_of(root).read_text() == "{"
@@ -327,14 +325,14 @@ class TestANoteThatIsDamaged:
         follow(check.advice)
         assert recalled() == ["mine"]
 
-    def test_other_repositories_do_not_mind(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_other_repositories_are_not_affected(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         other = root.with_name("other")
         shutil.copytree(root, other)
         monkeypatch.chdir(other)
         assert recalled() == []
 
 
-def test_a_note_that_cannot_be_read_is_not_to_be_deleted(root: Path) -> None:
+def test_an_unreadable_choice_file_is_not_deleted(root: Path) -> None:
     start_at("in the data folder", root)
     note_of(root).unlink()
     note_of(root).symlink_to(note_of(root).name)

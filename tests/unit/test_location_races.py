@@ -1,4 +1,4 @@
-"""Who opens a memory while it is moved, and who moves it at once with others; what is only looked into."""
+"""Concurrent opening and moving of a memory, and inspection of foreign files."""
 
 import os
 import sqlite3
@@ -30,8 +30,7 @@ from treering import compose
 from treering.compose import keep_in_data_folder, keep_in_project, project_name
 from treering.core.errors import NotADatabase, StoreError, StoreReadOnly, StoreUnavailable
 from treering.interfaces.cli.app import app
-from treering.location import lock as guarding
-from treering.location import move as moving
+from treering.location import lock, move
 
 PATIENCE = 60
 
@@ -43,44 +42,44 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def beside() -> Iterator[ThreadPoolExecutor]:
-    """Others, who work at the same time."""
+    """Concurrent threads."""
     with ThreadPoolExecutor() as pool:
         yield pool
 
 
 @pytest.fixture
 def waiting(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
-    """Set when somebody waits for another."""
-    seen, real = threading.Event(), guarding.time.sleep
+    """Set when a thread waits for the lock."""
+    seen, real = threading.Event(), lock.time.sleep
 
     def sleep(seconds: float) -> None:
         seen.set()
         real(seconds)
 
-    monkeypatch.setattr(guarding.time, "sleep", sleep)
+    monkeypatch.setattr(lock.time, "sleep", sleep)
     return seen
 
 
 @pytest.mark.parametrize("place", KEEP)
-def test_who_opens_it_while_it_is_moved_waits_and_finds_the_new_place(
+def test_opening_during_a_move_waits_and_uses_the_new_location(
     root: Path, place: str, monkeypatch: pytest.MonkeyPatch, beside: ThreadPoolExecutor, waiting: threading.Event
 ) -> None:
     start_at(other(place), root)
     remembered("moved meanwhile")
-    real, opening = moving.copy_whole, list[Future[list[str]]]()
+    real, opening = move.copy_database, list[Future[list[str]]]()
 
     def copy(*given: object) -> None:
         opening.append(beside.submit(recalled))
         assert waiting.wait(PATIENCE)
         real(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(moving, "copy_whole", copy)
+    monkeypatch.setattr(move, "copy_database", copy)
     KEEP[place][0](root)
     assert opening[0].result(PATIENCE) == ["moved meanwhile"]
     assert nothing_is_left_of(KEEP[other(place)][1](root))
 
 
-def test_who_moves_it_while_it_is_opened_waits_and_is_refused(
+def test_moving_while_it_is_opened_waits_and_fails(
     root: Path, monkeypatch: pytest.MonkeyPatch, beside: ThreadPoolExecutor, waiting: threading.Event
 ) -> None:
     remembered("mine")
@@ -94,7 +93,7 @@ def test_who_moves_it_while_it_is_opened_waits_and_is_refused(
 
     monkeypatch.setattr(compose.locations, "open_store", open_late)
     with treering.open(background=False) as memory:
-        with pytest.raises(StoreUnavailable, match="open elsewhere"):
+        with pytest.raises(StoreUnavailable, match="open in another process"):
             moves[0].result(PATIENCE)
         assert [hit.text for hit in memory.search("")] == ["mine"]
     assert compose.embedded_path() == in_data_folder(root)
@@ -102,9 +101,7 @@ def test_who_moves_it_while_it_is_opened_waits_and_is_refused(
 
 
 @pytest.mark.parametrize("place", KEEP)
-def test_of_many_who_move_it_at_once_all_get_what_they_asked_for(
-    root: Path, place: str, beside: ThreadPoolExecutor
-) -> None:
+def test_concurrent_moves_all_succeed(root: Path, place: str, beside: ThreadPoolExecutor) -> None:
     start_at(other(place), root)
     remembered("mine")
     keep, file = KEEP[place]
@@ -114,24 +111,24 @@ def test_of_many_who_move_it_at_once_all_get_what_they_asked_for(
     assert KEEP[other(place)][0](root) == KEEP[other(place)][1](root)
 
 
-def test_who_begins_a_memory_at_once_with_others_has_the_same(root: Path, beside: ThreadPoolExecutor) -> None:
+def test_concurrent_first_opens_share_one_memory(root: Path, beside: ThreadPoolExecutor) -> None:
     for begun in [beside.submit(remembered, str(number)) for number in range(4)]:
         begun.result(PATIENCE)
     assert recalled() == ["0", "1", "2", "3"]
     assert sorted(path.name for path in note_of(root).parent.iterdir()) == ["memory.db", "place.json"]
 
 
-def test_who_waits_too_long_is_told_why(root: Path) -> None:
-    home = compose.home_of(root)
+def test_a_lock_timeout_explains_the_reason(root: Path) -> None:
+    paths = compose.memory_paths(root)
     in_vain = pytest.raises(StoreUnavailable, match="is being moved or opened by another")
-    with guarding.held(home, 0, alone=True), in_vain, guarding.held(home, 0, alone=False):
+    with lock.location_lock(paths, 0, exclusive=True), in_vain, lock.location_lock(paths, 0, exclusive=False):
         pass
-    with guarding.held(home, 0, alone=False), guarding.held(home, 0, alone=False):
-        assert os.listdir(home.kept) == []
+    with lock.location_lock(paths, 0, exclusive=False), lock.location_lock(paths, 0, exclusive=False):
+        assert os.listdir(paths.repository_folder) == []
 
 
-class TestADatabaseThatIsNotOurs:
-    """Git put it in the place of ours: it is looked into, and nothing more."""
+class TestAForeignDatabase:
+    """Git replaced the database: the foreign file is only inspected."""
 
     @pytest.fixture(autouse=True)
     def ours(self, root: Path) -> None:
@@ -157,7 +154,7 @@ class TestADatabaseThatIsNotOurs:
             connection.executescript(statements[request.param])
         return file
 
-    def test_it_is_refused_and_stays_byte_for_byte(self, root: Path, theirs: Path) -> None:
+    def test_it_is_rejected_and_unchanged(self, root: Path, theirs: Path) -> None:
         before = theirs.read_bytes(), sorted(os.listdir(theirs.parent))
         for refused in (recalled, lambda: keep_in_project(root), lambda: keep_in_data_folder(root)):
             with pytest.raises(StoreError, match="is not the memory that was kept there"):
@@ -165,12 +162,12 @@ class TestADatabaseThatIsNotOurs:
         assert CliRunner().invoke(app, ["doctor", "--repair"]).exit_code == 1
         assert (theirs.read_bytes(), sorted(os.listdir(theirs.parent))) == before
 
-    def test_what_is_no_database_is_said_to_be_at_the_place_of_the_memory(self, root: Path) -> None:
+    def test_a_file_that_is_not_a_database_is_named_in_the_error(self, root: Path) -> None:
         in_project(root).write_text("<<<<<<< HEAD\n" * 100)
         with pytest.raises(NotADatabase, match=f"the memory of {root} cannot be read: .*not a SQLite database"):
             recalled()
 
-    def test_what_names_no_project_of_ours_is_not_shown(self, root: Path, tmp_path: Path) -> None:
+    def test_invalid_project_names_are_not_shown(self, root: Path, tmp_path: Path) -> None:
         file = tmp_path / "theirs.db"
         with treering.open(file, project="fine") as memory:
             memory.remember("anything")
@@ -180,7 +177,7 @@ class TestADatabaseThatIsNotOurs:
         assert compose.locations.projects_in(file) == ["fine"]
 
 
-def test_a_file_that_is_open_is_looked_into_too(root: Path) -> None:
+def test_an_open_file_can_be_inspected(root: Path) -> None:
     keep_in_project(root)
     with treering.open(background=False) as memory:
         memory.remember("in the log, not in the file yet")
@@ -196,7 +193,7 @@ CLOSED: dict[str, Callable[[Path], Path]] = {
 
 
 @pytest.mark.parametrize("closed", CLOSED)
-def test_what_may_not_be_read_is_said_so(closed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_permissions_are_reported(closed: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with as_somebody(), TemporaryDirectory() as folder:
         root = repository(Path(folder), monkeypatch)
         keep_in_project(root)
@@ -211,12 +208,12 @@ def test_what_may_not_be_read_is_said_so(closed: str, monkeypatch: pytest.Monkey
         monkeypatch.chdir("/")
 
 
-def test_a_folder_that_may_not_be_read_is_not_moved_into(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_folder_is_not_a_target(monkeypatch: pytest.MonkeyPatch) -> None:
     with as_somebody(), TemporaryDirectory() as folder:
         root = repository(Path(folder), monkeypatch)
         remembered("mine")
         (root / ".treering").mkdir(mode=0)
-        with pytest.raises(StoreReadOnly, match=r"cannot be kept in the project .*change the permissions"):
+        with pytest.raises(StoreReadOnly, match=r"cannot be kept in the project .*change its permissions"):
             keep_in_project(root)
         assert recalled() == ["mine"]
         monkeypatch.chdir("/")
