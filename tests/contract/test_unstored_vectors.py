@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.conftest import OpenMemory
+from treering.adapters.sql.index_base import SqlIndex
 from treering.adapters.sql.unstored_vectors import MadeVector, PendingVectors
 from treering.compose import now
 from treering.core.errors import StoreError, StoreFull
