@@ -109,7 +109,7 @@ class Crew:
 
 def test_the_worker_comes_first_and_then_each_of_the_others(open_memory: OpenMemory) -> None:
     crew = Crew(open_memory)
-    (run,) = crew.worker("bob").maintenance.run("tidy")
+    (run,) = crew.worker("bob").upkeep.run("tidy")
     seen = [(who, page) for who in ("all that bob sees", "anna", "carl") for page in "ab"]
     assert (crew.done, run.state, run.done) == (seen, RunState.DONE, 6)
 
@@ -119,8 +119,8 @@ def test_an_interrupted_night_goes_on_with_the_owner_it_was_at(open_memory: Open
     crew = Crew(open_memory)
     crew.stumbles["anna", "b"] = KeyboardInterrupt()
     with pytest.raises(KeyboardInterrupt):
-        crew.worker("bob").maintenance.run("tidy")
-    crew.worker(next_worker).maintenance.run("tidy")
+        crew.worker("bob").upkeep.run("tidy")
+    crew.worker(next_worker).upkeep.run("tidy")
     assert crew.done == [(who, page) for who in ("all that bob sees", "anna", "carl") for page in "ab"]
 
 
@@ -128,8 +128,8 @@ def test_another_who_takes_over_the_first_part_sees_other_records_and_begins_ane
     crew = Crew(open_memory)
     crew.stumbles["all that bob sees", "b"] = KeyboardInterrupt()
     with pytest.raises(KeyboardInterrupt):
-        crew.worker("bob").maintenance.run("tidy")
-    crew.worker("carl").maintenance.run("tidy")
+        crew.worker("bob").upkeep.run("tidy")
+    crew.worker("carl").upkeep.run("tidy")
     assert crew.done[1:] == [(who, page) for who in ("all that carl sees", "anna", "bob") for page in "ab"]
 
 
@@ -137,10 +137,10 @@ def test_what_is_wrong_with_one_owner_keeps_no_other_waiting_and_is_tried_again(
     crew = Crew(open_memory)
     crew.stumbles["anna", "b"] = RuntimeError("anna's page is torn")
     worker = crew.worker("bob")
-    (failed,) = worker.maintenance.run("tidy")
+    (failed,) = worker.upkeep.run("tidy")
     assert (failed.state, failed.error) == (RunState.FAILED, "RuntimeError: anna's page is torn")
     assert crew.done[-3:] == [("anna", "a"), ("carl", "a"), ("carl", "b")]
-    (run,) = worker.maintenance.run("tidy")
+    (run,) = worker.upkeep.run("tidy")
     assert (run.id, run.state) == (failed.id, RunState.DONE)
     assert crew.done[5] == ("anna", "b")
 
@@ -150,17 +150,17 @@ def test_a_clock_that_was_ahead_does_not_switch_the_nights_off(open_memory: Open
     kept = Kept(open_memory, Stage("tidy", "0 3 * * *", pages(done)))
     kept.memory.remember("the project begins")
     kept.clock.now += 3650 * NIGHT
-    kept.maintenance.queue_due()
+    kept.upkeep.queue_due()
     assert kept.work() == 1
-    kept.maintenance.run("tidy")
+    kept.upkeep.run("tidy")
     kept.clock.now = MONDAY + NIGHT
-    assert [due.slot for due in kept.maintenance.queue_due()] == [datetime(2026, 11, 10, 3, tzinfo=UTC)]
+    assert [due.slot for due in kept.upkeep.queue_due()] == [datetime(2026, 11, 10, 3, tzinfo=UTC)]
     assert kept.work() == 1
-    assert kept.maintenance.queue_due() == ()
-    (plan,) = kept.maintenance.plan()
+    assert kept.upkeep.queue_due() == ()
+    (plan,) = kept.upkeep.plan()
     assert plan.last is not None
     assert plan.last.started_at == kept.clock.now
-    (run,) = kept.maintenance.run("tidy")
+    (run,) = kept.upkeep.run("tidy")
     assert run.started_at == kept.clock.now
     assert done == [*PAGES] * 4
 
@@ -175,7 +175,7 @@ def killed(open_memory: OpenMemory, clock: Clock) -> Kept:
     kept = Kept(open_memory, Stage("tidy", "0 3 * * *", pages([], die)), clock=clock)
     kept.memory.remember("the project begins")
     clock.now += NIGHT
-    kept.maintenance.queue_due()
+    kept.upkeep.queue_due()
     kept.worker._release = lambda *_: None  # type: ignore[method-assign] # a killed process gives nothing back
     for _ in range(5):
         with pytest.raises(SystemExit):
@@ -186,15 +186,15 @@ def killed(open_memory: OpenMemory, clock: Clock) -> Kept:
 
 def test_a_night_whose_workers_were_all_killed_is_a_failure(open_memory: OpenMemory) -> None:
     kept = killed(open_memory, Clock())
-    before = kept.maintenance.check()
+    before = kept.upkeep.check()
     assert (before.fine, before.detail) == (False, "tidy: all its workers took it and never reported back")
     assert kept.work() == 0
     assert len(kept.jobs(JobState.DEAD)) == 1
-    check = kept.maintenance.check()
+    check = kept.upkeep.check()
     assert not check.fine
     assert "never reported back" in check.detail
 
-    assert kept.maintenance.queue_due() == ()
+    assert kept.upkeep.queue_due() == ()
     run = kept.run()
     assert (run.state, run.cursor) == (RunState.FAILED, "a")
     assert run.error is not None
@@ -205,9 +205,9 @@ def test_by_hand_a_night_whose_workers_were_killed_goes_on_at_once(open_memory: 
     clock, done = Clock(), list[str]()
     kept = killed(open_memory, clock)
     again = Kept(open_memory, Stage("tidy", "0 3 * * *", pages(done)), clock=clock)
-    (run,) = again.maintenance.run("tidy")
+    (run,) = again.upkeep.run("tidy")
     assert (run.id, run.state, done) == (kept.run().id, RunState.DONE, ["b", "c", "d"])
-    assert again.maintenance.check().fine
+    assert again.upkeep.check().fine
 
 
 def test_a_stage_that_fails_every_night_leaves_one_dead_letter(open_memory: OpenMemory) -> None:
@@ -218,13 +218,13 @@ def test_a_stage_that_fails_every_night_leaves_one_dead_letter(open_memory: Open
     kept.memory.remember("the project begins")
     for _ in range(3):
         kept.clock.now += NIGHT
-        kept.maintenance.queue_due()
+        kept.upkeep.queue_due()
         for _ in range(5):
             kept.work()
             kept.clock.now += timedelta(hours=2)
         kept.clock.now -= timedelta(hours=10)
     assert [job.state for job in kept.jobs()] == [JobState.DEAD]
-    assert len(kept.maintenance.runs()) == 3
+    assert len(kept.upkeep.runs()) == 3
 
 
 def test_a_schedule_that_cannot_be_looked_at_stops_no_job(
@@ -236,13 +236,13 @@ def test_a_schedule_that_cannot_be_looked_at_stops_no_job(
     kept = Kept(open_memory, Stage("tidy", "0 3 * * *", pages(done)))
     kept.memory.remember("the project begins")
     kept.clock.now += NIGHT
-    kept.maintenance.queue_due()
+    kept.upkeep.queue_due()
 
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("no schedule today")
 
     monkeypatch.setattr(verbs, "queue_due", fail)
-    kept.maintenance.work(once=True, trouble=lambda error: heard.append(str(error)))
+    kept.upkeep.work(once=True, trouble=lambda error: heard.append(str(error)))
     assert (done, heard) == ([*PAGES], ["no schedule today"])
     with pytest.raises(RuntimeError):
-        kept.maintenance.work(once=True)
+        kept.upkeep.work(once=True)
