@@ -14,7 +14,7 @@ from treering.core.runs import RunState
 from treering.core.scope import Visibility
 from treering.core.settings import Settings
 from treering.jobs.stage import StageRun
-from treering.maintenance.principals import for_everybody
+from treering.maintenance.principals import for_each_owner
 from treering.maintenance.schedule import Stage
 from treering.memory import Memory
 
@@ -93,7 +93,7 @@ class Crew:
             open_memory(principal=name, clock=self.clock).remember("mine alone", visibility="personal")
 
     def worker(self, principal: str) -> Kept:
-        stage = Stage("tidy", "", for_everybody(self._work))
+        stage = Stage("tidy", "", for_each_owner(self._work))
         return Kept(self._open, stage, clock=self.clock, principal=principal)
 
     def _work(self, run: StageRun) -> None:
@@ -187,7 +187,7 @@ def killed(open_memory: OpenMemory, clock: Clock) -> Kept:
 def test_a_night_whose_workers_were_all_killed_is_a_failure(open_memory: OpenMemory) -> None:
     kept = killed(open_memory, Clock())
     before = kept.maintenance.check()
-    assert (before.fine, before.detail) == (False, "tidy: all its workers took it and never reported back")
+    assert (before.fine, before.detail) == (False, "tidy: each worker that took it ended without reporting a result")
     assert kept.work() == 0
     assert len(kept.jobs(JobState.DEAD)) == 1
     check = kept.maintenance.check()

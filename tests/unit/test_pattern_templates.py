@@ -7,7 +7,7 @@ import pytest
 from treering.core.conditions import AllOf
 from treering.core.errors import InvalidInput
 from treering.core.patterns import PatternContent, Procedure, ProcedureStep, Subtask, Template
-from treering.patterns.templates import instantiate, refuse_broken
+from treering.patterns.templates import check_content, instantiate
 
 ALWAYS = AllOf(conditions=())
 
@@ -125,4 +125,4 @@ def test_the_template_itself_stays_as_it_is() -> None:
 )
 def test_what_could_never_be_followed_is_refused(content: PatternContent, said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
-        refuse_broken(content)
+        check_content(content)

@@ -19,7 +19,7 @@ from treering.location.renames import choice_of, settled
 from treering.location.repository import Home, repository_around
 
 if TYPE_CHECKING:
-    from treering.maintenance.doctor import Standing
+    from treering.maintenance.doctor import LocationStatus
     from treering.ports.store import Store
 
 
@@ -56,21 +56,21 @@ def keep_in_data_folder(root: Path) -> Path:
 
 def standing(
     path_or_url: str | os.PathLike[str] | None = None, repository: str | os.PathLike[str] | None = None
-) -> Standing:
+) -> LocationStatus:
     """How the memory that `open` would use stands to the repository around."""
     from treering.location.status import standing_of
-    from treering.maintenance.doctor import Standing
+    from treering.maintenance.doctor import LocationStatus
     from treering.ports.store import Check
 
     try:
         home = home_of(repository)
     except TreeringError:
         # A working directory that cannot be read: whoever opens the memory hears of it.
-        return Standing()
+        return LocationStatus()
     try:
         choice = choice_of(home, identity_in)
     except TreeringError as exc:
-        return Standing(str(home.root), found=(Check("place", False, str(exc)),))
+        return LocationStatus(str(home.root), found=(Check("place", False, str(exc)),))
     return standing_of(home, choice, embedded_path(path_or_url, repository), identity_in, projects_in)
 
 

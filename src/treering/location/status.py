@@ -11,7 +11,7 @@ from treering.location.choice import Choice, Identify, Place, file_at
 from treering.location.private_files import is_gone
 from treering.location.renames import owners, repositories_gone
 from treering.location.transfer_commands import ProjectsIn, carrying
-from treering.maintenance.doctor import Standing
+from treering.maintenance.doctor import LocationStatus
 from treering.ports.store import Check
 
 if TYPE_CHECKING:
@@ -31,13 +31,15 @@ _OPTION: Mapping[Place, str] = {
 _MOST_GONE = 5
 
 
-def standing_of(home: Home, choice: Choice, file: Path | None, identify: Identify, projects_in: ProjectsIn) -> Standing:
+def standing_of(
+    home: Home, choice: Choice, file: Path | None, identify: Identify, projects_in: ProjectsIn
+) -> LocationStatus:
     """How the memory in `file` stands to the repository; None where a server has it."""
     here = file == file_at(home, choice.place)
     other = file_at(home, choice.place.other)
     unused = () if other == file or is_gone(other) else (_unused(home, choice, other, identify, projects_in),)
     gone = tuple(_gone(home, projects_in)) if here else ()
-    return Standing(str(home.root), _WHY[choice.place] if here else NAMED, (*unused, *gone))
+    return LocationStatus(str(home.root), _WHY[choice.place] if here else NAMED, (*unused, *gone))
 
 
 def _unused(home: Home, choice: Choice, other: Path, identify: Identify, projects_in: ProjectsIn) -> Check:

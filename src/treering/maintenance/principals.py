@@ -1,4 +1,4 @@
-"""Does a stage for everybody: what the worker sees first, then what only its owners see, one after the other."""
+"""Runs a stage for each owner: first on everything the worker sees, then on each other owner's personal records."""
 
 from __future__ import annotations
 
@@ -13,64 +13,64 @@ from treering.jobs.worker import Stopped
 if TYPE_CHECKING:
     from treering.jobs.stage import Progress, StageRun, Work
 
-_ALL_SEEN = ""
-"""Stands for the part that is done as the worker itself, where owners stand for theirs."""
+_WORKER = ""
+"""In place of an owner: the part that runs with the visibility of the worker."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """How far a run came: by whom its first part was done, for whom it is at work, and how far it is there."""
+class _OwnerCursor:
+    """Cursor of a run: the principal of the first part, the current owner, and the cursor within that owner's part."""
 
     by: str
-    owner: str = _ALL_SEEN
+    owner: str = _WORKER
     within: str | None = None
 
     def __str__(self) -> str:
         return json.dumps([self.by, self.owner, self.within], ensure_ascii=False)
 
     @classmethod
-    def read(cls, run: StageRun) -> _Place:
-        """Another principal sees other records: their first part begins anew, as does what an older version left."""
+    def read(cls, run: StageRun) -> _OwnerCursor:
+        """The run's cursor; the first part starts over under another principal, which sees other records."""
         new = cls(run.scope.principal)
-        place = cls(*json.loads(run.cursor)) if run.cursor and run.cursor.startswith("[") else new
-        return new if place.owner == _ALL_SEEN and place.by != new.by else place
+        cursor = cls(*json.loads(run.cursor)) if run.cursor and run.cursor.startswith("[") else new
+        return new if cursor.owner == _WORKER and cursor.by != new.by else cursor
 
 
-class _Told:
-    """A part's progress: the cursor also says whose part it is."""
+class _OwnerProgress:
+    """Progress of one owner's part, stored under a cursor that names the owner."""
 
-    def __init__(self, whole: Progress, place: _Place) -> None:
-        self._whole = whole
-        self.place = place
+    def __init__(self, progress: Progress, cursor: _OwnerCursor) -> None:
+        self._progress = progress
+        self.cursor = cursor
 
     def expect(self, total: int) -> None:
-        self._whole.expect(total)
+        self._progress.expect(total)
 
     def advance(self, cursor: str | None, steps: int = 1, **counts: int) -> None:
-        self.place = replace(self.place, within=cursor)
-        self._whole.advance(str(self.place), steps, **counts)
+        self.cursor = replace(self.cursor, within=cursor)
+        self._progress.advance(str(self.cursor), steps, **counts)
 
 
-def for_everybody(work: Work) -> Work:
-    """The stage that does `work` once for all that the worker sees, and once for the personal records of each other.
+def for_each_owner(work: Work) -> Work:
+    """A stage that does `work` once on everything the worker sees, and once on each other owner's personal records.
 
-    Where it fails for one, the others still have their turn; then it fails, and goes on with that one.
+    A failure for one owner does not stop the others; it is raised at the end, and the next attempt resumes there.
     """
 
     def do(run: StageRun) -> None:
-        begun = _Place.read(run)
+        first = _OwnerCursor.read(run)
         with run.store.reading(run.scope, run.now) as tx:
-            owners = [_ALL_SEEN, *(owner for owner in tx.owners_of_personal() if owner != begun.by)]
-        failed: tuple[_Place, Exception] | None = None
-        for owner in (each for each in owners if each >= begun.owner):
-            told = _Told(run.progress, begun if owner == begun.owner else _Place(begun.by, owner))
+            owners = [_WORKER, *(owner for owner in tx.owners_of_personal() if owner != first.by)]
+        failed: tuple[_OwnerCursor, Exception] | None = None
+        for owner in (each for each in owners if each >= first.owner):
+            progress = _OwnerProgress(run.progress, first if owner == first.owner else _OwnerCursor(first.by, owner))
             try:
-                _do_part(work, run, told)
+                _run_part(work, run, progress)
             except (Conflict, Stopped):
-                # The lease may be lost, or is given back: whoever takes it does the others.
+                # The lease is lost or returned: the worker that takes it runs the other parts.
                 raise
-            except Exception as exc:  # noqa: BLE001 - what is wrong with one owner's records is raised when all are done
-                failed = failed or (told.place, exc)
+            except Exception as exc:  # noqa: BLE001 - raised after the other owners' parts have run
+                failed = failed or (progress.cursor, exc)
         if failed is not None:
             run.progress.advance(str(failed[0]), 0)
             raise failed[1]
@@ -78,8 +78,8 @@ def for_everybody(work: Work) -> Work:
     return do
 
 
-def _do_part(work: Work, run: StageRun, told: _Told) -> None:
-    scope, owner = run.scope, told.place.owner
-    if owner != _ALL_SEEN:
+def _run_part(work: Work, run: StageRun, progress: _OwnerProgress) -> None:
+    scope, owner = run.scope, progress.cursor.owner
+    if owner != _WORKER:
         scope = scope.replace(principal=owner, visible=frozenset({Visibility.PERSONAL}))
-    work(replace(run, scope=scope, progress=told, cursor=told.place.within))
+    work(replace(run, scope=scope, progress=progress, cursor=progress.cursor.within))

@@ -12,9 +12,9 @@ from treering.core.episodes import Episode
 from treering.core.patterns import Application, Pattern
 from treering.core.queries import AuditFilter, PatternFilter, TimeRange
 from treering.core.settings.mining import MiningSettings
-from treering.patterns.applications import STORED, applied_in, claimed, tells_of
+from treering.patterns.applications import STORE_ACTIONS, application_in, claimed_outcome, counts_as_evidence
 from treering.patterns.audience import Audience
-from treering.patterns.cleanup import LIVING
+from treering.patterns.cleanup import ACTIVE
 from treering.patterns.mining.conformance import Reading, followed, mined_of
 from treering.ports.store import Store, Transaction
 
@@ -23,23 +23,23 @@ OVERLAP = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredEpisode:
     """When an episode came into the store, whenever it happened."""
 
     id: str
     at: datetime
 
 
-def living_patterns(tx: Transaction, audience: Audience) -> tuple[Pattern, ...]:
+def active_patterns(tx: Transaction, audience: Audience) -> tuple[Pattern, ...]:
     """Those of this audience that may still gather evidence."""
-    found = tx.patterns.stream(PatternFilter(statuses=LIVING))
+    found = tx.patterns.stream(PatternFilter(statuses=ACTIVE))
     return tuple(each for each in found if audience.owns(each.visibility))
 
 
-def stored_since(tx: Transaction, since: datetime) -> list[Stored]:
+def episodes_stored_since(tx: Transaction, since: datetime) -> list[StoredEpisode]:
     """Episodes that came in, in the order in which they did."""
-    log = tx.audit.stream(AuditFilter(kinds=("episode",), actions=STORED, happened=TimeRange(since=since)))
-    return sorted((Stored(each.subject, each.at) for each in log), key=lambda each: (each.at, each.id))
+    log = tx.audit.stream(AuditFilter(kinds=("episode",), actions=STORE_ACTIONS, happened=TimeRange(since=since)))
+    return sorted((StoredEpisode(each.subject, each.at) for each in log), key=lambda each: (each.at, each.id))
 
 
 def applications_of(
@@ -51,37 +51,37 @@ def applications_of(
         return
     read = Reading.of(episode, settings)
     for pattern in patterns:
-        if not tells_of(pattern, stored):
+        if not counts_as_evidence(pattern, stored):
             continue
         done = followed(pattern, read, settings)
         if done is not None:
-            yield pattern, applied_in(pattern, episode, **claimed(done))
+            yield pattern, application_in(pattern, episode, **claimed_outcome(done))
         elif pattern.id in episode.reflection.patterns and mined_of(pattern) is None:
-            yield pattern, applied_in(pattern, episode)
+            yield pattern, application_in(pattern, episode)
 
 
-def record_stored(
-    audience: Audience, store: Store, now: datetime, page: Sequence[Stored], settings: MiningSettings
+def record_applications(
+    audience: Audience, store: Store, now: datetime, page: Sequence[StoredEpisode], settings: MiningSettings
 ) -> int:
     """Keep what these episodes say; how many applications are new is returned."""
     with store.reading(audience.scope, now) as tx:
-        told = _told(tx, audience, page, living_patterns(tx, audience), settings)
+        told = _applications_in(tx, audience, page, active_patterns(tx, audience), settings)
     if not told:
         return 0
     with store.transaction(audience.scope, now) as tx:
         return sum(tx.applications.add(each) for each in told)
 
 
-def _told(
+def _applications_in(
     tx: Transaction,
     audience: Audience,
-    page: Sequence[Stored],
+    page: Sequence[StoredEpisode],
     patterns: Sequence[Pattern],
     settings: MiningSettings,
 ) -> list[Application]:
     when: Mapping[str, datetime] = {each.id: each.at for each in page}
     found = (tx.episodes.whole(match.value.id) for match in tx.episodes.readable(when)) if patterns else ()
-    own = (each for each in found if each is not None and is_own(audience, each))
+    own = (each for each in found if each is not None and is_evidence_for(audience, each))
     return [
         application
         for episode in own
@@ -89,6 +89,6 @@ def _told(
     ]
 
 
-def is_own(audience: Audience, episode: Episode) -> bool:
+def is_evidence_for(audience: Audience, episode: Episode) -> bool:
     """Shared patterns by shared episodes; somebody's own by whatever he did."""
     return episode.owner == audience.scope.principal if audience.personal else audience.owns(episode.visibility)

@@ -19,7 +19,7 @@ from treering.ports.clock import NewId
 from treering.ports.store import Store, Transaction
 
 _NARROWEST_FIRST = tuple(Visibility)
-STORED = (Action.CREATE, Action.IMPORT)
+STORE_ACTIONS = (Action.CREATE, Action.IMPORT)
 # Clocks differ, and so do the days of two time zones.
 _TOLERANCE = timedelta(days=1)
 
@@ -47,15 +47,15 @@ def record_application(
         if episode is not None:
             told = episode_of(tx, episode)
             before = tx.applications.get(application_id(id, episode))
-            return before or _kept(tx, _applied_as_told(tx, pattern, told, given, settings))
+            return before or _store(tx, _application_of_episode(tx, pattern, told, given, settings))
         if "outcome" not in given:
             raise InvalidInput("say what came of it: an outcome (SUCCESS, PARTIAL, FAILURE), or the episode that tells")
-        return _kept(tx, _applied_alone(scope, now, new_id, pattern, given))
+        return _store(tx, _application_without_episode(scope, now, new_id, pattern, given))
 
     return store.write(scope, now, record)
 
 
-def _kept(tx: Transaction, application: Application) -> Application:
+def _store(tx: Transaction, application: Application) -> Application:
     """As it is stored."""
     if application.at > tx.now + _TOLERANCE:
         raise InvalidInput(f"{application.at:%Y-%m-%d} lies in the future; say when the pattern was applied")
@@ -63,11 +63,11 @@ def _kept(tx: Transaction, application: Application) -> Application:
     return tx.applications.get(application.id) or application
 
 
-def _applied_as_told(
+def _application_of_episode(
     tx: Transaction, pattern: Pattern, episode: Episode, given: Mapping[str, Any], settings: MiningSettings
 ) -> Application:
     stored = stored_at(tx, episode.id)
-    if stored is None or not tells_of(pattern, stored):
+    if stored is None or not counts_as_evidence(pattern, stored):
         raise InvalidInput(
             f"episode {episode.id!r} was stored before pattern {pattern.id!r} took its present form, and may have "
             "shaped it; tell of episodes that came after"
@@ -78,31 +78,33 @@ def _applied_as_told(
             f"episode {episode.id!r} did not do what pattern {pattern.id!r} says; give an `outcome` if it was used "
             "all the same"
         )
-    return applied_in(pattern, episode, **{**({} if done is None else claimed(done)), **given})
+    return application_in(pattern, episode, **{**({} if done is None else claimed_outcome(done)), **given})
 
 
-def claimed(done: Followed) -> dict[str, Any]:
+def claimed_outcome(done: Followed) -> dict[str, Any]:
     """What came of a mined pattern, in its own terms."""
     saved = {} if done.time_saved_ms is None else {"time_saved_ms": done.time_saved_ms}
     return {"outcome": done.outcome, **saved}
 
 
-def began(pattern: Pattern) -> datetime:
+def evidence_start(pattern: Pattern) -> datetime:
     """From when on episodes say something about it as it is now."""
     return pattern.evidence.began_at or pattern.created_at
 
 
-def tells_of(pattern: Pattern, stored: datetime) -> bool:
+def counts_as_evidence(pattern: Pattern, stored: datetime) -> bool:
     """Whether an episode that was stored then says something about a pattern as it is now.
 
     What it was found in, or narrowed by, was stored up to the moment it began. Who told it looked at nothing.
     """
-    return stored > began(pattern) if pattern.evidence.began_at else stored >= began(pattern)
+    return stored > evidence_start(pattern) if pattern.evidence.began_at else stored >= evidence_start(pattern)
 
 
 def stored_at(tx: Transaction, id: str) -> datetime | None:
     """When an episode came into the store, whenever it happened."""
-    log = tx.audit.find(AuditFilter(subjects=(id,), kinds=("episode",), actions=STORED), order=Order(by="at"), limit=1)
+    log = tx.audit.find(
+        AuditFilter(subjects=(id,), kinds=("episode",), actions=STORE_ACTIONS), order=Order(by="at"), limit=1
+    )
     return log.items[0].at if log.items else None
 
 
@@ -118,7 +120,7 @@ def application_id(pattern: str, episode: str) -> str:
     return blake2b(f"{pattern}\0{episode}".encode(), digest_size=16).hexdigest()
 
 
-def applied_in(pattern: Pattern, episode: Episode, **known: Any) -> Application:
+def application_in(pattern: Pattern, episode: Episode, **known: Any) -> Application:
     """An application as its episode tells it; what is `known` besides goes before that.
 
     Its task type is the one that the episode is stored under, so that base rates, which are counted by that, compare
@@ -143,7 +145,7 @@ def applied_in(pattern: Pattern, episode: Episode, **known: Any) -> Application:
     )
 
 
-def _applied_alone(
+def _application_without_episode(
     scope: Scope, now: datetime, new_id: NewId, pattern: Pattern, known: Mapping[str, Any]
 ) -> Application:
     """An application that nobody kept an episode of."""

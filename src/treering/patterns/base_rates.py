@@ -16,7 +16,7 @@ Tallies = Mapping[str | None, Tally]
 _HALF = 0.5
 
 
-def left_out(used: Iterable[UsedEpisode]) -> dict[str | None, Tally]:
+def losses_of(used: Iterable[UsedEpisode]) -> dict[str | None, Tally]:
     """What base rates lose by task type without the episodes in which a pattern was applied.
 
     A session keeps the share of the others in it; where there are none, it is gone. One episode is left out once. An
@@ -37,7 +37,7 @@ def left_out(used: Iterable[UsedEpisode]) -> dict[str | None, Tally]:
     return found
 
 
-def bases_of(
+def base_rates_without(
     pattern: Pattern,
     everything: BaseRates,
     lost: Tallies,
@@ -54,28 +54,28 @@ def bases_of(
     return without if rule is None or mined is None else rule(mined, without, sessions, settings)
 
 
-def _going_wrong(
+def _failure_rates(
     _mined: Mapping[str, Any], without: BaseRates, _sessions: Iterable[SessionCount], _: PatternSettings
 ) -> BaseRates:
     """A warning succeeds where tasks fail."""
     return without.turned()
 
 
-def _getting_out(
+def _recovery_rates(
     mined: Mapping[str, Any], _: BaseRates, sessions: Iterable[SessionCount], settings: PatternSettings
 ) -> BaseRates:
     """Of all that was tried after the failure, what worked; known as surely as the sessions it was seen in allow."""
     told = mined.get("base_rate")
-    return _known(told if isinstance(told, float) and 0.0 <= told <= 1.0 else _HALF, mined, sessions, settings)
+    return _constant_rates(told if isinstance(told, float) and 0.0 <= told <= 1.0 else _HALF, mined, sessions, settings)
 
 
-def _taking_less(
+def _saving_rates(
     mined: Mapping[str, Any], _: BaseRates, sessions: Iterable[SessionCount], settings: PatternSettings
 ) -> BaseRates:
-    return _known(_HALF, mined, sessions, settings)
+    return _constant_rates(_HALF, mined, sessions, settings)
 
 
-def _known(
+def _constant_rates(
     rate: float, mined: Mapping[str, Any], sessions: Iterable[SessionCount], settings: PatternSettings
 ) -> BaseRates:
     told = mined.get("sessions")
@@ -87,7 +87,7 @@ def _known(
 
 Rule = Callable[[Mapping[str, Any], BaseRates, Iterable[SessionCount], PatternSettings], BaseRates]
 _CLAIMS: Mapping[PatternCategory, Rule] = {
-    PatternCategory.FAILURE: _going_wrong,
-    PatternCategory.RECOVERY: _getting_out,
-    PatternCategory.OPTIMISATION: _taking_less,
+    PatternCategory.FAILURE: _failure_rates,
+    PatternCategory.RECOVERY: _recovery_rates,
+    PatternCategory.OPTIMISATION: _saving_rates,
 }

@@ -8,23 +8,23 @@ from treering.core.patterns import Pattern, PatternStatus
 from treering.core.queries import PatternFilter
 from treering.core.scope import Scope
 from treering.core.settings.patterns import PatternSettings
-from treering.patterns.evidence import parts_of, used_by
+from treering.patterns.evidence import evidence_parts, total_usage
 from treering.patterns.lifecycle import Cause
 from treering.patterns.merge import merged
-from treering.patterns.pruning import LowValue, low_value
-from treering.patterns.similarity import Similar, similar
-from treering.patterns.storage import begun, deprecated, stored_pattern
+from treering.patterns.pruning import LowValuePattern, low_value_patterns
+from treering.patterns.similarity import SimilarPattern, most_similar
+from treering.patterns.storage import creation_detail, deprecated, stored_pattern
 from treering.ports.clock import NewId
 from treering.ports.patterns import Used
 from treering.ports.store import Store, Transaction
 
-LIVING = (PatternStatus.CANDIDATE, PatternStatus.VALIDATED, PatternStatus.UNDER_REVIEW)
+ACTIVE = (PatternStatus.CANDIDATE, PatternStatus.VALIDATED, PatternStatus.UNDER_REVIEW)
 
 
-def similar_patterns(tx: Transaction, id: str, settings: PatternSettings, most: int) -> list[Similar]:
+def similar_patterns(tx: Transaction, id: str, settings: PatternSettings, most: int) -> list[SimilarPattern]:
     known = stored_pattern(tx, id)
-    others = tx.patterns.stream(PatternFilter(categories=(known.category,), statuses=LIVING))
-    return similar(known, (each for each in others if each.id != id), settings, most=most)
+    others = tx.patterns.stream(PatternFilter(categories=(known.category,), statuses=ACTIVE))
+    return most_similar(known, (each for each in others if each.id != id), settings, most=most)
 
 
 def merge_patterns(scope: Scope, store: Store, now: datetime, new_id: NewId, ids: Sequence[str]) -> Pattern:
@@ -32,7 +32,7 @@ def merge_patterns(scope: Scope, store: Store, now: datetime, new_id: NewId, ids
     with store.transaction(scope, now) as tx:
         known = [stored_pattern(tx, id) for id in dict.fromkeys(ids)]
         merge = merged(known, now, new_id())
-        detail = {**begun(Cause.MERGE.value), "merged": tuple(each.id for each in known)}
+        detail = {**creation_detail(Cause.MERGE.value), "merged": tuple(each.id for each in known)}
         made = tx.patterns.create(merge.pattern.replace(status_since=now), Action.SUPERSEDE, detail)
         for before, after in zip(known, merge.superseded, strict=True):
             tx.patterns.update(
@@ -52,12 +52,12 @@ def _merging(before: Pattern, made: Pattern) -> dict[str, object]:
 
 def prune_patterns(
     scope: Scope, store: Store, now: datetime, settings: PatternSettings, *, dry_run: bool = False
-) -> tuple[LowValue, ...]:
+) -> tuple[LowValuePattern, ...]:
     """Deprecate what is weak, contradicted or long unused; what it would be, with the reasons, where `dry_run`."""
     with store.reading(scope, now) as tx:
         used = tx.applications.used()
-        living = [_used(tx, each, used) for each in tx.patterns.stream(PatternFilter(statuses=LIVING))]
-        found = tuple(low_value(living, now, settings))
+        living = [_used(tx, each, used) for each in tx.patterns.stream(PatternFilter(statuses=ACTIVE))]
+        found = tuple(low_value_patterns(living, now, settings))
     if dry_run or not found:
         return found
     with store.transaction(scope, now) as tx:
@@ -66,11 +66,11 @@ def prune_patterns(
 
 def _used(tx: Transaction, pattern: Pattern, used: Mapping[str, Used]) -> Pattern:
     """As it is known to be used by now."""
-    known = used_by({id for id, _ in parts_of(pattern, tx.patterns.get)}, used)
+    known = total_usage({id for id, _ in evidence_parts(pattern, tx.patterns.get)}, used)
     return pattern if known is None else pattern.replace(last_used_at=known.last_at)
 
 
-def _retire(tx: Transaction, low: LowValue, now: datetime) -> bool:
+def _retire(tx: Transaction, low: LowValuePattern, now: datetime) -> bool:
     """Whether it is as it was when it was found of low value, and is deprecated now."""
     known = tx.patterns.get(low.pattern.id)
     if known is None or known.version != low.pattern.version or known.status is not low.pattern.status:

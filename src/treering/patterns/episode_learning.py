@@ -9,7 +9,7 @@ from treering.core.episodes import OutcomeStatus
 from treering.core.patterns import Application, Pattern, PatternStatus
 from treering.core.scope import Scope
 from treering.core.settings import Settings
-from treering.patterns.application_stage import applications_of, is_own, living_patterns
+from treering.patterns.application_stage import active_patterns, applications_of, is_evidence_for
 from treering.patterns.applications import episode_of, stored_at
 from treering.patterns.audience import audiences
 from treering.ports.store import Store, Transaction
@@ -18,7 +18,7 @@ _CAME_TO = {OutcomeStatus.SUCCESS: "worked", OutcomeStatus.PARTIAL: "worked in p
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
+class EpisodeLearning:
     """What an episode taught: the applications it is, of which patterns; `counted` names those that are new."""
 
     episode: str
@@ -37,21 +37,21 @@ class Learned:
         return "\n".join(map(one_line, self.lines))
 
 
-def learn_from_episode(scope: Scope, store: Store, now: datetime, id: str, settings: Settings) -> Learned:
+def learn_from_episode(scope: Scope, store: Store, now: datetime, id: str, settings: Settings) -> EpisodeLearning:
     """Keep what the episode says about patterns; told twice, it counts once."""
     told = list[tuple[Pattern, Application]]()
     with store.reading(scope, now) as tx:
         episode, stored = episode_of(tx, id), stored_at(tx, id)
     for audience in audiences(scope):
         with store.reading(audience.scope, now) as tx:
-            patterns = living_patterns(tx, audience)
-        if stored is not None and is_own(audience, episode):
+            patterns = active_patterns(tx, audience)
+        if stored is not None and is_evidence_for(audience, episode):
             told += applications_of(episode, stored, patterns, settings.mining)
     with store.transaction(scope, now) as tx:
         counted = frozenset(each.pattern for _, each in told if tx.applications.add(each))
     with store.reading(scope, now) as tx:
         lines = tuple(_lines(tx, told, counted)) or ("no pattern was followed; what is new is mined at night",)
-    return Learned(id, tuple(each for _, each in told), tuple(pattern for pattern, _ in told), counted, lines)
+    return EpisodeLearning(id, tuple(each for _, each in told), tuple(pattern for pattern, _ in told), counted, lines)
 
 
 def _lines(tx: Transaction, told: list[tuple[Pattern, Application]], counted: frozenset[str]) -> Iterator[str]:

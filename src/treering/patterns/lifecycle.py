@@ -38,17 +38,17 @@ TRANSITIONS: Mapping[tuple[PatternStatus, PatternStatus], frozenset[Cause]] = Ma
 """Every change of status there is. What is deprecated stays so: it is kept for its history, not for use."""
 
 
-def allowed(before: PatternStatus, after: PatternStatus, cause: Cause | None = None) -> bool:
+def is_allowed(before: PatternStatus, after: PatternStatus, cause: Cause | None = None) -> bool:
     """Whether a pattern may change from one status to another, by this cause or, without one, by any."""
     causes = TRANSITIONS.get((before, after), frozenset())
     return bool(causes) if cause is None else cause in causes
 
 
-def moved(pattern: Pattern, status: PatternStatus, cause: Cause, now: datetime) -> Pattern:
+def with_status(pattern: Pattern, status: PatternStatus, cause: Cause, now: datetime) -> Pattern:
     """The pattern in another status; the only way there is. One that has it already stays as it is."""
     if pattern.status is status:
         return pattern
-    if not allowed(pattern.status, status, cause):
+    if not is_allowed(pattern.status, status, cause):
         raise InvalidInput(
             f"pattern {pattern.id!r} is {pattern.status.value}; no {cause.value} makes it {status.value}. "
             "Add a new pattern instead"

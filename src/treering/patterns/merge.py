@@ -17,7 +17,7 @@ from treering.core.patterns import (
 )
 from treering.core.scope import Visibility
 from treering.core.values import LABELS, FrozenDict
-from treering.patterns.lifecycle import Cause, moved
+from treering.patterns.lifecycle import Cause, with_status
 
 MERGED_FROM = "merged_from"
 
@@ -117,7 +117,7 @@ def _check(patterns: Sequence[Pattern], new_id: str) -> None:
 
 
 def _superseded(pattern: Pattern, made: Pattern, now: datetime) -> Pattern:
-    return moved(pattern, PatternStatus.DEPRECATED, Cause.MERGE, now).replace(
+    return with_status(pattern, PatternStatus.DEPRECATED, Cause.MERGE, now).replace(
         deprecation_reason=f"merged into {made.id} ({made.name})",
         links=pattern.links.replace(superseded_by=made.id),
         version=pattern.version + 1,

@@ -13,7 +13,7 @@ Rule = Callable[[Pattern, datetime, PatternSettings], str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class LowValue:
+class LowValuePattern:
     """A pattern of low value, and every reason for saying so."""
 
     pattern: Pattern
@@ -24,7 +24,7 @@ class LowValue:
         return "; ".join(self.reasons)
 
 
-def low_value(patterns: Iterable[Pattern], now: datetime, settings: PatternSettings) -> list[LowValue]:
+def low_value_patterns(patterns: Iterable[Pattern], now: datetime, settings: PatternSettings) -> list[LowValuePattern]:
     """The patterns that are proven weak, contradicted or long unused, those with the most reasons first.
 
     By sessions, as everywhere: what failed ten times in one of them failed once. What succeeds more often than its
@@ -32,7 +32,9 @@ def low_value(patterns: Iterable[Pattern], now: datetime, settings: PatternSetti
     is never among them. What is deprecated or deleted is out of use already.
     """
     found = [
-        LowValue(each, tuple(_reasons(each, now, settings))) for each in patterns if not _is_safe(each, now, settings)
+        LowValuePattern(each, tuple(_reasons(each, now, settings)))
+        for each in patterns
+        if not _is_safe(each, now, settings)
     ]
     return sorted(
         (each for each in found if each.reasons),
@@ -51,7 +53,7 @@ def _reasons(pattern: Pattern, now: datetime, settings: PatternSettings) -> Iter
     return (reason for rule in _RULES if (reason := rule(pattern, now, settings)))
 
 
-def _is_weak(pattern: Pattern, now: datetime, settings: PatternSettings) -> str | None:
+def _weakness(pattern: Pattern, now: datetime, settings: PatternSettings) -> str | None:
     evidence = pattern.evidence
     if evidence.sessions < settings.least_evidence or evidence.confidence >= settings.prune_confidence:
         return None
@@ -63,7 +65,7 @@ def _is_weak(pattern: Pattern, now: datetime, settings: PatternSettings) -> str 
     )
 
 
-def _is_contradicted(pattern: Pattern, now: datetime, settings: PatternSettings) -> str | None:
+def _contradiction(pattern: Pattern, now: datetime, settings: PatternSettings) -> str | None:
     """It fails more often than its tasks do without it, and more than chance explains."""
     rate, base, n = pattern.evidence.success_rate, pattern.evidence.base_rate, pattern.evidence.sessions
     if rate is None or base is None or n < settings.least_evidence or rate >= base:
@@ -74,7 +76,7 @@ def _is_contradicted(pattern: Pattern, now: datetime, settings: PatternSettings)
     return f"contradicted: {rate:.0%} success in {n:,} sessions, {base:.0%} without it"
 
 
-def _is_unused(pattern: Pattern, now: datetime, settings: PatternSettings) -> str | None:
+def _disuse(pattern: Pattern, now: datetime, settings: PatternSettings) -> str | None:
     since = pattern.last_used_at or pattern.created_at
     days = (now - since) / timedelta(days=1)
     if days <= settings.prune_unused_days:
@@ -82,4 +84,4 @@ def _is_unused(pattern: Pattern, now: datetime, settings: PatternSettings) -> st
     return f"unused: for {days:,.0f} days" if pattern.last_used_at else f"unused: never since {days:,.0f} days"
 
 
-_RULES: tuple[Rule, ...] = (_is_weak, _is_contradicted, _is_unused)
+_RULES: tuple[Rule, ...] = (_weakness, _contradiction, _disuse)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from treering.core.delimiters import escaped, one_line
 from treering.core.pattern_words import doing
@@ -14,7 +14,8 @@ from treering.search.episode_text import LESSONS, in_a_line
 if TYPE_CHECKING:
     from treering.core.patterns import Pattern
     from treering.episodes.answer import EpisodeAnswer, EpisodeHit, FailureAnswer, FailureHit
-    from treering.patterns.matching.ranking import Ranked
+    from treering.patterns.matching.ranking import RankedPattern
+    from treering.patterns.mining.next_steps import Suggestion
     from treering.search.answer import Answer, Hit
 
 
@@ -27,19 +28,6 @@ class Passage:
     text: str
 
 
-class Step(Protocol):
-    """A step that usually comes next."""
-
-    @property
-    def step(self) -> str: ...
-    @property
-    def share(self) -> float: ...
-    @property
-    def because(self) -> str: ...
-    @property
-    def times(self) -> int: ...
-
-
 @dataclass(frozen=True, slots=True)
 class TaskContext:
     """What memory has for a task: patterns that apply, episodes like it, what is known of it.
@@ -49,7 +37,7 @@ class TaskContext:
 
     task: str
     features: Mapping[str, Any]
-    patterns: tuple[Ranked, ...]
+    patterns: tuple[RankedPattern, ...]
     episodes: EpisodeAnswer
     known: Answer
     missing: Mapping[str, str]
@@ -74,9 +62,9 @@ class AfterFailure:
 
     error: str
     features: Mapping[str, Any]
-    recoveries: tuple[Ranked, ...]
+    recoveries: tuple[RankedPattern, ...]
     similar: FailureAnswer
-    next_steps: tuple[Step, ...]
+    next_steps: tuple[Suggestion, ...]
     known: tuple[Hit, ...] = ()
 
     def passages(self) -> tuple[Passage, ...]:
@@ -102,7 +90,7 @@ def advice_of(pattern: Pattern) -> str:
     return "\n".join(filter(None, (pattern.summary or pattern.description, *doing(pattern), pattern.guidance.how)))
 
 
-def _pattern_passage(ranked: Ranked) -> Passage:
+def _pattern_passage(ranked: RankedPattern) -> Passage:
     pattern, evidence = ranked.pattern, ranked.pattern.evidence
     proven = (
         f", {evidence.success_rate:.0%} success in {evidence.sessions} session{'s' * (evidence.sessions != 1)}"

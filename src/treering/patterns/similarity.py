@@ -30,7 +30,7 @@ class Outline:
 
 
 @dataclass(frozen=True, slots=True)
-class Likeness:
+class PatternLikeness:
     """How alike two patterns are, each from 0 to 1; `score` is their weighted mean."""
 
     structure: float
@@ -43,38 +43,40 @@ class Likeness:
 
 
 @dataclass(frozen=True, slots=True)
-class Similar:
+class SimilarPattern:
     """A pattern that is like another one."""
 
     pattern: Pattern
-    likeness: Likeness
+    likeness: PatternLikeness
 
 
-def outlined(pattern: Pattern) -> Outline:
+def outline_of(pattern: Pattern) -> Outline:
     said = (pattern.name, pattern.summary, pattern.description, pattern.guidance.when, pattern.guidance.how)
     content = pattern.content
     return Outline(pattern, content.form, frozenset(_PARTS[type(content)](content)), frozenset(_terms(said)))
 
 
-def likeness(one: Outline, other: Outline, settings: PatternSettings) -> Likeness:
+def compare_outlines(one: Outline, other: Outline, settings: PatternSettings) -> PatternLikeness:
     """The same whichever comes first; 1 for a pattern and itself."""
     structure = _overlap(one.parts, other.parts) if one.form == other.form else 0.0
-    where = applicability_likeness(one.pattern.applicability, other.pattern.applicability)
+    where = compare_applicability(one.pattern.applicability, other.pattern.applicability)
     words = _overlap(one.words, other.words)
     weights = (settings.alike_structure, settings.alike_applicability, settings.alike_words)
     total = sum(weights)
     parts = zip(weights, (structure, where, words), strict=True)
-    return Likeness(structure, where, words, sum(weight * part for weight, part in parts) / total if total else 0.0)
+    return PatternLikeness(
+        structure, where, words, sum(weight * part for weight, part in parts) / total if total else 0.0
+    )
 
 
-def similar(
+def most_similar(
     pattern: Pattern, others: Iterable[Pattern | Outline], settings: PatternSettings, *, most: int | None = None
-) -> list[Similar]:
+) -> list[SimilarPattern]:
     """Patterns of the same category that are alike enough, the most alike first; of the same, the smaller id first."""
-    own = outlined(pattern)
-    outlines = (each if isinstance(each, Outline) else outlined(each) for each in others)
+    own = outline_of(pattern)
+    outlines = (each if isinstance(each, Outline) else outline_of(each) for each in others)
     found = [
-        Similar(each.pattern, likeness(own, each, settings))
+        SimilarPattern(each.pattern, compare_outlines(own, each, settings))
         for each in outlines
         if each.pattern.id != pattern.id and each.pattern.category is pattern.category
     ]
@@ -82,7 +84,7 @@ def similar(
     return sorted(close, key=lambda each: (-each.likeness.score, each.pattern.id))[:most]
 
 
-def applicability_likeness(one: Applicability, other: Applicability) -> float:
+def compare_applicability(one: Applicability, other: Applicability) -> float:
     """The mean over labels, range and conditions; what neither asks for is alike."""
     both = [(facet(one), facet(other)) for facet in _FACETS]
     return (sum(_overlap(*pair) for pair in both) + _shared_range(one, other)) / (len(_FACETS) + 1)

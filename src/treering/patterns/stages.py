@@ -8,8 +8,14 @@ from treering.core.patterns import PatternStatus
 from treering.core.queries import AuditFilter, Order, PatternFilter, RunFilter, TimeRange
 from treering.core.runs import RunState
 from treering.jobs.stage import StageRun
-from treering.patterns.application_stage import OVERLAP, Stored, living_patterns, record_stored, stored_since
-from treering.patterns.applications import began
+from treering.patterns.application_stage import (
+    OVERLAP,
+    StoredEpisode,
+    active_patterns,
+    episodes_stored_since,
+    record_applications,
+)
+from treering.patterns.applications import evidence_start
 from treering.patterns.audience import Audience, audiences
 from treering.patterns.mining.stage import mine_patterns
 from treering.patterns.reviews import refine_pattern
@@ -19,7 +25,7 @@ from treering.ports.store import Transaction
 MINE, VALIDATE = "mine", "validate"
 
 
-def record_new(run: StageRun) -> None:
+def record_new_applications(run: StageRun) -> None:
     """Hold what was stored since the last night against the patterns, page by page."""
     number, _, reached = (run.cursor or "0 ").partition(" ")
     for place, audience in enumerate(audiences(run.scope)):
@@ -31,11 +37,11 @@ def record_new(run: StageRun) -> None:
         run.progress.expect(len(new))
         for start in range(0, len(new), run.settings.mining.page):
             page = new[start : start + run.settings.mining.page]
-            counted = 0 if run.dry_run else record_stored(audience, run.store, run.now, page, run.settings.mining)
+            counted = 0 if run.dry_run else record_applications(audience, run.store, run.now, page, run.settings.mining)
             run.progress.advance(f"{place} {page[-1].at.isoformat()}", len(page), applications=counted)
 
 
-def mine_new(run: StageRun) -> Mapping[str, int]:
+def mine_changed_episodes(run: StageRun) -> Mapping[str, int]:
     """Search all episodes, where something changed among them since the last night."""
     with run.store.reading(run.scope, run.now) as tx:
         since = _last_run(tx, MINE)
@@ -56,17 +62,17 @@ def validate_all(run: StageRun) -> Mapping[str, int]:
     }
 
 
-def refine_reviewed(run: StageRun) -> None:
+def refine_patterns_under_review(run: StageRun) -> None:
     """Narrow what is under review, where a test sets its failures apart."""
     with run.store.reading(run.scope, run.now) as tx:
         reviewed = PatternFilter(statuses=(PatternStatus.UNDER_REVIEW,))
         ids = sorted(each.id for each in tx.patterns.stream(reviewed) if each.id > (run.cursor or ""))
     run.progress.expect(len(ids))
     for id in ids:
-        run.progress.advance(id, refined=int(_refined(run, id)))
+        run.progress.advance(id, refined=int(_refine(run, id)))
 
 
-def _refined(run: StageRun, id: str) -> bool:
+def _refine(run: StageRun, id: str) -> bool:
     try:
         found = refine_pattern(run.scope, run.store, run.now, id, run.settings.patterns, dry_run=run.dry_run)
     except (Conflict, NotFound, InvalidInput):
@@ -75,13 +81,13 @@ def _refined(run: StageRun, id: str) -> bool:
     return found.after is not found.before
 
 
-def _new_episodes(run: StageRun, audience: Audience) -> list[Stored]:
+def _new_episodes(run: StageRun, audience: Audience) -> list[StoredEpisode]:
     with run.store.reading(audience.scope, run.now) as tx:
-        since = min((began(each) for each in living_patterns(tx, audience)), default=None)
+        since = min((evidence_start(each) for each in active_patterns(tx, audience)), default=None)
         if since is None:
             return []
         night = _last_run(tx, VALIDATE)
-        return stored_since(tx, since if night is None else max(since, night))
+        return episodes_stored_since(tx, since if night is None else max(since, night))
 
 
 def _last_run(tx: Transaction, stage: str) -> datetime | None:

@@ -28,7 +28,7 @@ BETS: Floats = np.array([0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0
 # A rate of exactly 0 or 1 would make one outcome impossible, and a single one of those proof of anything.
 _EDGE = 1e-9
 # exp of more than this is no float.
-_LARGEST = 700.0
+_MAX_EXPONENT = 700.0
 
 
 def binomial_p(successes: int, n: int, rate: float) -> float:
@@ -150,13 +150,13 @@ def log_decay(shares: ArrayLike, reference: float, base: float) -> float:
     seen = np.asarray(shares, float)
     ratios = np.multiply.outer(fallen / kept, seen) + np.multiply.outer((1.0 - fallen) / (1.0 - kept), 1.0 - seen)
     since = np.cumsum(np.log(ratios)[:, ::-1], axis=1)
-    best = np.maximum(since.max(axis=1, initial=-np.inf), -_LARGEST)
+    best = np.maximum(since.max(axis=1, initial=-np.inf), -_MAX_EXPONENT)
     return float(np.logaddexp.reduce(best) - math.log(len(fallen)))
 
 
-def as_number(log_e: float) -> float:
+def e_value(log_e: float) -> float:
     """An e-value as a number; what is larger than numbers are is as large as they can be."""
-    return math.exp(min(log_e, _LARGEST))
+    return math.exp(min(log_e, _MAX_EXPONENT))
 
 
 def discoveries(log_e_values: Mapping[str, float], rate: float, family: int | None = None) -> frozenset[str]:

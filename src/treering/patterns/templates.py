@@ -17,13 +17,13 @@ def instantiate(template: Template, values: Mapping[str, object]) -> tuple[Subta
     `{name}` stands for the value of the parameter of that name, in titles, descriptions and dependencies. Values are
     put in as they are: braces in them mean nothing, and braces around anything but a parameter stay.
     """
-    given = _filled_in(template.parameters, values)
-    subtasks = [_filled(each, given) for each in template.structure]
+    given = _parameter_values(template.parameters, values)
+    subtasks = [_fill(each, given) for each in template.structure]
     _check_titles(subtasks)
     return _in_order(subtasks)
 
 
-def _filled_in(parameters: Sequence[Parameter], values: Mapping[str, object]) -> Mapping[str, str]:
+def _parameter_values(parameters: Sequence[Parameter], values: Mapping[str, object]) -> Mapping[str, str]:
     """A value for every parameter: the one given, else its default, else nothing where it may be left out."""
     names = [each.name for each in parameters]
     if twice := sorted({name for name in names if names.count(name) > 1}):
@@ -40,7 +40,7 @@ def _filled_in(parameters: Sequence[Parameter], values: Mapping[str, object]) ->
     return {each.name: texts.get(each.name, each.default or "") for each in parameters}
 
 
-def _filled(subtask: Subtask, given: Mapping[str, str]) -> Subtask:
+def _fill(subtask: Subtask, given: Mapping[str, str]) -> Subtask:
     def fill(text: str) -> str:
         return _PLACEHOLDER.sub(lambda found: given.get(found[1], found[0]), text)
 
@@ -72,7 +72,7 @@ def _in_order(subtasks: Sequence[Subtask]) -> tuple[Subtask, ...]:
         raise InvalidInput(f"subtasks wait for each other: {circle}; remove one dependency") from exc
 
 
-def refuse_broken(content: PatternContent) -> None:
+def check_content(content: PatternContent) -> None:
     """What could never be followed: nothing to do, a turn to a step that is not there, subtasks in a circle."""
     if isinstance(content, Template):
         if not content.structure:

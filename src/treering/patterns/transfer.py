@@ -12,22 +12,23 @@ from treering.core.queries import PatternFilter
 from treering.core.scope import Scope
 from treering.core.values import FrozenDict, thaw
 from treering.patterns.portable import read, to_json, to_yaml
-from treering.patterns.storage import RESERVED, TOLD, begun, changed_to, earlier_versions
-from treering.patterns.templates import refuse_broken
+from treering.patterns.provenance import RESERVED
+from treering.patterns.storage import EDITABLE_FIELDS, apply_changes, creation_detail, earlier_versions
+from treering.patterns.templates import check_content
 from treering.ports.store import Store, Transaction
 
 IMPORTED = "imported"
 _FORMATS: Mapping[str, Callable[[Iterable[Pattern]], str]] = {"yaml": to_yaml, "json": to_json}
 
 
-def exported(tx: Transaction, format: str, where: PatternFilter) -> str:
+def export_patterns(tx: Transaction, format: str, where: PatternFilter) -> str:
     if format not in _FORMATS:
         raise InvalidInput(f"{format!r} is not a format of patterns; use {' or '.join(_FORMATS)}")
     return _FORMATS[format](tx.patterns.stream(where))
 
 
 @dataclass(frozen=True, slots=True)
-class TakenIn:
+class PatternImport:
     """What became of a file's patterns, by their ids; of those that were left, why."""
 
     added: tuple[str, ...]
@@ -35,7 +36,7 @@ class TakenIn:
     left: Mapping[str, str]
 
 
-def import_patterns(scope: Scope, store: Store, now: datetime, text: str) -> TakenIn:
+def import_patterns(scope: Scope, store: Store, now: datetime, text: str) -> PatternImport:
     """All of the file, or nothing where a part of it is wrong."""
     given, added, updated, left = read(text, now=now), list[str](), list[str](), dict[str, str]()
     with store.transaction(scope, now) as tx:
@@ -44,13 +45,13 @@ def import_patterns(scope: Scope, store: Store, now: datetime, text: str) -> Tak
             if why := _reason_to_leave(tx, known, pattern):
                 left[pattern.id] = why
             elif known is None:
-                refuse_broken(pattern.content)
-                tx.patterns.create(_candidate(tx, pattern), Action.IMPORT, begun(IMPORTED))
+                check_content(pattern.content)
+                tx.patterns.create(_candidate(tx, pattern), Action.IMPORT, creation_detail(IMPORTED))
                 added.append(pattern.id)
             else:
                 _update(tx, known, pattern)
                 updated.append(pattern.id)
-    return TakenIn(tuple(added), tuple(updated), left)
+    return PatternImport(tuple(added), tuple(updated), left)
 
 
 def _reason_to_leave(tx: Transaction, known: Pattern | None, given: Pattern) -> str | None:
@@ -70,14 +71,14 @@ def _reason_to_leave(tx: Transaction, known: Pattern | None, given: Pattern) -> 
 
 def _update(tx: Transaction, known: Pattern, given: Pattern) -> None:
     kept = {name: known.metadata[name] for name in RESERVED & known.metadata.keys()}
-    changed, detail = changed_to(known, tx.now, {**_told(given), "metadata": {**kept, **_metadata(given)}})
+    changed, detail = apply_changes(known, tx.now, {**_told(given), "metadata": {**kept, **_metadata(given)}})
     assert changed is not None, "what is told differs"
     tx.patterns.update(changed, Action.IMPORT, detail)
 
 
 def _told(pattern: Pattern) -> dict[str, Any]:
     """What a file says of a pattern that is believed; who may see it is decided here."""
-    return {name: getattr(pattern, name) for name in TOLD if name not in ("metadata", "visibility")}
+    return {name: getattr(pattern, name) for name in EDITABLE_FIELDS if name not in ("metadata", "visibility")}
 
 
 def _candidate(tx: Transaction, given: Pattern) -> Pattern:

@@ -8,7 +8,7 @@ from treering.ports.store import Transaction
 
 _KIND = "pattern"
 # One change of several patterns, a merge, is one group: as many as a list names.
-_MOST = 1_000
+_MAX_REVISIONS = 1_000
 
 
 def undo_pattern(tx: Transaction, id: str) -> None:
@@ -25,21 +25,23 @@ def undo_pattern(tx: Transaction, id: str) -> None:
     before = [known for each in {id, *(each.subject for each in changes)} if (known := tx.patterns.get(each))]
     tx.patterns.undo(id)
     for each in before:
-        _keep_count(tx, each)
+        _keep_counts(tx, each)
 
 
 def _last_change(tx: Transaction, id: str) -> tuple[Revision, ...]:
     """Of this pattern, and of all that were changed together with it."""
     newest, where = Order(by="at"), RevisionFilter(subjects=(id,), kinds=(_KIND,), undone=False)
-    changes = tx.revisions.find(where, order=newest, limit=_MOST).items
+    changes = tx.revisions.find(where, order=newest, limit=_MAX_REVISIONS).items
     if not changes:
         return ()
     # Of one moment there may be several.
     last = max(changes, key=lambda each: (each.version, each.id))
-    return tx.revisions.find(RevisionFilter(groups=(last.group,), kinds=(_KIND,)), order=newest, limit=_MOST).items
+    return tx.revisions.find(
+        RevisionFilter(groups=(last.group,), kinds=(_KIND,)), order=newest, limit=_MAX_REVISIONS
+    ).items
 
 
-def _keep_count(tx: Transaction, undone: Pattern) -> None:
+def _keep_counts(tx: Transaction, undone: Pattern) -> None:
     """Of generations and tests, over a form that is no more."""
     now, was = tx.patterns.get(undone.id), undone.evidence
     if now is None or now.evidence == was:

@@ -26,11 +26,11 @@ from treering.patterns.statistics import (
     BaseRate,
     BaseRates,
     Floats,
-    as_number,
     binomial_p,
     bounds,
     confidence,
     discoveries,
+    e_value,
     log_decay,
     log_e_better,
     log_e_worse,
@@ -80,7 +80,7 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class EvidenceMeasure:
     """What the evidence of one pattern comes to."""
 
     sessions: int
@@ -98,7 +98,7 @@ class Measured:
     """How strongly the latest sessions say that a validated one no longer works as it did."""
 
 
-class Judged(Value):
+class Verdict(Value):
     """What validation says of a pattern."""
 
     status: PatternStatus
@@ -116,7 +116,7 @@ class Judged(Value):
 
 
 @dataclass(frozen=True, slots=True)
-class _Columns:
+class _SessionColumns:
     """Sessions, the oldest first: what came of each, and what would have without the pattern."""
 
     successes: Floats
@@ -132,7 +132,7 @@ class _Columns:
         return self.successes / self.n
 
 
-def measure(trial: Trial, now: datetime, settings: PatternSettings) -> Measured:
+def measure(trial: Trial, now: datetime, settings: PatternSettings) -> EvidenceMeasure:
     """What its evidence comes to: PT4's figures by the last 90 days, the e-values by the whole generation."""
     columns = _columns(trial.sessions, trial.bases)
     begun, n = _first_after(trial.sessions, now - timedelta(days=settings.window_days)), len(trial.sessions)
@@ -146,7 +146,7 @@ def measure(trial: Trial, now: datetime, settings: PatternSettings) -> Measured:
         success_rate = float(((columns.successes + 0.5 * columns.partial) / columns.n)[begun:].mean())
         p_value = binomial_p(int((2 * columns.successes > columns.n)[begun:].sum()), n - begun, null)
         sure = confidence(success_rate, n - begun, p_value)
-    return Measured(
+    return EvidenceMeasure(
         sessions=n - begun,
         applications=int(columns.n[begun:].sum()),
         success_rate=success_rate,
@@ -164,9 +164,9 @@ def _first_after(sessions: Sequence[SessionCount], moment: datetime) -> int:
     return bisect_right(sessions, moment, key=lambda each: each.at)
 
 
-def _columns(sessions: Sequence[SessionCount], bases: BaseRates) -> _Columns:
+def _columns(sessions: Sequence[SessionCount], bases: BaseRates) -> _SessionColumns:
     expected = [_expected(each, bases) for each in sessions]
-    return _Columns(
+    return _SessionColumns(
         np.array([each.successes for each in sessions], float),
         np.array([each.partial for each in sessions], float),
         np.array([each.n for each in sessions], float),
@@ -187,18 +187,18 @@ def _expected(session: SessionCount, bases: BaseRates) -> BaseRate:
     )
 
 
-def _log_better(columns: _Columns, settings: PatternSettings) -> float:
+def _log_better(columns: _SessionColumns, settings: PatternSettings) -> float:
     """The weaker of two proofs: that it beats its base rate, and that it beats a coin. Both have to stand."""
     beats_coin = log_e_better(columns.shares, settings.floor_rate)
     return min(beats_coin, log_e_better(columns.shares, columns.uppers))
 
 
-def _log_worse(columns: _Columns, settings: PatternSettings) -> float:
+def _log_worse(columns: _SessionColumns, settings: PatternSettings) -> float:
     below_threshold = log_e_worse(columns.shares, settings.success_threshold)
     return float(np.logaddexp(below_threshold, log_e_worse(columns.shares, columns.rates)) - np.log(2.0))
 
 
-def _log_decay(trial: Trial, columns: _Columns, settings: PatternSettings) -> float:
+def _log_decay(trial: Trial, columns: _SessionColumns, settings: PatternSettings) -> float:
     """Its latest sessions against what it was validated for: that rate's lower bound, its base rate, the threshold.
 
     However long they took: what is used once a month may have stopped working, too.
@@ -212,14 +212,14 @@ def _log_decay(trial: Trial, columns: _Columns, settings: PatternSettings) -> fl
     return log_decay(columns.shares[begun:], max(was, base, settings.success_threshold), base)
 
 
-def judge(measured: Measured, status: PatternStatus, settings: PatternSettings, *, discovered: bool) -> Judged:
+def judge(measured: EvidenceMeasure, status: PatternStatus, settings: PatternSettings, *, discovered: bool) -> Verdict:
     """The status that the evidence gives a pattern; `discovered`: whether its e-value stands among all (`discoveries`).
 
     It is validated by PT4's conditions and its e-value together. It loses that only to evidence against it, not to a
     night on which one of the conditions is missed: a status that flaps helps nobody.
     """
-    after, reason = _verdict(measured, status, settings, discovered)
-    return Judged(
+    after, reason = _decide(measured, status, settings, discovered)
+    return Verdict(
         status=after,
         sessions=measured.sessions,
         applications=measured.applications,
@@ -228,22 +228,22 @@ def judge(measured: Measured, status: PatternStatus, settings: PatternSettings, 
         null_rate=measured.null_rate,
         improvement=None if measured.success_rate is None else measured.success_rate - measured.base_rate,
         p_value=measured.p_value,
-        e_value=as_number(measured.log_e),
+        e_value=e_value(measured.log_e),
         confidence=measured.confidence,
-        reason=f"{_told(measured)}{reason}",
+        reason=f"{_summary(measured)}{reason}",
     )
 
 
-def _verdict(
-    measured: Measured, status: PatternStatus, settings: PatternSettings, discovered: bool
+def _decide(
+    measured: EvidenceMeasure, status: PatternStatus, settings: PatternSettings, discovered: bool
 ) -> tuple[PatternStatus, str]:
     if status is PatternStatus.DEPRECATED:
         return status, "deprecated, and stays so"
     if status is PatternStatus.VALIDATED:
-        return _watched(measured, settings)
+        return _watch(measured, settings)
     if measured.sessions < settings.least_evidence:
         return status, f"fewer than {settings.least_evidence} sessions decide nothing"
-    missed = _missed(measured, settings, discovered)
+    missed = _unmet_conditions(measured, settings, discovered)
     if not missed:
         return PatternStatus.VALIDATED, "better than its base rate, and more than chance explains"
     if status is PatternStatus.CANDIDATE and measured.log_worse >= np.log(settings.clearly):
@@ -251,13 +251,13 @@ def _verdict(
     return status, f"not yet proven: {', '.join(missed)}"
 
 
-def _watched(measured: Measured, settings: PatternSettings) -> tuple[PatternStatus, str]:
+def _watch(measured: EvidenceMeasure, settings: PatternSettings) -> tuple[PatternStatus, str]:
     if measured.log_decay >= np.log(settings.alarm):
         return PatternStatus.UNDER_REVIEW, "its latest sessions are worse than what it was validated for"
     return PatternStatus.VALIDATED, "nothing speaks against it"
 
 
-def _missed(measured: Measured, settings: PatternSettings, discovered: bool) -> list[str]:
+def _unmet_conditions(measured: EvidenceMeasure, settings: PatternSettings, discovered: bool) -> list[str]:
     """The conditions of a validated pattern that this one does not meet."""
     rate, p_value = measured.success_rate or 0.0, 1.0 if measured.p_value is None else measured.p_value
     conditions = (
@@ -267,12 +267,12 @@ def _missed(measured: Measured, settings: PatternSettings, discovered: bool) -> 
             measured.confidence >= settings.least_confidence,
             f"confidence {measured.confidence:.2f} is below {settings.least_confidence:g}",
         ),
-        (discovered, f"an e-value of {as_number(measured.log_e):.3g} is too little among so many patterns"),
+        (discovered, f"an e-value of {e_value(measured.log_e):.3g} is too little among so many patterns"),
     )
     return [missed for met, missed in conditions if not met]
 
 
-def _told(measured: Measured) -> str:
+def _summary(measured: EvidenceMeasure) -> str:
     if measured.success_rate is None:
         return "no session in the window: "
     return (
@@ -282,19 +282,21 @@ def _told(measured: Measured) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class MeasuredPattern:
     """A pattern after its sessions were measured: they need not be kept."""
 
     status: PatternStatus
     tests: int
-    measured: Measured
+    measured: EvidenceMeasure
 
 
-def tried(trial: Trial, now: datetime, settings: PatternSettings) -> Tested:
-    return Tested(trial.status, trial.tests, measure(trial, now, settings))
+def measure_trial(trial: Trial, now: datetime, settings: PatternSettings) -> MeasuredPattern:
+    return MeasuredPattern(trial.status, trial.tests, measure(trial, now, settings))
 
 
-def judge_all(tested: Mapping[str, Tested], settings: PatternSettings, *, retired: int = 0) -> dict[str, Judged]:
+def judge_all(
+    tested: Mapping[str, MeasuredPattern], settings: PatternSettings, *, retired: int = 0
+) -> dict[str, Verdict]:
     """What the night says of every pattern.
 
     `retired` counts the tests of patterns that are out of use, deprecated ones above all: they were tried, too.

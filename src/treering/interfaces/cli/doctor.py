@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from treering.maintenance.doctor import Report
+    from treering.maintenance.doctor import DoctorReport
 
     class Salvaged(Protocol):
         """What was saved from a damaged file."""
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 class Diagnosis:
     """A report, what kept the memory from opening, and what was saved from a damaged file."""
 
-    report: "Report"
+    report: "DoctorReport"
     refused: TreeringError | None = None
     salvaged: "Salvaged | None" = None
 
@@ -94,14 +94,14 @@ def _rescue(path: Path, db: str | None, project: str | None) -> Diagnosis:
     return Diagnosis(again.report, again.refused, salvaged)
 
 
-def _unopened(db: str | None, project: str | None, why: TreeringError) -> "Report":
+def _unopened(db: str | None, project: str | None, why: TreeringError) -> "DoctorReport":
     from treering.compose import standing
-    from treering.maintenance.doctor import Report
+    from treering.maintenance.doctor import DoctorReport
     from treering.ports.store import Check
 
     stands = standing(db)
     engine, path = _engine_and_file(db)
-    return Report(
+    return DoctorReport(
         version=__version__,
         engine=engine,
         location=str(path or "") if engine == "sqlite" else "the server that was named",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from treering.core.runs import Run
-    from treering.maintenance.api import Planned
+    from treering.maintenance.api import StagePlan
     from treering.maintenance.health_report import HealthReport
 
     Tell = Callable[[Run], None]
@@ -114,7 +114,7 @@ def _done(runs: "Sequence[Run]", found: "HealthReport | None", *, dry_run: bool)
     return Group(*head, grid, *([_report(found)] if found else []))
 
 
-def _history(plan: "Sequence[Planned]", runs: "Sequence[Run]") -> "RenderableType":
+def _history(plan: "Sequence[StagePlan]", runs: "Sequence[Run]") -> "RenderableType":
     from rich.console import Group
     from rich.text import Text
 

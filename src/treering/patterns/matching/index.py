@@ -20,7 +20,7 @@ from treering.core.applicability import DOMAIN, TASK_TYPE, applies, capabilities
 from treering.core.patterns import Pattern, PatternCategory, PatternStatus
 from treering.patterns.matching.decision_tree import grown
 from treering.patterns.matching.questions import Answers, Questions
-from treering.patterns.matching.ranking import Best, Ranked, Standings
+from treering.patterns.matching.ranking import Best, RankedPattern, Standings
 
 if TYPE_CHECKING:
     from treering.core.settings.patterns import PatternSettings
@@ -68,13 +68,13 @@ class PatternIndex:
         now: datetime,
         settings: PatternSettings,
         *,
-        most: int | None = None,
+        limit: int | None = None,
         statuses: Collection[PatternStatus] = IN_USE,
         categories: Collection[PatternCategory] | None = None,
-    ) -> list[Ranked]:
+    ) -> list[RankedPattern]:
         """What `ranked` makes of `applicable`, sooner: what can score highest is asked first, and most never."""
         built, answers = self._built, self._built.answers(features)
-        best = Best(features, now, settings, settings.most_suggested if most is None else most)
+        best = Best(features, now, settings, settings.most_suggested if limit is None else limit)
         for pattern in self._newer(features, statuses, categories):
             best.offer(pattern)
         places = built.candidates(features, statuses, categories, answers)

@@ -19,7 +19,7 @@ _MOST_CHANGES = 64
 
 
 @dataclass
-class PatternShelf:
+class PatternIndexCache:
     """Shared by the threads of a process; what a transaction sees decides what is on it."""
 
     in_background: Callable[[Callable[[], None]], None] = lambda work: Thread(target=work, daemon=True).start()

@@ -26,7 +26,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankedPattern:
     """A pattern, what it scored, what each term added to that, and the same in words."""
 
     pattern: Pattern
@@ -81,14 +81,14 @@ class Best:
             return False
         return not self._most or highest + _ROUNDING < self._highest[0]
 
-    def rows(self) -> list[Ranked]:
+    def rows(self) -> list[RankedPattern]:
         """The best first; of the same score, the smaller id first."""
         first = nsmallest(self._most, self._offered, key=lambda each: each[:2])
         return [self._row(pattern) for _, _, pattern in first]
 
-    def _row(self, pattern: Pattern) -> Ranked:
+    def _row(self, pattern: Pattern) -> RankedPattern:
         terms = terms_of(pattern, self._features, self._now, self._settings)
-        return Ranked(pattern, sum(terms.values()), terms, _why(pattern, terms, self._features, self._now))
+        return RankedPattern(pattern, sum(terms.values()), terms, _why(pattern, terms, self._features, self._now))
 
 
 def ranked(
@@ -98,7 +98,7 @@ def ranked(
     settings: PatternSettings,
     *,
     most: int | None = None,
-) -> list[Ranked]:
+) -> list[RankedPattern]:
     """The best first, `most` of them (as many as the settings suggest); of the same score, the smaller id first."""
     best = Best(features, now, settings, settings.most_suggested if most is None else most)
     for pattern in patterns:

@@ -9,13 +9,13 @@ from treering.core.task_features import features_of_episode
 from treering.patterns.mining.corpus import Corpus, FeaturesOf, corpus_of
 from treering.patterns.mining.costs import costs_saved
 from treering.patterns.mining.decompositions import decompositions
-from treering.patterns.mining.findings import Mined, Mining
+from treering.patterns.mining.findings import MinedPattern, Mining
 from treering.patterns.mining.habits import failure_habits, habits
 from treering.patterns.mining.recoveries import recoveries
 from treering.patterns.mining.routines import plan_routines, tool_routines
 from treering.patterns.mining.tool_choice import tool_choices
 
-MINERS: tuple[Callable[[Corpus], list[Mined]], ...] = (
+MINERS: tuple[Callable[[Corpus], list[MinedPattern]], ...] = (
     tool_routines,
     plan_routines,
     recoveries,
@@ -48,7 +48,7 @@ def mine_habits(
     return _mining(corpus_of(episodes, settings, features_of), ())
 
 
-def _mining(corpus: Corpus, candidates: tuple[Mined, ...]) -> Mining:
+def _mining(corpus: Corpus, candidates: tuple[MinedPattern, ...]) -> Mining:
     done = Counter(step for told in corpus.told for step in told.steps)
     return Mining(
         candidates=candidates,

@@ -15,8 +15,8 @@ from treering.core.patterns import Pattern, PatternCategory, Procedure, Template
 from treering.core.settings.mining import MiningSettings
 from treering.core.task_features import features_of_episode
 from treering.patterns.mining.corpus import Told, told_of
-from treering.patterns.mining.findings import MINED
 from treering.patterns.mining.recoveries import attempt_features, attempts_of
+from treering.patterns.provenance import MINED
 
 _SUCCESS, _PARTIAL, _FAILURE = OutcomeStatus.SUCCESS, OutcomeStatus.PARTIAL, OutcomeStatus.FAILURE
 _WENT_WRONG = {_SUCCESS: _FAILURE, _PARTIAL: _PARTIAL, _FAILURE: _SUCCESS}

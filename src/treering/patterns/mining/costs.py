@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from treering.core.patterns import Applicability, PatternCategory, Strategy
 from treering.patterns.mining.corpus import Corpus
 from treering.patterns.mining.evidence import best_supported, candidate
-from treering.patterns.mining.findings import Mined
+from treering.patterns.mining.findings import MinedPattern
 
 Floats = NDArray[np.float64]
 
@@ -28,7 +28,7 @@ class _Saving:
         return 1 - self.with_it / self.without if self.without else 0.0
 
 
-def costs_saved(corpus: Corpus) -> list[Mined]:
+def costs_saved(corpus: Corpus) -> list[MinedPattern]:
     """Only episodes that succeeded are compared: giving up is quick, too."""
     by_type = defaultdict[str, list[int]](list)
     for place, told in enumerate(corpus.told):
@@ -38,7 +38,7 @@ def costs_saved(corpus: Corpus) -> list[Mined]:
     return best_supported(found, corpus.settings.most_candidates)
 
 
-def _of_type(corpus: Corpus, kind: str, places: list[int]) -> Iterator[Mined]:
+def _of_type(corpus: Corpus, kind: str, places: list[int]) -> Iterator[MinedPattern]:
     users = defaultdict[tuple[str, ...], list[int]](list)
     for row, place in enumerate(places):
         steps = corpus.told[place].steps
@@ -99,7 +99,7 @@ def _candidate(
     *,
     faster: _Saving | None,
     shorter: _Saving | None,
-) -> Mined:
+) -> MinedPattern:
     line = " → ".join(done)
     told = [f"{each.share:.0%} less {what}" for each, what in ((faster, "time"), (shorter, "steps")) if each]
     best = max((each for each in (faster, shorter) if each), key=lambda each: each.share)

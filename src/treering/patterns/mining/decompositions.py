@@ -5,10 +5,10 @@ from collections import defaultdict
 from treering.core.patterns import PatternCategory, Subtask, Template
 from treering.patterns.mining.corpus import Corpus
 from treering.patterns.mining.evidence import best_supported, candidate, times
-from treering.patterns.mining.findings import Mined
+from treering.patterns.mining.findings import MinedPattern
 
 
-def decompositions(corpus: Corpus) -> list[Mined]:
+def decompositions(corpus: Corpus) -> list[MinedPattern]:
     """Whole plans, without what is special about each, that did no worse than their task types do."""
     by_plan = defaultdict[tuple[str, ...], list[int]](list)
     for place, told in enumerate(corpus.told):
@@ -26,7 +26,7 @@ def decompositions(corpus: Corpus) -> list[Mined]:
     return best_supported(found, least.most_candidates)
 
 
-def _decomposition(corpus: Corpus, plan: tuple[str, ...], places: list[int], expected: float) -> Mined:
+def _decomposition(corpus: Corpus, plan: tuple[str, ...], places: list[int], expected: float) -> MinedPattern:
     good = [place for place in places if corpus.succeeded[place]]
     bad = [place for place in places if not corpus.succeeded[place]]
     line = "; ".join(plan)

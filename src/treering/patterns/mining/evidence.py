@@ -5,7 +5,7 @@ from typing import Any
 
 from treering.core.patterns import Applicability, PatternCategory, PatternContent
 from treering.patterns.mining.corpus import Corpus, sessions_for
-from treering.patterns.mining.findings import Mined, key_of, short
+from treering.patterns.mining.findings import MinedPattern, key_of, short
 
 
 def common_task_types(corpus: Corpus, places: Sequence[int]) -> tuple[str, ...]:
@@ -28,12 +28,12 @@ def candidate(
     applicability: Applicability | None = None,
     lift: float | None = None,
     **more: Any,
-) -> Mined:
+) -> MinedPattern:
     """`good` and `bad` are places of episodes, each at most once in either; `said` is what makes it this candidate."""
     most, told = corpus.settings.named_episodes, corpus.told
     sessions, well = sessions_for(corpus, [*good, *bad], [True] * len(good) + [False] * len(bad))
     rate = len(good) / max(1, len(good) + len(bad))
-    return Mined(
+    return MinedPattern(
         key=key_of(category, *said),
         category=category,
         name=short(name),
@@ -52,7 +52,7 @@ def candidate(
     )
 
 
-def best_supported(found: list[Mined], most: int) -> list[Mined]:
+def best_supported(found: list[MinedPattern], most: int) -> list[MinedPattern]:
     """The ones seen in most sessions, then those that do better than without them."""
     return sorted(found, key=lambda each: (-each.sessions_for, -each.lift, -each.support, each.key))[:most]
 

@@ -7,11 +7,9 @@ from treering.core.patterns import Applicability, PatternCategory, PatternConten
 from treering.core.values import Count, Key, Keys, Label, Share, Text, Value, fitting
 
 _NAME = 120
-MINED = "mined"
-"""Where a pattern's metadata tells what it was found by."""
 
 
-class Mined(Value):
+class MinedPattern(Value):
     """A candidate pattern. Its key is made of what it says, so that mining again finds it again, with new evidence."""
 
     key: Key
@@ -72,7 +70,7 @@ class FailureHabit(Value):
 class Mining(Value):
     """All that one run of mining found."""
 
-    candidates: tuple[Mined, ...] = ()
+    candidates: tuple[MinedPattern, ...] = ()
     habits: tuple[Habit, ...] = ()
     failures: tuple[FailureHabit, ...] = ()
     frequencies: tuple[tuple[Label, Count], ...] = ()

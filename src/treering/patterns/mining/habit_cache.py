@@ -25,7 +25,7 @@ class _Held:
 
 
 @dataclass
-class HabitsAtHand:
+class HabitCache:
     """What usually follows what, of what one scope sees. Safe to share between threads."""
 
     _lock: Lock = field(default_factory=Lock)
@@ -53,7 +53,7 @@ class HabitsAtHand:
         )
         return tuple(found)
 
-    def let_go(self) -> None:
+    def clear(self) -> None:
         """Something was forgotten: what was learned of it leaves with it."""
         with self._lock:
             self._held = None

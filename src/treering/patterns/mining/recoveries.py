@@ -16,7 +16,7 @@ from treering.core.patterns import Applicability, Heuristic, PatternCategory
 from treering.core.settings.mining import MiningSettings
 from treering.patterns.mining.corpus import Corpus, Told, failure_words
 from treering.patterns.mining.evidence import best_supported, candidate, times
-from treering.patterns.mining.findings import Mined
+from treering.patterns.mining.findings import MinedPattern
 
 AGAIN = "the same again, changed"
 """The recovery where nothing lay between."""
@@ -55,7 +55,7 @@ def attempts_of(place: int, told: Told, within: int) -> Iterator[Attempt]:
                 break
 
 
-def recoveries(corpus: Corpus) -> list[Mined]:
+def recoveries(corpus: Corpus) -> list[MinedPattern]:
     settings = corpus.settings
     by_failure = defaultdict[Failure, list[Attempt]](list)
     for place, told in enumerate(corpus.told):
@@ -88,7 +88,7 @@ def _signature(words: Sequence[str]) -> str:
     return failure_signature(" ".join(words))
 
 
-def _told_once(found: list[Mined]) -> Iterator[Mined]:
+def _told_once(found: list[MinedPattern]) -> Iterator[MinedPattern]:
     """What all failures of a step have in common is not told beside one failure that it was all learned from."""
     of_one = {(each.steps, each.supporting, each.counter) for each in found if _asks_for_signature(each)}
     for each in found:
@@ -96,11 +96,11 @@ def _told_once(found: list[Mined]) -> Iterator[Mined]:
             yield each
 
 
-def _asks_for_signature(mined: Mined) -> bool:
+def _asks_for_signature(mined: MinedPattern) -> bool:
     return any("failure.signature" in fields_of(condition) for condition in mined.applicability.conditions)
 
 
-def _of_failure(corpus: Corpus, failure: Failure, attempts: list[Attempt]) -> Iterator[Mined]:
+def _of_failure(corpus: Corpus, failure: Failure, attempts: list[Attempt]) -> Iterator[MinedPattern]:
     """What was tried often enough after it: as a whole where that is frequent, else single steps."""
     base = sum(each.worked for each in attempts) / len(attempts)
     tried = defaultdict[tuple[str, ...], list[Attempt]](list)
@@ -132,7 +132,7 @@ def _enough(corpus: Corpus, episodes: list[int]) -> bool:
 
 def _recovery(
     corpus: Corpus, failure: Failure, steps: tuple[str, ...], *, good: list[int], bad: list[int], base: float
-) -> Mined:
+) -> MinedPattern:
     does = ", then ".join(steps) if steps else AGAIN
     words = " ".join(failure.words[:_SHOWN_WORDS]) if failure.words else ""
     about = f"{failure.step} fails" + (f" ({words})" if words else "")

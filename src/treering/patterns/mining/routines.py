@@ -7,24 +7,24 @@ import numpy as np
 from treering.core.patterns import PatternCategory, Procedure, ProcedureStep
 from treering.patterns.mining.corpus import Corpus, Numbers
 from treering.patterns.mining.evidence import best_supported, candidate, times
-from treering.patterns.mining.findings import Mined
+from treering.patterns.mining.findings import MinedPattern
 from treering.patterns.mining.sequences import Lines, Steps, episodes_with, frequent_sequences, lines_of
 from treering.patterns.mining.sequences import told_sequences as told
 
 ARROW = " → "
 
 
-def tool_routines(corpus: Corpus) -> list[Mined]:
+def tool_routines(corpus: Corpus) -> list[MinedPattern]:
     """What tools are used one after the other."""
     return _routines(corpus, [each.steps for each in corpus.told], "steps")
 
 
-def plan_routines(corpus: Corpus) -> list[Mined]:
+def plan_routines(corpus: Corpus) -> list[MinedPattern]:
     """Which subtasks stand one after the other in plans."""
     return _routines(corpus, [each.plan for each in corpus.told], "subtasks")
 
 
-def _routines(corpus: Corpus, sequences: Sequence[Steps], what: str) -> list[Mined]:
+def _routines(corpus: Corpus, sequences: Sequence[Steps], what: str) -> list[MinedPattern]:
     table, lines = frequent_sequences(corpus, sequences), lines_of(sequences, corpus.sessions)
     # Looking at where each occurs costs more than counting: only those that may be told are looked at.
     likely = sorted(
@@ -35,7 +35,7 @@ def _routines(corpus: Corpus, sequences: Sequence[Steps], what: str) -> list[Min
     return best_supported(found, corpus.settings.most_candidates)
 
 
-def _routine(corpus: Corpus, lines: Lines, steps: Steps, what: str) -> Mined:
+def _routine(corpus: Corpus, lines: Lines, steps: Steps, what: str) -> MinedPattern:
     places = episodes_with(lines, steps, corpus.settings.most_gap)
     well = corpus.succeeded[places]
     expected = float(corpus.base_rates[places].mean())

@@ -16,8 +16,9 @@ from treering.core.values import FrozenDict
 from treering.patterns.audience import Audience, audiences
 from treering.patterns.mining.candidates import mine
 from treering.patterns.mining.conformance import mined_of
-from treering.patterns.mining.findings import MINED, Mined
-from treering.patterns.storage import begun
+from treering.patterns.mining.findings import MinedPattern
+from treering.patterns.provenance import MINED
+from treering.patterns.storage import creation_detail
 from treering.ports.store import Store, Transaction
 
 # What was moved to the blob store is older than half a year, and what others planted proves nothing.
@@ -31,9 +32,9 @@ _TOLD = (
 
 def mine_patterns(
     scope: Scope, store: Store, now: datetime, settings: MiningSettings, *, dry_run: bool = False
-) -> tuple[Mined, ...]:
+) -> tuple[MinedPattern, ...]:
     """Search what is shared, and apart from it what is the principal's own; what was found is returned."""
-    found = list[Mined]()
+    found = list[MinedPattern]()
     for audience in audiences(scope):
         candidates = _candidates(audience, store, now, settings)
         if not dry_run:
@@ -42,7 +43,7 @@ def mine_patterns(
     return tuple(found)
 
 
-def _candidates(audience: Audience, store: Store, now: datetime, settings: MiningSettings) -> list[Mined]:
+def _candidates(audience: Audience, store: Store, now: datetime, settings: MiningSettings) -> list[MinedPattern]:
     with store.reading(audience.scope, now) as tx:
         own = (each for each in tx.episodes.stream(_SEARCHED) if audience.owns(each.visibility))
         found = mine(own, settings).candidates
@@ -58,7 +59,7 @@ def _own_key(audience: Audience, key: str) -> str:
 
 
 def keep_mined(
-    audience: Audience, store: Store, now: datetime, found: Iterable[Mined], settings: MiningSettings
+    audience: Audience, store: Store, now: datetime, found: Iterable[MinedPattern], settings: MiningSettings
 ) -> None:
     """As candidates, or as what is newly known of patterns that were found before."""
     waiting = iter(found)
@@ -68,11 +69,11 @@ def keep_mined(
                 _keep(tx, audience, mined)
 
 
-def _keep(tx: Transaction, audience: Audience, mined: Mined) -> None:
+def _keep(tx: Transaction, audience: Audience, mined: MinedPattern) -> None:
     known = tx.patterns.get(mined.key)
     try:
         if known is None:
-            tx.patterns.create(_pattern(tx, audience, mined), Action.CREATE, begun(MINED))
+            tx.patterns.create(_pattern(tx, audience, mined), Action.CREATE, creation_detail(MINED))
         elif _is_as_found(known) and audience.owns(known.visibility):
             _bring_up_to_date(tx, known, mined)
     except Conflict:
@@ -85,7 +86,7 @@ def _is_as_found(known: Pattern) -> bool:
     return known.status is not PatternStatus.DEPRECATED and known.deleted_at is None and mined_of(known) is not None
 
 
-def _bring_up_to_date(tx: Transaction, known: Pattern, mined: Mined) -> None:
+def _bring_up_to_date(tx: Transaction, known: Pattern, mined: MinedPattern) -> None:
     before = mined_of(known) or {}
     metadata = FrozenDict({**known.metadata, MINED: _found(mined)})
     # A person or a model may have told it better.
@@ -94,7 +95,7 @@ def _bring_up_to_date(tx: Transaction, known: Pattern, mined: Mined) -> None:
         tx.patterns.note(known.replace(metadata=metadata, summary=summary))
 
 
-def _pattern(tx: Transaction, audience: Audience, mined: Mined) -> Pattern:
+def _pattern(tx: Transaction, audience: Audience, mined: MinedPattern) -> Pattern:
     return Pattern.make(
         id=mined.key,
         name=mined.name,
@@ -112,6 +113,6 @@ def _pattern(tx: Transaction, audience: Audience, mined: Mined) -> Pattern:
     )
 
 
-def _found(mined: Mined) -> dict[str, Any]:
+def _found(mined: MinedPattern) -> dict[str, Any]:
     told = {name: getattr(mined, name) for name in _TOLD}
     return {name: value for name, value in told.items() if value is not None}

@@ -11,7 +11,7 @@ from treering.core.conditions import Operator, Test
 from treering.core.patterns import Applicability, Heuristic, PatternCategory
 from treering.patterns.mining.corpus import Corpus, Numbers
 from treering.patterns.mining.evidence import best_supported, candidate, times
-from treering.patterns.mining.findings import Mined
+from treering.patterns.mining.findings import MinedPattern
 from treering.patterns.mining.steps import levels_of
 
 _MANY_VALUED = frozenset({"languages"})
@@ -31,7 +31,7 @@ class _Compared:
     without: float
 
 
-def tool_choices(corpus: Corpus) -> list[Mined]:
+def tool_choices(corpus: Corpus) -> list[MinedPattern]:
     """For each value of a feature, the tools with which it went clearly better than without them."""
     with_feature = defaultdict[str, list[int]](list)
     for place, told in enumerate(corpus.told):
@@ -44,7 +44,7 @@ def tool_choices(corpus: Corpus) -> list[Mined]:
     return best_supported(found, corpus.settings.most_candidates)
 
 
-def _of_feature(corpus: Corpus, feature: str, places: list[int], tools: list[frozenset[str]]) -> Iterator[Mined]:
+def _of_feature(corpus: Corpus, feature: str, places: list[int], tools: list[frozenset[str]]) -> Iterator[MinedPattern]:
     users = defaultdict[str, list[int]](list)
     for place in places:
         for tool in tools[place]:
@@ -91,7 +91,7 @@ def _went_well(counted: Numbers) -> tuple[Numbers, Numbers]:
     return np.count_nonzero(all_, axis=1), np.count_nonzero(2 * good > all_, axis=1)
 
 
-def _choice(corpus: Corpus, feature: str, tool: str, compared: _Compared) -> Mined:
+def _choice(corpus: Corpus, feature: str, tool: str, compared: _Compared) -> MinedPattern:
     field, _, value = feature.partition("=")
     used, without = compared.used, compared.without
     good, bad = used[corpus.succeeded[used]].tolist(), used[~corpus.succeeded[used]].tolist()

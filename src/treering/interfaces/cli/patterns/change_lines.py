@@ -9,7 +9,7 @@ from typing import Any
 from treering.core.pattern_words import said, where
 from treering.core.patterns import Pattern
 from treering.core.values import Value, thaw
-from treering.patterns.storage import RESERVED
+from treering.patterns.provenance import RESERVED
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from treering.core.patterns import Pattern
     from treering.interfaces.cli.patterns.chart import Shown
     from treering.memory import Memory
-    from treering.patterns.matching.ranking import Ranked
+    from treering.patterns.matching.ranking import RankedPattern
 
 _LISTED = 50
 
@@ -196,7 +196,7 @@ def _words(pattern: "Pattern") -> dict[str, list[str]]:
     return {"applies": list(where(pattern.applicability)), "does": list(said(pattern.content))}
 
 
-def _ranked(row: "Ranked") -> dict[str, Any]:
+def _ranked(row: "RankedPattern") -> dict[str, Any]:
     return {"pattern": record_document(row.pattern), "score": row.score, "terms": dict(row.terms), "why": row.why}
 
 

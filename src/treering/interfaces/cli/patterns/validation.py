@@ -13,8 +13,8 @@ from treering.interfaces.cli.patterns.options import DryRun, PatternId
 if TYPE_CHECKING:
     from treering.core.patterns import Pattern
     from treering.memory import Memory
-    from treering.patterns.reviews import Refined
-    from treering.patterns.validation_stage import Validated
+    from treering.patterns.reviews import RefinedPattern
+    from treering.patterns.validation_stage import ValidatedPattern
 
 
 def validate(
@@ -138,12 +138,12 @@ def _earlier(memory: "Memory", pattern: "Pattern", version: int | None) -> "Patt
     raise InvalidInput(f"pattern {pattern.id!r} has no earlier version {version}; {there}")
 
 
-def _verdict(each: "Validated") -> dict[str, Any]:
+def _verdict(each: "ValidatedPattern") -> dict[str, Any]:
     judged = each.judged.model_dump(mode="json")
     return {"id": each.pattern, "name": each.name, "before": each.before.value, "moved": each.moved, **judged}
 
 
-def _refined(found: "Refined", *, dry_run: bool) -> dict[str, Any]:
+def _refined(found: "RefinedPattern", *, dry_run: bool) -> dict[str, Any]:
     from treering.interfaces.cli.patterns import change_lines as words
 
     return {

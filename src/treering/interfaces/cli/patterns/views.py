@@ -18,17 +18,17 @@ from treering.interfaces.cli.patterns.episode_names import episodes
 if TYPE_CHECKING:
     from treering.core.history import HistoryEntry
     from treering.core.patterns import Application
-    from treering.patterns.matching.ranking import Ranked
-    from treering.patterns.mining.findings import Mined
-    from treering.patterns.pruning import LowValue
-    from treering.patterns.reviews import Refined, Review
-    from treering.patterns.similarity import Similar
-    from treering.patterns.transfer import TakenIn
-    from treering.patterns.validation import Judged
-    from treering.patterns.validation_stage import Validated
+    from treering.patterns.matching.ranking import RankedPattern
+    from treering.patterns.mining.findings import MinedPattern
+    from treering.patterns.pruning import LowValuePattern
+    from treering.patterns.reviews import PatternReview, RefinedPattern
+    from treering.patterns.similarity import SimilarPattern
+    from treering.patterns.transfer import PatternImport
+    from treering.patterns.validation import Verdict
+    from treering.patterns.validation_stage import ValidatedPattern
 
 _BAR = 16
-_NUMBERS: Mapping[str, Callable[["Judged"], str]] = {
+_NUMBERS: Mapping[str, Callable[["Verdict"], str]] = {
     "success": lambda judged: _percent(judged.success_rate),
     "without": lambda judged: _percent(judged.base_rate),
     "p-value": lambda judged: "–" if judged.p_value is None else f"{judged.p_value:.2g}",
@@ -59,7 +59,7 @@ def listing(patterns: Sequence[Pattern], more: bool) -> RenderableType:
     return Group(*(part for each in patterns for part in _listed(each)), *rest)
 
 
-def found(ranked: Sequence["Ranked"], *, proven_only: bool) -> RenderableType:
+def found(ranked: Sequence["RankedPattern"], *, proven_only: bool) -> RenderableType:
     """What applies to a task, the best first, with what each term of its score adds."""
     if not ranked:
         advice = Text("only validated ones are suggested; --status CANDIDATE shows those to be proven", show.FAINT)
@@ -76,7 +76,7 @@ def found(ranked: Sequence["Ranked"], *, proven_only: bool) -> RenderableType:
     )
 
 
-def validated(verdicts: Sequence["Validated"], *, dry_run: bool, everything: bool) -> RenderableType:
+def validated(verdicts: Sequence["ValidatedPattern"], *, dry_run: bool, everything: bool) -> RenderableType:
     """What moved and why; the others are counted, or listed as well."""
     moved = [each for each in verdicts if each.moved]
     shown = verdicts if everything else moved
@@ -87,7 +87,7 @@ def validated(verdicts: Sequence["Validated"], *, dry_run: bool, everything: boo
     return Group(*head, Fitting(_numbers_beside(shown), Group(*map(_numbers_below, shown))), counts)
 
 
-def mined(candidates: Sequence["Mined"], *, dry_run: bool) -> RenderableType:
+def mined(candidates: Sequence["MinedPattern"], *, dry_run: bool) -> RenderableType:
     """Each candidate in words, with the episodes that support it and those that do not."""
     if not candidates:
         return Text("nothing in the episodes happens often enough, and well enough, to be a pattern")
@@ -96,7 +96,7 @@ def mined(candidates: Sequence["Mined"], *, dry_run: bool) -> RenderableType:
     return Group(*head, drawn, Text("candidates prove themselves by episodes that come from now on", show.FAINT))
 
 
-def review(found: "Review") -> RenderableType:
+def review(found: "PatternReview") -> RenderableType:
     """Where it failed, and what would set the failures apart."""
     counts = Text.assemble(
         (f"{found.succeeded:,} succeeded", show.GOOD), ", ", (f"{len(found.failed):,} did not", show.BAD)
@@ -114,7 +114,7 @@ def review(found: "Review") -> RenderableType:
     )
 
 
-def refined(found: "Refined", *, dry_run: bool) -> RenderableType:
+def refined(found: "RefinedPattern", *, dry_run: bool) -> RenderableType:
     """The change of conditions in words, before and after."""
     if found.after is found.before or found.after == found.before:
         return Group(*_named(found.before), Text(f"left as it is: {show.safe(found.refinement.reason)}"))
@@ -140,7 +140,7 @@ def difference(before: Pattern, after: Pattern) -> RenderableType:
     return Group(applies, *(lines or [Text("nothing that it says changed", show.FAINT)]))
 
 
-def alike(others: Sequence["Similar"]) -> RenderableType:
+def alike(others: Sequence["SimilarPattern"]) -> RenderableType:
     if not others:
         return Text("none is alike enough to be the same lesson")
     return rows(
@@ -149,7 +149,7 @@ def alike(others: Sequence["Similar"]) -> RenderableType:
     )
 
 
-def pruned(low: Sequence["LowValue"], *, dry_run: bool) -> RenderableType:
+def pruned(low: Sequence["LowValuePattern"], *, dry_run: bool) -> RenderableType:
     if not low:
         return Text("every pattern is worth its place")
     head = "these would be deprecated:" if dry_run else "deprecated:"
@@ -166,7 +166,7 @@ def applied(application: "Application", pattern: Pattern) -> RenderableType:
     return Group(_tick(f"counted as {application.outcome.value}"), indented(*_named(pattern)))
 
 
-def taken_in(taken: "TakenIn") -> RenderableType:
+def taken_in(taken: "PatternImport") -> RenderableType:
     """How many patterns of a file came in, and why the others did not."""
     counts = {"added": taken.added, "updated": taken.updated, "left": taken.left}
     told = ", ".join(f"{len(ids):,} {name}" for name, ids in counts.items())
@@ -181,7 +181,7 @@ def _listed(pattern: Pattern) -> tuple[RenderableType, ...]:
     return Text(show.preview(pattern.name, 100)), indented(Text("  ").join((*told, category, id)))
 
 
-def _numbers_beside(verdicts: Sequence["Validated"]) -> RenderableType:
+def _numbers_beside(verdicts: Sequence["ValidatedPattern"]) -> RenderableType:
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(overflow="fold")
     for _ in _NUMBERS:
@@ -192,13 +192,13 @@ def _numbers_beside(verdicts: Sequence["Validated"]) -> RenderableType:
     return grid
 
 
-def _numbers_below(each: "Validated") -> RenderableType:
+def _numbers_below(each: "ValidatedPattern") -> RenderableType:
     name, *below = _verdict(each)
     numbers = ", ".join(f"{name} {number(each.judged)}" for name, number in _NUMBERS.items())
     return Group(name, indented(*below, Text(numbers)))
 
 
-def _verdict(each: "Validated") -> tuple[Text, ...]:
+def _verdict(each: "ValidatedPattern") -> tuple[Text, ...]:
     after = each.judged.status
     before = Text.assemble((each.before.value, STYLES[each.before]), " → ") if each.moved else Text()
     return (
@@ -208,7 +208,7 @@ def _verdict(each: "Validated") -> tuple[Text, ...]:
     )
 
 
-def _candidate(each: "Mined") -> Iterable[Text]:
+def _candidate(each: "MinedPattern") -> Iterable[Text]:
     yield Text(show.preview(each.name, 100))
     if each.summary:
         yield Text(show.safe(each.summary), show.FAINT)
@@ -263,7 +263,7 @@ def _application(each: "Application") -> Text:
     return Text.assemble((f"{known}  " if known else "", show.FAINT), (show.safe(each.episode or each.id), show.ID))
 
 
-def _gain(each: "Mined") -> str:
+def _gain(each: "MinedPattern") -> str:
     if each.saved_ms is not None:
         return f"saves {each.saved_ms / 1000:,.1f} s a time"
     if each.saved_steps is not None:
