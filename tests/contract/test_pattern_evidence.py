@@ -302,7 +302,7 @@ def test_an_episode_that_is_gone_for_good_is_named_by_no_pattern(open_memory: Op
 
 
 def test_undo_looks_at_the_newest_change(steady: Memory, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(undoing, "_MOST", 2)
+    monkeypatch.setattr(undoing, "_MAX_REVISIONS", 2)
     made = keep(steady)
     for place in range(6):
         clock.now += HOUR

@@ -1,4 +1,4 @@
-"""Looks at where a pattern failed, and narrows it to where it works."""
+"""Reviews where a pattern failed, and narrows it to where it works."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from treering.ports.store import Store, Transaction
 
 @dataclass(frozen=True, slots=True)
 class PatternReview:
-    """A pattern, the applications that failed, newest first, and how it could be narrowed."""
+    """A pattern, its failed applications, newest first, and how it could be narrowed."""
 
     pattern: Pattern
     failed: Sequence[Application]
@@ -30,7 +30,7 @@ class PatternReview:
 
 @dataclass(frozen=True, slots=True)
 class RefinedPattern:
-    """What a refinement did: the pattern before and after, the change in words; the same pattern where nothing did."""
+    """A pattern before and after refinement, which are the same if nothing changed, and the change in words."""
 
     before: Pattern
     after: Pattern
@@ -48,9 +48,9 @@ def review_pattern(tx: Transaction, id: str, settings: PatternSettings) -> Patte
 def refine_pattern(
     scope: Scope, store: Store, now: datetime, id: str, settings: PatternSettings, *, dry_run: bool = False
 ) -> RefinedPattern:
-    """Narrow a pattern by the test that sets its failures apart best; its evidence begins anew.
+    """Narrow a pattern by the condition that best separates its failures, and reset its evidence.
 
-    The search holds no lock; where somebody changes the pattern meanwhile, that is a `Conflict`.
+    No lock is held during the search; raises `Conflict` if the pattern changes meanwhile.
     """
     with store.reading(scope, now) as tx:
         found = _refinement(tx, id, now, settings)
@@ -73,9 +73,9 @@ def _refinement(tx: Transaction, id: str, now: datetime, settings: PatternSettin
 
 
 def _recent_applications(tx: Transaction, known: Pattern, settings: PatternSettings) -> list[Application]:
-    """Of the window that validation looks at, and of the present generation of evidence; newest first.
+    """Applications within the validation window and the present generation of evidence, newest first.
 
-    What everybody reads in a pattern's conditions is not learned from what somebody keeps to himself.
+    Personal applications are left out for a shared pattern, whose conditions everyone can read.
     """
     parts = frozenset(evidence_parts(known, tx.patterns.get))
     where = ApplicationFilter(

@@ -23,14 +23,14 @@ EDITABLE_FIELDS = frozenset(
         *("links", "visibility", "metadata"),
     }
 )
-"""What a person says of a pattern; its status and its evidence are earned."""
-# Where one of these changes, it is another pattern as far as evidence goes.
+"""Fields that a caller may set; status and evidence are derived."""
+# A change of one of these resets the evidence.
 _EVIDENCE_FIELDS = ("category", "applicability", "content")
 _MAX_VERSIONS = 1_000
 
 
 def add_pattern(scope: Scope, store: Store, now: datetime, new_id: NewId, *, id: str | None, **fields: Any) -> Pattern:
-    """Keep a new pattern. It starts as a candidate, whoever says that it works."""
+    """Store a new pattern as a candidate."""
     _check_fields(fields)
     _check_reserved(fields.get("metadata", EMPTY), EMPTY)
     made = Pattern.make(
@@ -41,7 +41,7 @@ def add_pattern(scope: Scope, store: Store, now: datetime, new_id: NewId, *, id:
 
 
 def stored_pattern(tx: Transaction, id: str) -> Pattern:
-    """As it is stored: what is changed and kept, so that nobody's own uses are written into what all see."""
+    """The pattern as stored, without uses counted on read, which may include personal ones; raises `NotFound`."""
     found = tx.patterns.get(id)
     if found is None or found.deleted_at is not None:
         raise NotFound(f"no pattern {id!r} in project {tx.scope.project!r}; `treering patterns list` shows them")
@@ -49,14 +49,14 @@ def stored_pattern(tx: Transaction, id: str) -> Pattern:
 
 
 def earlier_versions(tx: Transaction, id: str) -> tuple[Pattern, ...]:
-    """How it was before each change that was not undone, the latest first."""
+    """The versions before each change that was not undone, latest first."""
     where = RevisionFilter(subjects=(id,), kinds=("pattern",), undone=False)
     found = tx.revisions.find(where, order=Order(by="at"), limit=_MAX_VERSIONS).items
     return tuple(Pattern.from_json(each.before) for each in found if each.before)
 
 
 def update_pattern(scope: Scope, store: Store, now: datetime, id: str, **changes: Any) -> Pattern:
-    """A new version. One that does or applies to something else has to prove itself anew."""
+    """Store a new version; a change of category, content or applicability resets the evidence."""
     _check_fields(changes)
 
     def update(tx: Transaction) -> Pattern:
@@ -72,15 +72,15 @@ def update_pattern(scope: Scope, store: Store, now: datetime, id: str, **changes
 def apply_changes(
     known: Pattern, now: datetime, changes: Mapping[str, Any]
 ) -> tuple[Pattern | None, dict[str, object]]:
-    """A pattern after a change, and what the log says of it; no pattern where nothing differs."""
+    """The changed pattern and the audit detail; None for the pattern if nothing differs."""
     changed = known.replace(**changes)
     if changed.to_json() == known.to_json():
         return None, {}
     if _differ(changed, known, ("content",)):
         check_content(changed.content)
-        # What it does now was told, not found: mining leaves it alone.
-        said = {name: value for name, value in changed.metadata.items() if name != MINED}
-        changed = changed.replace(metadata=FrozenDict(said))
+        # Its content is no longer the mined one, so mining must not update it.
+        metadata = {name: value for name, value in changed.metadata.items() if name != MINED}
+        changed = changed.replace(metadata=FrozenDict(metadata))
     has_other_audience = is_personal(changed.visibility) is not is_personal(known.visibility)
     if has_other_audience:
         changed = _without_private_details(changed)
@@ -90,16 +90,16 @@ def apply_changes(
 
 
 def _differ(one: Pattern, other: Pattern, fields: Collection[str]) -> bool:
-    """By what is written: a condition on 1 is not one on true, whatever Python calls equal."""
+    """Compare as JSON, since 1 and True are equal in Python but differ as conditions."""
     return one.model_dump_json(include=set(fields)) != other.model_dump_json(include=set(fields))
 
 
 def deprecate_pattern(
     scope: Scope, store: Store, now: datetime, id: str, reason: str, *, superseded_by: str | None = None
 ) -> Pattern:
-    """Take a pattern out of use for good. It is kept, with the reason and whatever takes its place."""
+    """Take a pattern out of use for good; the record, the reason and its successor are kept."""
     if not reason.strip():
-        raise InvalidInput("say why it is taken out of use: that is kept with it")
+        raise InvalidInput("the reason is empty; say why the pattern is deprecated")
 
     def deprecate(tx: Transaction) -> Pattern:
         known = _active_pattern(tx, id)
@@ -121,63 +121,63 @@ def deprecated(known: Pattern, now: datetime, reason: str, superseded_by: str | 
 
 
 def creation_detail(cause: str) -> dict[str, object]:
-    """What the log says of a pattern that came in."""
+    """Audit detail of a new pattern."""
     return {"cause": cause, "to": PatternStatus.CANDIDATE.value}
 
 
 def with_evidence_reset(pattern: Pattern, now: datetime) -> Pattern:
-    """As a candidate whose evidence starts at nothing; how often it was tested stays known."""
+    """The pattern as a candidate without evidence; its number of tests is kept."""
     known = pattern.evidence
     fresh = Evidence(generation=max(known.generation, known.highest) + 1, began_at=now, tests=known.tests)
     return with_status(pattern, PatternStatus.CANDIDATE, Cause.REFINEMENT, now).replace(evidence=fresh)
 
 
 def _without_private_details(pattern: Pattern) -> Pattern:
-    """Without what only those knew who saw it before: in which episodes it was found, and how often it was used."""
-    found = pattern.metadata.get(MINED)
+    """The pattern without the episodes it was mined from and its uses, which its new readers may not see."""
     metadata = pattern.metadata
-    if isinstance(found, Mapping):
-        kept = {name: value for name, value in found.items() if name not in ("supporting", "counter")}
-        metadata = FrozenDict({**metadata, MINED: kept})
+    mined = metadata.get(MINED)
+    if isinstance(mined, Mapping):
+        public = {name: value for name, value in mined.items() if name not in ("supporting", "counter")}
+        metadata = FrozenDict({**metadata, MINED: public})
     return pattern.replace(metadata=metadata, usage_count=0, last_used_at=None)
 
 
 def subtasks_of(pattern: Pattern, values: Mapping[str, object]) -> tuple[Subtask, ...]:
-    """The subtasks of a template; nothing else has any."""
+    """The subtasks of a template; raises `InvalidInput` for other content."""
     if not isinstance(pattern.content, Template):
-        raise InvalidInput(f"pattern {pattern.id!r} is a {pattern.content.form}; only a template is made into subtasks")
+        raise InvalidInput(f"pattern {pattern.id!r} is a {pattern.content.form}; only templates can be instantiated")
     return instantiate(pattern.content, values)
 
 
 def _active_pattern(tx: Transaction, id: str) -> Pattern:
     known = stored_pattern(tx, id)
     if known.status is PatternStatus.DEPRECATED:
-        told = f": {known.deprecation_reason}" if known.deprecation_reason else ""
-        raise InvalidInput(f"pattern {id!r} is deprecated{told}; add a new one instead")
+        reason = f": {known.deprecation_reason}" if known.deprecation_reason else ""
+        raise InvalidInput(f"pattern {id!r} is deprecated{reason}; add a new one instead")
     return known
 
 
 def _check_fields(fields: dict[str, Any]) -> None:
     if unknown := sorted(fields.keys() - EDITABLE_FIELDS):
-        raise InvalidInput(f"{', '.join(unknown)} cannot be set; say {', '.join(sorted(EDITABLE_FIELDS))}")
+        raise InvalidInput(f"{', '.join(unknown)} cannot be set; the fields are {', '.join(sorted(EDITABLE_FIELDS))}")
 
 
-def _with_reserved(told: Any, known: Mapping[str, Any]) -> Any:
-    """What somebody says of a pattern, and what is known of where it came from: that stays."""
-    _check_reserved(told, known)
-    return {**told, **{name: known[name] for name in RESERVED & known.keys()}} if isinstance(told, Mapping) else told
+def _with_reserved(given: Any, known: Mapping[str, Any]) -> Any:
+    """The given metadata with the reserved keys of the stored pattern."""
+    _check_reserved(given, known)
+    return {**given, **{name: known[name] for name in RESERVED & known.keys()}} if isinstance(given, Mapping) else given
 
 
-def _check_reserved(told: Any, known: Mapping[str, Any]) -> None:
-    """Evidence is counted by what stands there, so that nobody but who found, merged or imported it writes it."""
-    given = RESERVED & told.keys() if isinstance(told, Mapping) else frozenset[str]()
-    if wrong := sorted(name for name in given if name not in known or thaw(told[name]) != thaw(known[name])):
-        raise InvalidInput(f"{', '.join(wrong)} of metadata tells where a pattern came from; leave it out")
+def _check_reserved(given: Any, known: Mapping[str, Any]) -> None:
+    """Raise `InvalidInput` for a change of reserved keys: evidence is counted by them."""
+    reserved = RESERVED & given.keys() if isinstance(given, Mapping) else frozenset[str]()
+    if wrong := sorted(name for name in reserved if name not in known or thaw(given[name]) != thaw(known[name])):
+        raise InvalidInput(f"metadata {', '.join(wrong)} is reserved for the origin of a pattern; leave it out")
 
 
 def _check_successor(successor: Pattern, known: Pattern) -> None:
     if successor.id == known.id:
-        raise InvalidInput(f"pattern {known.id!r} cannot take its own place; name another one")
+        raise InvalidInput(f"pattern {known.id!r} cannot supersede itself; name another pattern")
 
 
 def _transition_detail(before: Pattern, after: Pattern, cause: Cause) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""The night's judgement of every pattern: evidence counted in the database, verdicts written some at a time."""
+"""Validation of all patterns: count the evidence in the database, write the verdicts in batches."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _VERDICT_FIELDS = ("p_value", "e_value", "tests", "tested", "last_validated_at")
 
 
 class ValidatedPattern(Value):
-    """What validation made of one pattern."""
+    """A pattern with its status before validation and the verdict."""
 
     pattern: Key
     name: Label
@@ -35,10 +35,10 @@ class ValidatedPattern(Value):
 def validate(
     scope: Scope, store: Store, now: datetime, settings: PatternSettings, *, dry_run: bool = False
 ) -> tuple[ValidatedPattern, ...]:
-    """Judge every pattern that is not deprecated. All of them: how much luck explains depends on how many were tried.
+    """Judge every pattern that is not deprecated; patterns whose status changed come first.
 
-    Verdicts are written in batches, each pattern's as a whole; one that was changed meanwhile keeps that, and waits for
-    the next night. Those whose status moved come first.
+    All are judged together, because the correction for chance depends on the number of tests. A pattern that was
+    changed meanwhile keeps that change and is judged by the next run.
     """
     verdicts = list[ValidatedPattern]()
     for audience in audiences(scope):
@@ -53,7 +53,7 @@ def validate(
 
 
 def recount_evidence(scope: Scope, store: Store, now: datetime, pattern: Pattern, settings: PatternSettings) -> Pattern:
-    """The pattern with its evidence counted as the next validation counts it. That one judges: this is no test."""
+    """Update the evidence of a pattern without judging it; the next validation does that."""
     (audience,) = (each for each in audiences(scope) if each.owns(pattern.visibility))
     with store.reading(audience.scope, now) as tx:
         counted = count_evidence(tx, audience, settings)
@@ -76,33 +76,35 @@ class _VerdictChange:
     verdict: ValidatedPattern
     after: Pattern
     is_counted: bool
-    """Whether more differs than the day of its judgement."""
+    """Whether more changed than the date of validation."""
 
 
 def _changes(
     counted: EvidenceCounts, verdicts: Iterable[ValidatedPattern], now: datetime, settings: PatternSettings
 ) -> Iterator[_VerdictChange]:
-    """What differs, be it only by the day; a night that decides nothing is not written to say so."""
+    """Verdicts that change their pattern, if only its date of validation."""
     for verdict in verdicts:
         before, after = counted.patterns[verdict.pattern], apply_verdict(counted, verdict, now, settings)
         if after != before:
-            dated = before.replace(evidence=before.evidence.replace(last_validated_at=after.evidence.last_validated_at))
-            yield _VerdictChange(verdict, after, is_counted=after != dated)
+            redated = before.replace(
+                evidence=before.evidence.replace(last_validated_at=after.evidence.last_validated_at)
+            )
+            yield _VerdictChange(verdict, after, is_counted=after != redated)
 
 
 def _write_all(
-    scope: Scope, store: Store, now: datetime, news: Sequence[_VerdictChange], settings: PatternSettings
+    scope: Scope, store: Store, now: datetime, changes: Sequence[_VerdictChange], settings: PatternSettings
 ) -> None:
-    for start in range(0, len(news), settings.validated_together):
+    for start in range(0, len(changes), settings.validated_together):
         with store.transaction(scope, now) as tx:
-            for each in news[start : start + settings.validated_together]:
+            for each in changes[start : start + settings.validated_together]:
                 _write(tx, each, settings)
 
 
 def apply_verdict(
     counted: EvidenceCounts, verdict: ValidatedPattern, now: datetime, settings: PatternSettings
 ) -> Pattern:
-    """The pattern as the verdict leaves it."""
+    """The pattern with the status and evidence of the verdict."""
     judged = verdict.judged
     known = with_status(counted.patterns[verdict.pattern], judged.status, Cause.VALIDATION, now)
     used, tests = counted.used.get(known.id), counted.tested[known.id].tests
@@ -117,12 +119,12 @@ def apply_verdict(
         confidence=judged.confidence,
         p_value=judged.p_value,
         e_value=judged.e_value,
-        # What comes after a review is a test of its own.
+        # The evidence after a review is a new test.
         tests=tests + is_reviewed,
         tested=known.evidence.generation if is_tested else known.evidence.tested,
         last_validated_at=now if judged.sessions >= settings.least_evidence else known.evidence.last_validated_at,
     )
-    # Under review only what came since counts; until there is some, what brought it there is shown.
+    # Under review only later applications count; until there are some, the evidence that led to it is shown.
     is_waiting = verdict.before is PatternStatus.UNDER_REVIEW and not judged.sessions
     return known.replace(
         evidence=known.evidence if is_waiting else evidence,
@@ -131,33 +133,33 @@ def apply_verdict(
     )
 
 
-def _write(tx: Transaction, news: _VerdictChange, settings: PatternSettings) -> None:
-    verdict, after = news.verdict, news.after
+def _write(tx: Transaction, change: _VerdictChange, settings: PatternSettings) -> None:
+    verdict, after = change.verdict, change.after
     try:
         if verdict.moved:
             tx.patterns.update(_with_recent_episodes(tx, after, settings), Action.UPDATE, _transition_detail(verdict))
         else:
-            tx.patterns.note(_with_recent_episodes(tx, after, settings) if news.is_counted else after)
+            tx.patterns.note(_with_recent_episodes(tx, after, settings) if change.is_counted else after)
     except (Conflict, NotFound):
-        # Somebody changed it, or took it away: that is younger than what was counted.
+        # Changed or removed since the evidence was counted; the newer change wins.
         return
 
 
 def _with_recent_episodes(tx: Transaction, pattern: Pattern, settings: PatternSettings) -> Pattern:
-    """With the newest episodes for and against it, then those named before, and what it saved lately."""
-    known, most = pattern.evidence, settings.told_episodes
-    lately = tx.applications.lately(evidence_parts(pattern, tx.patterns.get), 2 * most)
-    saved = {"mean_time_saved_ms": lately.mean_time_saved_ms, "mean_cost_saved": lately.mean_cost_saved}
+    """The pattern with its newest episodes for and against it before older ones, and its recent savings."""
+    known, limit = pattern.evidence, settings.told_episodes
+    recent = tx.applications.lately(evidence_parts(pattern, tx.patterns.get), 2 * limit)
+    saved = {"mean_time_saved_ms": recent.mean_time_saved_ms, "mean_cost_saved": recent.mean_cost_saved}
     evidence = known.replace(
-        supporting=tuple(dict.fromkeys((*lately.supporting, *known.supporting)))[:most],
-        counter=tuple(dict.fromkeys((*lately.counter, *known.counter)))[:most],
+        supporting=tuple(dict.fromkeys((*recent.supporting, *known.supporting)))[:limit],
+        counter=tuple(dict.fromkeys((*recent.counter, *known.counter)))[:limit],
         **{name: value for name, value in saved.items() if value is not None},
     )
     return pattern.replace(evidence=evidence)
 
 
 def _transition_detail(verdict: ValidatedPattern) -> dict[str, object]:
-    """What the log says of a change of status: from where to where, and by which evidence."""
+    """Audit detail of a change of status: from, to, and the evidence for it."""
     judged = verdict.judged
     return {
         "cause": Cause.VALIDATION.value,

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.conftest import OpenMemory
-from tests.contract.test_upkeep_stages import MONDAY, NIGHT, PAGES, Clock, Kept, pages
+from tests.contract.test_maintenance_stages import MONDAY, NIGHT, PAGES, Clock, Kept, pages
 from tests.samples import sample
 from treering.core.episodes import Episode, EpisodeStatus
 from treering.core.jobs import JobState
@@ -242,7 +242,7 @@ def test_a_schedule_that_cannot_be_looked_at_stops_no_job(
         raise RuntimeError("no schedule today")
 
     monkeypatch.setattr(verbs, "queue_due", fail)
-    kept.maintenance.work(once=True, trouble=lambda error: heard.append(str(error)))
+    kept.maintenance.work(once=True, on_error=lambda error: heard.append(str(error)))
     assert (done, heard) == ([*PAGES], ["no schedule today"])
     with pytest.raises(RuntimeError):
         kept.maintenance.work(once=True)

@@ -27,7 +27,7 @@ from treering.jobs.worker import Worker
 from treering.maintenance.api import Maintenance
 from treering.maintenance.queue import MAINTAIN
 from treering.maintenance.schedule import Stage
-from treering.maintenance.stages import STAGES, in_turn
+from treering.maintenance.stages import STAGES, in_sequence
 from treering.memory import Memory
 
 MONDAY = datetime(2026, 11, 9, 12, tzinfo=UTC)
@@ -331,7 +331,7 @@ def test_a_night_that_was_killed_goes_on_with_the_stage_it_was_at(open_memory: O
 def test_a_night_killed_between_two_stages_goes_on_with_the_next_look(
     open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from treering.maintenance import runs as running
+    from treering.maintenance import stage_runner
 
     def die(*_given: Any, **_named: Any) -> None:
         raise SystemExit
@@ -340,7 +340,7 @@ def test_a_night_killed_between_two_stages_goes_on_with_the_next_look(
     kept = pipeline(open_memory, done)
     kept.maintenance.queue_due()
     with monkeypatch.context() as patched:
-        patched.setattr(running, "queue_due", die)
+        patched.setattr(stage_runner, "queue_due", die)
         with pytest.raises(SystemExit):
             kept.work()
     kept.maintenance.work(once=True)
@@ -450,7 +450,7 @@ def test_parts_of_a_stage_go_on_in_the_part_that_was_interrupted(open_memory: Op
         if page == "b" and interrupt.pop():
             raise KeyboardInterrupt
 
-    kept = Kept(open_memory, Stage("both", "", in_turn(pages(done), pages(done, once))))
+    kept = Kept(open_memory, Stage("both", "", in_sequence(pages(done), pages(done, once))))
     with pytest.raises(KeyboardInterrupt):
         kept.maintenance.run()
     interrupt.append(False)
@@ -543,7 +543,7 @@ def test_a_stage_can_be_left_out_of_the_schedule(open_memory: OpenMemory) -> Non
 
 
 def test_a_misspelt_stage_in_the_settings_is_refused(open_memory: OpenMemory) -> None:
-    with pytest.raises(InvalidInput, match="by_hand: no stage minig; use enrich"):
+    with pytest.raises(InvalidInput, match="by_hand: unknown stage minig; use enrich"):
         open_memory(settings=Settings.make(upkeep={"by_hand": ["minig"]}))
 
 
@@ -645,7 +645,7 @@ def test_a_report_of_many_records_is_worked_out_from_some(
     """As many as there are, in about the right places."""
     from treering.maintenance import health_report as report
 
-    monkeypatch.setattr(report, "_READ", 200)
+    monkeypatch.setattr(report, "_MAX_RECORDS_READ", 200)
     kept = Kept(open_memory)
     moments = [MONDAY - timedelta(hours=number) for number in range(1_000)]
     kept.memory.remember_many(
