@@ -125,7 +125,7 @@ def test_other_statuses_and_categories_are_found_when_asked_for(
 @given(patterns=crowds(), task=features, most=st.integers(0, 7))
 def test_best_is_what_ranking_makes_of_all_that_apply(patterns: list[Pattern], task: dict[str, Any], most: int) -> None:
     settings = PatternSettings()
-    expected = ranked(brute_force(patterns, task), task, NOW, settings, most=most)
+    expected = ranked(brute_force(patterns, task), task, NOW, settings, limit=most)
     assert PatternIndex(patterns).best(task, NOW, settings, limit=most) == expected
 
 

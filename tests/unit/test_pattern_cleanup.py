@@ -65,7 +65,7 @@ def test_another_form_shares_no_structure() -> None:
         ({"evidence": {"sessions": 9, "confidence": 0.5, "success_rate": 0.7, "base_rate": 0.8}}, None),
         ({"evidence": {"sessions": 20, "confidence": 0.4, "success_rate": 0.45, "base_rate": 0.07}}, None),
         ({"evidence": {"counter": ["a", "b", "c", "d", "e"], "confidence": 0.5}}, None),
-        ({"created_at": NOW - timedelta(days=181)}, "unused: never since 181 days"),
+        ({"created_at": NOW - timedelta(days=181)}, "unused: never used in 181 days"),
         ({"created_at": NOW - timedelta(days=400), "last_used_at": NOW - timedelta(days=200)}, "unused: for 200 days"),
         ({"created_at": NOW - timedelta(days=400), "last_used_at": NOW - timedelta(days=10)}, None),
         ({"created_at": NOW - timedelta(days=999), "status": "DEPRECATED"}, None),

@@ -10,7 +10,7 @@ from treering.core.patterns import Pattern
 from treering.core.settings.mining import MiningSettings
 from treering.core.settings.patterns import PatternSettings
 from treering.patterns.base_rates import base_rates_without
-from treering.patterns.mining.conformance import Reading, followed, holds_in_order
+from treering.patterns.mining.conformance import EpisodeReading, holds_in_order, match_episode
 from treering.patterns.statistics import BaseRates, Tally
 from treering.patterns.validation import SessionCount
 
@@ -36,7 +36,7 @@ def routine(*actions: str, category: str = "sequence", **fields: Any) -> Pattern
 
 
 def came_of(pattern: Pattern, told: Episode) -> OutcomeStatus | None:
-    done = followed(pattern, Reading.of(told, MINING), MINING)
+    done = match_episode(pattern, EpisodeReading.of(told, MINING), MINING)
     return None if done is None else done.outcome
 
 

@@ -227,7 +227,7 @@ def test_every_move_asks_the_table() -> None:
     assert with_status(candidate, CANDIDATE, Cause.MERGE, NOW) is candidate
     validated = with_status(candidate, VALIDATED, Cause.VALIDATION, NOW)
     assert (validated.status, validated.status_since) == (VALIDATED, NOW)
-    with pytest.raises(InvalidInput, match="no merge makes it VALIDATED"):
+    with pytest.raises(InvalidInput, match="cannot become VALIDATED by merge"):
         with_status(candidate, VALIDATED, Cause.MERGE, NOW)
 
 

@@ -164,9 +164,9 @@ def _refine(run: StageRun) -> None:
 
 
 def _name(run: StageRun) -> None:
-    from treering.patterns.mining.names import name_found
+    from treering.patterns.mining.names import name_mined_patterns
 
-    name_found(run)
+    name_mined_patterns(run)
 
 
 def _optimise(run: StageRun) -> Mapping[str, int]:

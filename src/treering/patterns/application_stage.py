@@ -15,7 +15,7 @@ from treering.core.settings.mining import MiningSettings
 from treering.patterns.applications import STORE_ACTIONS, application_in, claimed_outcome, counts_as_evidence
 from treering.patterns.audience import Audience
 from treering.patterns.cleanup import ACTIVE
-from treering.patterns.mining.conformance import Reading, followed, mined_of
+from treering.patterns.mining.conformance import EpisodeReading, match_episode, mined_of
 from treering.ports.store import Store, Transaction
 
 # A transaction may be committed after others that were opened later.
@@ -49,11 +49,11 @@ def applications_of(
     if episode.consolidation is not None or episode.tainted or episode.deleted_at is not None:
         # The members of a consolidated episode were counted themselves; tainted episodes prove nothing.
         return
-    read = Reading.of(episode, settings)
+    read = EpisodeReading.of(episode, settings)
     for pattern in patterns:
         if not counts_as_evidence(pattern, stored):
             continue
-        done = followed(pattern, read, settings)
+        done = match_episode(pattern, read, settings)
         if done is not None:
             yield pattern, application_in(pattern, episode, **claimed_outcome(done))
         elif pattern.id in episode.reflection.patterns and mined_of(pattern) is None:

@@ -13,7 +13,7 @@ from treering.core.queries import AuditFilter, Order
 from treering.core.scope import Scope, Visibility
 from treering.core.settings.mining import MiningSettings
 from treering.core.task_features import features_of_episode
-from treering.patterns.mining.conformance import Followed, Reading, followed, mined_of
+from treering.patterns.mining.conformance import EpisodeReading, FollowedPattern, match_episode, mined_of
 from treering.patterns.storage import stored_pattern
 from treering.ports.clock import NewId
 from treering.ports.store import Store, Transaction
@@ -73,7 +73,7 @@ def _application_of_episode(
             f"episode {episode.id!r} was stored before pattern {pattern.id!r} took its present form, and may have "
             "shaped it; record episodes that were stored later"
         )
-    done = followed(pattern, Reading.of(episode, settings), settings)
+    done = match_episode(pattern, EpisodeReading.of(episode, settings), settings)
     if done is None and mined_of(pattern) is not None and "outcome" not in given:
         raise InvalidInput(
             f"episode {episode.id!r} did not follow pattern {pattern.id!r}; give an `outcome` if it was used anyway"
@@ -81,7 +81,7 @@ def _application_of_episode(
     return application_in(pattern, episode, **{**({} if done is None else claimed_outcome(done)), **given})
 
 
-def claimed_outcome(done: Followed) -> dict[str, Any]:
+def claimed_outcome(done: FollowedPattern) -> dict[str, Any]:
     """Whether the claim of a mined pattern held, as fields of an application."""
     saved = {} if done.time_saved_ms is None else {"time_saved_ms": done.time_saved_ms}
     return {"outcome": done.outcome, **saved}

@@ -5,8 +5,8 @@ hundred nights far more than one in twenty idle patterns has a night with p < 0.
 (Benjamini and Hochberg's) inherits that. So belief rests on e-values. An e-value is what a gambler has made of one
 unit by betting on the pattern at odds that are fair if it has no effect. Whichever night is chosen, and however, the
 expected value is one unit if the pattern has no effect, and it is rarely much more. Over many patterns, the e-BH
-procedure (Wang and Ramdas 2022) takes the k best where each has at least family / (q · k): of those, on average, a share of at
-most q has no effect, whatever the dependence between patterns.
+procedure (Wang and Ramdas 2022) takes the k best where each has at least family / (q · k): of those, on average, at
+most a share of q has no effect, whatever the dependence between patterns.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Plans of the same shape that succeed."""
+"""Mines decompositions: plans of the same shape that succeed."""
 
 from collections import defaultdict
 
@@ -9,21 +9,21 @@ from treering.patterns.mining.findings import MinedPattern
 
 
 def decompositions(corpus: Corpus) -> list[MinedPattern]:
-    """Whole plans, without what is special about each, that did no worse than their task types do."""
+    """Complete plans, without task-specific details, that succeed at least as often as their task types."""
     by_plan = defaultdict[tuple[str, ...], list[int]](list)
-    for place, told in enumerate(corpus.told):
-        plan = tuple(dict.fromkeys(told.plan))
+    for place, episode in enumerate(corpus.episodes):
+        plan = tuple(dict.fromkeys(episode.plan))
         if len(plan) > 1:
             by_plan[plan].append(place)
-    least = corpus.settings
+    settings = corpus.settings
     found = []
     for plan, places in by_plan.items():
         sessions = {int(corpus.sessions[place]) for place in places}
         expected = float(corpus.base_rates[places].mean())
         rate = float(corpus.succeeded[places].mean())
-        if len(places) >= least.least_episodes and len(sessions) >= least.least_sessions and rate >= expected:
+        if len(places) >= settings.least_episodes and len(sessions) >= settings.least_sessions and rate >= expected:
             found.append(_decomposition(corpus, plan, places, expected))
-    return best_supported(found, least.most_candidates)
+    return best_supported(found, settings.most_candidates)
 
 
 def _decomposition(corpus: Corpus, plan: tuple[str, ...], places: list[int], expected: float) -> MinedPattern:
