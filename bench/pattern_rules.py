@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from treering.core.patterns import PatternStatus
 from treering.core.settings.patterns import PatternSettings
 from treering.patterns.statistics import BaseRates, Tally, binomial_p, confidence
-from treering.patterns.validation import SessionCount, Trial, Verdict, judge_all, measure_trial
+from treering.patterns.validation import PatternVerdict, SessionCount, Trial, judge_all, measure_trial
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 DAYS, TASK_TYPES = 180, 8
@@ -148,7 +148,7 @@ def judge_night(
     rates: Sequence[BaseRates],
     now: datetime,
     settings: PatternSettings,
-) -> dict[str, Verdict]:
+) -> dict[str, PatternVerdict]:
     """As the library does it: of what is under review only what came since counts, and a review is one more test."""
     trials = {
         str(i): Trial(each.status, each.counting(sessions[i]), rates[i], each.since, each.tests if sessions[i] else 0)

@@ -13,7 +13,15 @@ from treering.core.settings.patterns import PatternSettings
 from treering.patterns.evidence import group_by_session
 from treering.patterns.lifecycle import TRANSITIONS, Cause, is_allowed, with_status
 from treering.patterns.statistics import BaseRates, Tally, binomial_p, confidence, e_value, log_e_better
-from treering.patterns.validation import EvidenceMeasure, SessionCount, Trial, Verdict, judge, judge_all, measure_trial
+from treering.patterns.validation import (
+    EvidenceMeasure,
+    PatternVerdict,
+    SessionCount,
+    Trial,
+    judge,
+    judge_all,
+    measure_trial,
+)
 from treering.ports.patterns import Applied
 
 SETTINGS = PatternSettings()
@@ -39,11 +47,11 @@ def told(outcomes: str, *, ends: float = 0.0, size: int = 1, task_type: str = "f
     )
 
 
-def judged(sessions: tuple[SessionCount, ...], status: PatternStatus = CANDIDATE, **fields: Any) -> Verdict:
+def judged(sessions: tuple[SessionCount, ...], status: PatternStatus = CANDIDATE, **fields: Any) -> PatternVerdict:
     return judged_together({"p": Trial(status, sessions, **{"bases": HALF} | fields)})["p"]
 
 
-def judged_together(trials: dict[str, Trial], *, retired: int = 0) -> dict[str, Verdict]:
+def judged_together(trials: dict[str, Trial], *, retired: int = 0) -> dict[str, PatternVerdict]:
     measured = {key: measure_trial(each, NOW, SETTINGS) for key, each in trials.items()}
     return judge_all(measured, SETTINGS, retired=retired)
 

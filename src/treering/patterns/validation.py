@@ -97,7 +97,7 @@ class EvidenceMeasure:
     """Log of the evidence that a validated pattern no longer works as it did."""
 
 
-class Verdict(Value):
+class PatternVerdict(Value):
     """Result of validating a pattern."""
 
     status: PatternStatus
@@ -211,14 +211,16 @@ def _log_decay(trial: Trial, columns: _SessionColumns, settings: PatternSettings
     return log_decay(columns.shares[first:], max(earlier, base, settings.success_threshold), base)
 
 
-def judge(measured: EvidenceMeasure, status: PatternStatus, settings: PatternSettings, *, discovered: bool) -> Verdict:
+def judge(
+    measured: EvidenceMeasure, status: PatternStatus, settings: PatternSettings, *, discovered: bool
+) -> PatternVerdict:
     """The status that the evidence supports; `discovered` is whether its e-value passes among all (`discoveries`).
 
     A pattern is validated if PT4's conditions hold and its e-value passes. It loses that status only by evidence
     against it, not if a condition is missed once, so that the status does not flap.
     """
     after, reason = _decide(measured, status, settings, discovered)
-    return Verdict(
+    return PatternVerdict(
         status=after,
         sessions=measured.sessions,
         applications=measured.applications,
@@ -295,7 +297,7 @@ def measure_trial(trial: Trial, now: datetime, settings: PatternSettings) -> Mea
 
 def judge_all(
     tested: Mapping[str, MeasuredPattern], settings: PatternSettings, *, retired: int = 0
-) -> dict[str, Verdict]:
+) -> dict[str, PatternVerdict]:
     """Verdicts of all patterns by id; `retired` is the number of tests of patterns out of use, which count as well."""
     log_e_values = {key: each.measured.log_e for key, each in tested.items() if each.tests}
     family = retired + sum(each.tests for each in tested.values())

@@ -13,7 +13,7 @@ from treering.core.values import Key, Label, Value
 from treering.patterns.audience import audiences
 from treering.patterns.evidence import EvidenceCounts, count_evidence, evidence_parts
 from treering.patterns.lifecycle import Cause, with_status
-from treering.patterns.validation import Verdict, judge_all
+from treering.patterns.validation import PatternVerdict, judge_all
 from treering.ports.store import Store, Transaction
 
 _VERDICT_FIELDS = ("p_value", "e_value", "tests", "tested", "last_validated_at")
@@ -25,7 +25,7 @@ class ValidatedPattern(Value):
     pattern: Key
     name: Label
     before: PatternStatus
-    judged: Verdict
+    judged: PatternVerdict
 
     @property
     def moved(self) -> bool:
@@ -67,7 +67,7 @@ def recount_evidence(scope: Scope, store: Store, now: datetime, pattern: Pattern
         return tx.patterns.note(found.replace(evidence=found.evidence.replace(**unjudged)))
 
 
-def _validated_pattern(pattern: Pattern, judged: Verdict) -> ValidatedPattern:
+def _validated_pattern(pattern: Pattern, judged: PatternVerdict) -> ValidatedPattern:
     return ValidatedPattern(pattern=pattern.id, name=pattern.name, before=pattern.status, judged=judged)
 
 

@@ -33,7 +33,7 @@ from treering.patterns.pruning import LowValuePattern
 from treering.patterns.refinement import Refinement
 from treering.patterns.reviews import PatternReview, RefinedPattern
 from treering.patterns.similarity import PatternLikeness, SimilarPattern
-from treering.patterns.validation import SessionCount, Verdict
+from treering.patterns.validation import PatternVerdict, SessionCount
 from treering.patterns.validation_stage import ValidatedPattern
 
 FOLDER = Path(__file__).parent
@@ -93,7 +93,7 @@ SESSIONS = [
 REASON = "83% success in 23 sessions (55% without it, 61% at most): better than its base rate"
 
 
-def _judged(status: str, **fields: Any) -> Verdict:
+def _judged(status: str, **fields: Any) -> PatternVerdict:
     known = {
         "status": status,
         "sessions": 23,
@@ -107,7 +107,7 @@ def _judged(status: str, **fields: Any) -> Verdict:
         "confidence": 0.861,
         "reason": REASON,
     }
-    return Verdict.make(**{**known, **fields})
+    return PatternVerdict.make(**{**known, **fields})
 
 
 # Ids and names as long as they come: what stands beside them must not take their room.
@@ -120,7 +120,7 @@ LONG = (
 )
 
 
-def _validated(pattern: Pattern, before: str, judged: Verdict) -> ValidatedPattern:
+def _validated(pattern: Pattern, before: str, judged: PatternVerdict) -> ValidatedPattern:
     return ValidatedPattern(pattern=pattern.id, name=pattern.name, before=PatternStatus(before), judged=judged)
 
 

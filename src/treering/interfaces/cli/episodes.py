@@ -238,14 +238,14 @@ def _more(detail: str | None) -> dict[str, Any]:
     """What `--detail` adds to the record: nothing that has a place of its own on the command line."""
     if detail is None:
         return {}
-    from treering.episodes.storage import NAMES
+    from treering.episodes.storage import FIELD_NAMES
 
     more = json_object("--detail", detail)
     for name in sorted(more):
         if name in _SAID_ELSEWHERE:
             raise InvalidInput(f"--detail says {name}; say it by {_SAID_ELSEWHERE[name]} instead")
-        if name not in NAMES:
-            raise InvalidInput(f"--detail says {name!r}; an episode has {', '.join(sorted(NAMES))}")
+        if name not in FIELD_NAMES:
+            raise InvalidInput(f"--detail says {name!r}; an episode has {', '.join(sorted(FIELD_NAMES))}")
     return more
 
 

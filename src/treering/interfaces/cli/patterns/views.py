@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from treering.patterns.reviews import PatternReview, RefinedPattern
     from treering.patterns.similarity import SimilarPattern
     from treering.patterns.transfer import PatternImport
-    from treering.patterns.validation import Verdict
+    from treering.patterns.validation import PatternVerdict
     from treering.patterns.validation_stage import ValidatedPattern
 
 _BAR = 16
-_NUMBERS: Mapping[str, Callable[["Verdict"], str]] = {
+_NUMBERS: Mapping[str, Callable[["PatternVerdict"], str]] = {
     "success": lambda judged: _percent(judged.success_rate),
     "without": lambda judged: _percent(judged.base_rate),
     "p-value": lambda judged: "–" if judged.p_value is None else f"{judged.p_value:.2g}",
