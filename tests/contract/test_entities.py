@@ -19,7 +19,7 @@ from treering.core.scope import Scope, Visibility
 from treering.entities.enrichment import enrich_entities
 from treering.entities.extraction.rules import extract
 from treering.entities.link_jobs import queue_linking
-from treering.entities.links import Spoken, link_records
+from treering.entities.links import RecordMentions, link_records
 from treering.interfaces.cli.app import app
 from treering.interfaces.cli.exit_codes import run
 from treering.jobs.stage import StageRun
@@ -32,7 +32,7 @@ PERSONAL = Visibility.PERSONAL
 def link(memory: Memory, id: str, text: str, kind: str = "knowledge", **fields: Any) -> int:
     seen = {"owner": memory.scope.principal, "visibility": Visibility.PROJECT} | fields
     with memory.store.transaction(memory.scope, NOW) as tx:
-        return link_records(tx, [Spoken(kind, id, **seen, at=NOW, mentions=extract(text))], new_id)
+        return link_records(tx, [RecordMentions(kind, id, **seen, at=NOW, mentions=extract(text))], new_id)
 
 
 def entities(memory: Memory, **where: Any) -> dict[str, Entity]:

@@ -79,9 +79,9 @@ class SmallJobs:
 
         own = self.scope.replace(principal=job.payload["principal"])
         limits = self.settings.entities.replace(batch=min(_BATCH, self.settings.entities.batch))
-        patience = max(until - monotonic(), 0.0)
+        max_wait = max(until - monotonic(), 0.0)
         return link_new(
-            own, self.store, self.clock, limits, self.new_id, between=lambda: monotonic() < until, patience=patience
+            own, self.store, self.clock, limits, self.new_id, between=lambda: monotonic() < until, max_wait=max_wait
         )
 
     def _write(self, work: Callable[[Transaction], object], seconds: float) -> bool:

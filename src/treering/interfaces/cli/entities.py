@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from treering.core.entities import Entity
     from treering.entities.api import Entities
-    from treering.entities.profiles import Dated, Mentioned, Profile
+    from treering.entities.profiles import MentioningRecord, Profile, TimelineFact
 
 Kind = Annotated[
     str | None,
@@ -139,7 +139,7 @@ def _profile(profile: "Profile") -> "RenderableType":
     return Group(*lines)
 
 
-def _marked(said: "Mentioned | Dated") -> str:
+def _marked(said: "MentioningRecord | TimelineFact") -> str:
     """The beginning of a text, which says so itself if it is tainted."""
     from treering.interfaces.cli import views as show
     from treering.search.citations import OUTSIDE
