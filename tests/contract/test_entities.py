@@ -111,7 +111,7 @@ def test_an_unknown_name_proposes_the_nearest(memory: Memory) -> None:
     memory.remember("Ada Lovelace works at Acme")
     with pytest.raises(NotFound, match="Ada Lovelace"):
         memory.entities.about("Adda Lovelace")
-    with pytest.raises(NotFound, match="nothing is known about 'zzz'"):
+    with pytest.raises(NotFound, match="no entity 'zzz'"):
         memory.entities.about("zzz")
 
 
@@ -167,9 +167,9 @@ def test_merges_in_a_row_end_at_the_last_and_circles_are_refused(memory: Memory)
     memory.entities.merge("Alpha", into="Beta")
     memory.entities.merge("Beta", into="Gamma")
     assert records_about(memory, "Alpha") == {"Alpha", "Beta", "Gamma"}
-    with pytest.raises(InvalidInput, match="one already"):
+    with pytest.raises(InvalidInput, match="the same entity already"):
         memory.entities.merge("Gamma", into="Alpha")
-    with pytest.raises(InvalidInput, match="one already"):
+    with pytest.raises(InvalidInput, match="the same entity already"):
         memory.entities.merge("Gamma", into="gamma")
     with pytest.raises(Conflict):
         memory.entities.undo("Alpha")

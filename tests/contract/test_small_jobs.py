@@ -66,7 +66,7 @@ def test_another_writer_is_not_waited_for(open_memory: OpenMemory) -> None:
     memory = open_memory(project="busy")
     memory.remember("Anna works at Initech in Rome")
     other = open_memory(project="busy")
-    with other.store.transaction(other.scope, other._ports.clock()) as tx:
+    with other.store.transaction(other.scope, other._parts.clock()) as tx:
         # On a server a writer holds what it has changed; on SQLite all of the database.
         tx.jobs.lease("other", (LINK_ENTITIES, EMBED), limit=5, duration=timedelta(seconds=60))
         began = monotonic()

@@ -191,7 +191,7 @@ MOVES = [
         (90, {"cause": "told", "to": "CANDIDATE"}),
     )
 ]
-SHOWN = chart.Shown(PROVEN, weeks_of(SESSIONS, NOW, 90.0), MOVES)
+SHOWN = chart.PatternView(PROVEN, weeks_of(SESSIONS, NOW, 90.0), MOVES)
 FEATURES = {"task_type": "fix", "domain": "backend", "complexity": 0.3, "tools": ("pytest", "git")}
 FOUND = ranked([PROVEN, NEW], FEATURES, NOW, PatternSettings())
 SUBTASKS = (
@@ -199,8 +199,8 @@ SUBTASKS = (
     Subtask(title="Write the handler", depends_on=("Describe the resource",)),
 )
 PICTURES: dict[str, RenderableType] = {
-    "show": chart.whole(SHOWN),
-    "show_new": chart.whole(chart.Shown(NEW, [], [])),
+    "show": chart.pattern_view(SHOWN),
+    "show_new": chart.pattern_view(chart.PatternView(NEW, [], [])),
     "subtasks": chart.subtasks(SUBTASKS),
     "list": pictures.listing([PROVEN, NEW], True),
     "find": pictures.found(FOUND, proven_only=True),
@@ -211,16 +211,16 @@ PICTURES: dict[str, RenderableType] = {
     "review": pictures.review(REVIEW),
     "refine": pictures.refined(REFINED, dry_run=True),
     "refine_nothing": pictures.refined(LEFT, dry_run=False),
-    "similar": pictures.alike([SimilarPattern(NEW, PatternLikeness(1.0, 0.5, 0.25, 0.62))]),
+    "similar": pictures.similar([SimilarPattern(NEW, PatternLikeness(1.0, 0.5, 0.25, 0.62))]),
     "prune": pictures.pruned([LowValuePattern(NEW, ("unused: for 200 days", "low confidence"))], dry_run=False),
     "history": pictures.history(MOVES),
     "list_long": pictures.listing(LONG, False),
     "validate_long": pictures.validated(LONG_VERDICTS, dry_run=False, everything=True),
     "mine_long": pictures.mined([LONG_MINED], dry_run=False),
-    "show_long": chart.whole(chart.Shown(LONG[1], SHOWN.weeks, MOVES)),
+    "show_long": chart.pattern_view(chart.PatternView(LONG[1], SHOWN.weeks, MOVES)),
     "find_long": pictures.found(ranked(LONG, FEATURES, NOW, PatternSettings()), proven_only=False),
     "review_long": pictures.review(PatternReview(LONG[0], [FAILED[0].replace(episode=UUID)], 9, NARROWER)),
-    "similar_long": pictures.alike([SimilarPattern(LONG[0], PatternLikeness(1.0, 0.5, 0.25, 0.62))]),
+    "similar_long": pictures.similar([SimilarPattern(LONG[0], PatternLikeness(1.0, 0.5, 0.25, 0.62))]),
 }
 DRAWN = (
     *((name, WIDTH) for name in PICTURES),
