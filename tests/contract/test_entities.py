@@ -397,7 +397,7 @@ def test_the_command_line_tells_lists_and_puts_right(tmp_path: Path, capsys: pyt
     assert treering_says("entities", "--rename", "Brown", "--as", "Bob Brown")["entities"][0]["name"] == "Bob Brown"
     assert treering_says("entities", "--delete", "Smith")["entities"][0]["name"] == "Smith"
     assert "Bob Brown" in treering_says("about", "Bob Browne")
-    assert "goes with --into" in treering_says("entities", "--merge", "Brown")
-    assert "one at a time" in treering_says("entities", "--delete", "Brown", "--undo", "Brown")
+    assert "needs --into" in treering_says("entities", "--merge", "Brown")
+    assert "use one of them" in treering_says("entities", "--delete", "Brown", "--undo", "Brown")
     assert run(app, ["about", "Bo", *where]) == 0
     assert "Bob Brown  person, 1 mention, also Bo, Brown" in capsys.readouterr().out
