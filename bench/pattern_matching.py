@@ -159,10 +159,14 @@ def rows(size: int, world: str, shares: Mapping[str, float]) -> Iterator[tuple[o
     labels_only = PatternIndex(patterns, tree=False)
     validated = sum(each.status is PatternStatus.VALIDATED for each in patterns)
     ways: tuple[tuple[str, Find, Callable[[Mapping[str, Any]], int]], ...] = (
-        ("index: best first", lambda features: index.best(features, NOW, SETTINGS), index.asked),
-        ("labels alone: best first", lambda features: labels_only.best(features, NOW, SETTINGS), labels_only.asked),
-        ("index: all that apply, then ranked", _in_two_steps(index), index.asked),
-        ("labels alone: all that apply, then ranked", _in_two_steps(labels_only), labels_only.asked),
+        ("index: best first", lambda features: index.best(features, NOW, SETTINGS), index.checked_count),
+        (
+            "labels alone: best first",
+            lambda features: labels_only.best(features, NOW, SETTINGS),
+            labels_only.checked_count,
+        ),
+        ("index: all that apply, then ranked", _in_two_steps(index), index.checked_count),
+        ("labels alone: all that apply, then ranked", _in_two_steps(labels_only), labels_only.checked_count),
         (BRUTE, lambda features: by_brute_force(patterns, features), lambda _: validated),
     )
     expected = [by_brute_force(patterns, features) for features in tasks[:BRUTE_TASKS]]

@@ -14,7 +14,7 @@ from treering.core.runs import RunState
 from treering.core.scope import Visibility
 from treering.core.settings import Settings
 from treering.jobs.stage import StageRun
-from treering.maintenance.principals import for_each_owner
+from treering.maintenance.owners import for_each_owner
 from treering.maintenance.schedule import Stage
 from treering.memory import Memory
 

@@ -140,7 +140,7 @@ def test_a_stage_whose_workers_are_killed_loses_no_step(place: dict[str, str], c
         upkeep = keeping(memory, lambda _run: None)
         from treering.maintenance.queue import queue_now
 
-        queue_now(memory.scope, memory.store, now(), stage="tidy", new_id=upkeep.maintenance.new_id)
+        queue_now(memory.scope, memory.store, now(), stage="tidy", new_id=upkeep.runner.new_id)
         for kill in range(KILLS):
             news = len(crew.news)
             pid = crew.start(go_step_by_step, later=kill * LEASE, **place)

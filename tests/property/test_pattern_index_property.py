@@ -104,7 +104,7 @@ def test_the_index_answers_as_brute_force(patterns: list[Pattern], tasks: list[d
         expected = brute_force(patterns, task)
         assert with_tree.applicable(task) == expected
         assert without.applicable(task) == expected
-        assert with_tree.asked(task) <= without.asked(task) <= len(patterns)
+        assert with_tree.checked_count(task) <= without.checked_count(task) <= len(patterns)
 
 
 @given(patterns=crowds(60), task=features, statuses=st.sets(st.sampled_from(PatternStatus)), data=st.data())

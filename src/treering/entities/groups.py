@@ -53,13 +53,15 @@ def find_group(tx: Transaction, name: str, kind: EntityKind | None, *, nearest: 
     if not present:
         raise NotFound(_unknown(tx, name, nearest))
     first = min(present.values(), key=_preference)
-    alike = [each for each in present.values() if each.id != first.id and compatible(each.kind, first.kind)]
-    return with_merged(tx, first, alike)
+    same_name_entities = [
+        each for each in present.values() if each.id != first.id and compatible(each.kind, first.kind)
+    ]
+    return with_merged(tx, first, same_name_entities)
 
 
-def with_merged(tx: Transaction, entity: Entity, alike: Sequence[Entity] = ()) -> EntityGroup:
+def with_merged(tx: Transaction, entity: Entity, same_name_entities: Sequence[Entity] = ()) -> EntityGroup:
     """Include entities that were merged into it, transitively."""
-    found = {entity.id: entity} | {each.id: each for each in alike}
+    found = {entity.id: entity} | {each.id: each for each in same_name_entities}
     found |= {each.id: each for each, _ in _merged_into(tx, found)}
     return EntityGroup(entity, tuple(each for id, each in found.items() if id != entity.id))
 

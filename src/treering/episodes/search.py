@@ -181,22 +181,22 @@ class _EpisodeSearch:
         """Candidates by words and the first compared vector, then by each other vector."""
         words = self.question.codes if self.wanted.words or self.by_words else ()
         first, *others = (_part(compared) for compared in self.wanted.compared)
-        asked = [self.meaning.wanted(words, self.question.shares if words else (), part=first)]
+        requests = [self.meaning.wanted(words, self.question.shares if words else (), part=first)]
         if self.meaning.vector is not None:
-            asked += [self.meaning.wanted((), part=part) for part in others]
-        return [self.meaning.candidates(self.tx, each, (KIND,), most=limit, among=among) for each in asked]
+            requests += [self.meaning.wanted((), part=part) for part in others]
+        return [self.meaning.candidates(self.tx, each, (KIND,), most=limit, among=among) for each in requests]
 
     def _cosines(self, meaning: Meaning, numbers: NDArray[np.int64]) -> Mapping[int, _QueryLikeness]:
         """Cosine of the nearest vector of each. Unlike in the index, the common component is not removed."""
         if meaning.vector is None or not len(numbers):
             return {}
-        asked, nearest = meaning.vector[0].astype(np.float64), dict[int, _QueryLikeness]()
+        query_vector, nearest = meaning.vector[0].astype(np.float64), dict[int, _QueryLikeness]()
         for compared in self.wanted.compared:
             found = self.tx.index.vectors(space_of(meaning.model, _part(compared)), numbers)
             for number, vector in found.items():
                 if not vector.any():
                     continue
-                likeness = _QueryLikeness(_cosine(asked, vector.astype(np.float64)), compared)
+                likeness = _QueryLikeness(_cosine(query_vector, vector.astype(np.float64)), compared)
                 nearest[number] = max(nearest.get(number, likeness), likeness, key=lambda each: each.value)
         return nearest
 

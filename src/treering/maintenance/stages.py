@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from treering.core.errors import InvalidInput
 from treering.jobs.stage import Progress, StageRun, Work
-from treering.maintenance.principals import for_each_owner
+from treering.maintenance.owners import for_each_owner
 from treering.maintenance.schedule import Stage
 
 if TYPE_CHECKING:

@@ -41,7 +41,7 @@ def merged(patterns: Sequence[Pattern], now: datetime, new_id: str) -> PatternMe
     _check(patterns, new_id)
     best = min(patterns, key=lambda each: (-each.evidence.confidence, -each.evidence.applications, each.id))
     ids = tuple(each.id for each in patterns)
-    made = best.replace(
+    target = best.replace(
         id=new_id,
         version=1,
         status=PatternStatus.CANDIDATE,
@@ -56,20 +56,20 @@ def merged(patterns: Sequence[Pattern], now: datetime, new_id: str) -> PatternMe
         updated_at=now,
         metadata=FrozenDict({**best.metadata, MERGED_FROM: ids}),
     )
-    return PatternMerge(made, tuple(_superseded(each, made, now) for each in patterns))
+    return PatternMerge(target, tuple(_superseded(each, target, now) for each in patterns))
 
 
-def generalised(asked: Sequence[Applicability]) -> Applicability:
+def generalised(applicabilities: Sequence[Applicability]) -> Applicability:
     """An applicability that covers all of these."""
     return Applicability(
-        problem_types=_any_of([each.problem_types for each in asked]),
-        domains=_any_of([each.domains for each in asked]),
-        complexity_min=min(each.complexity_min for each in asked),
-        complexity_max=max(each.complexity_max for each in asked),
+        problem_types=_any_of([each.problem_types for each in applicabilities]),
+        domains=_any_of([each.domains for each in applicabilities]),
+        complexity_min=min(each.complexity_min for each in applicabilities),
+        complexity_max=max(each.complexity_max for each in applicabilities),
         # All capabilities are required, so one that any pattern does without is dropped.
-        capabilities=_labels_in_all([each.capabilities for each in asked]),
-        conditions=_in_all([each.conditions for each in asked]),
-        anti_conditions=_in_all([each.anti_conditions for each in asked]),
+        capabilities=_labels_in_all([each.capabilities for each in applicabilities]),
+        conditions=_in_all([each.conditions for each in applicabilities]),
+        anti_conditions=_in_all([each.anti_conditions for each in applicabilities]),
     )
 
 
@@ -116,10 +116,10 @@ def _check(patterns: Sequence[Pattern], new_id: str) -> None:
         raise InvalidInput(f"patterns that contradict each other cannot be merged: {', '.join(opposed)}; deprecate one")
 
 
-def _superseded(pattern: Pattern, made: Pattern, now: datetime) -> Pattern:
+def _superseded(pattern: Pattern, target: Pattern, now: datetime) -> Pattern:
     return with_status(pattern, PatternStatus.DEPRECATED, Cause.MERGE, now).replace(
-        deprecation_reason=f"merged into {made.id} ({made.name})",
-        links=pattern.links.replace(superseded_by=made.id),
+        deprecation_reason=f"merged into {target.id} ({target.name})",
+        links=pattern.links.replace(superseded_by=target.id),
         version=pattern.version + 1,
         updated_at=now,
     )

@@ -61,24 +61,24 @@ class _Split:
     outside: _SplitSide
 
     @property
-    def kept(self) -> _SplitSide:
+    def better(self) -> _SplitSide:
         return max(self.inside, self.outside, key=lambda side: side.rate)
 
     @property
-    def left_out(self) -> _SplitSide:
-        return self.outside if self.kept is self.inside else self.inside
+    def worse(self) -> _SplitSide:
+        return self.outside if self.better is self.inside else self.inside
 
     @property
     def p_value(self) -> float:
         """Two-sided, since the better side was chosen by looking at the data."""
-        kept, left_out = self.kept, self.left_out
-        return min(1.0, 2.0 * fisher_p(kept.successes, kept.n, left_out.successes, left_out.n))
+        better, worse = self.better, self.worse
+        return min(1.0, 2.0 * fisher_p(better.successes, better.n, worse.successes, worse.n))
 
     @property
     def gain(self) -> float:
         sides, n = (self.inside, self.outside), self.inside.n + self.outside.n
-        whole = _entropy((self.inside.successes + self.outside.successes) / n)
-        return whole - sum(side.n / n * _entropy(side.rate) for side in sides)
+        total_entropy = _entropy((self.inside.successes + self.outside.successes) / n)
+        return total_entropy - sum(side.n / n * _entropy(side.rate) for side in sides)
 
 
 def refine(
@@ -102,23 +102,23 @@ def refine(
         reason = f"none of {len(splits)} conditions separates the failures better than chance"
         return Refinement(applicability=None, evidence=evidence, reason=reason)
     best = max(found, key=lambda split: split.gain)
-    if best.kept.rate < settings.floor_rate:
-        reason = f"even at its best it fails in {best.kept.failures} of {best.kept.n} sessions"
+    if best.better.rate < settings.floor_rate:
+        reason = f"even at its best it fails in {best.better.failures} of {best.better.n} sessions"
         return Refinement(applicability=None, evidence=evidence, reason=reason)
     return _narrowed(applicability, best, min(1.0, best.p_value * len(splits)), evidence)
 
 
 def _narrowed(applicability: Applicability, split: _Split, p_value: float, evidence: int) -> Refinement:
-    words, kept, left_out = explain(split.test), split.kept, split.left_out
-    if split.kept is split.inside:
+    words, better, worse = explain(split.test), split.better, split.worse
+    if split.better is split.inside:
         narrower = applicability.replace(conditions=(*applicability.conditions, split.test))
         change = f"only where {words}"
     else:
         narrower = applicability.replace(anti_conditions=(*applicability.anti_conditions, split.test))
         change = f"not where {words}"
     reason = (
-        f"{change}: of the remaining sessions {kept.successes} of {kept.n} succeeded, of the excluded ones "
-        f"{left_out.successes} of {left_out.n} (p = {p_value:.2g} corrected for all conditions tried)"
+        f"{change}: of the remaining sessions {better.successes} of {better.n} succeeded, of the excluded ones "
+        f"{worse.successes} of {worse.n} (p = {p_value:.2g} corrected for all conditions tried)"
     )
     return Refinement(
         applicability=narrower,

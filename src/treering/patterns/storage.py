@@ -33,11 +33,11 @@ def add_pattern(scope: Scope, store: Store, now: datetime, new_id: NewId, *, id:
     """Store a new pattern as a candidate."""
     _check_fields(fields)
     _check_reserved(fields.get("metadata", EMPTY), EMPTY)
-    made = Pattern.make(
+    pattern = Pattern.make(
         **fields, id=id or new_id(), owner=scope.principal, created_at=now, updated_at=now, status_since=now
     )
-    check_content(made.content)
-    return store.write(scope, now, lambda tx: tx.patterns.create(made, Action.CREATE, creation_detail("told")))
+    check_content(pattern.content)
+    return store.write(scope, now, lambda tx: tx.patterns.create(pattern, Action.CREATE, creation_detail("told")))
 
 
 def stored_pattern(tx: Transaction, id: str) -> Pattern:

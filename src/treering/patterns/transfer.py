@@ -11,7 +11,7 @@ from treering.core.patterns import Evidence, Pattern, PatternStatus
 from treering.core.queries import PatternFilter
 from treering.core.scope import Scope
 from treering.core.values import FrozenDict, thaw
-from treering.patterns.portable import read, to_json, to_yaml
+from treering.patterns.file_format import read, to_json, to_yaml
 from treering.patterns.provenance import RESERVED
 from treering.patterns.storage import EDITABLE_FIELDS, apply_changes, creation_detail, earlier_versions
 from treering.patterns.templates import check_content

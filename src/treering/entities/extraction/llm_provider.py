@@ -43,8 +43,8 @@ class LlmNames:
         if not text.strip() or not text_may_leave(text, self.location):
             return
         prompt = files("treering.prompts").joinpath(_PROMPT).read_text("utf-8")
-        asked = prompt.format(text=delimited(DATA, escaped(text)))
-        answer = ask_json(self._writer, asked, NamedEntities, most_tokens=self._most_tokens)
+        request = prompt.format(text=delimited(DATA, escaped(text)))
+        answer = ask_json(self._writer, request, NamedEntities, most_tokens=self._most_tokens)
         for entity in dict.fromkeys(answer.entities):
             start = text.find(entity.name) if entity.name.strip() else -1
             if start >= 0:

@@ -111,9 +111,9 @@ def embed_pending(run: StageRun, embedder: Embedder, keep_alive: KeepAlive) -> N
             pending = tx.index.unembedded(embedder.model, limit=run.settings.embedder.batch)
         if not pending:
             return
-        made = _embedded(pending, embedder)
+        vectors = _embedded(pending, embedder)
         with run.store.transaction(run.scope, run.now) as tx:
-            added = tx.index.add_vectors(embedder.model, made)
+            added = tx.index.add_vectors(embedder.model, vectors)
         keep_alive()
         if not added:  # other transactions hold these documents
             return

@@ -160,11 +160,11 @@ def _merge(run: StageRun, cluster: _EpisodeCluster, gathered: BandVectors, model
     vectors = gathered.vectors[np.array(cluster.rows)]
     outlines = list(_outlines(run, cluster.members))
     replaced = {each.id: each for each in (*outlines, *_earlier(run, cluster))}
-    made = merged(outlines, vectors, model, run.settings.consolidation)
+    representative = merged(outlines, vectors, model, run.settings.consolidation)
     with run.store.transaction(run.scope, run.now) as tx:
         tx.claim(CLAIM)
-        stored = tx.episodes.create(made, detail={"instances": len(outlines)})
-        _verify(tx, stored, made, replaced)
+        stored = tx.episodes.create(representative, detail={"instances": len(outlines)})
+        _verify(tx, stored, representative, replaced)
         number = tx.documents.numbers(KIND, [stored.id])[stored.id]
         # If it is skipped here, it gets this vector once the documents before it have theirs.
         tx.index.add_vectors(model, [(number, digest_it_brings(stored), combined(vectors))])
@@ -198,12 +198,12 @@ def _unchanged(found: Episode | None, id: str, version: int) -> Episode:
     return found
 
 
-def _verify(tx: Transaction, stored: Episode, made: Episode, replaced: Mapping[str, Episode]) -> None:
+def _verify(tx: Transaction, stored: Episode, representative: Episode, replaced: Mapping[str, Episode]) -> None:
     """Check before archiving that the representative is stored, has all members, and that they are unchanged."""
-    assert made.consolidation is not None
+    assert representative.consolidation is not None
     if tx.episodes.get(stored.id) != stored or stored.consolidation is None:
         raise StoreError(f"episode {stored.id!r} was not stored as written; run `treering doctor`")
-    if stored.consolidation.members != made.consolidation.members:
+    if stored.consolidation.members != representative.consolidation.members:
         raise StoreError(f"episode {stored.id!r} does not have all its members; run `treering doctor`")
     present = tx.episodes.get_many(replaced)
     for id, read in replaced.items():

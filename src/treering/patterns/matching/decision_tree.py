@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from treering.core.applicability import COMPLEXITY
 from treering.core.conditions import Bounds, Operator, Test, bounds_of
-from treering.patterns.matching.questions import (
+from treering.patterns.matching.condition_table import (
     ConditionTable,
     Demand,
     Requirements,

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from treering.core.applicability import DOMAIN, TASK_TYPE, applies, capabilities_at, folded, labels_at
 from treering.core.patterns import Pattern, PatternCategory, PatternStatus
+from treering.patterns.matching.condition_table import ConditionTable, TaskAnswers
 from treering.patterns.matching.decision_tree import build_tree
-from treering.patterns.matching.questions import ConditionTable, TaskAnswers
 from treering.patterns.matching.ranking import RankedPattern, ScoreBounds, TopPatterns
 
 if TYPE_CHECKING:
@@ -88,17 +88,17 @@ class PatternIndex:
                 best.offer(pattern)
         return best.rows()
 
-    def asked(self, features: Mapping[str, Any], *, statuses: Collection[PatternStatus] = IN_USE) -> int:
+    def checked_count(self, features: Mapping[str, Any], *, statuses: Collection[PatternStatus] = IN_USE) -> int:
         """Number of patterns whose conditions are checked for a task."""
         built = self._built
         return len(self._changed) + len(built.candidates(features, statuses, None, built.answers(features)))
 
     def with_changes(self, changes: Mapping[str, Pattern | None]) -> PatternIndex:
         """The index with these patterns replaced, or removed if None; they are checked one by one until a rebuild."""
-        made = PatternIndex.__new__(PatternIndex)
-        made._built = self._built
-        made._changed = {**self._changed, **{id: _living(each) for id, each in changes.items()}}
-        return made
+        index = PatternIndex.__new__(PatternIndex)
+        index._built = self._built
+        index._changed = {**self._changed, **{id: _living(each) for id, each in changes.items()}}
+        return index
 
     def _newer(
         self,

@@ -158,31 +158,33 @@ def _age(validated_at: datetime | None, now: datetime) -> str:
     return {0: "validated today", 1: "validated yesterday"}.get(days, f"validated {days:,} days ago")
 
 
-def _complexity_is_met(asked: Applicability, features: Mapping[str, Any]) -> bool:
+def _complexity_is_met(applicability: Applicability, features: Mapping[str, Any]) -> bool:
     known = complexity_at(features)
-    return known is not None and is_within(asked.complexity_min, asked.complexity_max, known)
+    return known is not None and is_within(applicability.complexity_min, applicability.complexity_max, known)
 
 
 _FACETS: tuple[tuple[Callable[[Applicability], bool], Callable[[Applicability, Mapping[str, Any]], bool]], ...] = (
     (
-        lambda asked: bool(asked.problem_types),
-        lambda asked, features: not labels_at(features, TASK_TYPE).isdisjoint(folded(asked.problem_types)),
+        lambda applicability: bool(applicability.problem_types),
+        lambda applicability, features: (
+            not labels_at(features, TASK_TYPE).isdisjoint(folded(applicability.problem_types))
+        ),
     ),
     (
-        lambda asked: bool(asked.domains),
-        lambda asked, features: not labels_at(features, DOMAIN).isdisjoint(folded(asked.domains)),
+        lambda applicability: bool(applicability.domains),
+        lambda applicability, features: not labels_at(features, DOMAIN).isdisjoint(folded(applicability.domains)),
     ),
     (
-        lambda asked: bool(asked.capabilities),
-        lambda asked, features: folded(asked.capabilities) <= capabilities_at(features),
+        lambda applicability: bool(applicability.capabilities),
+        lambda applicability, features: folded(applicability.capabilities) <= capabilities_at(features),
     ),
     (
-        lambda asked: (asked.complexity_min, asked.complexity_max) != (0.0, 1.0),
+        lambda applicability: (applicability.complexity_min, applicability.complexity_max) != (0.0, 1.0),
         _complexity_is_met,
     ),
     (
-        lambda asked: bool(asked.conditions),
-        lambda asked, features: all(holds(condition, features) for condition in asked.conditions),
+        lambda applicability: bool(applicability.conditions),
+        lambda applicability, features: all(holds(condition, features) for condition in applicability.conditions),
     ),
 )
 """For each facet: whether a pattern restricts it, and whether a task meets the restriction."""

@@ -62,8 +62,8 @@ def _has_generated_name(pattern: Pattern) -> bool:
 def _name(run: StageRun, writer: Writer, pattern: Pattern) -> bool:
     """Rename the pattern; False if the answer is unusable, such as a name with numbers not in the finding."""
     prompt = files("treering.prompts").joinpath(_PROMPT).read_text("utf-8")
-    asked = prompt.format(finding=delimited(DATA, escaped(f"{pattern.name}\n{pattern.summary}")))
-    given = ask_json(writer, asked, PatternName, most_tokens=run.settings.mining.name_tokens)
+    request = prompt.format(finding=delimited(DATA, escaped(f"{pattern.name}\n{pattern.summary}")))
+    given = ask_json(writer, request, PatternName, most_tokens=run.settings.mining.name_tokens)
     name = short_name("".join(each if each.isprintable() else " " for each in given.name))
     numbers = set(_NUMBER.findall(f"{pattern.name} {pattern.summary}"))
     if not name or name == pattern.name or not numbers.issuperset(_NUMBER.findall(name)):

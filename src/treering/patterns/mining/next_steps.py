@@ -218,9 +218,9 @@ def _vote(votes: dict[str, float], failure: FailureHabit, likeness: float, worke
 def _likeness(mined: Mining, failure: FailureHabit, failed: _CurrentFailure, weights: AdviceSettings) -> float:
     own = frozenset(failure.words)
     shared, all_ = _weight(mined, own & failed.words), _weight(mined, own | failed.words)
-    alike = shared / all_ if all_ else 0.0
+    similarity = shared / all_ if all_ else 0.0
     same = weights.same_step if failure.step == failed.step else 0.0
-    return float(((alike + same) / (1 + weights.same_step)) ** weights.failure_power)
+    return float(((similarity + same) / (1 + weights.same_step)) ** weights.failure_power)
 
 
 def _weight(mined: Mining, words: frozenset[str]) -> float:

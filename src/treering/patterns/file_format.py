@@ -127,11 +127,11 @@ def _json_content(text: str) -> Any:
 
 
 def _without_repeats(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
+    mapping = dict(pairs)
+    if len(mapping) < len(pairs):
         names = [name for name, _ in pairs]
         raise ValueError(f"{next(name for name in names if names.count(name) > 1)!r} occurs twice in one object")
-    return made
+    return mapping
 
 
 def _reject_constant(name: str) -> Any:

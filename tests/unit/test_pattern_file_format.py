@@ -10,7 +10,7 @@ from tests.property.strategies import records, values
 from tests.samples import NOW, sample
 from treering.core.errors import InvalidInput
 from treering.core.patterns import Pattern
-from treering.patterns.portable import read, to_json, to_yaml
+from treering.patterns.file_format import read, to_json, to_yaml
 
 BY_HAND = """
 treering_patterns: 1
