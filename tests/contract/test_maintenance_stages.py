@@ -44,7 +44,7 @@ class Clock:
 
 
 def pages(done: list[str], stumble: Callable[[str], None] = lambda _page: None) -> Work:
-    """A stage of four pages, each told when it is done."""
+    """A stage of four pages that reports each finished page."""
 
     def work(run: StageRun) -> None:
         left = [page for page in PAGES if run.cursor is None or page > run.cursor]
@@ -58,7 +58,7 @@ def pages(done: list[str], stumble: Callable[[str], None] = lambda _page: None) 
 
 
 class Kept:
-    """A memory whose maintenance is a table of our own, at a time of our own."""
+    """A memory with given stages and a clock that the test sets."""
 
     def __init__(self, open_memory: OpenMemory, *stages: Stage, clock: Clock | None = None, **options: Any) -> None:
         self.clock = clock or Clock()
@@ -120,7 +120,7 @@ def test_a_missed_week_is_made_up_for_once(open_memory: OpenMemory) -> None:
     assert len(kept.maintenance.queue_due()) == 1
 
 
-def test_what_somebody_ran_after_the_last_slot_is_not_due(open_memory: OpenMemory) -> None:
+def test_a_stage_run_on_request_after_the_last_slot_is_not_due(open_memory: OpenMemory) -> None:
     done: list[str] = []
     kept = Kept(open_memory, Stage("tidy", "0 3 * * *", pages(done)))
     kept.memory.remember("the project begins")
@@ -275,7 +275,7 @@ def test_a_stage_is_queued_when_the_one_before_it_has_ended(open_memory: OpenMem
     assert (kept.maintenance.due(), kept.maintenance.queue_due()) == ((), ())
 
 
-def test_one_look_at_the_schedule_runs_the_whole_night(open_memory: OpenMemory) -> None:
+def test_one_look_at_the_schedule_runs_all_stages(open_memory: OpenMemory) -> None:
     done: list[str] = []
     kept = pipeline(open_memory, done)
     kept.maintenance.work(once=True)
@@ -307,7 +307,7 @@ def test_a_stage_that_fails_does_not_hold_up_the_stages_after_it(open_memory: Op
     }
 
 
-def test_a_night_that_was_killed_goes_on_with_the_stage_it_was_at(open_memory: OpenMemory) -> None:
+def test_a_killed_run_resumes_with_its_stage(open_memory: OpenMemory) -> None:
     def die(page: str) -> None:
         if page == "c":
             raise SystemExit
@@ -328,7 +328,7 @@ def test_a_night_that_was_killed_goes_on_with_the_stage_it_was_at(open_memory: O
     assert [run.attempts for run in later.maintenance.runs() if run.stage == "second"] == [2]
 
 
-def test_a_night_killed_between_two_stages_goes_on_with_the_next_look(
+def test_a_run_killed_between_two_stages_continues_with_the_next_look(
     open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from treering.maintenance import stage_runner
@@ -381,7 +381,7 @@ def test_a_failed_run_by_hand_says_so_and_can_be_repeated_at_once(open_memory: O
     assert (run.id, run.state, run.error) == (failed.id, RunState.DONE, None)
 
 
-def test_nobody_runs_a_stage_beside_another_worker(open_memory: OpenMemory) -> None:
+def test_two_workers_never_run_the_same_stage(open_memory: OpenMemory) -> None:
     clock = Clock()
     second = Kept(open_memory, Stage("tidy", "", pages([])), clock=clock)
     told: list[str] = []
@@ -400,7 +400,7 @@ def test_nobody_runs_a_stage_beside_another_worker(open_memory: OpenMemory) -> N
 def test_a_stage_that_another_worker_takes_first_is_waited_for(
     open_memory: OpenMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As the background thread may: it is told of the job before the caller takes it."""
+    """As the background thread may: it leases the job before the caller does."""
     kept = Kept(open_memory, Stage("tidy", "", pages([])))
     memory, run_named, taken, calls = kept.memory, Worker.run_named, list[Job](), list[str]()
 
@@ -567,7 +567,7 @@ def test_a_stage_that_is_run_twice_changes_nothing_the_second_time(lived_in: Kep
     assert records(memory) == learned
 
 
-def test_a_night_leaves_a_report_and_a_sound_memory(lived_in: Kept) -> None:
+def test_maintenance_leaves_a_report_and_a_healthy_memory(lived_in: Kept) -> None:
     memory = lived_in.memory
     runs = memory.maintenance.run()
     assert [(run.stage, run.state, run.error) for run in runs] == [(name, RunState.DONE, None) for name in STAGES]
@@ -582,7 +582,7 @@ def test_a_night_leaves_a_report_and_a_sound_memory(lived_in: Kept) -> None:
 
 
 def records(memory: Memory) -> list[str]:
-    """What is known; runs and jobs say when somebody looked."""
+    """All records except runs and jobs, which depend on time."""
     with memory.store.reading(memory.scope, MONDAY) as tx:
         kept: list[Any] = [tx.knowledge, tx.turns, tx.sessions, tx.episodes, tx.patterns, tx.entities, tx.entity_links]
         return [record.to_json() for found in kept for record in found.stream(None)]

@@ -1,4 +1,4 @@
-"""The patterns at hand: always those that the store has, built anew in the background."""
+"""The pattern index cache: consistent with the store, rebuilt in the background."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -95,7 +95,7 @@ def test_what_was_taken_away_or_exchanged_is_noticed() -> None:
     assert sorted(names(shelf, told)) == ["exchanged", "n2", "n3"]
 
 
-def test_it_is_built_anew_in_the_background_and_says_the_same_meanwhile() -> None:
+def test_rebuild_in_the_background_does_not_change_results() -> None:
     told, shelf, later = grown()
     before = names(shelf, told)
     assert len(before) == 101
