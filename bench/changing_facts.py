@@ -19,17 +19,19 @@ from treering.memory import Memory
 from treering.search import pipeline as recall
 from treering.search.answer import Answer, Hit
 
-PARTS = ("dev", "held", "public")
+PARTS = ("dev", "dev2", "held", "public")
 OWN = Path(__file__).parent / "changing_facts"
 KINDS = ("now", "before", "as_of", "unchanged", "none")
 ABOUT = (
     "Dialogues in which one fact changes, with plans, hypotheses, questions and other people's values around it. "
     "`dev` (50) and `held` (70) were written for this by one who had not seen the rules; who wrote the rules read "
-    "`dev` only, and learned the weights on it. `held` was measured three times: 26 % of `now` were right first at "
-    "the first look, 28 % at the second, each time with changes that `dev`, a review or other sets had given the "
-    "reason for; the third is below. `public` are the 30 dialogues that came with the issue: only totals were looked "
-    "at, many times. An answer is right where its first result states the value asked for and no stale one; for "
-    "`none` where the answer says that nothing fits. `All in one`: all dialogues of a language in one project."
+    "`dev` only, and learned the weights on it. `dev2` (61) was written later by the hand that then changed the "
+    "rules: it shows what they can do, not what they are worth. `held` was measured four times: 26 % of `now` "
+    "were right first at the first look, 28 % at the second, 29 % at the third, each time with changes that "
+    "`dev`, a review or other sets had given the reason for; the fourth is below. `public` are the 30 dialogues "
+    "that came with the issue: only totals were looked at, many times. An answer is right where its first result "
+    "states the value asked for and no stale one; for `none` where the answer says that nothing fits. `All in "
+    "one`: all dialogues of a language in one project."
 )
 Dialogue = dict[str, Any]
 

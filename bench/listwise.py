@@ -62,7 +62,7 @@ def by_set(lists: Sequence[Candidates], weights: Floats) -> dict[str, float]:
     """Mean R@10 of each set."""
     found: dict[str, list[float]] = {}
     for each in lists:
-        found.setdefault(each.dataset, []).append(each.search(weights))
+        found.setdefault(each.dataset, []).append(each.recall(weights))
     return {name: float(np.mean(values)) for name, values in found.items()}
 
 
@@ -79,7 +79,7 @@ def across_groups(lists: Sequence[Candidates], folds: int) -> tuple[dict[str, fl
         held = [each for each in lists if places[each.dataset, each.group] == fold]
         weights.append(learned([each for each in lists if places[each.dataset, each.group] != fold]))
         for each in held:
-            found.setdefault(each.dataset, []).append(each.search(weights[-1]))
+            found.setdefault(each.dataset, []).append(each.recall(weights[-1]))
     return {name: float(np.mean(values)) for name, values in found.items()}, weights
 
 

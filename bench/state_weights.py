@@ -28,12 +28,13 @@ class Example:
     dialogue: str
     kind: str
     features: Matrix
+    lead: int
     right: NDArray[np.bool_]
 
     def is_right(self, weights: Matrix) -> bool:
         scores = self.features @ weights
-        lead, best = int(np.argmax(self.features[:, 0] * self.features[:, 1])), int(np.argmax(scores))
-        return bool(self.right[best if scores[best] - scores[lead] >= MARGIN else lead])
+        best = int(np.argmax(scores))
+        return bool(self.right[best if scores[best] - scores[self.lead] >= MARGIN else self.lead])
 
 
 def main() -> None:
@@ -65,7 +66,8 @@ def read(part: str, *, together: bool) -> Iterator[Example]:
                         right = [
                             each.record.id in hits and asked.states(hits[each.record.id]) for each in seen[-1].results
                         ]
-                        yield Example(dialogue["id"], asked.kind, seen[-1].features(), np.array(right))
+                        features, lead = seen[-1].features(), seen[-1].lead
+                        yield Example(dialogue["id"], asked.kind, features, lead, np.array(right))
 
 
 def crossed(examples: Sequence[Example], decay: float) -> Iterator[tuple[str, float]]:

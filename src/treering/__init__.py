@@ -6,36 +6,102 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from treering.compose import open as open
+    from treering.context.briefing import Briefing as Briefing
+    from treering.conversation.api import Conversation as Conversation
+    from treering.core.entities import Entity as Entity
+    from treering.core.episodes import Episode as Episode
     from treering.core.errors import TreeringError as TreeringError
     from treering.core.messages import Message as Message
+    from treering.core.patterns import Pattern as Pattern
     from treering.core.payloads import register_knowledge_type as register_knowledge_type
+    from treering.core.phases import Phase as Phase
+    from treering.core.queries import EpisodeFilter as EpisodeFilter
     from treering.core.queries import KnowledgeFilter as KnowledgeFilter
+    from treering.core.queries import PatternFilter as PatternFilter
     from treering.core.queries import SearchFilter as SearchFilter
+    from treering.core.queries import TimeRange as TimeRange
     from treering.core.queries import TurnFilter as TurnFilter
+    from treering.core.records import Knowledge as Knowledge
+    from treering.core.records import Relation as Relation
+    from treering.core.records import Source as Source
+    from treering.core.scope import Scope as Scope
+    from treering.core.scope import Visibility as Visibility
     from treering.core.settings import Settings as Settings
+    from treering.core.taint import Taint as Taint
+    from treering.core.turns import Turn as Turn
+    from treering.knowledge.authors import Author as Author
+    from treering.knowledge.authors import Reason as Reason
     from treering.memory import Memory as Memory
+    from treering.render.budget import RenderedContext as RenderedContext
+    from treering.search.answer import Answer as Answer
+    from treering.search.answer import Hit as Hit
+    from treering.task.api import Task as Task
 
-# Loaded on first use: `import treering` stays short for whoever only wants the version or the hooks.
+# Imported on first use, so that `import treering` stays fast.
 _PUBLIC = {
     "open": "treering.compose",
+    "Answer": "treering.search.answer",
+    "Author": "treering.knowledge.authors",
+    "Briefing": "treering.context.briefing",
+    "Conversation": "treering.conversation.api",
+    "Entity": "treering.core.entities",
+    "Episode": "treering.core.episodes",
+    "EpisodeFilter": "treering.core.queries",
+    "Hit": "treering.search.answer",
+    "Knowledge": "treering.core.records",
+    "KnowledgeFilter": "treering.core.queries",
     "Memory": "treering.memory",
     "Message": "treering.core.messages",
-    "Settings": "treering.core.settings",
-    "TreeringError": "treering.core.errors",
-    "KnowledgeFilter": "treering.core.queries",
+    "Pattern": "treering.core.patterns",
+    "PatternFilter": "treering.core.queries",
+    "Phase": "treering.core.phases",
+    "Reason": "treering.knowledge.authors",
+    "Relation": "treering.core.records",
+    "RenderedContext": "treering.render.budget",
+    "Scope": "treering.core.scope",
     "SearchFilter": "treering.core.queries",
+    "Settings": "treering.core.settings",
+    "Source": "treering.core.records",
+    "Taint": "treering.core.taint",
+    "Task": "treering.task.api",
+    "TimeRange": "treering.core.queries",
+    "TreeringError": "treering.core.errors",
+    "Turn": "treering.core.turns",
     "TurnFilter": "treering.core.queries",
+    "Visibility": "treering.core.scope",
     "register_knowledge_type": "treering.core.payloads",
 }
 
 __all__ = [
+    "Answer",
+    "Author",
+    "Briefing",
+    "Conversation",
+    "Entity",
+    "Episode",
+    "EpisodeFilter",
+    "Hit",
+    "Knowledge",
     "KnowledgeFilter",
     "Memory",
     "Message",
+    "Pattern",
+    "PatternFilter",
+    "Phase",
+    "Reason",
+    "Relation",
+    "RenderedContext",
+    "Scope",
     "SearchFilter",
     "Settings",
+    "Source",
+    "Taint",
+    "Task",
+    "TimeRange",
     "TreeringError",
+    "Turn",
     "TurnFilter",
+    "Visibility",
     "open",
     "register_knowledge_type",
 ]
@@ -47,3 +113,7 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     return getattr(import_module(_PUBLIC[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_PUBLIC})

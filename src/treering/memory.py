@@ -13,11 +13,11 @@ from treering.search.request import ALL_KNOWLEDGE, ALL_TURNS
 # Verbs import what they need themselves: a process that uses one verb does not load the parts of all others.
 if TYPE_CHECKING:
     from treering.archive.api import Archive
-    from treering.archive.restore import Imported
+    from treering.archive.restore import ImportReport
     from treering.code.api import Code
     from treering.context.api import ContextBuilder
     from treering.conversation.api import Conversation
-    from treering.conversation.views import Happened
+    from treering.conversation.views import ConversationEvent
     from treering.core.episodes import Episode
     from treering.core.fields import EpisodeFields, KnowledgeFields, TaskFields, TurnFields
     from treering.core.history import Action, AuditEntry, HistoryEntry
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from treering.entities.api import Entities
     from treering.episodes.api import Episodes
     from treering.episodes.storage import Content
-    from treering.jobs.worker import Settled
+    from treering.jobs.worker import SettleReport
     from treering.knowledge.api import KnowledgeBase
     from treering.knowledge.authors import Author, Reason
     from treering.knowledge.removal.proof import Forgotten
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from treering.search.api import Search
     from treering.task.api import Task
     from treering.task.factory import TaskServices
-    from treering.task.pruning import Step
+    from treering.task.pruning import PruneStep
 
 
 class Parts(Protocol):
@@ -92,7 +92,7 @@ class Parts(Protocol):
     def maintenance(self) -> Maintenance: ...
     def stats(self) -> Stats: ...
     def doctor(self, *, repair: bool) -> DoctorReport: ...
-    def settle(self, timeout: float) -> Settled: ...
+    def settle(self, timeout: float) -> SettleReport: ...
     def run_small_jobs(self, seconds: float | None) -> JobsLeft: ...
     def note_injection(self, ids: Iterable[str], *, via: str, tokens: int = 0) -> None: ...
     def close(self) -> None: ...
@@ -176,7 +176,7 @@ class Memory:
         id: str | None = None,
         model: str | None = None,
         count: CountTokens | None = None,
-        on_event: Callable[[Step], None] | None = None,
+        on_event: Callable[[PruneStep], None] | None = None,
         **context: Unpack[TaskFields],
     ) -> Task:
         """Working memory of a task: a new one with a description, else the latest save of the task `id`.
@@ -203,7 +203,7 @@ class Memory:
         oversize: str | None = None,
         at_task_boundary: bool | None = None,
         tokenizer: Tokenizer | str | None = None,
-        on_event: Callable[[Happened], None] = lambda _event: None,
+        on_event: Callable[[ConversationEvent], None] = lambda _event: None,
     ) -> Conversation:
         """A conversation with a model: everything is stored, what fits is sent. Its turns belong to session `id`.
 
@@ -403,7 +403,7 @@ class Memory:
         """Check this memory; with `repair`, rebuild what is derived first."""
         return self._parts.doctor(repair=repair)
 
-    def settle(self, timeout: float = 60.0) -> Settled:
+    def settle(self, timeout: float = 60.0) -> SettleReport:
         """Run the background work, or wait until it is done: sessions are learned from, documents get vectors."""
         return self._parts.settle(timeout)
 
@@ -425,7 +425,7 @@ class Memory:
         """The lines of an export, one by one. The audit log gets its entry when the first of them is read."""
         return self._parts.archive.lines(history=history)
 
-    def import_(self, path: str | Path) -> Imported:
+    def import_(self, path: str | Path) -> ImportReport:
         """Read an export into this project: all of it or nothing. Existing records stay as they are."""
         return self._parts.archive.import_(path)
 

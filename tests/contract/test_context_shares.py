@@ -16,7 +16,8 @@ def test_every_type_gets_its_share_where_all_types_have_plenty(open_memory: Open
         for number in range(40):
             named = " ".join(f"{WORDS[(number * step) % 13]}{number}{type[:step]}" for step in (1, 3, 5))
             memory.remember(f"The payment gateway needs {named}", type=type, source="observer_inferred")
-    packed = memory.pack("payment gateway", phase="implement", reflection=False)
+    memory.settle()
+    packed = memory.context.build("payment gateway", phase="implement", reflection=False)
     taken: Counter[str] = Counter()
     for item in packed.items:
         taken[memory.get(item.id).type] += item.tokens  # type: ignore[union-attr]

@@ -274,7 +274,7 @@ class Answering:
 
     spent = 0
 
-    def write(self, prompt: str, *, most_tokens: int, schema: Any = None) -> str:
+    def write(self, prompt: str, *, max_tokens: int, schema: Any = None) -> str:
         self.asked += 1
         if self.answer is None:
             raise ModelUnavailable("down")
@@ -373,7 +373,7 @@ def test_an_episode_that_was_moved_away_keeps_its_links(memory: Memory) -> None:
         whole = tx.episodes.create(sample(Episode, "e", task={"input": "ask Mr Brown"}, outcome=outcome))
     assert records_about(memory, "Smith") == {"e"}
     with memory.store.transaction(memory.scope, NOW) as tx:
-        tx.episodes.chill(whole.replace(outcome={"status": "SUCCESS"}))
+        tx.episodes.move_to_blobs(whole.replace(outcome={"status": "SUCCESS"}))
     assert records_about(memory, "Smith") == {"e"}
 
 

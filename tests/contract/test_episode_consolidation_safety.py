@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import OpenMemory
 from tests.consolidating import Compass, Counted, all_of, consolidate, episode, keep, members, standing, three
 from tests.samples import NOW
-from treering.adapters.sql.index_base import Index
+from treering.adapters.sql.index_base import SqlIndex
 from treering.adapters.sql.listed_documents import ListedDocuments
 from treering.adapters.sql.turns import EpisodeRecords
 from treering.core.episodes import Episode, EpisodeStatus
@@ -51,7 +51,7 @@ STEPS = [
     (EpisodeRecords, "get", 1),
     (EpisodeRecords, "get_many", 1),
     (ListedDocuments, "numbers", 1),
-    (Index, "add_vectors", 1),
+    (SqlIndex, "add_vectors", 1),
     *((EpisodeRecords, "set_lifecycle", call) for call in (1, 2, 3)),
 ]
 
@@ -164,7 +164,7 @@ def test_what_was_taken_apart_is_not_brought_back_beside_its_members(memory: Mem
     memory.undo(one.id)
     before = all_of(memory, deleted=None)
     for _ in range(2):
-        with pytest.raises(NothingToUndo, match="taken apart"):
+        with pytest.raises(NothingToUndo, match="split up"):
             memory.undo(one.id)
     assert all_of(memory, deleted=None) == before
 

@@ -197,4 +197,4 @@ def test_a_filter_ignores_labels_of_a_record_with_the_same_id_in_another_project
         for where in (KnowledgeFilter(tags=("urgent",)), KnowledgeFilter(pinned=True)):
             assert tx.knowledge.find(where).items == ()
             assert tx.knowledge.count(where) == 0
-            assert not len(tx.index.passing({"knowledge": where}))
+            assert not len(tx.index.matching_numbers({"knowledge": where}))

@@ -16,9 +16,8 @@ from treering.core.queries import JobFilter, KnowledgeFilter, SessionFilter
 from treering.core.records import Knowledge, RelationKind
 from treering.core.settings import Settings
 from treering.core.statements import Statement
-from treering.knowledge.facts.sessions import Learner
 from treering.knowledge.facts.storage import FactKeeper, Heard
-from treering.knowledge.operations import KnowledgeOperations
+from treering.knowledge.session_learning import Learner
 from treering.memory import Memory
 
 START = datetime(2026, 5, 8, 10, 0, tzinfo=UTC)
@@ -499,9 +498,7 @@ def keep(memory: Memory, heard: Sequence[Heard]) -> None:
     with memory.store.transaction(memory.scope, START) as tx:
         for each in heard:
             tx.turns.create(each.turn)
-        FactKeeper(
-            tx, KnowledgeOperations(memory.store, memory.settings.knowledge, memory._parts.new_id), Settings()
-        ).keep(heard)
+        FactKeeper(tx, memory._parts.new_id, Settings()).keep(heard)
 
 
 def test_nothing_is_learned_from_a_page_whose_mark_does_not_move(

@@ -22,7 +22,7 @@ from treering.core.records import Knowledge
 from treering.core.runs import Run, RunState
 from treering.core.scope import Scope
 from treering.core.settings import Settings
-from treering.jobs.stage import StageRun, Work
+from treering.jobs.stage import StageRun, StageWork
 from treering.jobs.worker import Worker
 from treering.maintenance.api import Maintenance
 from treering.maintenance.queue import MAINTAIN
@@ -43,7 +43,7 @@ class Clock:
         return self.now
 
 
-def pages(done: list[str], stumble: Callable[[str], None] = lambda _page: None) -> Work:
+def pages(done: list[str], stumble: Callable[[str], None] = lambda _page: None) -> StageWork:
     """A stage of four pages that reports each finished page."""
 
     def work(run: StageRun) -> None:
@@ -250,7 +250,7 @@ def test_a_worker_that_is_stopped_gives_its_job_back_as_far_as_it_came(open_memo
 def pipeline(open_memory: OpenMemory, done: list[str], **stumble: Callable[[str], None]) -> Kept:
     """Three stages that are all due; each tells its name for each of its pages."""
 
-    def named(name: str) -> Work:
+    def named(name: str) -> StageWork:
         def work(run: StageRun) -> None:
             pages([], stumble.get(name, lambda _page: None))(run)
             done.append(name)
@@ -591,7 +591,7 @@ def records(memory: Memory) -> list[str]:
 def test_a_stage_that_fails_is_seen_by_whoever_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    import treering.knowledge.facts.sessions
+    import treering.knowledge.session_learning
     from treering.interfaces.cli.app import app
     from treering.interfaces.cli.exit_codes import run
 
@@ -603,7 +603,7 @@ def test_a_stage_that_fails_is_seen_by_whoever_asked(
         return code, capfd.readouterr().out
 
     with monkeypatch.context() as patched:
-        patched.setattr(treering.knowledge.facts.sessions, "consolidate_sessions", fail)
+        patched.setattr(treering.knowledge.session_learning, "consolidate_sessions", fail)
         code, said = command("maintain")
     assert code == 1
     assert "✗  consolidate  RuntimeError: the pages are torn" in said

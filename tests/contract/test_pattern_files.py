@@ -95,7 +95,7 @@ def test_a_pattern_leaves_with_its_applications(open_memory: OpenMemory, clock: 
     forgotten = memory.forget(made.id, hard=True)
     assert forgotten is not None
     assert forgotten.prove().clean
-    assert not memory.store.raw_traces(memory.scope, clock.now, ["purple elephant"]).found
+    assert not memory.store.find_traces(memory.scope, clock.now, ["purple elephant"]).found
     assert memory.patterns.applications(made.id) == ()
     with pytest.raises(NotFound):
         memory.patterns.get(made.id)

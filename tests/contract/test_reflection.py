@@ -18,8 +18,8 @@ from treering.core.queries import KnowledgeFilter
 from treering.core.records import Knowledge
 from treering.core.runs import Run
 from treering.core.settings import LearnSettings, ReflectionSettings, Settings
-from treering.knowledge.reflection import reflect
-from treering.knowledge.removal import is_faded
+from treering.knowledge.expiry import is_faded
+from treering.knowledge.reflection.stage import reflect
 from treering.memory import Memory
 
 DAY = timedelta(days=1)
@@ -37,7 +37,7 @@ class Written:
 
     spent = 0
 
-    def write(self, prompt: str, *, most_tokens: int, schema: object = None) -> str:
+    def write(self, prompt: str, *, max_tokens: int, schema: object = None) -> str:
         self.prompts.append(prompt)
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):

@@ -109,16 +109,16 @@ def test_a_record_is_found_by_what_its_payload_says_and_shows_it(memory: Memory,
 @pytest.mark.parametrize("field", ["tags", "files", "modules"])
 def test_a_record_is_found_by_its_labels(memory: Memory, field: str) -> None:
     id = memory.remember("It did not work out", **{field: ["zookeeper"]}).id
-    (hit,) = memory.recall("zookeeper")
+    (hit,) = memory.search("zookeeper")
     assert hit.id == id
     assert "zookeeper" in hit.source
-    assert "zookeeper" in memory.pack("zookeeper").text
+    assert "zookeeper" in memory.context.build("zookeeper").text
 
 
 def test_what_a_type_says_only_when_it_is_given_is_shown(memory: Memory) -> None:
     memory.remember("Tabs for indentation", type="preference", payload={"strength": "never"})
     memory.remember("Spaces for tables", type="preference")
-    shown = [hit.text for hit in memory.recall("tabs spaces", where=SearchFilter(types=("preference",)))]
+    shown = [hit.text for hit in memory.search("tabs spaces", where=SearchFilter(types=("preference",)))]
     assert sorted(shown) == ["Spaces for tables", "Tabs for indentation (strength: never)"]
 
 

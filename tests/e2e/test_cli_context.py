@@ -115,7 +115,7 @@ def test_the_picture_says_what_is_in_what_left_and_why(terminal: Terminal) -> No
     assert re.search(r"  2 \* user .*\+directive.* Never touch .* rule$", shown, re.M)
     assert re.search(r"… \d+ messages, [\d,]+ tokens removed \d{4}-\d\d-\d\d \d\d:\d\dZ: window", shown)
     assert "Asked: " in shown
-    assert "* pinned  = stays" in shown
+    assert "* pinned  = protected" in shown
 
 
 def test_all_names_every_message_and_why_it_left(terminal: Terminal) -> None:
@@ -179,23 +179,23 @@ def test_a_message_is_pinned_by_the_end_of_its_id(terminal: Terminal) -> None:
     back = terminal.json("context", "c1", "--pin", "u0")["lines"]
     assert [line["in_context"] for line in back if line["id"] == "u0"] == [True]
     assert "no message 'zzz' in conversation 'c1'" in terminal.refused("context", "c1", "--pin", "zzz")
-    assert "end in '1'; give more" in terminal.refused("context", "c1", "--pin", "1")
+    assert "end in '1'; type more" in terminal.refused("context", "c1", "--pin", "1")
 
 
-def test_clearing_is_asked_for_where_somebody_is_there(terminal: Terminal) -> None:
-    assert "nobody is here to ask; add --yes" in terminal.refused("context", "c1", "--clear")
+def test_clear_asks_for_confirmation_on_a_terminal(terminal: Terminal) -> None:
+    assert "stdin is not a terminal to confirm it; pass --yes" in terminal.refused("context", "c1", "--clear")
     asked = terminal.answered("n\n", "context", "c1", "--clear")
     assert asked.stdout.endswith("pinned messages? [y/N]: ")
-    assert (asked.returncode, asked.stderr) == (1, "error: nothing was cleared\n")
+    assert (asked.returncode, asked.stderr) == (1, "error: not confirmed; nothing was cleared\n")
     assert terminal.json("context", "c1")["stats"]["in_context"] > 2
-    assert "messages left the window" in terminal.ok("context", "c1", "--clear", "--yes")
+    assert "messages removed from the window" in terminal.ok("context", "c1", "--clear", "--yes")
 
 
 def test_an_unknown_conversation_is_not_begun(terminal: Terminal) -> None:
     before = stored(terminal)
     told = terminal.refused("context", "nope")
     assert told == "no conversation 'nope' in project 'p'; the latest are 'spoken', 'c1'"
-    assert "none is kept yet" in terminal.refused("context", "nope", "--model", "gpt-4o", "--project", "empty")
+    assert "none is stored yet" in terminal.refused("context", "nope", "--model", "gpt-4o", "--project", "empty")
     assert terminal.refused("context", "nope", "--prune") == told
     assert json.loads(terminal.run("context", "nope", "--json").stderr)["kind"] == "NotFound"
     assert stored(terminal) == before
@@ -209,7 +209,7 @@ def test_a_session_without_a_model_needs_one_to_be_drawn(terminal: Terminal) -> 
 
 
 def test_options_that_contradict_each_other_are_refused(terminal: Terminal) -> None:
-    assert "--prune and --clear are different" in terminal.refused("context", "c1", "--clear", "--prune")
+    assert "--prune and --clear cannot be combined" in terminal.refused("context", "c1", "--clear", "--prune")
     assert "add --watch" in terminal.refused("context", "c1", "--every", "2")
     assert "limit" in terminal.refused("context", "c1", "--limit", "0")
 
@@ -217,7 +217,7 @@ def test_options_that_contradict_each_other_are_refused(terminal: Terminal) -> N
 def test_nothing_found_is_said(terminal: Terminal) -> None:
     terminal.ok("turn", "hi", "--session", "fresh")
     shown = terminal.ok("context", "fresh", "--model", "gpt-4o", "--search", "zebra")
-    assert shown == "nothing that left the window matches 'zebra'\n"
+    assert shown == "no removed message matches 'zebra'\n"
 
 
 @dataclass
@@ -261,7 +261,7 @@ class Screen:
 @contextmanager
 def on_screen(terminal: Terminal, *arguments: str) -> Iterator[Screen]:
     line, end = pty.openpty()
-    fcntl.ioctl(end, termios.TIOCSWINSZ, struct.context.build("HHHH", 24, 80, 0, 0))
+    fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     environment = terminal.variables({"TERM": "xterm-256color"})
     for fixed in ("COLUMNS", "LINES", "NO_COLOR"):
         environment.pop(fixed, None)
@@ -281,7 +281,7 @@ def on_screen(terminal: Terminal, *arguments: str) -> Iterator[Screen]:
 def test_watching_shows_what_another_process_says_until_interrupted(terminal: Terminal) -> None:
     with on_screen(terminal, "context", "c1", "--watch", "--every", "0.2") as screen:
         screen.until("tokens: ")
-        screen.until("= stays")
+        screen.until("= protected")
         settings = termios.tcgetattr(screen.line)
         say(terminal, "said elsewhere")
         screen.until("said elsewhere")
@@ -299,7 +299,7 @@ def test_watching_shows_what_another_process_says_until_interrupted(terminal: Te
 
 def test_a_watcher_that_is_killed_leaves_the_cursor_visible(terminal: Terminal) -> None:
     with on_screen(terminal, "context", "c1", "--watch") as screen:
-        screen.until("= stays")
+        screen.until("= protected")
         screen.process.kill()
         screen.ended()
     assert screen.seen.rfind("\x1b[?25h") > screen.seen.rfind("\x1b[?25l")

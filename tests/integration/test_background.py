@@ -57,7 +57,7 @@ def threads() -> list[threading.Thread]:
 @pytest.fixture
 def slow_stage(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, threading.Event]:
     """Consolidation takes steps without end; the events say that it began, and keep a step from ending."""
-    import treering.knowledge.facts.sessions
+    import treering.knowledge.session_learning
 
     began, hold = threading.Event(), threading.Event()
     hold.set()
@@ -69,7 +69,7 @@ def slow_stage(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, thread
             time.sleep(0.005)
             run.progress.advance(str(step))
 
-    monkeypatch.setattr(treering.knowledge.facts.sessions, "consolidate_sessions", work)
+    monkeypatch.setattr(treering.knowledge.session_learning, "consolidate_sessions", work)
     return began, hold
 
 
@@ -295,13 +295,13 @@ def test_a_child_has_a_thread_of_its_own(open_memory: OpenMemory) -> None:
 
 def test_a_process_that_closes_nothing_ends_all_the_same(tmp_path: Path) -> None:
     program = """
-import time, treering, treering.knowledge.facts.sessions
+import time, treering, treering.knowledge.session_learning
 from treering.compose import now
 from treering.maintenance.queue import queue_now
 def forever(run):
     print("began", flush=True)
     time.sleep(600)
-treering.knowledge.facts.sessions.consolidate_sessions = forever
+treering.knowledge.session_learning.consolidate_sessions = forever
 memory = treering.open("memory.db")
 queue_now(memory.scope, memory.store, now(), stage="consolidate", new_id=treering.compose.new_id)
 time.sleep(1)

@@ -13,7 +13,7 @@ import pytest
 from tests.contract.test_forgetting import Counted, run_of
 from tests.samples import NOW
 from treering.adapters.git.history import GitRepository, open_repository
-from treering.adapters.git.runner import Answer, GitRunner
+from treering.adapters.git.runner import GitResult, GitRunner
 from treering.compose import open as open_memory_at
 from treering.core.errors import Conflict, RepositoryUnavailable
 from treering.knowledge.staleness.stage import mark_stale
@@ -251,7 +251,7 @@ def test_git_is_asked_little_and_never_inside_a_transaction(
     asked, held = list[str](), [0]
     ask, reading = GitRunner.ask, memory.store.reading
 
-    def counted(self: GitRunner, *arguments: str, given: str = "") -> Answer:
+    def counted(self: GitRunner, *arguments: str, given: str = "") -> GitResult:
         assert not held[0]
         asked.append(arguments[0])
         return ask(self, *arguments, given=given)

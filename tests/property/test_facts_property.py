@@ -19,7 +19,6 @@ from treering.knowledge.facts import read_statements
 from treering.knowledge.facts.similarity import Relation, relation
 from treering.knowledge.facts.storage import FactKeeper, Heard
 from treering.knowledge.facts.wordings import LANGUAGES, language
-from treering.knowledge.operations import KnowledgeOperations
 from treering.memory import Memory
 
 SUBJECTS = ("user", "project", "Anna", "billing service", "API", "staging database")
@@ -112,8 +111,7 @@ def _standing(open_memory: OpenMemory, project: str, heard: list[Heard]) -> set[
 
 def _keep(memory: Memory, heard: Heard) -> None:
     with memory.store.transaction(memory.scope, NOW) as tx:
-        teaching = KnowledgeOperations(memory.store, memory.settings.knowledge, memory._parts.new_id)
-        FactKeeper(tx, teaching, Settings()).keep([heard])
+        FactKeeper(tx, memory._parts.new_id, Settings()).keep([heard])
 
 
 @pytest.mark.timeout(60)

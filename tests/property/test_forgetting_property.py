@@ -15,7 +15,8 @@ from treering.core.confidence import effective_confidence, half_life_days, sprea
 from treering.core.quotations import without_quotation
 from treering.core.records import Knowledge, Relation, RelationKind
 from treering.core.settings import RelationSettings, Settings, TrustSettings
-from treering.knowledge.removal import forget_faded, is_faded
+from treering.knowledge.expiry import is_faded
+from treering.knowledge.removal.stage import forget_faded
 
 DAY = timedelta(days=1)
 SETTINGS = Settings()

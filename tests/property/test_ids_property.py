@@ -116,9 +116,9 @@ def test_the_id_of_a_record_removed_for_good_can_be_used_again(both: dict[str, M
 def test_repairing_the_indexes_takes_the_ids_of_all_principals(both: dict[str, Memory]) -> None:
     ada, bob = both["ada"], both["bob"]
     KINDS["turn"](ada, "taken", "personal")
-    with bob.store.upkeep(bob.scope, bob._ports.clock()) as context:  # type: ignore[attr-defined]
+    with bob.store.upkeep(bob.scope, bob._parts.clock()) as context:  # type: ignore[attr-defined]
         context.connection.exec_driver_sql("DELETE FROM ids")
-    bob.store.rebuild(bob.scope, bob._ports.clock())
+    bob.store.rebuild(bob.scope, bob._parts.clock())
     assert outcome(lambda: KINDS["knowledge"](bob, "taken", "project")) == taken("taken")
 
 

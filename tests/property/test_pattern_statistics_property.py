@@ -29,7 +29,7 @@ from treering.patterns.statistics import (
     log_e_worse,
 )
 from treering.patterns.validation import SessionCount, Trial, judge_all, measure_trial
-from treering.ports.patterns import Applied, UsedEpisode
+from treering.ports.patterns import SessionOutcomes, UsedEpisode
 
 SETTINGS = PatternSettings()
 shares = st.floats(0, 1)
@@ -183,7 +183,7 @@ def test_a_judgement_moves_only_along_the_table_and_validates_only_what_meets_ev
 
 
 rows = st.builds(
-    lambda session, kind, days, successes, partial, failed: Applied(
+    lambda session, kind, days, successes, partial, failed: SessionOutcomes(
         "p", 1, session, kind, NOW - timedelta(days=days), successes, partial, successes + partial + failed
     ),
     st.sampled_from("abc"),
@@ -196,7 +196,7 @@ rows = st.builds(
 
 
 @given(given_rows=st.lists(rows, max_size=20))
-def test_counting_by_session_loses_and_invents_nothing(given_rows: list[Applied]) -> None:
+def test_counting_by_session_loses_and_invents_nothing(given_rows: list[SessionOutcomes]) -> None:
     found = group_by_session(sorted(given_rows, key=lambda each: each.session))
     for field in ("n", "successes", "partial"):
         assert sum(getattr(each, field) for each in found) == sum(getattr(each, field) for each in given_rows)

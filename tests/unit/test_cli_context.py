@@ -16,21 +16,21 @@ from tests.golden.context.drawing import (
     shown,
     span,
 )
-from treering.conversation.views import Explained, Line
+from treering.conversation.views import ExplainedMessage, WindowExplanation
 from treering.conversation.window_context import ORPHAN
 from treering.core.contexts import Removed
 from treering.core.errors import InvalidInput
 from treering.interfaces.cli.conversation import watch
-from treering.interfaces.cli.conversation.command import _refuse_contradictions
-from treering.interfaces.cli.conversation.gauge import fullness
-from treering.interfaces.cli.conversation.runs import Run, pieces
-from treering.interfaces.cli.conversation.view import ROWS, Picture
+from treering.interfaces.cli.conversation.command import _check_options
+from treering.interfaces.cli.conversation.gauge import usage_bar
+from treering.interfaces.cli.conversation.runs import RemovedRun, messages_and_runs
+from treering.interfaces.cli.conversation.view import ROWS, WindowView
 from treering.interfaces.cli.views import bar
 
 HOSTILE = "a\x1b[31m\x1b]0;t\x07b\n\r\u202ec\x9b"
 
 
-def long_conversation() -> Explained:
+def long_conversation() -> WindowExplanation:
     """A system prompt, twenty removals between single messages, then sixty messages."""
     lines = [line(0, "system", "You help.", importance=SYSTEM)]
     for place in range(1, 41, 2):
@@ -39,13 +39,13 @@ def long_conversation() -> Explained:
     return explained(lines, [span(place, place) for place in range(1, 41, 2)])
 
 
-def laid_out(lines: list[Line], spans: list[Removed]) -> list[object]:
+def laid_out(lines: list[ExplainedMessage], spans: list[Removed]) -> list[object]:
     """Places of messages; of runs the places and where their span began."""
     return [
         ([each.place for each in piece.lines], piece.span and piece.span.first)
-        if isinstance(piece, Run)
+        if isinstance(piece, RemovedRun)
         else piece.place
-        for piece in pieces(lines, spans)
+        for piece in messages_and_runs(lines, spans)
     ]
 
 
@@ -59,7 +59,7 @@ def test_a_window_is_drawn_as_its_golden_file_shows(name: str) -> None:
 @pytest.mark.parametrize("whole", [False, True])
 def test_no_line_is_wider_than_the_terminal(width: int, whole: bool) -> None:
     for told in (CONVERSATION, long_conversation()):
-        for each in drawn(Picture(told, whole=whole), width):
+        for each in drawn(WindowView(told, whole=whole), width):
             assert Text(each).cell_len <= width
 
 
@@ -74,13 +74,13 @@ def test_nothing_that_a_terminal_obeys_is_drawn() -> None:
         segments=((0, HOSTILE, HOSTILE), (1, HOSTILE, "")),
     )
     for whole in (False, True):
-        text = "\n".join(drawn(Picture(told, whole=whole), 200))
+        text = "\n".join(drawn(WindowView(told, whole=whole), 200))
         assert not set(text) & set("\x1b\x07\r\x9b\u202e")
         assert "a␛[31m" in text
 
 
 def test_a_long_conversation_shows_its_beginning_its_last_removals_and_its_end() -> None:
-    lines = drawn(Picture(long_conversation()))
+    lines = drawn(WindowView(long_conversation()))
     body = lines[lines.index("") + 1 :]
 
     assert len(body) <= ROWS
@@ -98,27 +98,27 @@ def test_a_long_conversation_shows_its_beginning_its_last_removals_and_its_end()
 
 
 def test_all_shows_every_message_once() -> None:
-    text = "\n".join(drawn(Picture(long_conversation(), whole=True)))
+    text = "\n".join(drawn(WindowView(long_conversation(), whole=True)))
     assert all(text.count(f"-1fa73b{place:06x}") == 1 for place in range(101))
     assert "--all" not in text
 
 
 @pytest.mark.parametrize("height", [13, 16, 24, 60])
 def test_a_picture_fits_the_screen_it_is_drawn_on(height: int) -> None:
-    lines = drawn(Picture(long_conversation(), height=height))
+    lines = drawn(WindowView(long_conversation(), height=height))
     assert len(lines) <= height
     assert lines[-1].startswith("101")
 
 
 def test_an_empty_conversation_is_drawn_too() -> None:
-    assert "the window is empty, nothing was removed" in drawn(Picture(explained((), tokens=3)))
+    assert "the window is empty, nothing was removed" in drawn(WindowView(explained((), tokens=3)))
 
 
 @pytest.mark.parametrize(
     ("tokens", "colour"), [(1, "green"), (599, "green"), (700, "yellow"), (801, "red"), (5000, "red")]
 )
 def test_the_bar_is_coloured_and_marked_where_messages_leave(tokens: int, colour: str) -> None:
-    bar, told = fullness(explained((), tokens=tokens).stats, 80)
+    bar, told = usage_bar(explained((), tokens=tokens).stats, 80)
     assert len(bar.plain) == 61
     assert bar.plain.index("|") == 48
     assert colour in str(bar.spans[0].style)
@@ -145,21 +145,21 @@ def test_spans_are_found_though_messages_before_them_were_forgotten() -> None:
     lines = [
         gone(0, seq=3),
         line(1, seq=4),
-        gone(2, why="asked to", seq=7),
-        gone(3, why="asked to", seq=8),
+        gone(2, why="requested", seq=7),
+        gone(3, why="requested", seq=8),
         line(4, seq=9),
     ]
-    spans = [span(0, 3), span(5, 5), span(7, 8, why="asked to")]
+    spans = [span(0, 3), span(5, 5), span(7, 8, why="requested")]
     assert laid_out(lines, spans) == [([0], 0), 1, ([2, 3], 7), 4]
 
 
-def test_neighbours_that_left_apart_are_told_apart() -> None:
-    lines = [gone(0), gone(1, why="asked to"), gone(2, why="asked to")]
-    assert laid_out(lines, [span(0, 0), span(1, 2, why="asked to")]) == [([0], 0), ([1, 2], 1)]
+def test_neighbours_removed_separately_are_separate_runs() -> None:
+    lines = [gone(0), gone(1, why="requested"), gone(2, why="requested")]
+    assert laid_out(lines, [span(0, 0), span(1, 2, why="requested")]) == [([0], 0), ([1, 2], 1)]
 
 
 def test_following_tells_only_what_changed(monkeypatch: pytest.MonkeyPatch) -> None:
-    states, slept, told = iter([1, 1, 2, 2, 2, 3]), list[float](), list[Explained]()
+    states, slept, told = iter([1, 1, 2, 2, 2, 3]), list[float](), list[WindowExplanation]()
     monkeypatch.setattr(watch.time, "sleep", slept.append)
 
     def state() -> int:
@@ -174,10 +174,10 @@ def test_following_tells_only_what_changed(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 CONTRADICTIONS: list[tuple[list[str], dict[str, object], str]] = [
-    (["--prune", "--pin"], {}, "--prune and --pin are different"),
-    (["--search"], {"whole": True}, "leave it or --all out"),
-    (["--prune"], {"watch": True}, "leave it or --prune out"),
-    ([], {"watch": True, "whole": True}, "leave it or --all out"),
+    (["--prune", "--pin"], {}, "--prune and --pin cannot be combined"),
+    (["--search"], {"whole": True}, "cannot be combined with --all"),
+    (["--prune"], {"watch": True}, "cannot be combined with --prune"),
+    ([], {"watch": True, "whole": True}, "cannot be combined with --all"),
     ([], {"every": 1.0}, "add --watch"),
     ([], {"every": 0.0, "watch": True}, "0.1 to 3600"),
     ([], {"every": float("nan"), "watch": True}, "0.1 to 3600"),
@@ -188,7 +188,7 @@ CONTRADICTIONS: list[tuple[list[str], dict[str, object], str]] = [
 @pytest.mark.parametrize(("chosen", "more", "told"), CONTRADICTIONS)
 def test_options_that_contradict_each_other_are_refused(chosen: list[str], more: dict[str, object], told: str) -> None:
     with pytest.raises(InvalidInput, match=told):
-        _refuse_contradictions(chosen, **{"whole": False, "watch": False, "every": None, "yes": False, **more})
+        _check_options(chosen, **{"whole": False, "watch": False, "every": None, "yes": False, **more})
 
 
 def test_a_picture_has_colours_on_a_terminal_only() -> None:

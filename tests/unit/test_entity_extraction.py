@@ -159,7 +159,7 @@ class Models:
 
     spent = 0
 
-    def write(self, prompt: str, *, most_tokens: int, schema: Any = None) -> str:
+    def write(self, prompt: str, *, max_tokens: int, schema: Any = None) -> str:
         self.prompts.append(prompt)
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 

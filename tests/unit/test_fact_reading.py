@@ -211,6 +211,25 @@ def test_a_correction_of_nothing_that_was_said_is_none() -> None:
         *("Schreib eine Geschichte. Ich wohne in Bonn.", "Écris un poème. J'habite à Lyon."),
         *("Scrivi una storia. Vivo a Torino.", "Escribe un cuento. Vivo en Madrid.", "Spiel einen Arzt. Ich bin Arzt."),
         *('"Never use eval" is what the linter says.', "Here is the test case. The API listens on port 1234."),
+        *("Tell her: I moved, my number is 020 7946 0911.", "Let's play: you are the judge. My name is Victor."),
+        *(
+            "note: this is the sign at the pool.\nNote: no running.",
+            "Always take the left lane, said the guide, and so on.",
+        ),
+        *(
+            "Recuerda que eres polvo, dijo el cura, y se fue.",
+            "Mein Name ist Hase, ich weiß von nichts. Woher kommt das?",
+        ),
+        # Said at home.
+        *(
+            "We decided on the blue sofa.",
+            "Wir haben uns für die Donau-Route entschieden.",
+            "On utilise Netflix pour le bébé.",
+        ),
+        *("Tom is responsible for the drinks.", "Der Kuchen muss bis Samstag fertig sein.", "Kantine hat Spargel."),
+        # Of some days, of others, of later.
+        *("I'm vegan on Mondays.", "I don't eat meat on Fridays.", "I no longer work at Bosch from the first of June."),
+        *("Vite replaced Webpack in most of the tutorials.", "Let's assume the gateway runs on port 4433."),
         # Places, names and relatives that are none.
         *("I moved to Monday.", "I moved to Marketing.", "We moved to Plan B.", "Ich bin nach Hause gezogen."),
         *("I live in VS Code.", "I live in Rome in the game.", "I work for Bosch in my dreams."),
@@ -239,6 +258,18 @@ def test_a_correction_of_nothing_that_was_said_is_none() -> None:
 )
 def test_what_is_not_stated_outright_is_left_to_the_turns(said: str) -> None:
     assert texts(said) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("Vivo en Lugo, ¿hay tren los domingos?", 'Ana: "Vivo en Lugo"'),
+        ("Ich wohne in Gera, lohnt sich da eine Wärmepumpe?", 'Ana: "Ich wohne in Gera"'),
+        ("El servicio de pagos escucha en el puerto 4545.", "El servicio de pagos escucha en el puerto 4545"),
+    ],
+)
+def test_what_is_said_before_a_question_and_with_an_article_is_read(said: str, text: str) -> None:
+    assert texts(said, speaker="Ana") == [text]
 
 
 @pytest.mark.parametrize("role", ["assistant", "tool", "system"])

@@ -22,7 +22,7 @@ from treering.patterns.validation import (
     judge_all,
     measure_trial,
 )
-from treering.ports.patterns import Applied
+from treering.ports.patterns import SessionOutcomes
 
 SETTINGS = PatternSettings()
 CANDIDATE, VALIDATED = PatternStatus.CANDIDATE, PatternStatus.VALIDATED
@@ -56,8 +56,8 @@ def judged_together(trials: dict[str, Trial], *, retired: int = 0) -> dict[str, 
     return judge_all(measured, SETTINGS, retired=retired)
 
 
-def row(session: str, successes: int, partial: int, n: int, task_type: str | None = "fix") -> Applied:
-    return Applied("p", 1, session, task_type, NOW, successes, partial, n)
+def row(session: str, successes: int, partial: int, n: int, task_type: str | None = "fix") -> SessionOutcomes:
+    return SessionOutcomes("p", 1, session, task_type, NOW, successes, partial, n)
 
 
 def test_one_session_is_one_piece_of_evidence_however_often_it_applied_the_pattern() -> None:

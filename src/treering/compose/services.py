@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from treering.archive.backup import OpenEmbedded
     from treering.audit import Injections
     from treering.code.api import Code
-    from treering.code.sources import Surroundings
+    from treering.code.sources import CodeSources
     from treering.code.status import CodeStatus
     from treering.context.api import ContextBuilder
     from treering.core.episodes import Episode
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from treering.entities.api import Entities
     from treering.episodes.api import Episodes
     from treering.episodes.operations import EpisodeOperations
-    from treering.jobs.worker import Settled, Worker
+    from treering.jobs.worker import SettleReport, Worker
     from treering.knowledge.api import KnowledgeBase
     from treering.maintenance.api import Maintenance
     from treering.maintenance.background import Background
@@ -69,7 +69,7 @@ class Services:
     """Ends every worker of this memory once it is set."""
     background: Background | None
     open_embedded: OpenEmbedded
-    code_sources: Callable[[], Surroundings]
+    code_sources: Callable[[], CodeSources]
     location_status: Callable[[], LocationStatus]
     version: str
     _flushes: list[Callable[[float], None]] = field(default_factory=list)
@@ -170,7 +170,7 @@ class Services:
     def code(self) -> Code:
         from treering.code.api import Code
         from treering.code.locations.embedding import ChunkEmbedding
-        from treering.code.locations.search import Places
+        from treering.code.locations.search import LocationSearch
 
         def may_leave(tx: Transaction, query: str, location: ModelLocation) -> bool:
             from treering.search.private_words import query_may_leave
@@ -178,8 +178,10 @@ class Services:
             return query_may_leave(tx, query, location)
 
         work = ChunkEmbedding(self.scope, self.store, self.clock, self.settings)
-        places = Places(work, self.models, self.new_id, may_leave)
-        made = Code(self.scope, self.store, self.clock, self.settings.index, self.code_sources(), places=places)
+        search = LocationSearch(work, self.models, self.new_id, may_leave)
+        made = Code(
+            self.scope, self.store, self.clock, self.settings.index, self.code_sources(), location_search=search
+        )
         self._flushes.append(made.store_vectors)
         return made
 
@@ -200,7 +202,7 @@ class Services:
             new_id=self.new_id,
             search=self.search.run,
             tokenizers=self.tokenizers,
-            keep_episode=self._keep_task,
+            store_episode=self._keep_task,
             injected=self.note_injection,
         )
 
@@ -273,7 +275,7 @@ class Services:
             self.store,
             self.clock(),
             episode_cache=self.episode_operations.cache.counts(),
-            code={} if code is None else code.told(),
+            code={} if code is None else code.to_document(),
         )
 
     def doctor(self, *, repair: bool) -> DoctorReport:
@@ -296,9 +298,9 @@ class Services:
             other_checks=(self.maintenance.check(), *self._code_checks()),
         )
 
-    def settle(self, timeout: float) -> Settled:
+    def settle(self, timeout: float) -> SettleReport:
         """Run the background work, or wait until it is done."""
-        from treering.knowledge.facts.sessions import queue_learning
+        from treering.knowledge.session_learning import queue_learning
         from treering.search.embedding import queue_embedding
 
         def queue_more() -> bool:
@@ -369,7 +371,7 @@ class Services:
         from treering.search.code_hits import FoundCode
 
         found = self.code.where(query, limit=request.most, where=request.where, hurried=True, private=private)
-        return FoundCode(found.places, found.standing.whole, found.missing)
+        return FoundCode(found.locations, found.status.up_to_date, found.missing)
 
     def _keep_task(self, retrieved: Iterable[str], **fields: Any) -> Episode:
         """Store a finished task as an episode and learn from it. An episode based on tainted records is tainted."""

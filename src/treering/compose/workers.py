@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from treering.compose.stores import new_id
 from treering.core.errors import ModelUnavailable
 from treering.core.jobs import EMBED_CODE, LEARN_SESSION, LINK_ENTITIES, Job
-from treering.jobs.worker import Handler, Lease, Worker
+from treering.jobs.worker import Handler, JobLease, Worker
 
 if TYPE_CHECKING:
     from treering.core.scope import Scope
@@ -79,19 +79,19 @@ def background(
 def _handlers(
     store: Store, models: Models, settings: Settings, clock: Clock, stop: threading.Event
 ) -> Mapping[str, Handler]:
-    def lease(scope: Scope, job: Job) -> Lease:
-        return Lease(store, scope, job, clock, settings.jobs.lease_seconds, stop)
+    def lease(scope: Scope, job: Job) -> JobLease:
+        return JobLease(store, scope, job, clock, settings.jobs.lease_seconds, stop)
 
     def embed(scope: Scope, job: Job, _moment: datetime) -> None:
         from treering.search.embedding import do_embedding
 
-        do_embedding(scope, store, job, clock, models=models, settings=settings, heed=lease(scope, job).heed)
+        do_embedding(scope, store, job, clock, models=models, settings=settings, heed=lease(scope, job).check_stop)
 
     def embed_code(scope: Scope, job: Job, _moment: datetime) -> None:
-        from treering.code.locations.embedding import ChunkEmbedding, do_chunk_embedding
+        from treering.code.locations.embedding import ChunkEmbedding, run_chunk_embedding
 
         work = ChunkEmbedding(scope, store, clock, settings)
-        do_chunk_embedding(work, job, models, new_id, lease(scope, job).heed)
+        run_chunk_embedding(work, job, models, new_id, lease(scope, job).check_stop)
 
     def summarise(scope: Scope, job: Job, _moment: datetime) -> None:
         from treering.conversation.summary_job import do_summaries
@@ -99,7 +99,7 @@ def _handlers(
         do_summaries(scope, store, job, clock, models=models, settings=settings.conversation)
 
     def learn(scope: Scope, job: Job, moment: datetime) -> None:
-        from treering.knowledge.facts.sessions import Learner, learn_session
+        from treering.knowledge.session_learning import Learner, learn_session
         from treering.search.embedding import queue_embedding
 
         learn_session(Learner(store, models, settings, new_id), scope, job, moment, lease(scope, job).keep)
@@ -125,7 +125,7 @@ def _sweep_blobs(store: Store, scope: Scope, job: Job, moment: datetime) -> None
 
 
 def _make_vectors(run: StageRun) -> None:
-    """Where the model is local: nothing is sent anywhere at night that nobody asked for."""
+    """Compute missing vectors if the model is local: nightly maintenance sends nothing to a remote model."""
     from treering.code.locations.embedding import ChunkEmbedding
     from treering.search.embedding import embed_all
 
@@ -143,9 +143,9 @@ def _make_vectors(run: StageRun) -> None:
             return True
 
         if embedder.local and not run.dry_run:
-            told = embed_all(run.scope, run.store, run.now, embedder, run.settings.embedder, between=between)
+            embedded = embed_all(run.scope, run.store, run.now, embedder, run.settings.embedder, between=between)
             chunks = ChunkEmbedding(run.scope, run.store, lambda: run.now, run.settings)
-            chunks.all(embedder, between=lambda more, _last: between(told + more))
+            chunks.embed_all(embedder, between=lambda more, _last: between(embedded + more))
     except ModelUnavailable as exc:
         run.models.failed("embedder", exc)
 

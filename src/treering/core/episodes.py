@@ -206,6 +206,8 @@ class Consolidation(Value):
 class Episode(Taintable, Record):
     """One task execution from request to lesson."""
 
+    repr_fields = ("description", "status")
+
     version: Count = 1
     session: Key | None = None
     at: Instant
@@ -224,3 +226,13 @@ class Episode(Taintable, Record):
     cold: Digest | None = None
     """The blob that holds all of it, compressed; here is then only what it is found by. `Episodes.whole` has all."""
     deleted_at: Instant | None = None
+
+    @property
+    def description(self) -> str:
+        """What was to be done."""
+        return self.task.input
+
+    @property
+    def status(self) -> OutcomeStatus:
+        """How it ended."""
+        return self.outcome.status

@@ -181,7 +181,9 @@ class PatternLinks(Value):
 
 
 class Pattern(Record):
-    """A reusable lesson."""
+    """What works for a kind of task, with its evidence."""
+
+    repr_fields = ("name", "status")
 
     version: Count = 1
     name: Label

@@ -146,6 +146,8 @@ def _payload(kind: KnowledgeType, given: Any) -> Payload | None:
 class Knowledge(Taintable, Record):
     """One thing that is known."""
 
+    repr_fields = ("type", "content")
+
     version: Count = 1
     type: Label
     content: Text = Field(min_length=1)

@@ -42,6 +42,8 @@ class Turn(Taintable, Record):
     `body` holds its parts where it is more than a text, a call or a result.
     """
 
+    repr_fields = ("session", "role", "text")
+
     session: Key
     seq: Count = 0
     role: Role

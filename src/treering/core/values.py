@@ -4,7 +4,8 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Any, Self, cast
+from enum import Enum
+from typing import Annotated, Any, ClassVar, Self, cast
 
 from pydantic import (
     AfterValidator,
@@ -58,6 +59,12 @@ class FrozenDict(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         return repr(self._items)
+
+
+def brief(text: str, limit: int = 60) -> str:
+    """The beginning of a text on one line, for a `repr`."""
+    line = " ".join(text[: 2 * limit].split())
+    return line if len(line) <= limit and len(text) <= 2 * limit else f"{line[: limit - 1]}…"
 
 
 class Value(BaseModel):
@@ -255,9 +262,17 @@ EMPTY = FrozenDict({})
 
 
 class Record(Value):
-    """A value that is kept under an id of its own."""
+    """A value that is stored under its own id. Its `repr` shows the id and the fields in `repr_fields`, shortened."""
+
+    repr_fields: ClassVar[tuple[str, ...]] = ()
 
     id: Key
+
+    def __repr_args__(self) -> Iterator[tuple[str, Any]]:
+        yield "id", self.id
+        for name in self.repr_fields:
+            value = getattr(self, name)
+            yield name, brief(value) if isinstance(value, str) and not isinstance(value, Enum) else value
 
     @classmethod
     def from_stored(cls, fields: Mapping[str, Any]) -> Self:

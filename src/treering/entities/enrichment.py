@@ -12,7 +12,7 @@ from treering.entities.link_jobs import LINKED, link_new, record_mentions, recor
 from treering.entities.links import CLAIM, link_records
 from treering.entities.read_marks import ReadMark
 from treering.jobs.stage import StageRun
-from treering.ports.index import Listed
+from treering.ports.index import DocumentRef
 from treering.ports.store import Transaction
 from treering.prompts.token_budget import metered_writer
 
@@ -90,7 +90,7 @@ def _enrich(run: StageRun, mark: ReadMark, found: Readers, limit: int) -> int:
     return limit
 
 
-def _worth_reading(tx: Transaction, document: Listed, found: Readers, few: int) -> Record | None:
+def _worth_reading(tx: Transaction, document: DocumentRef, found: Readers, few: int) -> Record | None:
     """The record if it should be read. A language model reads no turns, as they are many, and no personal records."""
     if document.kind == "turn" and found.has("llm"):
         return None
@@ -103,11 +103,11 @@ def _worth_reading(tx: Transaction, document: Listed, found: Readers, few: int) 
     return record if _links(tx, document) <= few else None
 
 
-def _links(tx: Transaction, document: Listed) -> int:
+def _links(tx: Transaction, document: DocumentRef) -> int:
     return tx.entity_links.count(EntityLinkFilter(records=(document.id,)))
 
 
-def _read_again(run: StageRun, mark: ReadMark, document: Listed, record: Record, found: Readers) -> bool:
+def _read_again(run: StageRun, mark: ReadMark, document: DocumentRef, record: Record, found: Readers) -> bool:
     """Read a record outside of any transaction; False if the model is unavailable: the next run continues here."""
     try:
         mentions = record_mentions(record, run.settings.entities, found.readers)

@@ -22,7 +22,7 @@ from treering.entities.extraction.rules import FAST, extract, statement_mentions
 from treering.entities.links import CLAIM, RecordMentions, link_records
 from treering.entities.read_marks import ReadMark
 from treering.ports.clock import Clock, NewId
-from treering.ports.index import Listed
+from treering.ports.index import DocumentRef
 from treering.ports.store import Store, Transaction
 
 KINDS = ("knowledge", "turn", "episode")
@@ -117,7 +117,7 @@ def _link_batch(batch: _LinkBatch, settings: EntitySettings, new_id: NewId) -> b
     return batch.write(link)
 
 
-def unchanged(tx: Transaction, documents: Sequence[Listed]) -> frozenset[tuple[str, str]]:
+def unchanged(tx: Transaction, documents: Sequence[DocumentRef]) -> frozenset[tuple[str, str]]:
     """Kind and id of the documents that were not changed or removed since they were listed."""
     numbers = {
         kind: tx.documents.numbers(kind, [document.id for document in documents if document.kind == kind])
@@ -126,7 +126,7 @@ def unchanged(tx: Transaction, documents: Sequence[Listed]) -> frozenset[tuple[s
     return frozenset((each.kind, each.id) for each in documents if numbers[each.kind].get(each.id) == each.number)
 
 
-def records_of(tx: Transaction, documents: Sequence[Listed]) -> Iterator[Record]:
+def records_of(tx: Transaction, documents: Sequence[DocumentRef]) -> Iterator[Record]:
     """The records of these documents, without unreadable ones and without cold episodes, which were linked before."""
     for kind in KINDS:
         ids = [document.id for document in documents if document.kind == kind]

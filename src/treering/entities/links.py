@@ -17,7 +17,7 @@ from treering.core.taint import Taint
 from treering.entities.extraction.mentions import EntityMention
 from treering.entities.registry import EntityRegister, register_of
 from treering.ports.clock import NewId
-from treering.ports.collections import Heard
+from treering.ports.collections import EntityMentions
 from treering.ports.store import Transaction
 
 CLAIM = "entities"
@@ -109,20 +109,20 @@ def _linked(tx: Transaction, records: Sequence[RecordMentions]) -> Iterable[Enti
 
 
 def _count(tx: Transaction, register: EntityRegister, links: Sequence[EntityLink]) -> None:
-    counts: dict[str, Heard] = {}
+    counts: dict[str, EntityMentions] = {}
     for link in links:
         entity = register.entity(link.entity)
         if _counts_for(entity, link):
-            before = counts.get(entity.id, Heard())
-            counts[entity.id] = Heard(before.mentions + 1, register.better_kind(entity) or before.kind)
-    tx.entities.hear(counts)
+            before = counts.get(entity.id, EntityMentions())
+            counts[entity.id] = EntityMentions(before.mentions + 1, register.better_kind(entity) or before.kind)
+    tx.entities.count_mentions(counts)
 
 
 def _clear_taints(tx: Transaction, register: EntityRegister, trusted: Sequence[EntityLink]) -> None:
     """Clear the taint of entities that an untainted record mentions."""
     pairs = ((register.entity(link.entity), link) for link in trusted)
     cleared = {entity.id for entity, link in pairs if entity.tainted and _counts_for(entity, link)}
-    tx.entities.hear(dict.fromkeys(sorted(cleared), Heard(trusted=True)))
+    tx.entities.count_mentions(dict.fromkeys(sorted(cleared), EntityMentions(trusted=True)))
 
 
 def _counts_for(entity: Entity, link: EntityLink) -> bool:

@@ -20,7 +20,7 @@ from treering.core.values import LABELS, Record
 from treering.entities.groups import EntityGroup, find_group
 from treering.entities.link_jobs import text_of
 from treering.entities.registry import survivors
-from treering.ports.collections import Found
+from treering.ports.collections import RecordMatches
 from treering.ports.store import Transaction
 
 _MAX_NAMES = LABELS // len(ATTRIBUTES)
@@ -142,7 +142,9 @@ def _related(tx: Transaction, known: EntityGroup, records: Sequence[str], limit:
 
 def _read(
     tx: Transaction,
-    read: Callable[[Transaction, Sequence[str]], Found[Knowledge] | Found[Turn] | Found[Episode]],
+    read: Callable[
+        [Transaction, Sequence[str]], RecordMatches[Knowledge] | RecordMatches[Turn] | RecordMatches[Episode]
+    ],
     kind: str,
     pairs: Iterable[tuple[str, str]],
 ) -> list[Record]:
@@ -151,14 +153,14 @@ def _read(
     return [record for record in found if record.deleted_at is None]
 
 
-_READ: Mapping[str, Callable[[Transaction, Sequence[str]], Found[Knowledge] | Found[Turn] | Found[Episode]]] = (
-    MappingProxyType(
-        {
-            "knowledge": lambda tx, ids: tx.knowledge.readable(ids),
-            "turn": lambda tx, ids: tx.turns.readable(ids),
-            "episode": lambda tx, ids: tx.episodes.readable(ids),
-        }
-    )
+_READ: Mapping[
+    str, Callable[[Transaction, Sequence[str]], RecordMatches[Knowledge] | RecordMatches[Turn] | RecordMatches[Episode]]
+] = MappingProxyType(
+    {
+        "knowledge": lambda tx, ids: tx.knowledge.readable(ids),
+        "turn": lambda tx, ids: tx.turns.readable(ids),
+        "episode": lambda tx, ids: tx.episodes.readable(ids),
+    }
 )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 from treering.core.runs import Run, RunState
-from treering.ports.index import Listed
+from treering.ports.index import DocumentRef
 from treering.ports.store import Transaction
 
 _MAX_POSITIONS = 5  # positions in a mark, newest first; the older ones are used if documents are removed
@@ -33,7 +33,7 @@ class ReadMark:
                 return number
         return 0
 
-    def move(self, tx: Transaction, last: Listed) -> None:
+    def move(self, tx: Transaction, last: DocumentRef) -> None:
         """Record that everything up to `last` was read."""
         run = tx.runs.get(self.id)
         earlier = [place for place in self._positions(tx) if place[0] < last.number]
@@ -61,7 +61,7 @@ class ReadMark:
         return [(int(number), digest) for number, _, digest in parts]
 
 
-def _identity(document: Listed) -> str:
+def _identity(document: DocumentRef) -> str:
     return _digest(f"{document.kind}\n{document.id}")
 
 

@@ -125,7 +125,7 @@ def _move(tx: Transaction, episode: Episode, phase: EpisodeStatus, settings: Epi
         if slim == episode and (episode.cold is not None or phase not in _COLD):
             tx.episodes.set_lifecycle(episode.id, lifecycle, version=episode.version)
         else:
-            tx.episodes.chill(slim.replace(lifecycle=lifecycle))
+            tx.episodes.move_to_blobs(slim.replace(lifecycle=lifecycle))
     except (Conflict, NotFound, BlobMissing):
         return False
     return True

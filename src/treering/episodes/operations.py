@@ -13,7 +13,7 @@ from treering.core.errors import BlobMissing, InvalidInput, NotFound, StoreError
 from treering.core.timestamps import moment_of
 from treering.episodes.cache import Access, Accesses, EpisodeCache
 from treering.episodes.lifecycle import age_episodes
-from treering.jobs.stage import StageRun, Work
+from treering.jobs.stage import StageRun, StageWork
 
 if TYPE_CHECKING:
     from treering.core.episodes import Episode
@@ -183,7 +183,7 @@ class EpisodeOperations:
             self.cache.update_lifecycle(self.scope, each.before, each.episode, each.stamp)
 
     def _run_stage(
-        self, work: Work, at: datetime | date | str | None, settings: Settings, *, dry_run: bool
+        self, work: StageWork, at: datetime | date | str | None, settings: Settings, *, dry_run: bool
     ) -> Mapping[str, int]:
         progress = _CountingProgress()
         work(self._stage_run(progress, at, settings, dry_run=dry_run))
@@ -217,7 +217,7 @@ class EpisodeOperations:
                 raise self._missing(id)
             found = self.cache.get(self.scope, id, stamp)
             if found is None:
-                found = tx.episodes.whole(id)
+                found = tx.episodes.get_complete(id)
                 if found is None:
                     raise self._missing(id)
                 self.cache.put(self.scope, found, stamp)

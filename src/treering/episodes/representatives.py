@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from treering.core.episodes import Episode, EpisodeStatus
 from treering.core.queries import EpisodeFilter, TimeRange
 from treering.core.values import LABELS
-from treering.ports.collections import Found
+from treering.ports.collections import RecordMatches
 
 if TYPE_CHECKING:
     from treering.core.settings import EpisodeSettings
@@ -60,13 +60,13 @@ def is_old(tx: Transaction, episode: Episode, settings: EpisodeSettings) -> bool
     return episode.lifecycle.status in _OLD
 
 
-def released(tx: Transaction, where: EpisodeFilter, limit: int, settings: EpisodeSettings) -> Found[Episode]:
+def released(tx: Transaction, where: EpisodeFilter, limit: int, settings: EpisodeSettings) -> RecordMatches[Episode]:
     """The newest episodes that were archived only for a representative that is now deleted."""
     deleted = tx.episodes.newest(EpisodeFilter(deleted=True), limit=_MAX_DELETED)
     consolidations = (match.value.consolidation for match in deleted)
     ids = dict.fromkeys(id for each in consolidations if each is not None for id in each.members)
     if not ids:
-        return Found()
+        return RecordMatches()
     young = TimeRange(since=tx.now - settings.archived_after_days * _DAY)
     narrowed = where.replace(ids=tuple(ids)[:LABELS], consolidated=True, happened=young)
     return tx.episodes.newest(narrowed, limit=limit)

@@ -16,8 +16,8 @@ from treering.core.time_words import TimeKind
 from treering.episodes.answer import EpisodeAnswer, EpisodeHit, plain_hit
 from treering.episodes.relevance import relevance_parts
 from treering.episodes.representatives import ShownEpisode, is_old, released, represented
-from treering.ports.collections import Found
-from treering.ports.index import Candidates, Wanted
+from treering.ports.collections import RecordMatches
+from treering.ports.index import Candidates, IndexQuery
 from treering.search.citations import source_of
 from treering.search.paths import hull
 from treering.search.private_words import QueryPrivacy
@@ -113,7 +113,9 @@ def list_episodes(
     return EpisodeAnswer("", tuple(plain_hit(each.episode, each.stands_for) for each in shown), {}, found.unreadable)
 
 
-def _newest_not_archived(tx: Transaction, where: EpisodeFilter, limit: int, settings: Settings) -> Found[Episode]:
+def _newest_not_archived(
+    tx: Transaction, where: EpisodeFilter, limit: int, settings: Settings
+) -> RecordMatches[Episode]:
     """The newest that are not archived, or were archived only for a representative that is deleted."""
     found = tx.episodes.newest(where.replace(statuses=_NOT_ARCHIVED), limit=limit)
     if where.consolidated is False:
@@ -121,7 +123,7 @@ def _newest_not_archived(tx: Transaction, where: EpisodeFilter, limit: int, sett
     more = released(tx, where, limit, settings.episodes)
     by_id = {match.value.id: match for match in (*found, *more)}
     newest = sorted(by_id.values(), key=lambda match: (match.value.at, match.value.id), reverse=True)
-    return Found(tuple(newest[:limit]), (*found.unreadable, *more.unreadable))
+    return RecordMatches(tuple(newest[:limit]), (*found.unreadable, *more.unreadable))
 
 
 def check(query: object, limit: object, settings: Settings) -> None:
@@ -134,10 +136,10 @@ def check(query: object, limit: object, settings: Settings) -> None:
 def by_words(tx: Transaction, text: str, where: EpisodeFilter, settings: Settings) -> Sequence[str]:
     """Ids of episodes that share words with a text, best first."""
     question = understand(text, tx.now, languages=tx.index.languages(), settings=settings.recall)
-    wanted = Wanted(question.codes, shares=question.shares)
-    seen = tx.index.candidates(wanted, (KIND,), most=settings.episodes.candidates)
+    wanted = IndexQuery(question.codes, shares=question.shares)
+    seen = tx.index.candidates(wanted, (KIND,), limit=settings.episodes.candidates)
     rows = np.flatnonzero(seen.words > 0)
-    ids = tx.index.confirmed({KIND: where}, np.sort(seen.number[rows]))
+    ids = tx.index.matching_ids({KIND: where}, np.sort(seen.number[rows]))
     best = sorted(rows.tolist(), key=lambda row: -seen.words[row])
     return [ids[int(seen.number[row])][1] for row in best if int(seen.number[row]) in ids]
 
@@ -167,10 +169,10 @@ class _EpisodeSearch:
         index, filters = self.tx.index, {KIND: where}
         limit = max(self.settings.episodes.candidates, 2 * self.wanted.limit)
         seen = self._candidates(limit)
-        ids = index.confirmed(filters, _numbers(seen))
+        ids = index.matching_ids(filters, _numbers(seen))
         if len(ids) < min(len(_numbers(seen)), self.wanted.limit):
-            seen = self._candidates(limit, index.passing(filters))
-            ids = index.confirmed(filters, _numbers(seen))
+            seen = self._candidates(limit, index.matching_numbers(filters))
+            ids = index.matching_ids(filters, _numbers(seen))
         numbers = np.array(sorted(ids), np.int64)
         beside = {} if self.meaning.beside is None else self._cosines(self.meaning.beside, numbers)
         cosines = {**beside, **self._cosines(self.meaning, numbers)}

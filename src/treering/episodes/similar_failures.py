@@ -14,7 +14,7 @@ from treering.core.queries import EpisodeFilter, TimeRange
 from treering.episodes.answer import FailureAnswer, FailureHit
 from treering.episodes.representatives import represented
 from treering.episodes.search import by_words, episodes_of, overlap, words_of
-from treering.ports.collections import Found
+from treering.ports.collections import RecordMatches
 from treering.search.citations import source_of
 
 if TYPE_CHECKING:
@@ -50,7 +50,11 @@ def similar_failures(
     if not error.strip():
         raise InvalidInput("the error message is empty; give what the tool or the test printed")
     signatures = _signatures(error)
-    same = tx.episodes.newest(where.replace(failures=signatures), limit=3 * limit) if signatures else Found[Episode]()
+    same = (
+        tx.episodes.newest(where.replace(failures=signatures), limit=3 * limit)
+        if signatures
+        else RecordMatches[Episode]()
+    )
     matches = [_match(match.value, error, signatures) for match in same]
     lost = list(same.unreadable)
     if len(matches) < limit:
@@ -124,7 +128,7 @@ def _represent(tx: Transaction, matches: Sequence[_FailureMatch]) -> list[_Failu
 def _whole(tx: Transaction, episode: Episode) -> tuple[Episode, tuple[str, ...]]:
     """The episode with the parts in the blob store, or without them if the blob is missing."""
     try:
-        return tx.episodes.whole(episode.id) or episode, ()
+        return tx.episodes.get_complete(episode.id) or episode, ()
     except (BlobMissing, Unreadable):
         return episode, (f"blob of episode {episode.id}",)
 

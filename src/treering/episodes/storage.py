@@ -17,7 +17,7 @@ from treering.core.settings import Settings
 from treering.core.time_limit import time_limit
 from treering.core.timestamps import moment_of
 from treering.core.values import TEXT_BYTES, Value
-from treering.jobs.follow_up import queue_following
+from treering.jobs.follow_up import queue_follow_up_jobs
 from treering.ports.blobs import digest_of
 from treering.ports.clock import NewId
 from treering.ports.store import Store, Transaction
@@ -70,12 +70,12 @@ def store_episode(
 
     def store_once(tx: Transaction) -> tuple[Episode, bool]:
         tx.claim(f"record {episode.id}")
-        known = tx.episodes.whole(episode.id)
+        known = tx.episodes.get_complete(episode.id)
         if known is not None:
             return known, False
         for each in artifact_data:
             tx.blobs.put(scope, each.data)
-        queue_following(tx, new_id)
+        queue_follow_up_jobs(tx, new_id)
         return tx.episodes.create(episode), True
 
     known, is_new = store.write(scope, now, store_once)

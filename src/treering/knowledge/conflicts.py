@@ -57,6 +57,15 @@ class Said:
 
         return stated(self.record)
 
+    @cached_property
+    def formers(self) -> tuple[str, ...]:
+        """Values that its words name as replaced."""
+        if self.parts is None or _is_exclusive(self.parts.attribute):
+            return ()
+        from treering.knowledge.facts.similarity import formers
+
+        return formers(self.record)
+
     def replaces_value_of(self, old: Said) -> bool:
         """Whether this value of an exclusive attribute is worded so that it replaces the other."""
         from treering.knowledge.facts.similarity import is_worded_to_replace, states_change
@@ -74,7 +83,8 @@ class Said:
     def keys(self) -> tuple[str, ...]:
         """Keys of all that it may contradict."""
         wording = self.wording
-        found = (*wording.keys, *wording.replaced_keys, *wording.opposed_keys, *filter(None, (self.key,)))
+        named = (key for former in self.formers for key in Wording.of(former).keys)
+        found = (*wording.keys, *wording.replaced_keys, *wording.opposed_keys, *filter(None, (self.key,)), *named)
         return tuple(dict.fromkeys(found))
 
 
@@ -160,7 +170,8 @@ def _by_parts(new: Said, old: Said, mine: Stated, theirs: Stated) -> Verdict:
     if mine.attribute in _EVENTS:
         return Verdict.UNRELATED
     if not _is_exclusive(mine.attribute):
-        return _by_words(new.wording, old.wording, values_only=True)
+        named = any(same_name(former) == same_name(theirs.value or "") for former in new.formers)
+        return Verdict.REPLACES if named else _by_words(new.wording, old.wording, values_only=True)
     if mine.negated or theirs.negated or not new.replaces_value_of(old):
         return Verdict.UNRELATED
     # "The deadline" of a project may be that of anything in it.

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 from treering.core.history import Action
 from treering.core.queries import KnowledgeFilter
 from treering.core.records import Knowledge, RelationKind, Source
-from treering.core.settings import Settings
+from treering.core.settings import KnowledgeSettings, Settings
 from treering.core.turns import Turn
-from treering.knowledge.facts.sessions import heard_by_rules
 from treering.knowledge.facts.storage import FactKeeper, claim_subjects
-from treering.knowledge.operations import KnowledgeOperations
 from treering.knowledge.reflection.withdrawal import withdraw
+from treering.knowledge.session_learning import heard_by_rules
+from treering.ports.clock import NewId
 from treering.ports.store import Transaction
 
 _MOST = 1_000
@@ -32,12 +32,12 @@ def forget_learned(tx: Transaction, turn: str) -> None:
     """Softly, at the same moment as the turn: what nobody else says. What it had closed stands again."""
     for record in _learned_from(tx, turn, deleted=False):
         if not _others(tx, record, turn):
-            part = tx.part()
+            part = tx.undo_unit()
             part.knowledge.delete(record.id, _WHY)
             _reopen(part, record)
 
 
-def restore_learned(tx: Transaction, gone: Turn, teaching: KnowledgeOperations) -> None:
+def restore_learned(tx: Transaction, gone: Turn, new_id: NewId, settings: KnowledgeSettings) -> None:
     """What left with the turn, or could not be learned because it was gone; to be called when it is restored."""
     found = False
     for record in _learned_from(tx, gone.id, deleted=None):
@@ -46,18 +46,18 @@ def restore_learned(tx: Transaction, gone: Turn, teaching: KnowledgeOperations) 
             tx.knowledge.undo(record.id)
     session = tx.sessions.get(gone.session)
     if not found and session is not None and session.learned > gone.seq:
-        _learn_again(tx, [gone.replace(deleted_at=None)], teaching)
+        _learn_again(tx, [gone.replace(deleted_at=None)], new_id, settings)
 
 
-def purge_learned(tx: Transaction, turn: str, teaching: KnowledgeOperations) -> None:
+def purge_learned(tx: Transaction, turn: str, new_id: NewId, settings: KnowledgeSettings) -> None:
     """For good: its words are the turn's words. What others say too is learned anew from them, in their words."""
     for record in _learned_from(tx, turn, deleted=None):
         others = _others(tx, record, turn)
-        withdraw(tx, record.id, teaching.new_id)
+        withdraw(tx, record.id, new_id)
         tx.knowledge.purge(record.id, _WHY)
         _reopen(tx, record)
         if record.deleted_at is None and record.deprecated_at is None:
-            _learn_again(tx, others, teaching)
+            _learn_again(tx, others, new_id, settings)
 
 
 def _learned_from(tx: Transaction, turn: str, *, deleted: bool | None) -> Iterator[Knowledge]:
@@ -89,5 +89,5 @@ def _reopen(tx: Transaction, record: Knowledge) -> None:
             tx.knowledge.update(again, Action.UPDATE, {**_WHY, "again": known.id})
 
 
-def _learn_again(tx: Transaction, turns: Sequence[Turn], teaching: KnowledgeOperations) -> None:
-    FactKeeper(tx, teaching, Settings(knowledge=teaching.settings)).keep(heard_by_rules(turns))
+def _learn_again(tx: Transaction, turns: Sequence[Turn], new_id: NewId, settings: KnowledgeSettings) -> None:
+    FactKeeper(tx, new_id, Settings(knowledge=settings)).keep(heard_by_rules(turns))

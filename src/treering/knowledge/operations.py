@@ -16,8 +16,8 @@ from treering.core.records import Knowledge, Relation, RelationKind, text_digest
 from treering.core.redaction import without_secrets
 from treering.core.settings import EpisodeSettings, KnowledgeSettings, RelationSettings
 from treering.core.taint import inherited_taint
-from treering.core.values import EMPTY, LABELS
-from treering.jobs.follow_up import queue_following
+from treering.core.values import EMPTY
+from treering.jobs.follow_up import queue_follow_up_jobs
 from treering.knowledge.authors import (
     AGENT_CONFIDENCE,
     Author,
@@ -28,6 +28,7 @@ from treering.knowledge.authors import (
     is_witness,
 )
 from treering.knowledge.conflicts import Comparison, may_replace
+from treering.knowledge.reinforcement import reinforce
 from treering.knowledge.relations import propagate, reachable
 
 if TYPE_CHECKING:
@@ -39,16 +40,6 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 500
 """Texts that are looked up in one query."""
-# Evidence: what a repetition adds to.
-_LABELS = ("tags", "files", "modules", "impacted_nodes")
-_WITNESSES = ("provenance_sessions", "source_ids")
-# What a record is and how it came to be; repeating its words changes none of it. Only a person clears a taint.
-_LASTING = frozenset(
-    {"id", "version", "type", "content", "visibility", "owner", "source", "session", "tainted", "taint", "deleted_at"}
-    | {"created_at", "updated_at", "last_accessed_at", "access_count", "uses", "confidence", "relations"}
-    | {*_LABELS, *_WITNESSES}
-)
-
 
 # What was corrected so is not wrong: nothing follows for what is related to it.
 _SAYS_THE_SAME = frozenset({Reason.DUPLICATE, Reason.TOO_SPECIFIC})
@@ -81,7 +72,8 @@ class KnowledgeOperations:
                 # What comes from outside is no witness of what is trusted; an agent changes nothing of a person's word.
                 if record.tainted and not known.tainted:
                     return known
-                return self.reinforce(tx, known, record, given=fields if is_witness(record, known) else EMPTY)
+                given = fields if is_witness(record, known) else EMPTY
+                return reinforce(tx, known, record, given=given, witnesses=self.settings.witnesses)
             return self._create(tx, compared.with_parts(record), compared.verdicts(near, now))
 
         return self.store.write(scope, now, remember)
@@ -117,7 +109,7 @@ class KnowledgeOperations:
         """Store a new record; what it replaces becomes history, what it may contradict waits for review with it."""
         _claim(tx, *verdicts)
         against = [each for each in tx.knowledge.get_many(sorted(verdicts)).values() if _holds(each)]
-        queue_following(tx, self.new_id)
+        queue_follow_up_jobs(tx, self.new_id)
         if not against:
             return tx.knowledge.create(record)
         if may_replace(record, against, verdicts):
@@ -212,7 +204,7 @@ class KnowledgeOperations:
             check_author(author, old, same)
             standing = same
             if same is not None and (author.is_person or is_witness(old, same)):
-                standing = self.reinforce(tx, same, old, repeated_by=old.id)
+                standing = reinforce(tx, same, old, repeated_by=old.id, witnesses=self.settings.witnesses)
             elif text is not None:
                 successor = self._successor(scope, now, old, text=text, reason=reason, by=author)
                 detail = {"reason": reason.value, "supersedes": old.id}
@@ -240,17 +232,21 @@ class KnowledgeOperations:
         self.store.write(scope, now, forget)
 
     def purge(self, scope: Scope, now: datetime, id: str) -> None:
-        """Remove a record or a turn for good, with every copy of it."""
+        """Purge a record of any kind with every copy of it: also the earlier wordings that it corrected."""
 
         def purge(tx: Transaction) -> None:
             from treering.knowledge.reflection.withdrawal import withdraw
 
             held = _claimed(tx, id)
+            for earlier in earlier_wordings(tx, id):
+                _claim(tx, earlier)
+                withdraw(tx, earlier, self.new_id)
+                tx.knowledge.purge(earlier)
             withdraw(tx, id, self.new_id)
             if held is tx.turns:
                 from treering.knowledge.learned_records import purge_learned
 
-                purge_learned(tx, id, self)
+                purge_learned(tx, id, self.new_id, self.settings)
             elif held is tx.episodes and len(tx.episodes.readable([id])):
                 from treering.episodes.consolidation.dissolution import purge_representatives
 
@@ -292,7 +288,7 @@ class KnowledgeOperations:
         if gone:
             from treering.knowledge.learned_records import restore_learned
 
-            restore_learned(tx, gone[0], self)
+            restore_learned(tx, gone[0], self.new_id, self.settings)
 
     def _claim_related(self, tx: Transaction, id: str, *others: str) -> Mapping[str, Knowledge]:
         """Claim the record with all that a change of it may reach, in one order for everybody."""
@@ -345,41 +341,6 @@ class KnowledgeOperations:
             relations=(*old.relations, *link),
             superseded_by=standing.id if standing else None,
         )
-
-    def reinforce(
-        self,
-        tx: Transaction,
-        known: Knowledge,
-        again: Knowledge,
-        *,
-        given: Mapping[str, Any] = EMPTY,
-        repeated_by: str | None = None,
-    ) -> Knowledge:
-        """The same thing learned once more is evidence, not a second record. One session is one witness."""
-        heard = again.session is not None and again.session in (known.session, *known.provenance_sessions)
-        seen = {} if heard else {"last_accessed_at": max(known.last_accessed_at, again.last_accessed_at)}
-        strengthened = known.replace(
-            confidence=max(known.confidence, again.confidence),
-            access_count=known.access_count + (not heard),
-            **seen,
-            **{name: getattr(again, name) for name in given.keys() - _LASTING},
-            **{name: _union(getattr(known, name), getattr(again, name))[:LABELS] for name in _LABELS},
-            **self._witnesses(known, again, heard=heard, repeated_by=repeated_by),
-            relations=(*known.relations, *(each for each in again.relations if each not in known.relations)),
-        )
-        return known if strengthened == known else tx.knowledge.update(strengthened, Action.REINFORCE)
-
-    def _witnesses(
-        self, known: Knowledge, again: Knowledge, *, heard: bool, repeated_by: str | None
-    ) -> dict[str, tuple[str, ...]]:
-        session = () if heard or again.session is None else (again.session,)
-        sessions = _union(known.provenance_sessions, (*session, *again.provenance_sessions))
-        sources = _union(known.source_ids, (*again.source_ids, *filter(None, (repeated_by,))))
-        return {"provenance_sessions": self._both_ends(sessions), "source_ids": self._both_ends(sources)}
-
-    def _both_ends(self, ids: tuple[str, ...]) -> tuple[str, ...]:
-        each = self.settings.witnesses
-        return ids if len(ids) <= 2 * each else (*ids[:each], *ids[-each:])
 
 
 def _claim_with_learned(tx: Transaction, id: str) -> None:
@@ -487,15 +448,28 @@ def _words_for(record: Knowledge) -> tuple[str, ...]:
     return text_digest(record.type, record.content), record.visibility, record.owner
 
 
-def _union(known: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*known, *more)))
-
-
 def with_successor(tx: Transaction, record: Knowledge) -> Knowledge:
     """A retired record, naming the one that took its place, also if an earlier version or a new fact retired it."""
     if record.superseded_by is not None:
         return record
     return record.replace(superseded_by=next(iter(_successors(tx, record)), None))
+
+
+def earlier_wordings(tx: Transaction, id: str) -> tuple[str, ...]:
+    """Ids of the records that `id` corrected, transitively. What was true until it changed is not among them."""
+    found: dict[str, None] = {}
+    pending = [id]
+    while pending:
+        current = pending.pop()
+        held = [match.value for match in tx.knowledge.readable([current])]
+        ties = (tie for record in held for tie in record.relations if tie.kind is RelationKind.SUPERSEDES)
+        named = [tie.record for tie in ties if tie.record is not None]
+        for old in tx.knowledge.get_many(named).values():
+            outdated = old.valid_until is not None and old.valid_until == old.deprecated_at
+            if old.superseded_by == current and not outdated and old.id not in found:
+                found[old.id] = None
+                pending.append(old.id)
+    return tuple(found)
 
 
 def _successors(tx: Transaction, old: Knowledge) -> tuple[str, ...]:

@@ -102,7 +102,7 @@ class Maintenance:
         """
         seconds = every or self.runner.settings.upkeep.look_seconds
         look = self.queue_due if on_error is None else partial(self.try_queue_due, on_error)
-        self.worker.run_forever(self.scope, look, every=seconds, idle=0 if once else None, tell=on_done)
+        self.worker.run_forever(self.scope, look, every=seconds, idle=0 if once else None, on_done=on_done)
 
     def stop(self) -> None:
         """Make every worker of this memory return its job to the queue and end, until the memory is opened again."""

@@ -14,7 +14,7 @@ from typing import Any, cast
 from weakref import WeakSet
 
 from treering.core.scope import Scope
-from treering.jobs.worker import told
+from treering.jobs.worker import error_text
 from treering.ports.store import Check, Store, Transaction
 
 # How long a fork waits for the thread's transaction to end; a child forked within one could not use the database.
@@ -63,7 +63,7 @@ class Background:
 
     def record_error(self, error: Exception) -> None:
         """Record a failure that belongs to no single job."""
-        self._error, self._failed = told(error), True
+        self._error, self._failed = error_text(error), True
 
     def check(self) -> Check:
         """The last error outside of a job, unless the thread has since run without one."""

@@ -60,13 +60,13 @@ class SmallJobs:
 
     def _run(self, job: Job, until: float) -> str:
         """The error message; empty if the job succeeded."""
-        from treering.jobs.worker import failure_of, retry_after
+        from treering.jobs.worker import retry_after, stored_error
 
         error = ""
         try:
             done = self._link(job, until)
         except Exception as exc:  # noqa: BLE001 - the error is stored with the job and reported
-            error, retry_at = failure_of(job, exc), self.clock() + retry_after(job.attempts, self.settings.jobs)
+            error, retry_at = stored_error(job, exc), self.clock() + retry_after(job.attempts, self.settings.jobs)
             end: Callable[[Transaction], object] = lambda tx: tx.jobs.fail(job, error, retry_at=retry_at)  # noqa: E731
         else:
             end = partial(_finish if done else _release, job)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from treering.core.errors import Conflict
 from treering.core.scope import Visibility
-from treering.jobs.worker import Stopped
+from treering.jobs.worker import WorkerStopped
 
 if TYPE_CHECKING:
-    from treering.jobs.stage import Progress, StageRun, Work
+    from treering.jobs.stage import StageProgress, StageRun, StageWork
 
 _WORKER = ""
 """In place of an owner: the part that runs with the visibility of the worker."""
@@ -37,9 +37,9 @@ class _OwnerCursor:
 
 
 class _OwnerProgress:
-    """Progress of one owner's part, stored under a cursor that names the owner."""
+    """StageProgress of one owner's part, stored under a cursor that names the owner."""
 
-    def __init__(self, progress: Progress, cursor: _OwnerCursor) -> None:
+    def __init__(self, progress: StageProgress, cursor: _OwnerCursor) -> None:
         self._progress = progress
         self.cursor = cursor
 
@@ -51,7 +51,7 @@ class _OwnerProgress:
         self._progress.advance(str(self.cursor), steps, **counts)
 
 
-def for_each_owner(work: Work) -> Work:
+def for_each_owner(work: StageWork) -> StageWork:
     """A stage that does `work` once on everything the worker sees, and once on each other owner's personal records.
 
     A failure for one owner does not stop the others; it is raised at the end, and the next attempt resumes there.
@@ -66,7 +66,7 @@ def for_each_owner(work: Work) -> Work:
             progress = _OwnerProgress(run.progress, first if owner == first.owner else _OwnerCursor(first.by, owner))
             try:
                 _run_part(work, run, progress)
-            except (Conflict, Stopped):
+            except (Conflict, WorkerStopped):
                 # The lease is lost or returned: the worker that takes it runs the other parts.
                 raise
             except Exception as exc:  # noqa: BLE001 - raised after the other owners' parts have run
@@ -78,7 +78,7 @@ def for_each_owner(work: Work) -> Work:
     return do
 
 
-def _run_part(work: Work, run: StageRun, progress: _OwnerProgress) -> None:
+def _run_part(work: StageWork, run: StageRun, progress: _OwnerProgress) -> None:
     scope, owner = run.scope, progress.cursor.owner
     if owner != _WORKER:
         scope = scope.replace(principal=owner, visible=frozenset({Visibility.PERSONAL}))

@@ -13,7 +13,7 @@ from treering.core.queries import Order, RunFilter
 from treering.core.runs import Run, RunState
 
 if TYPE_CHECKING:
-    from treering.jobs.stage import Work
+    from treering.jobs.stage import StageWork
     from treering.ports.store import Transaction
 
 _NEVER = datetime(1970, 1, 1, tzinfo=UTC)
@@ -30,7 +30,7 @@ class Stage:
 
     name: str
     cron: str
-    work: Work
+    work: StageWork
 
 
 @dataclass(frozen=True, slots=True)

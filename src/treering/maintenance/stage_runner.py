@@ -12,7 +12,7 @@ from treering.core.errors import Conflict, InvalidInput
 from treering.core.queries import RunFilter, TimeRange
 from treering.core.runs import Run, RunState
 from treering.jobs.stage import StageRun
-from treering.jobs.worker import Stopped, lost, told
+from treering.jobs.worker import WorkerStopped, error_text, lease_lost
 from treering.maintenance.queue import queue_due
 from treering.maintenance.schedule import Stage, runs_of
 
@@ -34,7 +34,7 @@ def ignore_progress(_run: Run) -> None:
 
 
 class RunProgress:
-    """Progress of one run: each step is stored before the next begins. Raises `Stopped` if the worker is to stop."""
+    """Progress of one run: each step is stored before the next. Raises `WorkerStopped` if the worker is to stop."""
 
     def __init__(
         self, run: Run, clock: Clock, *, store_run: StoreRun, on_progress: OnProgress, stop: threading.Event
@@ -53,13 +53,13 @@ class RunProgress:
         summed = {**self.run.counts, **{name: self.run.counts.get(name, 0) + more for name, more in counts.items()}}
         self._update(self.run.replace(cursor=cursor, done=self.run.done + steps, counts=summed))
         if self._stop.is_set():
-            raise Stopped
+            raise WorkerStopped
 
     def finish(self) -> None:
         self._update(self.run.replace(state=RunState.DONE, finished_at=self._clock(), error=None))
 
     def fail(self, error: BaseException) -> None:
-        self._update(self.run.replace(state=RunState.FAILED, error=told(error)))
+        self._update(self.run.replace(state=RunState.FAILED, error=error_text(error)))
 
     def _update(self, run: Run) -> None:
         run = run.replace(updated_at=self._clock())
@@ -104,7 +104,7 @@ class StageRunner:
         on_progress(run)
         try:
             stage.work(self._stage_run(scope, progress, run.cursor, dry_run=False))
-        except Stopped:
+        except WorkerStopped:
             raise
         except Exception as exc:
             self._store_failure(progress, exc)
@@ -121,7 +121,7 @@ class StageRunner:
         progress = RunProgress(run, self.clock, store_run=ignore_progress, on_progress=on_progress, stop=self.stop)
         try:
             stage.work(self._stage_run(scope, progress, None, dry_run=True))
-        except Stopped:
+        except WorkerStopped:
             raise
         except Exception as exc:  # noqa: BLE001 - as in a real run, a stage that fails does not keep the others from running
             progress.fail(exc)
@@ -177,7 +177,7 @@ class StageRunner:
 
     def _store_if_leased(self, tx: Transaction, job: Job, run: Run) -> None:
         if not tx.jobs.extend(job, timedelta(seconds=self.settings.jobs.lease_seconds)):
-            raise lost(job)
+            raise lease_lost(job)
         tx.runs.put_many([run])
 
     def _store_failure(self, progress: RunProgress, error: Exception) -> None:

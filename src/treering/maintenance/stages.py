@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from treering.core.errors import InvalidInput
-from treering.jobs.stage import Progress, StageRun, Work
+from treering.jobs.stage import StageProgress, StageRun, StageWork
 from treering.maintenance.owners import for_each_owner
 from treering.maintenance.schedule import Stage
 
@@ -31,16 +31,18 @@ STAGES = (
 WEEKLY = ("reflect",)
 
 SingleStep = Callable[[StageRun], Mapping[str, int]]
-"""Work done in one step; returns counts of what it did."""
+"""StageWork done in one step; returns counts of what it did."""
 
 
-def nightly(settings: UpkeepSettings, *, staleness: Work, vectors: Work, report: SingleStep) -> tuple[Stage, ...]:
+def nightly(
+    settings: UpkeepSettings, *, staleness: StageWork, vectors: StageWork, report: SingleStep
+) -> tuple[Stage, ...]:
     """All stages. The work on repositories, vectors and health is passed in by the composition root.
 
     Stages that change the records of one owner run once for each owner. The others use marks of the whole project, only
     count, or write shared records: they run once, with the visibility of the worker.
     """
-    works: Mapping[str, Work] = {
+    works: Mapping[str, StageWork] = {
         "enrich": _enrich,
         "consolidate": for_each_owner(_consolidate),
         "reflect": _reflect,
@@ -67,7 +69,7 @@ def _cron(stage: str, settings: UpkeepSettings) -> str:
     return settings.weekly if stage in WEEKLY else settings.nightly
 
 
-def in_one_step(work: SingleStep) -> Work:
+def in_one_step(work: SingleStep) -> StageWork:
     """A stage of a single step."""
 
     def do(run: StageRun) -> None:
@@ -77,7 +79,7 @@ def in_one_step(work: SingleStep) -> Work:
     return do
 
 
-def in_sequence(*parts: Work) -> Work:
+def in_sequence(*parts: StageWork) -> StageWork:
     """A stage that runs several parts in order; its cursor starts with the number of the current part."""
 
     def do(run: StageRun) -> None:
@@ -92,7 +94,7 @@ def in_sequence(*parts: Work) -> Work:
 
 
 class _PartProgress:
-    def __init__(self, progress: Progress, index: int) -> None:
+    def __init__(self, progress: StageProgress, index: int) -> None:
         self._progress = progress
         self._index = index
 
@@ -110,19 +112,19 @@ def _enrich(run: StageRun) -> None:
 
 
 def _consolidate(run: StageRun) -> None:
-    from treering.knowledge.facts.sessions import consolidate_sessions
+    from treering.knowledge.session_learning import consolidate_sessions
 
     consolidate_sessions(run)
 
 
 def _reflect(run: StageRun) -> None:
-    from treering.knowledge.reflection import reflect
+    from treering.knowledge.reflection.stage import reflect
 
     reflect(run)
 
 
 def _forget(run: StageRun) -> None:
-    from treering.knowledge.removal import forget_faded
+    from treering.knowledge.removal.stage import forget_faded
 
     forget_faded(run)
 

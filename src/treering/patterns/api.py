@@ -25,7 +25,7 @@ from treering.patterns.recommendations import AfterFailure, TaskContext
 from treering.ports.clock import Clock, NewId
 from treering.ports.store import Store
 from treering.task.api import Task
-from treering.task.retrieved import Retrieved
+from treering.task.passages import RetrievedPassage
 
 # Each verb imports its module when it is called: a process that uses one of them does not load mining and validation.
 if TYPE_CHECKING:
@@ -96,7 +96,9 @@ class Patterns:
         limits = {"patterns": patterns, "episodes": episodes, "known": known}
         found = self.advisor.for_task(description, **limits, statuses=statuses, tainted=tainted, **features)
         if isinstance(task, Task):
-            task.take_in(Retrieved.make(id=each.id, source=each.source, text=each.text) for each in found.passages())
+            task.add_passages(
+                RetrievedPassage.make(id=each.id, source=each.source, text=each.text) for each in found.passages()
+            )
         else:
             self._note(found, "context_for_task")
         return found

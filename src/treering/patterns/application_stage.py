@@ -80,7 +80,7 @@ def _applications_in(
     settings: MiningSettings,
 ) -> list[Application]:
     stored_at: Mapping[str, datetime] = {each.id: each.at for each in page}
-    found = (tx.episodes.whole(match.value.id) for match in tx.episodes.readable(stored_at)) if patterns else ()
+    found = (tx.episodes.get_complete(match.value.id) for match in tx.episodes.readable(stored_at)) if patterns else ()
     own = (each for each in found if each is not None and is_evidence_for(audience, each))
     return [
         application

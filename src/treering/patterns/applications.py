@@ -110,7 +110,7 @@ def stored_at(tx: Transaction, id: str) -> datetime | None:
 
 
 def episode_of(tx: Transaction, id: str) -> Episode:
-    found = tx.episodes.whole(id)
+    found = tx.episodes.get_complete(id)
     if found is None or found.deleted_at is not None:
         raise NotFound(f"no episode {id!r} in project {tx.scope.project!r}; `treering episodes` lists ids")
     return found

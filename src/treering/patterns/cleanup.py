@@ -15,7 +15,7 @@ from treering.patterns.pruning import LowValuePattern, low_value_patterns
 from treering.patterns.similarity import SimilarPattern, most_similar
 from treering.patterns.storage import creation_detail, deprecated, stored_pattern
 from treering.ports.clock import NewId
-from treering.ports.patterns import Used
+from treering.ports.patterns import PatternUse
 from treering.ports.store import Store, Transaction
 
 ACTIVE = (PatternStatus.CANDIDATE, PatternStatus.VALIDATED, PatternStatus.UNDER_REVIEW)
@@ -66,7 +66,7 @@ def prune_patterns(
         return tuple(each for each in found if _deprecate(tx, each, now))
 
 
-def _with_last_use(tx: Transaction, pattern: Pattern, used: Mapping[str, Used]) -> Pattern:
+def _with_last_use(tx: Transaction, pattern: Pattern, used: Mapping[str, PatternUse]) -> Pattern:
     known = total_usage({id for id, _ in evidence_parts(pattern, tx.patterns.get)}, used)
     return pattern if known is None else pattern.replace(last_used_at=known.last_at)
 

@@ -17,7 +17,7 @@ from treering.patterns.merge import MERGED_FROM
 from treering.patterns.statistics import BaseRates, Tally
 from treering.patterns.storage import stored_pattern
 from treering.patterns.validation import MeasuredPattern, SessionCount, Trial, measure_trial
-from treering.ports.patterns import Applied, Used, UsedEpisode
+from treering.ports.patterns import PatternUse, SessionOutcomes, UsedEpisode
 from treering.ports.store import Store, Transaction
 
 _FIRST_GENERATION = 1
@@ -36,7 +36,7 @@ class EvidenceCounts:
     tested: Mapping[str, MeasuredPattern]
     parts: Mapping[str, frozenset[Part]]
     """The patterns and generations whose applications are the evidence of each pattern."""
-    used: Mapping[str, Used]
+    used: Mapping[str, PatternUse]
     retired: int
     """Tests of deprecated and forgotten patterns, which count among all tests."""
 
@@ -84,10 +84,10 @@ def pattern_with_usage(tx: Transaction, id: str) -> Pattern:
     return found.replace(usage_count=max(found.usage_count, used.times), last_used_at=used.last_at)
 
 
-def total_usage(ids: Iterable[str], used: Mapping[str, Used]) -> Used | None:
+def total_usage(ids: Iterable[str], used: Mapping[str, PatternUse]) -> PatternUse | None:
     """Uses of several patterns together; None if none was used."""
     some = [used[id] for id in ids if id in used]
-    return Used(sum(each.times for each in some), max(each.last_at for each in some)) if some else None
+    return PatternUse(sum(each.times for each in some), max(each.last_at for each in some)) if some else None
 
 
 def test_count(pattern: Pattern, has_sessions: bool) -> int:
@@ -141,7 +141,7 @@ def _sessions(
     since = {id: each.status_since for id, each in active.items() if each.status is PatternStatus.UNDER_REVIEW}
     single = {id: each.evidence.generation for id, each in active.items() if len(parts[id]) == 1 and id not in since}
     joined = {part: id for id, of in parts.items() if id not in single and id not in since for part in of}
-    held = defaultdict[str, list[Applied]](list)
+    held = defaultdict[str, list[SessionOutcomes]](list)
     for id, rows in groupby(tx.applications.applied(named) if active else (), key=attrgetter("pattern")):
         if id in single:
             yield id, group_by_session(row for row in rows if row.evidence == single[id])
@@ -160,13 +160,13 @@ def _count_sessions(tx: Transaction, parts: frozenset[Part], since: datetime | N
     return group_by_session(sorted((row for row in rows if (row.pattern, row.evidence) in parts), key=_BY_SESSION))
 
 
-def group_by_session(rows: Iterable[Applied]) -> tuple[SessionCount, ...]:
+def group_by_session(rows: Iterable[SessionOutcomes]) -> tuple[SessionCount, ...]:
     """One count per session, oldest session first; rows of one session must be adjacent."""
     sessions = (_session(list(group)) for _, group in groupby(rows, key=_BY_SESSION))
     return tuple(sorted(sessions, key=attrgetter("at")))
 
 
-def _session(rows: Sequence[Applied]) -> SessionCount:
+def _session(rows: Sequence[SessionOutcomes]) -> SessionCount:
     if len(rows) == 1:
         (row,) = rows
         return SessionCount(row.last_at, row.successes, row.partial, row.n, ((row.task_type, row.n),))

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from html import escape
 from typing import TYPE_CHECKING, TypeAlias, overload
+
+from treering.core.values import brief
 
 if TYPE_CHECKING:
     from treering.core.code_locations import CodePlace
@@ -35,6 +38,9 @@ class Hit:
     record: Found
     also: tuple[str, ...] = ()
     superseded_by: str | None = None
+
+    def __repr__(self) -> str:
+        return f"Hit(id={self.id!r}, score={self.score:.3f}, text={brief(self.text)!r})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,3 +125,16 @@ class Answer(Sequence[Hit]):
 
     def __len__(self) -> int:
         return len(self.hits)
+
+    def __repr__(self) -> str:
+        return f"Answer(query={brief(self.query)!r}, confidence={self.confidence.value!r}, hits={list(self.hits)!r})"
+
+    def _repr_html_(self) -> str:
+        """A table of the results, for notebooks."""
+        rows = "".join(
+            f"<tr><td>{hit.score:.2f}</td><td>{escape(hit.text)}</td><td>{escape(hit.source)}</td></tr>"
+            for hit in self.hits
+        )
+        note = "" if self.confidence is Confidence.HIGH else "<p>Low confidence: only the nearest records.</p>"
+        head = "<tr><th>score</th><th>text</th><th>source</th></tr>"
+        return f"<p>{escape(self.query)}</p>{note}<table>{head}{rows}</table>"

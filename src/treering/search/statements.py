@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
 WEIGHTS: Mapping[str, float] = {
     "relevance": 2.9,
-    "states": 0.9,
-    "asks": -1.0,
     "others": -1.2,
     "by_agent": -1.6,
     "value": 0.8,
@@ -61,6 +59,10 @@ _ALIKE = 0.5
 """How near two statements are that differ in little but the thing that they are about."""
 _SAME_THING = 0.6
 """How near two statements are that are about the same thing, whatever their values."""
+_RARE = 0.5
+"""How rare a word must be, of the rarest there are, for two statements that share it to be about the same thing."""
+_TIE = 1e-6
+"""Words whose rarity differs by less are as rare."""
 _WORDS_COUNT = 1.5
 """What shared rare words count against nearness in meaning."""
 _ORDER = 0.15
@@ -115,6 +117,10 @@ class Statements:
     near: Matrix
     asked: Sequence[frozenset[int]]
     """Which of the query's words each of them holds."""
+    telling: Sequence[float]
+    """How rare each word of the query is."""
+    common: Matrix
+    """How rare the rarest word is that each two share and the query does not hold, from 0 to 1: a former value."""
 
     @classmethod
     def read(
@@ -129,7 +135,9 @@ class Statements:
         near = np.maximum(_likeness(tx, numbers, model), _WORDS_COUNT * _shared_words(tx, held))
         said = [each for _, each in read if each is not None]
         asked = [_words_asked(question, frozenset(each.tolist())) for each in held]
-        return cls(fold(question.text), results, said, np.clip(near, 0.0, 1.0), asked)
+        telling = [float(tx.index.rarity(np.array(forms, np.uint32)).max(initial=0.0)) for forms in question.codes]
+        common = _rarest_in_common(tx, held, {code for forms in question.codes for code in forms})
+        return cls(fold(question.text), results, said, np.clip(near, 0.0, 1.0), asked, telling, common)
 
     def holding(self) -> int | None:
         """The row of the statement that holds; None where nothing is stated."""
@@ -176,8 +184,6 @@ class Statements:
         differing = np.array([[differ(one.values, other.values) for other in stances] for one in stances], np.bool_)
         columns = {
             "relevance": relevance,
-            "states": states,
-            "asks": np.array([stance.asks for stance in stances]) & ~states,
             "others": self._others,
             "by_agent": self._agents,
             "value": np.array([bool(stance.values) for stance in stances]) & asks_for_value(self.query),
@@ -203,20 +209,31 @@ class Statements:
         """Whether a statement can be seen to take the place of another, and is not only the later of the two."""
         new, old = self.said[later], self.said[lead]
         of_others = bool(self._others[later]) and not self._others[lead]
-        if of_others or fold(new.text) == fold(old.text) or self._is_of_another(later, lead):
+        if fold(new.text) == fold(old.text) or self._is_of_another(later, lead):
             return False
-        if old.stance.values and not new.stance.values and asks_for_value(self.query):
+        decided = new.stance.changes and new.speaker == old.speaker and self._holds_subject(later, lead)
+        if of_others and not decided:
+            return False
+        if old.stance.values and not new.stance.values and asks_for_value(self.query) and not new.stance.ends:
             return False
         near, differs = self.near[later, lead], differ(old.stance.values, new.stance.values)
+        names_former = bool(self.common[later, lead] >= _RARE)
         if new.speaker != old.speaker:
-            return new.stance.changes and (differs or bool(near >= _LINKED))
+            return new.stance.changes and (differs or names_former or bool(near >= _LINKED))
         return new.stance.changes or differs or bool(near >= _SAME_THING)
 
     def _is_of_another(self, later: int, lead: int) -> bool:
         """Whether it says nearly the same of something else: it has another word where the query's word stands."""
-        if self.near[later, lead] < _ALIKE or not self.asked[lead] - self.asked[later]:
+        names_former = self.said[later].stance.changes and self.common[later, lead] >= _RARE
+        if self.near[later, lead] < _ALIKE or self._holds_subject(later, lead) or names_former:
             return False
         return bool(self.said[later].stance.things - self.said[lead].stance.things)
+
+    def _holds_subject(self, later: int, lead: int) -> bool:
+        """Whether it holds the rarest of the query's words that the other holds: all of them if several are as rare."""
+        rarest = max((self.telling[place] for place in self.asked[lead]), default=0.0)
+        subject = {place for place in self.asked[lead] if self.telling[place] >= rarest - _TIE}
+        return subject <= self.asked[later]
 
     @cached_property
     def _relevance(self) -> Matrix:
@@ -281,6 +298,20 @@ def _shared_words(tx: Transaction, held: Sequence[NDArray[np.uint32]]) -> Matrix
     shared = weighed @ weighed.T
     whole = np.diag(shared)
     return np.asarray(shared / np.maximum(np.minimum(whole[:, None], whole[None, :]), 1e-9))
+
+
+def _rarest_in_common(tx: Transaction, held: Sequence[NDArray[np.uint32]], asked: Collection[int]) -> Matrix:
+    """The rarity of the rarest word that each two share, of those that are not asked for; 1 for the rarest of all."""
+    common = np.zeros((len(held), len(held)))
+    codes = np.unique(np.concatenate(held)) if held else np.array([], np.uint32)
+    codes = codes[~np.isin(codes, np.fromiter(asked, np.uint32, len(asked)))]
+    if not len(codes):
+        return common
+    rarity = np.maximum(tx.index.rarity(codes), 0.0)
+    weighed = np.array([np.isin(codes, each) for each in held]) * (rarity / (rarity.max() or 1.0))
+    for row, own in enumerate(weighed):
+        common[row] = np.minimum(weighed, own).max(axis=1)
+    return common
 
 
 def _places(at: Matrix, chosen: Flags) -> Matrix:

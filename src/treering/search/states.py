@@ -49,13 +49,15 @@ class AskedState:
 def asked_state(tx: Transaction, question: Question, *, as_of: bool) -> AskedState | None:
     """The state that the query asks for; None where it asks for something else, such as an event in the past."""
     wording = query_wording(question.text, spoken_in(tx, question))
+    day = _day_named(question, tx.now) if "then" in wording else None
+    if day is not None:
+        return AskedState(State.NOW, day)
     for name, state in _WORDINGS.items():
         if name in wording:
             return AskedState(state)
-    day = _day_named(question, tx.now) if "then" in wording else None
-    if "supposing" in wording or (day is None and "past" in wording and not as_of):
+    if "supposing" in wording or ("past" in wording and not as_of):
         return None
-    return AskedState(State.NOW, day)
+    return AskedState(State.NOW)
 
 
 def _day_named(question: Question, now: datetime) -> datetime | None:

@@ -1,10 +1,10 @@
-"""Why files belong together, in words."""
+"""Reasons why files are related, in words."""
 
-from treering.code.history.ranking import Related
+from treering.code.history.ranking import RankedFile
 
-_MOST = 3
+_MAX_REASONS = 3
 _IMPORTS = "imports"
-_SAID = {
+_REASONS = {
     "imports": "imports",
     "lately": "changed together lately",
     "at_once": "both just changed",
@@ -15,14 +15,14 @@ _SAID = {
     "folders": "folders change together",
     "busy": "much changed lately",
 }
-"""The others are of no use to anybody who reads."""
+"""Terms without an entry are not shown."""
 
 
-def reasons_of(related: Related) -> tuple[str, ...]:
-    """The strongest in words; commits and imports always, since they are facts."""
+def reasons_of(related: RankedFile) -> tuple[str, ...]:
+    """The strongest reasons; commits and imports are always included, because they are facts."""
     commits = "1 commit" if related.together == 1 else f"{related.together:,} commits"
-    said = [f"{commits} together"] if related.together else []
-    said += [_SAID[term.name] for term in related.why if term.name == _IMPORTS and term.value]
+    facts = [f"{commits} together"] if related.together else []
+    facts += [_REASONS[term.name] for term in related.why if term.name == _IMPORTS and term.value]
     strongest = sorted(related.why, key=lambda term: -term.gain)
-    others = dict.fromkeys(_SAID[term.name] for term in strongest if term.gain > 0 and term.name in _SAID)
-    return (*said, *[each for each in others if each not in said][: _MOST - len(said)])
+    others = dict.fromkeys(_REASONS[term.name] for term in strongest if term.gain > 0 and term.name in _REASONS)
+    return (*facts, *[each for each in others if each not in facts][: _MAX_REASONS - len(facts)])

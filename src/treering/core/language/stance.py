@@ -28,15 +28,16 @@ _TWO_WORDS = re.compile(r"\w\W+\w")
 class Stance:
     """What the sentences of a text do, taken together.
 
-    It `states` something where one sentence neither asks nor supposes (plans, conditions, hearsay). `changes`, `others`
-    and `values` are those of its statements: whether they announce a change, which other people they speak of, and the
-    times, dates and amounts in them.
+    It `states` something where one sentence neither asks nor supposes (plans, conditions, hearsay). `changes`, `ends`,
+    `others` and `values` are those of its statements: whether they announce a change, or that something is no more,
+    which other people they speak of, and the times, dates and amounts in them.
     """
 
     states: bool
     asks: bool
     supposes: bool
     changes: bool
+    ends: bool
     others: frozenset[str]
     values: Mapping[str, frozenset[str]]
     things: frozenset[str]
@@ -56,11 +57,13 @@ def stance_of(text: str, language: str) -> Stance:
         elif _TWO_WORDS.search(sentence) or values_in(sentence):
             stated.append(sentence)
     said = ". ".join(stated)
+    ends = wording["end"].search(said) is not None
     return Stance(
         states=bool(stated),
         asks=asks,
         supposes=supposes,
-        changes=wording["change"].search(said) is not None,
+        changes=ends or wording["change"].search(said) is not None,
+        ends=ends,
         others=frozenset(wording["others"].findall(said)),
         values=values_in(said),
         things=_things(wording["change"].sub(" ", said), language),

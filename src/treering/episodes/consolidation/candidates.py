@@ -69,8 +69,8 @@ def eligible(run: StageRun, keep_alive: KeepAlive) -> Eligible:
     """
     found = Eligible()
     with run.store.reading(run.scope, run.now) as tx:
-        passing = tx.index.passing({KIND: _ELIGIBLE})
-        ids = sorted(id for _, id in tx.index.confirmed({KIND: _ELIGIBLE}, passing).values())
+        passing = tx.index.matching_numbers({KIND: _ELIGIBLE})
+        ids = sorted(id for _, id in tx.index.matching_ids({KIND: _ELIGIBLE}, passing).values())
     for batch in _batches(ids):
         with run.store.reading(run.scope, run.now) as tx:
             read = tx.episodes.readable(batch)

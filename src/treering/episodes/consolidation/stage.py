@@ -21,7 +21,7 @@ from treering.episodes.consolidation.candidates import KIND, BandVectors, Cluste
 from treering.episodes.consolidation.clusters import ConsolidationCandidate, clusters, components, seconds
 from treering.episodes.consolidation.merge import combined, merged, outline
 from treering.episodes.consolidation.names import CLAIM
-from treering.jobs.stage import Progress, StageRun
+from treering.jobs.stage import StageProgress, StageRun
 from treering.ports.models import Embedder
 from treering.ports.store import Transaction
 
@@ -35,7 +35,7 @@ _EPISODES_AT_ONCE = 50
 class _BandProgress:
     """Sums counts and reports them now and then; `cursor` is the last finished band."""
 
-    progress: Progress
+    progress: StageProgress
     cursor: str | None
     counts: Counter[str] = field(default_factory=Counter)
 
@@ -179,7 +179,7 @@ def _outlines(run: StageRun, members: Sequence[ClusterMember]) -> Iterator[Episo
             read = tx.episodes.get_many(each.id for each in some)
             for each in some:
                 found = _unchanged(read.get(each.id), each.id, each.version)
-                yield outline(tx.episodes.whole(each.id) or found if found.cold else found)
+                yield outline(tx.episodes.get_complete(each.id) or found if found.cold else found)
 
 
 def _earlier(run: StageRun, cluster: _EpisodeCluster) -> list[Episode]:

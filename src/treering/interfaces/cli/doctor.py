@@ -95,11 +95,11 @@ def _rescue(path: Path, db: str | None, project: str | None) -> Diagnosis:
 
 
 def _failed_report(db: str | None, project: str | None, why: TreeringError) -> "DoctorReport":
-    from treering.compose import standing
+    from treering.compose import location_status
     from treering.maintenance.doctor import DoctorReport
     from treering.ports.store import Check
 
-    location = standing(db)
+    location = location_status(db)
     engine, path = _engine_and_file(db)
     return DoctorReport(
         version=__version__,

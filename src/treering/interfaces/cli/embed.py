@@ -87,7 +87,7 @@ def _make(memory: "Memory", embedder: "Embedder", beside: "list[Embedder]") -> i
     before, chunks = _state(memory, embedder, 0), _chunks(memory)
     with _progress(embedder.model, before.documents - before.vectors + before.code - before.code_vectors) as advance:
         made = embed_all(memory.scope, memory.store, now(), embedder, memory.settings.embedder, between=advance)
-        made += chunks.all(embedder, between=lambda more, _last: advance(made + more))
+        made += chunks.embed_all(embedder, between=lambda more, _last: advance(made + more))
     drop_others(memory.scope, memory.store, now(), embedder.model, "".join(each.model for each in beside))
     chunks.drop_others(embedder.model)
     return made

@@ -26,7 +26,7 @@ def move_asked_for(in_project: bool | None, db: str | None, root: Path) -> Move 
     """None where nobody asked. A memory that is named elsewhere is not moved, and the one here would not be used."""
     if in_project is None:
         return None
-    from treering.compose.locations import home_of
+    from treering.compose.locations import memory_paths
 
     option = "--in-project" if in_project else "--in-data-folder"
     if db is not None:
@@ -35,5 +35,5 @@ def move_asked_for(in_project: bool | None, db: str | None, root: Path) -> Move 
         raise InvalidInput(
             f"TREERING_DB names the memory that is used here, which {option} does not move; unset it, then ask again"
         )
-    home = home_of(root)
-    return Move(root, in_project, home.in_project if in_project else home.in_data_folder)
+    paths = memory_paths(root)
+    return Move(root, in_project, paths.in_project if in_project else paths.in_data_folder)

@@ -167,10 +167,10 @@ def _tell_of_others(memory: "Memory", db: str | None) -> None:
         return
     from rich.text import Text
 
-    from treering.compose import standing
+    from treering.compose import location_status
     from treering.location.status import RENAMED
 
-    if any(check.name == RENAMED for check in standing(db).found):
+    if any(check.name == RENAMED for check in location_status(db).found):
         told = "this memory is empty; if the repository was renamed, `treering doctor` says how to have what it knew"
         emit(None, lambda: Text(told, "yellow"), as_json=False)
 

@@ -6,6 +6,7 @@ What no wording is sure of states nothing: the turn itself is kept, and found by
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import NamedTuple
 
 from treering.core.language.stems import known, language_of, stop_words
@@ -21,7 +22,7 @@ CONFIDENCE = 0.8
 _PASTED = 1_500
 """Characters of a turn of which most is pasted: in a longer one only commands are the user's own for sure."""
 _NOTE = 400
-"""The same for "Note: …", with which documents and reviews abound."""
+"""The same for "Note: …", with which documents and reviews abound: only a turn of one line is a note for sure."""
 _UNSTORABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\u2028\u2029]")
 _WORD = re.compile(r"[^\W_]+")
 _LETTERS = re.compile(r"(?<=\d)\D+")
@@ -29,10 +30,17 @@ _NAME = re.compile(r"[A-Z][\w'’-]*\w(?: [A-Z][\w'’.-]*)*\Z")
 _PROPER = re.compile(r"[A-Z\d]|\w[./]\w")
 # No person is called so.
 _TECHNICAL = re.compile(r"[a-z][A-Z]|[\d./+#]|\b[A-Z]{2,}")
+_IDENTIFIER = re.compile(r"[a-z][A-Z]|\w[./_]\w|[A-Z]{3}|[A-Z]{2}\d")
 _TYPES = {"rule": "preference", "decided": "decision"}
 _OF_PROJECT = frozenset({"uses", "decided", "deadline", "version", "port", "owned_by"})
+# Of these a few words more change what is said.
+_WHOLE = frozenset({"diet", "avoids", "email", "name"})
+# Said at home of a cake or a holiday as well.
+_OF_WORK = frozenset({"decided", "deadline", "owned_by", "uses"})
 # Of these the name is the value, and not what else the clause says.
 _ONE_NAME = frozenset({"relative", "pet"})
+# What else a clause with one of these says leaves it as it is.
+_UNQUALIFIED = frozenset({"decided", "deadline", *_ONE_NAME})
 _LEAST_WORDS = 2
 _FEW = 4
 """Words of a clause that only doubts what is before it: ", I think"."""
@@ -56,7 +64,8 @@ class _Turn:
     rules: Language
     speaker: str | None
     previous: str
-    length: int
+    long: bool
+    short: bool
 
     @property
     def me(self) -> str:
@@ -74,7 +83,8 @@ def read_statements(
         return ()
     said = list(sentences(_UNSTORABLE.sub(" ", text[:LONGEST])))
     for code in _languages(said, language):
-        if found := _read(_Turn(_rules(code), speaker, previous, len(text)), said):
+        short = len(text) <= _NOTE and "\n" not in text.strip()
+        if found := _read(_Turn(_rules(code), speaker, previous, len(text) > _PASTED, short), said):
             return found
     return ()
 
@@ -98,7 +108,8 @@ def _read(turn: _Turn, said: Sequence[Sentence]) -> tuple[Statement, ...]:
     if turn.rules.holds("jest", whole) or turn.rules.holds("material", whole) or _asks_for_text(turn.rules, said):
         return ()
     found: dict[tuple[str, str, str], Statement] = {}
-    for statement in (*_corrections(turn, said), *(each for one in said for each in _stated(turn, one))):
+    own = takewhile(lambda one: not _announces(turn, one), said)
+    for statement in (*_corrections(turn, said), *(each for one in own for each in _stated(turn, one))):
         if not any(statement.quote in other.quote for other in found.values() if other.attribute == "correction"):
             found.setdefault((statement.subject, statement.attribute, statement.value), statement)
     return tuple(found.values())
@@ -109,6 +120,13 @@ def _asks_for_text(rules: Language, said: Sequence[Sentence]) -> bool:
     return bool(said) and rules.begins("fiction", _plain(_without_lead(rules, said[0].text)))
 
 
+def _announces(turn: _Turn, sentence: Sentence) -> bool:
+    """Whether a text follows that was asked for: "Tell her: …". What is to be remembered follows a colon, too."""
+    text = _without_lead(turn.rules, sentence.text)
+    head, colon, _ = text.partition(": ")
+    return bool(colon) and _is_order(turn.rules, _plain(head)) and _instruction(turn, text, asks=False) is None
+
+
 def _stated(turn: _Turn, sentence: Sentence) -> Iterator[Statement]:
     text, asks = _without_tail(turn.rules, sentence)
     clauses = list(_clauses(turn.rules, text))
@@ -116,6 +134,9 @@ def _stated(turn: _Turn, sentence: Sentence) -> Iterator[Statement]:
         # What is said before a question is said.
         text, asks = text[: clauses[-2][1]], False
         clauses = clauses[:-1]
+    elif asks and _is_question_of_its_own(turn.rules, text.partition(", ")[2]):
+        text, asks = text.partition(", ")[0], False
+        clauses = [(0, len(text))]
     behind = _behind_condition(turn.rules, text)
     if behind and (order := _instruction(turn, text[behind:], asks=asks)) is not None:
         yield from (_conditioned(turn, each, text) for each in order)
@@ -128,8 +149,16 @@ def _stated(turn: _Turn, sentence: Sentence) -> Iterator[Statement]:
         if asks or (sentence.asks and end == len(text) == len(_without_tail(turn.rules, sentence)[0])):
             # "We use Redis, right?"
             return
-        if turn.length <= _PASTED and not _is_hedged(turn.rules, text, start, end):
+        if ": " in text[:start] and ": " in _without_lead(turn.rules, text[:start]):
+            return
+        if not turn.long and not _is_hedged(turn.rules, text, start, end):
             yield from _dated(turn, _without_lead(turn.rules, text[start:end]))
+
+
+def _is_question_of_its_own(rules: Language, text: str) -> bool:
+    """Whether it asks something else than what is said before it is so: "I live in Bonn, which bus …?"."""
+    plain = _plain(text)
+    return len(text.split()) >= _FEW and not rules.begins("joins", plain) and not rules.holds("hedges", plain)
 
 
 def _dated(turn: _Turn, clause: str) -> Iterator[Statement]:
@@ -193,7 +222,7 @@ def _instruction(turn: _Turn, text: str, *, asks: bool) -> list[Statement] | Non
     for kind, expressions in rules.instructions.items():
         for expression in expressions:
             found = expression.match(plain)
-            if found is None or (asks and not rules.begins("asked", plain)) or (kind == "note" and turn.length > _NOTE):
+            if found is None or (asks and not rules.begins("asked", plain)) or (kind == "note" and not turn.short):
                 continue
             begins = found.start("body") if "body" in found.groupdict() else found.end()
             if (order := _KINDS[kind](turn, text[begins:].lstrip(" ,:–—-"))) is not None:
@@ -214,7 +243,7 @@ def _conditioned(turn: _Turn, order: Statement, text: str) -> Statement:
 def _kept(turn: _Turn, body: str) -> list[Statement] | None:
     """What is to be kept: one of the closed list where it reads as such, else in its own words."""
     plain = _plain(body)
-    barred = turn.rules.begins("not_noted", plain) or turn.rules.holds("one_off", plain)
+    barred = turn.rules.begins("not_noted", plain) or turn.rules.holds("one_off", plain) or _is_told(turn.rules, body)
     if len(body.split()) < _LEAST_WORDS or barred:
         return None
     parts = [body[start:end] for start, end in _clauses(turn.rules, body)]
@@ -250,6 +279,8 @@ def _order(turn: _Turn, body: str) -> list[Statement] | None:
 def _is_told(rules: Language, body: str) -> bool:
     """Whether it is said to have been said, or to other people: "…, my teacher wrote", "…, kids"."""
     last = _plain(body.rpartition(",")[2])
+    if rules.expression("reported", r",\s+(?:\w+\s+)?{}(?!\w)").search(_plain(body)):
+        return True
     others = rules.holds("hedges", last) or rules.expression("audience", r"\s*{}\Z").match(last) is not None
     return "," in body and len(last.split()) <= _FEW and others
 
@@ -279,11 +310,21 @@ def _statement(turn: _Turn, text: str) -> Iterator[Statement]:
 
 def _is_doubtful(rules: Language, wording: Wording, found: re.Match[str], clause: _Clause) -> bool:
     behind = clause.plain[found.end() :].partition(",")[0]
-    modal = rules.holds("modals", behind) and wording.attribute not in ("decided", "deadline")
+    subject = found.groupdict().get("subject") or ""
+    modal = rules.holds("modals", f"{subject} |{behind}") and wording.attribute not in _UNQUALIFIED
     # "I live in Slack."
-    elsewhere = wording.of_place and rules.begins("tool", found["value"])
-    private = wording.attribute == "decided" and rules.holds("personal", clause.plain)
-    return modal or elsewhere or private or _is_common(rules, wording, found, clause)
+    elsewhere = wording.of_place and any(rules.begins(name, found["value"]) for name in ("tool", "consumer"))
+    to_come = wording.attribute != "deadline" and rules.begins("to_come", behind.lstrip())
+    private = wording.attribute in _OF_WORK and not _is_of_work(rules, clause)
+    # "I'm vegan on Mondays."
+    narrowed = wording.attribute in _WHOLE and bool(behind.strip()) and not rules.begins("goes_on", behind.lstrip())
+    return modal or elsewhere or to_come or private or narrowed or _is_common(rules, wording, found, clause)
+
+
+def _is_of_work(rules: Language, clause: _Clause) -> bool:
+    """Whether a clause names something technical: "we decided on the blue sofa" is said at home."""
+    named = any(rules.holds(name, clause.plain) for name in ("technical", "tool"))
+    return (named or _IDENTIFIER.search(clause.said) is not None) and not rules.holds("consumer", clause.plain)
 
 
 def _is_common(rules: Language, wording: Wording, found: re.Match[str], clause: _Clause) -> bool:

@@ -41,7 +41,7 @@ _MARKUP = re.compile(r"(?<!\w)[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}(?!\w)|~~|`")
 _QUOTED = re.compile(
     r"“[^“”\n]{1,400}”|«[^«»\n]{1,400}»|„[^„“”\n]{1,400}[“”]|(?<!\w)\"[^\"\n]{1,400}\"(?!\w)|(?<!\w)'[^'\n]{12,400}'(?!\w)"
 )
-_END = re.compile(r"[.!?…]++[\"')\]»”]*+(?=\s|$)")
+_END = re.compile(r"[.!?…]++[\"')\]»”]*+(?=\s|$)|,(?= ¿)")
 _LAST_WORD = re.compile(r"[\w.]+$")
 _NEXT_WORD = re.compile(r"\s+(\w+)")
 _DAY_AND_MONTH = re.compile(r"\d{1,2}\.\d{1,2}")
@@ -131,7 +131,7 @@ def _split(line: str) -> Iterator[Sentence]:
 def _sentence(text: str) -> Iterator[Sentence]:
     text = text.strip()
     if text and len(text) <= LONGEST:
-        yield Sentence(text.strip(" .!…¡"), asks="?" in text[-3:] or "¿" in text)
+        yield Sentence(text.strip(" .,!…¡"), asks="?" in text[-3:] or "¿" in text)
 
 
 def _is_abbreviation(line: str, end: re.Match[str]) -> bool:

@@ -87,6 +87,12 @@ def stated(known: Knowledge) -> Stated | None:
     return Stated(subject=read[0].subject, attribute=read[0].attribute, value=read[0].value, negated=read[0].ended)
 
 
+def formers(known: Knowledge) -> tuple[str, ...]:
+    """Values that the wordings read as replaced by the text of a record: "npm" of "pnpm replaced npm"."""
+    read = () if len(known.content) > _ONE_STATEMENT else read_statements(known.content, language=known.language)
+    return read[0].over if len(read) == 1 else ()
+
+
 def states_change(known: Knowledge) -> bool:
     """Whether the wordings read the text of a record as a change: "I was promoted to director"."""
     if len(known.content) > _ONE_STATEMENT:

@@ -14,11 +14,12 @@ from treering.core.scope import Visibility
 from treering.core.settings import Settings
 from treering.core.statements import Statement, fact_key, same_name
 from treering.core.turns import Turn
+from treering.knowledge.expiry import has_faded
 from treering.knowledge.facts.records import SAID_BY_PEOPLE, recorded, since
 from treering.knowledge.facts.similarity import Relation, relation
-from treering.knowledge.operations import KnowledgeOperations
-from treering.knowledge.removal.expiry import has_faded
-from treering.ports.index import Wanted
+from treering.knowledge.reinforcement import reinforce
+from treering.ports.clock import NewId
+from treering.ports.index import IndexQuery
 from treering.ports.store import Transaction
 
 _TYPES = ("fact", "preference", "decision", "requirement")
@@ -63,11 +64,12 @@ def claim_subjects(tx: Transaction, heard: Sequence[Heard]) -> None:
 class FactKeeper:
     """Keeps statements in one transaction, each so that it can be undone by itself."""
 
-    def __init__(self, tx: Transaction, teaching: KnowledgeOperations, settings: Settings) -> None:
+    def __init__(self, tx: Transaction, new_id: NewId, settings: Settings) -> None:
         self._tx = tx
-        self._teaching = teaching
+        self._new_id = new_id
         self._settings = settings.learn
         self._factor = settings.knowledge.corrected_factor
+        self._witnesses = settings.knowledge.witnesses
         self.kept = Kept()
 
     def keep(self, heard: Sequence[Heard]) -> Kept:
@@ -78,7 +80,7 @@ class FactKeeper:
         return self.kept
 
     def _keep_one(self, heard: Heard) -> None:
-        tx = self._tx.part()
+        tx = self._tx.undo_unit()
         same, excluded = self._compared(tx, heard)
         if same:
             self._repeat(tx, heard, same[0])
@@ -104,8 +106,8 @@ class FactKeeper:
         keyed = where.replace(fact_keys=(fact_key(said.subject, said.attribute),))
         yield from (found := tx.knowledge.find(keyed, limit=self._settings.candidates).items)
         words = [codes_of(term.forms) for term in query_terms(f"{said.subject} {said.value}")]
-        near = tx.index.candidates(Wanted(words), ("knowledge",), most=self._settings.candidates)
-        passing = tx.index.confirmed({"knowledge": where}, near.number)
+        near = tx.index.candidates(IndexQuery(words), ("knowledge",), limit=self._settings.candidates)
+        passing = tx.index.matching_ids({"knowledge": where}, near.number)
         others = {id for _, id in passing.values()} - {known.id for known in found}
         yield from tx.knowledge.get_many(others).values()
 
@@ -128,7 +130,7 @@ class FactKeeper:
         earlier = [known for known in excluded if known not in (*later, *to_come)]
         trusted = [known for known in earlier if not _may_close(heard, known)]
         closed = [known for known in earlier if known not in trusted]
-        record = recorded(heard.statement, heard.turn, tx.now, self._teaching.new_id(), _ties(closed, trusted))
+        record = recorded(heard.statement, heard.turn, tx.now, self._new_id(), _ties(closed, trusted))
         if ends := [_since(known) for known in to_come]:
             record = record.replace(valid_until=max(min(ends), heard.since))
         if later:
@@ -167,7 +169,7 @@ class FactKeeper:
         self.kept.repeated.append(known.id)
         if heard.by_person:
             again = recorded(heard.statement, heard.turn, tx.now, known.id, ())
-            stronger = self._teaching.reinforce(tx, known, again)
+            stronger = reinforce(tx, known, again, witnesses=self._witnesses)
             if stronger.tainted:
                 disputed = any(tie.kind is RelationKind.CONFLICTS_WITH for tie in stronger.relations)
                 tx.knowledge.update(stronger.replace(taint=None, needs_review=disputed), Action.REINFORCE)

@@ -17,8 +17,8 @@ from treering.knowledge.facts.letters import bare
 
 LANGUAGES = ("en", "fr", "it", "de", "es")
 
-_PROPER = r"[A-Z][\w'.&+#/-]*\w[+#]*|[A-Z]\b"
-_FIRST = r"[A-Z](?!\w*[A-Z])[\w-]*[\w](?: (?!I\b)[A-Z][\w-]+)?(?!['\w-]*[A-Z0-9/])"
+_PROPER = r"(?:& )?[A-Z][\w'.&+#/-]*\w[+#]*|[A-Z]\b"
+_FIRST = r"[A-Z](?!\w*[A-Z])[\w-]*[\w](?: (?!I\b|\w*[A-Z]{2})[A-Z][\w-]+)?(?!['\w-]*[A-Z0-9/])"
 _SMALL = "de|di|da|der|den|von|van|del|della|la|le|los|las|am|sur|of|do|dos"
 _PLACE = rf"(?!(?i:{{place_not}}|{{date}})\b)(?:{_PROPER})(?: (?:(?:{_SMALL}) )*(?:{_PROPER}))*"
 _CLAUSE = "when|that|who|if|because|wenn|dass|weil|der|die|quand|que|qui|quando|che|perche|cuando|porque"
@@ -96,7 +96,10 @@ def language(code: str) -> Language:
     """The wordings of one of `LANGUAGES`."""
     data = tomllib.loads(bare(files(__package__).joinpath(f"{code}.toml").read_text("utf-8")))
     words = {name: listed.replace("\n", "") for name, listed in data["words"].items()}
-    words["tool"] = "|".join(files(__package__).joinpath("tools.txt").read_text("utf-8").split())
+    for name in ("tool", "technical", "consumer"):
+        words[name] = "|".join(files(__package__).joinpath(f"{name}.txt").read_text("utf-8").split())
+    words["to_come"] = words["to_come"].replace("<month>", words["month"])
+    words["hedges"] += f"|{words['reported']}"
     return Language(
         code,
         words,

@@ -8,7 +8,7 @@ from treering.core.history import Action
 from treering.core.queries import AuditFilter, KnowledgeFilter, Order
 from treering.core.records import Knowledge, RelationKind
 from treering.jobs.stage import StageRun
-from treering.knowledge.removal.expiry import DOUBTED, LEARNED, UNUSED, past_half_life, why_faded
+from treering.knowledge.expiry import DOUBTED, LEARNED, UNUSED, past_half_life, why_faded
 from treering.ports.store import Transaction
 
 STAGE, FADED, STALE, HALF_LIFE = "forget", "faded", "stale", "half-life passed"
@@ -42,7 +42,7 @@ def take_away(run: StageRun, records: Sequence[Knowledge]) -> Mapping[str, int]:
                 tx.claim(f"record {id}")
         # Whoever held a claim may have used or confirmed the record.
         for match in tx.knowledge.readable(chosen):
-            counts[_taken(run, tx.part(), match.value)] += 1
+            counts[_taken(run, tx.undo_unit(), match.value)] += 1
     del counts[""]
     return counts
 
