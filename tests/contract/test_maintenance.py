@@ -137,7 +137,7 @@ def test_a_backup_says_what_it_could_not_copy_and_holds_the_rest(open_engine: Op
     memory.remember(f"lost {LONG}", id="lost")
     memory.remember(f"kept {LONG}", id="kept")
     lose_blob(memory, "lost")
-    with pytest.raises(BlobMissing, match=r"copy\.db is made, but 1 blobs"):
+    with pytest.raises(BlobMissing, match=r"copy\.db was written, but 1 blobs"):
         memory.backup(tmp_path / "copy.db")
     with treering.open(tmp_path / "copy.db", tenant=memory.scope.tenant, project="p") as copy:
         assert copy.get("kept").content == f"kept {LONG}"  # type: ignore[union-attr]

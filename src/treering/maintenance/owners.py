@@ -37,7 +37,7 @@ class _OwnerCursor:
 
 
 class _OwnerProgress:
-    """StageProgress of one owner's part, stored under a cursor that names the owner."""
+    """Progress of one owner's part, stored under a cursor that names the owner."""
 
     def __init__(self, progress: StageProgress, cursor: _OwnerCursor) -> None:
         self._progress = progress

@@ -31,7 +31,7 @@ STAGES = (
 WEEKLY = ("reflect",)
 
 SingleStep = Callable[[StageRun], Mapping[str, int]]
-"""StageWork done in one step; returns counts of what it did."""
+"""Work done in one step; returns counts of what it did."""
 
 
 def nightly(
