@@ -27,7 +27,7 @@ def blob_files(root: Path) -> list[Path]:
 
 
 def age(root: Path) -> None:
-    """As if nobody had put these blobs lately."""
+    """As if these blobs had not been written recently."""
     for path in blob_files(root):
         os.utime(path, (time.time() - 9 * 86_400,) * 2)
 
@@ -187,7 +187,7 @@ def read(memory: Memory, statement: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("harm", HARM)
-def test_a_check_sees_documents_that_differ_and_repair_makes_only_those_anew(memory: Memory, harm: str) -> None:
+def test_check_reports_differing_documents_and_repair_rebuilds_only_those(memory: Memory, harm: str) -> None:
     memory.remember("found by its words", id="harmed")
     memory.remember("left as it was", id="whole")
     assert len(memory.search("found words left")) == 2
