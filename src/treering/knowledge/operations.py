@@ -17,7 +17,7 @@ from treering.core.redaction import without_secrets
 from treering.core.settings import EpisodeSettings, KnowledgeSettings, RelationSettings
 from treering.core.taint import inherited_taint
 from treering.core.values import EMPTY
-from treering.jobs.follow_up import queue_following
+from treering.jobs.follow_up import queue_follow_up_jobs
 from treering.knowledge.authors import (
     AGENT_CONFIDENCE,
     Author,
@@ -108,7 +108,7 @@ class KnowledgeOperations:
         """Store a new record; what it replaces becomes history, what it may contradict waits for review with it."""
         _claim(tx, *verdicts)
         against = [each for each in tx.knowledge.get_many(sorted(verdicts)).values() if _holds(each)]
-        queue_following(tx, self.new_id)
+        queue_follow_up_jobs(tx, self.new_id)
         if not against:
             return tx.knowledge.create(record)
         if may_replace(record, against, verdicts):
@@ -231,12 +231,16 @@ class KnowledgeOperations:
         self.store.write(scope, now, forget)
 
     def purge(self, scope: Scope, now: datetime, id: str) -> None:
-        """Remove a record or a turn for good, with every copy of it."""
+        """Purge a record of any kind with every copy of it: also the earlier wordings that it corrected."""
 
         def purge(tx: Transaction) -> None:
             from treering.knowledge.reflection.withdrawal import withdraw
 
             held = _claimed(tx, id)
+            for earlier in earlier_wordings(tx, id):
+                _claim(tx, earlier)
+                withdraw(tx, earlier, self.new_id)
+                tx.knowledge.purge(earlier)
             withdraw(tx, id, self.new_id)
             if held is tx.turns:
                 from treering.knowledge.learned_records import purge_learned
@@ -448,6 +452,23 @@ def with_successor(tx: Transaction, record: Knowledge) -> Knowledge:
     if record.superseded_by is not None:
         return record
     return record.replace(superseded_by=next(iter(_successors(tx, record)), None))
+
+
+def earlier_wordings(tx: Transaction, id: str) -> tuple[str, ...]:
+    """Ids of the records that `id` corrected, transitively. What was true until it changed is not among them."""
+    found: dict[str, None] = {}
+    pending = [id]
+    while pending:
+        current = pending.pop()
+        held = [match.value for match in tx.knowledge.readable([current])]
+        ties = (tie for record in held for tie in record.relations if tie.kind is RelationKind.SUPERSEDES)
+        named = [tie.record for tie in ties if tie.record is not None]
+        for old in tx.knowledge.get_many(named).values():
+            outdated = old.valid_until is not None and old.valid_until == old.deprecated_at
+            if old.superseded_by == current and not outdated and old.id not in found:
+                found[old.id] = None
+                pending.append(old.id)
+    return tuple(found)
 
 
 def _successors(tx: Transaction, old: Knowledge) -> tuple[str, ...]:

@@ -15,9 +15,9 @@ from treering.core.records import Knowledge
 from treering.core.scope import Scope
 from treering.core.settings import ForgettingSettings, Settings
 from treering.core.values import is_key
-from treering.knowledge.operations import KnowledgeOperations
+from treering.knowledge.operations import KnowledgeOperations, earlier_wordings
 from treering.ports.clock import Clock
-from treering.ports.index import DOCUMENT_KINDS
+from treering.ports.index import DOCUMENT_KINDS, IndexQuery
 from treering.ports.store import Store, Transaction
 
 # What holds a record's own words; the rest are names that others carry too.
@@ -90,11 +90,13 @@ def forget_for_good(
 ) -> Forgotten:
     """Remove a record with every copy of it; the words to look for are read before."""
     store = operations.store
-    texts = words_of(scope, store, clock(), id)
-    pieces = (*pieces_of(texts, settings.forgetting), *own_words(scope, store, clock(), id, texts))
+    with store.reading(scope, clock()) as tx:
+        ids = (id, *earlier_wordings(tx, id))
+    texts = [text for each in ids for text in words_of(scope, store, clock(), each)]
+    pieces = (*pieces_of(texts, settings.forgetting), *own_words(scope, store, clock(), ids, texts))
     operations.purge(scope, clock(), id)
     sweep(scope, settings.store.busy_seconds)
-    store.forget_traces()
+    store.erase_traces()
     return Forgotten(id, lambda: prove(scope, store, clock(), pieces))
 
 
@@ -120,22 +122,22 @@ def pieces_of(texts: Iterable[str], settings: ForgettingSettings) -> tuple[str, 
     return tuple(piece for piece in chosen if len(piece.strip()) >= _SHORTEST)[: settings.proof_pieces]
 
 
-def own_words(scope: Scope, store: Store, now: datetime, id: str, texts: Sequence[str]) -> tuple[str, ...]:
-    """Words of a record that no other record holds: a copy of one of them is a copy of this record."""
-    if not is_key(id):
+def own_words(scope: Scope, store: Store, now: datetime, ids: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
+    """Words of these records that no other record holds: a copy of such a word is a copy of one of them."""
+    if not all(map(is_key, ids)):
         return ()
     with store.reading(scope, now) as tx:
         try:
-            said = [*texts, *_labels(tx, id)]
+            said = [*texts, *(label for id in ids for label in _labels(tx, id))]
         except (BlobMissing, Unreadable, InvalidInput):
             said = list(texts)
         words = sorted(dict.fromkeys(word for text in said for word in _LONG_WORD.findall(text)), key=len, reverse=True)
-        return tuple(word for word in words[:_MOST_WORDS] if _is_own(tx, word))
+        return tuple(word for word in words[:_MOST_WORDS] if _is_own(tx, word, len(ids)))
 
 
 def _labels(tx: Transaction, id: str) -> Iterator[str]:
     """Tags, single words of a payload, and names that the record was linked to by hand."""
-    for record in filter(None, (tx.knowledge.get(id), tx.turns.get(id), tx.episodes.whole(id))):
+    for record in filter(None, (tx.knowledge.get(id), tx.turns.get(id), tx.episodes.get_complete(id))):
         fields = json.loads(record.to_json())
         yield from _strings([fields[name] for name in ("tags", *_NESTED) if name in fields])
     links = tx.entity_links.find(EntityLinkFilter(records=(id,)), limit=_MOST).items
@@ -151,21 +153,20 @@ def _strings(value: Any) -> Iterator[str]:
             yield from _strings(each)
 
 
-def _is_own(tx: Transaction, word: str) -> bool:
-    """Whether at most one document of those that this scope sees holds it."""
+def _is_own(tx: Transaction, word: str, limit: int) -> bool:
+    """Whether at most `limit` documents of those that this scope sees hold it."""
     from treering.core.language.terms import codes_of, query_terms
-    from treering.ports.index import Wanted
 
     codes = [codes_of(term.forms) for term in query_terms(word, tx.index.languages())]
     if not codes:
         return False
-    found = tx.index.candidates(Wanted(codes), DOCUMENT_KINDS, most=_FEW)
-    return int((found.words > 0).sum()) <= 1
+    found = tx.index.candidates(IndexQuery(codes), DOCUMENT_KINDS, limit=_FEW)
+    return int((found.words > 0).sum()) <= limit
 
 
 def prove(scope: Scope, store: Store, now: datetime, pieces: Sequence[str]) -> Proof:
     """Look for the pieces; what still holds one is named with what it is."""
-    traces = store.raw_traces(scope, now, pieces)
+    traces = store.find_traces(scope, now, pieces)
     found = (Remains(each.place, each.record, each.needle, _meaning(each.place, each.record)) for each in traces.found)
     return Proof(traces.files, traces.size, len(pieces), tuple(found))
 
@@ -189,7 +190,7 @@ def _meaning(place: str, record: str) -> str:
 
 
 def _texts(tx: Transaction, id: str) -> Iterator[str]:
-    records: tuple[Any, ...] = (tx.knowledge.get(id), tx.turns.get(id), tx.episodes.whole(id))
+    records: tuple[Any, ...] = (tx.knowledge.get(id), tx.turns.get(id), tx.episodes.get_complete(id))
     for record in filter(None, records):
         fields = json.loads(record.to_json())
         yield from (fields[name] for name in _TEXTS & fields.keys() if fields[name])
