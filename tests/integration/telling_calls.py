@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from treering.interfaces.mcp.host import MemoryHost, ToolCall
+from treering.interfaces.mcp.host import CallContext, MemoryHost
 from treering.interfaces.start import main
 
 BEGUN = "TEST_CALLS_BEGUN"
@@ -17,7 +17,7 @@ original_call = MemoryHost.call
 
 
 @contextmanager
-def logged_call(host: MemoryHost, session: str | None = None) -> Iterator[ToolCall]:
+def logged_call(host: MemoryHost, session: str | None = None) -> Iterator[CallContext]:
     with original_call(host, session) as call:
         with Path(os.environ[BEGUN]).open("a") as file:
             file.write("begun\n")

@@ -35,7 +35,7 @@ _ONLY_CLIENT = Caller()
 
 
 @dataclass(frozen=True, slots=True)
-class ToolCall:
+class CallContext:
     """Context of one call: the memory, the session, and the time."""
 
     memory: Memory
@@ -118,13 +118,13 @@ class MemoryHost:
             self._load()
 
     @contextmanager
-    def call(self, caller: Caller = _ONLY_CLIENT) -> Iterator[ToolCall]:
+    def call(self, caller: Caller = _ONLY_CLIENT) -> Iterator[CallContext]:
         """The context of a call; `close` waits a little for calls in progress."""
         own = self._session if caller.session is None else f"{self._session}-{caller.session}"
         with self._call_ended:
             self._calls += 1
         try:
-            yield ToolCall(self.memory, own, self._clock(), self._first_index, caller.is_anonymous)
+            yield CallContext(self.memory, own, self._clock(), self._first_index, caller.is_anonymous)
         finally:
             with self._call_ended:
                 self._calls -= 1

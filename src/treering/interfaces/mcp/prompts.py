@@ -13,7 +13,7 @@ from treering.interfaces.mcp.tools.search import SearchMemory, search_memory
 from treering.render.listing import render_listing
 
 if TYPE_CHECKING:
-    from treering.interfaces.mcp.host import ToolCall
+    from treering.interfaces.mcp.host import CallContext
 
 
 RenderedPrompt = tuple[str, Iterable[str]]
@@ -35,21 +35,21 @@ class Prompt:
     title: str
     about: str
     arguments: tuple[PromptArgument, ...]
-    render: Callable[["ToolCall", Mapping[str, str]], RenderedPrompt]
+    render: Callable[["CallContext", Mapping[str, str]], RenderedPrompt]
 
 
-def _remember(_call: "ToolCall", given: Mapping[str, str]) -> RenderedPrompt:
+def _remember(_call: "CallContext", given: Mapping[str, str]) -> RenderedPrompt:
     what = given.get("what") or "what we learned or decided in this conversation"
     return prompt_text("remember").format(what=escaped(what)), ()
 
 
-def _search(call: "ToolCall", given: Mapping[str, str]) -> RenderedPrompt:
+def _search(call: "CallContext", given: Mapping[str, str]) -> RenderedPrompt:
     about = given["about"]
     found = search_memory(call, SearchMemory(query=about[:MAX_QUERY]))
     return prompt_text("search").format(about=escaped(about), found=found.text), cited_ids(found.result)
 
 
-def _review(call: "ToolCall", _given: Mapping[str, str]) -> RenderedPrompt:
+def _review(call: "CallContext", _given: Mapping[str, str]) -> RenderedPrompt:
     waiting = []
     for record in call.memory.context.to_review():
         item = cited(record)
@@ -87,7 +87,7 @@ PROMPTS = (
 _BY_NAME = {prompt.name: prompt for prompt in PROMPTS}
 
 
-def render_prompt(call: "ToolCall", name: str, given: Mapping[str, str]) -> RenderedPrompt:
+def render_prompt(call: "CallContext", name: str, given: Mapping[str, str]) -> RenderedPrompt:
     """The text of a prompt, and the ids of the records in it."""
     prompt = _BY_NAME.get(name)
     if prompt is None:

@@ -11,7 +11,7 @@ from treering.core.errors import NotFound
 from treering.core.values import KEY_BYTES, storable
 
 if TYPE_CHECKING:
-    from treering.interfaces.mcp.host import ToolCall
+    from treering.interfaces.mcp.host import CallContext
 
 SCHEME = "treering://"
 JSON, TEXT = "application/json", "text/plain"
@@ -27,7 +27,7 @@ class Resource:
     title: str
     about: str
     media_type: str
-    read: Callable[["ToolCall", str], str]
+    read: Callable[["CallContext", str], str]
     of_record: bool = False
     """Whether the name is the id of a record."""
 
@@ -40,14 +40,14 @@ class Resource:
         return self.uri.partition("{")[0]
 
 
-def _record(call: "ToolCall", id: str) -> str:
+def _record(call: "CallContext", id: str) -> str:
     if len(id) > KEY_BYTES:
         raise NotFound(f"ids are shorter than {len(id):,} characters; search_memory shows them")
     record = call.memory.get(id)
     return _json({"kind": type(record).__name__.lower(), **record.model_dump(mode="json")})
 
 
-def _modules(call: "ToolCall", _name: str) -> str:
+def _modules(call: "CallContext", _name: str) -> str:
     try:
         code = call.code
     except NotFound as exc:
@@ -65,7 +65,7 @@ def _modules(call: "ToolCall", _name: str) -> str:
     return delimited(MEMORY, "\n".join(lines))
 
 
-def _health(call: "ToolCall", _name: str) -> str:
+def _health(call: "CallContext", _name: str) -> str:
     report = call.memory.doctor()
     health = {
         "healthy": report.healthy,

@@ -15,7 +15,7 @@ from treering.core.values import KEY_BYTES
 from treering.core.visible_text import visible
 
 if TYPE_CHECKING:
-    from treering.interfaces.mcp.host import ToolCall
+    from treering.interfaces.mcp.host import CallContext
 
 MAX_NAME = 1_000
 """Characters of a name, a label or a path."""
@@ -122,7 +122,7 @@ class Tool(Generic[A, R]):
     about: str
     arguments: type[A]
     result: type[R]
-    work: Callable[["ToolCall", A], ToolAnswer[R]]
+    work: Callable[["CallContext", A], ToolAnswer[R]]
     hints: Hints = field(default_factory=Hints)
     lengthy: bool = False
     """Whether it may take seconds, so that quick calls must not wait behind it."""

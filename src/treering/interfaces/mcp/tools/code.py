@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from treering.code.graph.flows import DataFlow, FlowNode
     from treering.code.history.relatives import Relations
     from treering.code.linked_memories import CodeImpact
-    from treering.interfaces.mcp.host import ToolCall
+    from treering.interfaces.mcp.host import CallContext
 
 R = TypeVar("R", bound=Result)
 
@@ -64,7 +64,7 @@ class ImpactResult(Reply):
     doubts: tuple[str, ...]
 
 
-def analyze_impact(call: "ToolCall", asked: AnalyzeImpact) -> ToolAnswer[ImpactResult]:
+def analyze_impact(call: "CallContext", asked: AnalyzeImpact) -> ToolAnswer[ImpactResult]:
     found = call.code.impact(asked.node, depth=asked.depth)
     return within(_budget(call), lambda room: _impact(found, asked, room))
 
@@ -129,7 +129,7 @@ class DependenciesResult(Reply):
     doubts: tuple[str, ...] = ()
 
 
-def get_dependencies(call: "ToolCall", asked: GetDependencies) -> ToolAnswer[DependenciesResult]:
+def get_dependencies(call: "CallContext", asked: GetDependencies) -> ToolAnswer[DependenciesResult]:
     if asked.to is not None:
         way, names = call.code.path(asked.node, asked.to), (asked.node, asked.to)
         return within(_budget(call), lambda room: _route(way, names, room))
@@ -181,7 +181,7 @@ class RelatedResult(Reply):
     doubts: tuple[str, ...]
 
 
-def related_files(call: "ToolCall", asked: RelatedFiles) -> ToolAnswer[RelatedResult]:
+def related_files(call: "CallContext", asked: RelatedFiles) -> ToolAnswer[RelatedResult]:
     found = call.code.related(asked.path, limit=asked.limit)
     return within(_budget(call), lambda room: _related(found, room))
 
@@ -225,7 +225,7 @@ class DataFlowResult(Reply):
     doubts: tuple[str, ...]
 
 
-def trace_data_flow(call: "ToolCall", asked: TraceDataFlow) -> ToolAnswer[DataFlowResult]:
+def trace_data_flow(call: "CallContext", asked: TraceDataFlow) -> ToolAnswer[DataFlowResult]:
     found = call.code.data_flow(asked.node, depth=asked.depth)
     return within(_budget(call), lambda room: _data_flow(found, asked.limit, room))
 
@@ -251,7 +251,7 @@ def _line(each: ReachedCode) -> str:
     return f"- {one_line(each.name)} ({each.by} {steps}{', test' if each.test else ''})"
 
 
-def _budget(call: "ToolCall") -> int:
+def _budget(call: "CallContext") -> int:
     return call.memory.settings.agents.answer_tokens
 
 

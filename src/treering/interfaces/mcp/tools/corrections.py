@@ -25,7 +25,7 @@ from treering.render.listing import names_within, render_listing
 from treering.render.overlap import says_all
 
 if TYPE_CHECKING:
-    from treering.interfaces.mcp.host import ToolCall
+    from treering.interfaces.mcp.host import CallContext
 
 Id = Annotated[
     tool.Id, Field(description="The id that search_memory showed.", examples=["0199c0de-0000-7000-8000-000000000001"])
@@ -80,7 +80,7 @@ class ForgetResult(Reply):
     id: str
 
 
-def correct_fact(call: "ToolCall", asked: CorrectFact) -> ToolAnswer[RecordResult]:
+def correct_fact(call: "CallContext", asked: CorrectFact) -> ToolAnswer[RecordResult]:
     author = Author(Source.AGENT_EXPLICIT, session=call.session, taint=taint_of(asked.from_outside))
     text = None if asked.text is None else own_words(asked.text)
     reason = asked.reason if "reason" in asked.model_fields_set else None
@@ -98,7 +98,7 @@ def correct_fact(call: "ToolCall", asked: CorrectFact) -> ToolAnswer[RecordResul
     return _answer(call, notes, valid, replaces=asked.id, others=others)
 
 
-def _repeated_by(call: "ToolCall", asked: CorrectFact, valid: Knowledge) -> tuple[str, ...]:
+def _repeated_by(call: "CallContext", asked: CorrectFact, valid: Knowledge) -> tuple[str, ...]:
     """Ids of other records that still say what was corrected."""
     if asked.duplicate_of is not None or asked.reason not in ("outdated", "inaccurate"):
         return ()
@@ -108,7 +108,7 @@ def _repeated_by(call: "ToolCall", asked: CorrectFact, valid: Knowledge) -> tupl
     return tuple(hit.id for hit in found if hit.id != valid.id and says_all(hit.text, retired, settings.pack))
 
 
-def confirm_fact(call: "ToolCall", asked: ConfirmFact) -> ToolAnswer[RecordResult]:
+def confirm_fact(call: "CallContext", asked: ConfirmFact) -> ToolAnswer[RecordResult]:
     author = Author(Source.AGENT_EXPLICIT, session=call.session)
     record = _known(call, asked.id)
     if record.deprecated_at is not None:
@@ -121,7 +121,7 @@ def confirm_fact(call: "ToolCall", asked: ConfirmFact) -> ToolAnswer[RecordResul
     return _answer(call, [f"Counted as evidence for {asked.id}."], _known(call, asked.id))
 
 
-def forget(call: "ToolCall", asked: Forget) -> ToolAnswer[ForgetResult]:
+def forget(call: "CallContext", asked: Forget) -> ToolAnswer[ForgetResult]:
     call.memory.forget(asked.id)
     note = one_line(
         f"Forgotten: {asked.id}. `treering undo {asked.id}` restores it; `treering forget --hard {asked.id}` purges it."
@@ -129,7 +129,7 @@ def forget(call: "ToolCall", asked: Forget) -> ToolAnswer[ForgetResult]:
     return ToolAnswer(note, ForgetResult(notes=(note,), id=asked.id))
 
 
-def _known(call: "ToolCall", id: str) -> Knowledge:
+def _known(call: "CallContext", id: str) -> Knowledge:
     record = call.memory.get(id)
     if not isinstance(record, Knowledge):
         raise InvalidInput(
@@ -139,7 +139,12 @@ def _known(call: "ToolCall", id: str) -> Knowledge:
 
 
 def _answer(
-    call: "ToolCall", notes: list[str], record: Knowledge, *, replaces: str | None = None, others: tuple[str, ...] = ()
+    call: "CallContext",
+    notes: list[str],
+    record: Knowledge,
+    *,
+    replaces: str | None = None,
+    others: tuple[str, ...] = (),
 ) -> ToolAnswer[RecordResult]:
     """The notes, and the record if it replaces another."""
     done = tuple(map(one_line, filter(None, notes)))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from treering.core.episodes import Episode
     from treering.core.records import Knowledge
     from treering.entities.profiles import Profile
-    from treering.interfaces.mcp.host import ToolCall
+    from treering.interfaces.mcp.host import CallContext
 
 
 class MemoryStats(Arguments):
@@ -36,7 +36,7 @@ class StatsResult(Reply):
     code: dict[str, Any] = Field(default_factory=dict)
 
 
-def memory_stats(call: "ToolCall", _asked: MemoryStats) -> ToolAnswer[StatsResult]:
+def memory_stats(call: "CallContext", _asked: MemoryStats) -> ToolAnswer[StatsResult]:
     found = call.memory.stats()
     result = StatsResult(
         project=found.project,
@@ -98,7 +98,7 @@ class EntityInfo(Reply):
     left_out: int
 
 
-def get_entity_info(call: "ToolCall", asked: GetEntityInfo) -> ToolAnswer[EntityInfo]:
+def get_entity_info(call: "CallContext", asked: GetEntityInfo) -> ToolAnswer[EntityInfo]:
     found = call.memory.entities.about(asked.name)
     # Knowledge that is not among the facts is no longer valid.
     mentions = [
@@ -162,7 +162,7 @@ class SessionContext(Reply):
     left_out: int
 
 
-def get_session_context(call: "ToolCall", asked: GetSessionContext) -> ToolAnswer[SessionContext]:
+def get_session_context(call: "CallContext", asked: GetSessionContext) -> ToolAnswer[SessionContext]:
     settings = call.memory.settings.agents
     budget = min(asked.budget or settings.answer_tokens, settings.most_answer_tokens)
     own = None if call.is_anonymous else call.session

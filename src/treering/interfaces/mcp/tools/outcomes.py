@@ -33,7 +33,7 @@ from treering.interfaces.mcp.tools.recording import FROM_OUTSIDE, FromOutside, o
 from treering.render.listing import lines_within, names_within, render_listing
 
 if TYPE_CHECKING:
-    from treering.interfaces.mcp.host import ToolCall
+    from treering.interfaces.mcp.host import CallContext
 
 
 class SimilarFailures(Arguments):
@@ -55,7 +55,7 @@ class FailuresResult(Reply):
     left_out: int
 
 
-def similar_failures(call: "ToolCall", asked: SimilarFailures) -> ToolAnswer[FailuresResult]:
+def similar_failures(call: "CallContext", asked: SimilarFailures) -> ToolAnswer[FailuresResult]:
     # The advisor rather than `patterns.after_failure`: the server notes the injection of what fits the answer.
     advisor = call.memory.patterns.advisor
     found = advisor.after_failure(asked.error, task=asked.task or "", limit=asked.limit, tainted=asked.outside)
@@ -108,7 +108,7 @@ _ALL_IN_USE = ("VALIDATED", "CANDIDATE")
 _RECIPES = KnowledgeFilter(types=("workflow_recipe",))
 
 
-def find_patterns(call: "ToolCall", asked: FindPatterns) -> ToolAnswer[PatternsResult]:
+def find_patterns(call: "CallContext", asked: FindPatterns) -> ToolAnswer[PatternsResult]:
     statuses = {"statuses": _ALL_IN_USE} if asked.unproven else {}
     features = {"files": call.from_root(asked.files)} if asked.files else {}
     found = call.memory.patterns.find_applicable(asked.task, limit=asked.limit, **statuses, **features)
@@ -186,7 +186,7 @@ class OutcomeResult(Reply):
     not_counted: tuple[str, ...]
 
 
-def report_outcome(call: "ToolCall", asked: ReportOutcome) -> ToolAnswer[OutcomeResult]:
+def report_outcome(call: "CallContext", asked: ReportOutcome) -> ToolAnswer[OutcomeResult]:
     """Store the episode first: counting uses may fail, and must not lose it."""
     memory = call.memory
     if len(asked.resolutions) > len(asked.errors):
@@ -238,7 +238,7 @@ def report_outcome(call: "ToolCall", asked: ReportOutcome) -> ToolAnswer[Outcome
     return within(memory.settings.agents.answer_tokens, rendered)
 
 
-def _by_kind(call: "ToolCall", ids: Iterable[str]) -> dict[str, set[str]]:
+def _by_kind(call: "CallContext", ids: Iterable[str]) -> dict[str, set[str]]:
     """The ids of knowledge, of patterns, and unknown ones."""
     found: dict[str, set[str]] = {"knowledge": set(), "patterns": set(), "unknown": set()}
     for id in set(ids):
@@ -246,7 +246,7 @@ def _by_kind(call: "ToolCall", ids: Iterable[str]) -> dict[str, set[str]]:
     return found
 
 
-def _kind(call: "ToolCall", id: str) -> str:
+def _kind(call: "CallContext", id: str) -> str:
     try:
         record = call.memory.get(id)
     except NotFound:

@@ -27,7 +27,7 @@ from treering.render.listing import render_listing
 
 if TYPE_CHECKING:
     from treering.core.values import Value
-    from treering.interfaces.mcp.host import ToolCall
+    from treering.interfaces.mcp.host import CallContext
     from treering.search.answer import Answer as SearchAnswer
 
 _UNNAMED = "agent"
@@ -122,12 +122,12 @@ class StoredResult(Reply):
     similar: tuple[Cited, ...] = ()
 
 
-def record_memory(call: "ToolCall", asked: RecordMemory) -> ToolAnswer[StoredResult]:
+def record_memory(call: "CallContext", asked: RecordMemory) -> ToolAnswer[StoredResult]:
     fields = {"files": call.from_root(asked.files), "tags": asked.tags}
     return _store(call, asked, asked.text, asked.type, from_outside=asked.from_outside, **fields)
 
 
-def remember_fact(call: "ToolCall", asked: RememberFact) -> ToolAnswer[StoredResult]:
+def remember_fact(call: "CallContext", asked: RememberFact) -> ToolAnswer[StoredResult]:
     stated = {"subject": asked.subject, "attribute": asked.attribute, "value": asked.value}
     payload = {name: value for name, value in stated.items() if value is not None}
     since = {} if asked.since is None else {"valid_from": moment_of(asked.since, call.now)}
@@ -150,7 +150,7 @@ def redaction_note(stored: "Value", asked: Arguments) -> str:
 
 
 def _store(
-    call: "ToolCall", asked: Arguments, text: str, type: str, *, from_outside: str | None, **fields: Any
+    call: "CallContext", asked: Arguments, text: str, type: str, *, from_outside: str | None, **fields: Any
 ) -> ToolAnswer[StoredResult]:
     content = own_words(text)
     # Before it is stored: afterwards, records that say the same are folded into it.
@@ -201,14 +201,14 @@ _CONFLICTS = "Both wait for review (correct_fact or forget the wrong one); it co
 _SAME_SUBJECT = "On the same subject; if one of them is wrong or a duplicate now, correct_fact it:"
 
 
-def _similar(call: "ToolCall", text: str, *, private: bool) -> list[Cited]:
+def _similar(call: "CallContext", text: str, *, private: bool) -> list[Cited]:
     """Records on the same subject, so that the agent notices duplicates."""
     limit = call.memory.settings.agents.similar + 1
     found = search_precisely(call, text, limit, private=private)
     return [Cited(id=hit.id, source=hit.source, text=hit.text) for hit in found]
 
 
-def search_precisely(call: "ToolCall", text: str, limit: int, *, private: bool) -> "SearchAnswer":
+def search_precisely(call: "CallContext", text: str, limit: int, *, private: bool) -> "SearchAnswer":
     """Records that the text names or mostly repeats, including those that say the same as a better one."""
     return call.memory.search(
         text[:MAX_QUERY],

@@ -29,7 +29,7 @@ from treering.render.listing import DATA_NOTE, NARROW_QUERY_OR_RAISE_BUDGET, lef
 
 if TYPE_CHECKING:
     from treering.core.settings import Settings
-    from treering.interfaces.mcp.host import ToolCall
+    from treering.interfaces.mcp.host import CallContext
     from treering.search.answer import Answer as SearchAnswer
     from treering.search.answer import Hit
 
@@ -127,7 +127,7 @@ class SearchResult(Reply):
     confidence: Literal["high", "low"] = "high"
 
 
-def search_memory(call: "ToolCall", asked: SearchMemory) -> ToolAnswer[SearchResult]:
+def search_memory(call: "CallContext", asked: SearchMemory) -> ToolAnswer[SearchResult]:
     memory, settings = call.memory, call.memory.settings
     budget = min(asked.budget or settings.agents.answer_tokens, settings.agents.most_answer_tokens)
     types = [knowledge_type(name).name for name in asked.types]
